@@ -469,7 +469,7 @@ def test_a_conversation_goes_on_until_nothing_is_called() -> None:
 
 
 def test_a_conversation_without_an_end_ends() -> None:
-    setup = Setup(turns=3)
+    setup = Setup(steps=3)
     requests, _, outcome = run(
         "stepwise", first("complexfuncbench"), "complexfuncbench", called("f", {}), setup=setup
     )

@@ -85,8 +85,18 @@ class Asking:
             note(self.counter.said)
 
 
-def told_run(rows: Iterable[Mapping[str, Any]], folder: str, pipeline: str, progress: Asking) -> int:
-    """Say what the run came to; the exit code."""
+def told_run(
+    rows: Iterable[Mapping[str, Any]], folder: str, pipeline: str, progress: Asking, *, asked: int
+) -> int:
+    """Say what the run came to; the exit code.
+
+    Args:
+        rows: All that the folder holds.
+        folder: The run's.
+        pipeline: How it was asked.
+        progress: What was noted on the way.
+        asked: How many of the samples this command asked for.
+    """
     from planner_eval.prediction.folder import ROWS, sums
 
     found = sums(rows, progress.rates)
@@ -98,6 +108,8 @@ def told_run(rows: Iterable[Mapping[str, Any]], folder: str, pipeline: str, prog
     amount = f"{found.cost or 0:,.6f}".rstrip("0").rstrip(".")
     tokens += f", cost {least}{amount}" if found.cost is not None else ""
     emit(f"{said}; {counted(found.requests, 'request')}{tokens}\n{os.path.join(folder, ROWS)}\n", None)
+    if before := found.samples - asked:
+        note(f"{counted(before, 'sample')} of these {'was' if before == 1 else 'were'} asked before")
     for code, reason in found.reasons.items():
         note(f"{code}: {reason}")
     if found.cost is not None and found.uncounted:
@@ -109,5 +121,6 @@ def told_run(rows: Iterable[Mapping[str, Any]], folder: str, pipeline: str, prog
     if "context" in found.failed:
         note("--budget TOKENS offers no more tools than fit, where the data set has lists of tools")
     if found.again:
-        note(f"the same command asks {counted(found.again, 'sample')} again")
+        which = "a command for all of them" if before else "the same command"
+        note(f"{which} asks {counted(found.again, 'sample')} again")
     return 3 if not found.answered else int(bool(found.failed))

@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 @click.option("--catalog", metavar="FILE", help="The tools on offer, where the samples bring none.")
 @click.option("--router-model", "router", metavar="NAME", help="With route-then-fill: the model that routes.")
 @click.option("--tools", metavar="SPEC", help="Make the calls with these tools, as execute does.")
+@click.option(
+    "--max-steps",
+    "steps",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="The most replies of a sample whose calls are made; 10 when left out, with stepwise 200.",
+)
 @click.option("--isolation", metavar="LEVEL", help="Where tools run: strict, process or inline.")
 @dialect_option(
     "--dialect", "dialect", help="With flat, the notation asked for, of tasks of your own: json …"
@@ -227,7 +234,9 @@ def command(
     for told_before in ready.notes:
         note(told_before)
     if dry_run:
-        return _dry(predicting.first_requests(ready, sampling=sampling, tools=tools, isolation=isolation))
+        return _dry(
+            predicting.first_requests(ready, sampling=sampling, tools=tools, isolation=isolation, say=note)
+        )
     if model is None or output is None:
         lacking = "--model NAME" if model is None else "-o FOLDER, which the run is kept in"
         raise click.UsageError(f"asking a model needs {lacking}; --dry-run shows what would be asked")
@@ -249,13 +258,14 @@ def command(
             messages=not no_messages,
             tell=progress,
             seen=progress.seen,
+            say=note,
         )
     except KeyboardInterrupt as stop:
         stop.add_note(f"; what was answered is kept in {output}: the same command goes on from there")
         raise
     finally:
         progress.counter.clear()
-    return told_run(rows, output, ready.pipeline.name, progress)
+    return told_run(rows, output, ready.pipeline.name, progress, asked=len(ready.samples) * repeat)
 
 
 def _runs_answers(name: str) -> bool:

@@ -42,6 +42,14 @@ def answers_of(path: str, *, repeated: bool = False) -> Predicted:
     return found
 
 
+def unanswered(found: Predicted | None) -> int:
+    """Say of a run of which every request failed that there is nothing to evaluate; the exit code, else 0."""
+    if found is None or not found.failed or found.failed < len(found.ids) * found.repeat:
+        return 0
+    note(f"{found.folder}: no request was answered: these figures say nothing of the model")
+    return 3
+
+
 def benchmark_of(found: Predicted) -> str | None:
     """The benchmark under which such answers are scored; None for tasks of one's own."""
     return None if found.form == "own" else found.form

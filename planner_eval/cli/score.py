@@ -30,6 +30,7 @@ from planner_eval.cli.predicted import (
     gold_of,
     is_predicted,
     those_asked,
+    unanswered,
 )
 from planner_eval.cli.running import Running, running, store_option
 from planner_eval.cli.runs import as_begun, is_run, of_benchmark, refuse_absent, refuse_runs, refuse_torn
@@ -169,7 +170,8 @@ def command(
         refuse_stdin_twice(pred, gold)
         told, ids = published._replace(details=details), asked and asked.ids
         fails = only is not None
-        return score_benchmark(pred, gold, how, told, limits, form, output, running, failures=fails, ids=ids)
+        code = score_benchmark(pred, gold, how, told, limits, form, output, running, failures=fails, ids=ids)
+        return unanswered(asked) or code
     if again:
         return tell_run(pred, limits, form, output, failures=only is not None)
     refuse_tabbed(form, None)
@@ -187,7 +189,8 @@ def command(
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
         chosen |= {"policy": chosen_policy(policy), "by": keys, "cluster": cluster}
         made = pe.score(paired, **chosen, **in_parts(running, paired, output, store))
-    return _tell(made, form, None if kept else output, limits, metrics, every=every, only=only is not None)
+    code = _tell(made, form, None if kept else output, limits, metrics, every=every, only=only is not None)
+    return unanswered(asked) or code
 
 
 def _tell(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from itertools import islice
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.text import counted
+from planner_eval.plan.model import Plan
 from planner_eval.prediction.folder import Predicted
 from planner_eval.prediction.recorded import left_out
 from planner_eval.prediction.tasks import numbered
@@ -26,7 +26,7 @@ def answers_read(
         answers: The rows of the run.
         asked: The run.
         dialect: The notation that the user names instead.
-        strict: An answer in another notation is none; else it is recognised, and a note says so.
+        strict: Calls in another notation are none; else they are recognised, and a note says so.
     """
     first, named = _first_answers(answers, asked), asked.dialect
     if dialect is not None or named is None:
@@ -45,35 +45,38 @@ def answers_read(
 
 
 def _as_named(dialect: str, record: Record) -> Record:
-    return record._replace(dialect=dialect)
+    """As it was asked for, but words without a call, which no notation has a form for."""
+    found = _read(record, None) if _read(record, dialect) is None else None
+    return record if found is not None and not found.calls else record._replace(dialect=dialect)
 
 
 def _as_asked(dialect: str, record: Record) -> Record:
-    return record if _other(record, dialect) else record._replace(dialect=dialect)
+    return record if _other(record, dialect) else _as_named(dialect, record)
 
 
 def _other(record: Record, dialect: str) -> str | None:
     """The notation of an answer that calls something there, and nothing in the one that was asked for."""
-    if _calls(record, dialect) is not None:
+    asked = _read(record, dialect)
+    if asked is not None and asked.calls:
         return None
-    return _calls(record, None)
+    found = _read(record, None)
+    return found.dialect if found is not None and found.calls else None
 
 
-def _calls(record: Record, dialect: str | None) -> str | None:
-    """The notation in which an answer calls something, as it is read; None where it calls nothing."""
+def _read(record: Record, dialect: str | None) -> Plan | None:
+    """An answer as it is read in a notation, or recognised; None where it cannot be."""
     try:
-        plan = read_plan(record, dialect=dialect)
+        return read_plan(record, dialect=dialect)
     except ParseError:
         return None
-    return plan.dialect if plan.calls else None
 
 
 def _first_answers(answers: PlanFile, asked: Predicted) -> PlanFile:
-    """The first answer to each sample; in a run's rows the others come after all of these."""
+    """The first answer to each sample."""
     if asked.repeat == 1:
         return answers
     known = repeated_ids(answers.records)
-    first = tuple(islice(answers.records, len(answers.records) // asked.repeat))
+    first = tuple(record for record in answers.records if not record.fields.get("repetition"))
     notes = tuple(one for one in answers.notes if one not in known)
     return answers._replace(records=first, notes=notes)
 

@@ -26,7 +26,7 @@ from planner_eval.prediction.pipeline import (
     system,
 )
 from planner_eval.prediction.reading import Said, read_reply
-from planner_eval.prediction.setup import Setup
+from planner_eval.prediction.setup import STEPS, TURNS, Setup
 from planner_eval.prediction.visible import Task
 
 
@@ -87,7 +87,8 @@ def several_turns(task: Task, setup: Setup) -> Steps:
     said: list[Message] = list(opening(task, setup))
     kept: list[Message] = []
     written: list[str] = []
-    for _ in range(setup.turns):
+    most = setup.steps or (TURNS if task.form == "complexfuncbench" else STEPS)
+    for _ in range(most):
         reply = yield from ask("call", said, tools=offer.tools)
         turn = read_reply(reply, offer.names)
         if not turn.calls:
@@ -102,7 +103,7 @@ def several_turns(task: Task, setup: Setup) -> Steps:
         results = [_result(call, content, number) for number, (call, content) in _pairs(turn, seen.contents)]
         said += results
         kept += results
-    why = f"the model was still calling tools after {setup.turns} turns"
+    why = f"the model was still calling tools after {most} turns"
     return Outcome(kept, {"calls_from": written}, "max_turns", Failure("max_turns", why))
 
 

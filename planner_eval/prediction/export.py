@@ -22,13 +22,14 @@ from planner_eval.prediction.calling import labelled, opening
 from planner_eval.prediction.offer import Offer, offer_of
 from planner_eval.prediction.pipeline import Called, Message, assistant
 from planner_eval.prediction.prepare import Prepared
+from planner_eval.prediction.recorded import words_of
 from planner_eval.prediction.visible import OWN, Task
 
 FORMS = ("chat-jsonl", "tools-jsonl")
 """Gold as the text that ``flat`` asks for; gold as calls of the endpoint's own tools."""
 
 Golds: TypeAlias = Callable[[Sample], "Plan | None"]
-"""The gold plan of a sample; None where the right answer is free text."""
+"""The gold plan of a sample, with the words of one that calls nothing; None where these alone are right."""
 
 
 class Exported(NamedTuple):
@@ -86,8 +87,9 @@ def _chats(ready: Prepared, golds: Golds) -> Made:
                 raise InputError(request)
             plan = _golden(sample, golds)
             notation = ready.setup.notation if ready.form == OWN else ready.form
-            text = _text(sample, plan, ready)
-            _held(parse(text, dialect=notation), plan)
+            calls = bool(plan.calls) or plan.answer is not None or ready.form != OWN
+            text = _text(sample, plan, ready) if calls else words_of(plan.text)
+            _held(parse(text, dialect=notation if calls else None), plan)
             return {"messages": [*request.messages, assistant(text)]}
 
         yield sample, make
@@ -135,6 +137,8 @@ def _turn(sample: Sample, offer: Offer, golds: Golds, *, own: bool) -> Message:
             "gold says which results make the answer, which calls of tools cannot say; "
             "the text that --to chat-jsonl writes can"
         )
+    if not plan.calls:
+        return assistant(words_of(plan.text))
     message = _calls(list(zip((call.tool for call in plan.calls), _arguments(plan), strict=True)), offer, 0)
     if own:  # score reads such calls as they stand
         read = parse([{**message, "tool_calls": _own_names(message, offer)}])

@@ -25,7 +25,7 @@ from planner_eval.engine.run_file import write_run
 from planner_eval.llm.replies import Prices
 from planner_eval.prediction.journal import Journal, asked_again
 from planner_eval.prediction.pipeline import Failure
-from planner_eval.prediction.run import Job, Rows, write_rows
+from planner_eval.prediction.run import Rows, write_rows
 from planner_eval.prediction.tasks import read_tasks
 from planner_eval.prediction.visible import OWN, conversation, digest
 
@@ -89,15 +89,23 @@ def journal_of(folder: str, run: Asked) -> Iterator[Journal]:
 
 
 def finish(
-    folder: str, run: Asked, jobs: Sequence[Job], journal: Journal, rates: Rates | None = None
+    folder: str, run: Asked, order: Sequence[str], journal: Journal, rates: Rates | None = None
 ) -> Rows:
-    """Write the rows of a run that is done, what they come to, and of how many samples it is by now."""
-    found = write_rows(Path(folder) / ROWS, jobs, journal)
+    """Write the rows of all that was ever asked, what they come to, and of how many samples it is.
+
+    Args:
+        folder: The run's.
+        run: What was asked.
+        order: The keys of all samples that there are, in their order.
+        journal: The run's.
+        rates: What tokens cost.
+    """
+    found = write_rows(Path(folder) / ROWS, order, journal)
     write(
         os.path.join(folder, "report.json"),
         json.dumps(sums(found, rates).data(), ensure_ascii=False, indent=1),
     )
-    write_run(folder, run.data())
+    write_run(folder, Asked.about(run.inputs[0].path, len(found), run.options).data())
     return found
 
 
@@ -213,6 +221,7 @@ class Predicted(NamedTuple):
         repeat: How often each was asked.
         tasks: Of the samples that were asked something, what tells it from another question.
         lost: How many of all their answers are none, or not whole.
+        failed: Of how many a request failed, so that there is no answer.
     """
 
     folder: str
@@ -225,6 +234,7 @@ class Predicted(NamedTuple):
     repeat: int = 1
     tasks: Mapping[str, str] = MappingProxyType({})
     lost: int = 0
+    failed: int = 0
 
     @property
     def dialect(self) -> str | None:
@@ -245,12 +255,13 @@ def predicted(folder: str) -> Predicted:
     run = kept(folder, KIND)
     ids: set[str] = set()
     tasks: dict[str, str] = {}
-    first = lost = 0
+    first = lost = failed = 0
     try:
         for row in Rows(Path(run.rows)):
             if _lacking(row) is not None:
                 lost += 1
                 first += row["id"] not in ids
+            failed += asked_again(row)
             ids.add(row["id"])
             tasks |= {row["id"]: row["task"]} if row.get("task") else {}
         source, form = run.inputs[0]["path"], run.options["dataset"]
@@ -262,7 +273,8 @@ def predicted(folder: str) -> Predicted:
         raise InputError(f"{run.rows} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, IndexError):
         raise InputError(f"{folder}: what the run wrote there cannot be read") from None
-    return Predicted(folder, run.rows, form, source, run.options, frozenset(ids), first, repeat, tasks, lost)
+    counts = first, repeat, tasks, lost, failed
+    return Predicted(folder, run.rows, form, source, run.options, frozenset(ids), *counts)
 
 
 def gold_of(found: Predicted, named: str | None = None) -> str:

@@ -7,7 +7,7 @@ again, the others get the replies that they had, and ask for the rest.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -91,6 +91,15 @@ class Journal:
         """The replies that an unfinished sample had, in order."""
         return self._replies.get(key, [])
 
+    def keys(self, order: Sequence[str]) -> list[str]:
+        """All samples that have a row: in the order of those known, others in that of their rows.
+
+        Args:
+            order: The samples that are known.
+        """
+        known = dict.fromkeys(key for key in order if key in self._places)
+        return list(known | dict.fromkeys(sorted(self._places, key=self._places.__getitem__)))
+
     def rows(self, keys: Iterable[str]) -> Iterator[dict[str, Any]]:
         """The rows of samples, in their order; those without one are passed over."""
         with self.path.open("rb") as file:
@@ -123,32 +132,32 @@ class Journal:
         """Learn what the file holds; gives the end of its last whole line."""
         end = 0
         with self.path.open("rb") as file:
-            for line in file:
+            for number, line in enumerate(file, 1):
                 if not line.endswith(b"\n"):
                     break
                 try:
                     entry = json.loads(line)
                 except ValueError:
                     entry = None
-                if not isinstance(entry, dict):
-                    raise InputError(
-                        f"{self.path}: byte {end:,}: this is no line of a run; name another file"
-                    )
-                if end:
-                    self._learn(entry, end)
-                elif entry.get("format") != FORMAT:
+                if not end and (not isinstance(entry, dict) or entry.get("format") != FORMAT):
                     raise InputError(f"{self.path} holds something else than a run: name another folder")
+                if end and not self._learn(entry, end):
+                    raise InputError(
+                        f"{self.path}, line {number:,}: this is no line of a run, expected a reply or a "
+                        "row as JSON: remove that line, and the same command asks its sample again"
+                    )
                 end += len(line)
         return end
 
-    def _learn(self, entry: Mapping[str, Any], place: int) -> None:
+    def _learn(self, entry: Any, place: int) -> bool:
+        """Take note of a line; False where it is none of a run."""
         try:
             key = entry["sample"]
             if "row" not in entry:
                 replies = self._replies.setdefault(key, [])
                 del replies[entry["request"] :]
                 replies.append(Kept(entry["hash"], of_data(entry["reply"])))
-                return
+                return True
             self._places[key] = place
             self._tasks[key] = entry["row"].get("task", "")
             if asked_again(entry["row"]):
@@ -156,7 +165,8 @@ class Journal:
             else:
                 self._replies.pop(key, None)
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise InputError(f"{self.path}: byte {place:,}: this is no line of a run") from None
+            return False
+        return True
 
 
 FAILED_REQUESTS = frozenset({"transport", "context", "refused", "missing"})

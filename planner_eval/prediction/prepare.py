@@ -23,6 +23,7 @@ from planner_eval.prediction.registry import USUAL, pipeline
 from planner_eval.prediction.run import Job
 from planner_eval.prediction.setup import Example, Setup
 from planner_eval.prediction.shots import LEAK, SHOWN, Pool, Shots, apps_of, read_pool
+from planner_eval.prediction.shots import too_few as too_few_shots
 from planner_eval.prediction.tasks import Tasks
 from planner_eval.prediction.visible import Task, digest, visible
 
@@ -51,6 +52,7 @@ class Prepared:
         pool: The demonstrations that are chosen from; None where none are shown.
         choice: Which tools were chosen; None for those that the samples have.
         offers: What was chosen, by the sample's id.
+        every: The ids of all samples that there are, in their order; these may be a part of them.
     """
 
     form: str
@@ -62,21 +64,32 @@ class Prepared:
     pool: Pool | None = None
     choice: Choice | None = None
     offers: Mapping[str, Offered] = field(default_factory=dict)
+    every: tuple[str, ...] = ()
 
     @property
     def notes(self) -> list[str]:
         """What people should know of the run before it begins."""
-        short = None if self.choice is None else too_few(self.choice, self.offers)
-        return [*self.setup.prompts.notes, *([] if short is None else [short])]
+        pool = self.pool
+        told = [None if self.choice is None else too_few(self.choice, self.offers)]
+        if pool is not None and self.pipeline.name not in ("react", "isolated"):
+            told.append(too_few_shots(pool, {one.id: self._there(pool, one) for one in self.samples}))
+        left = () if pool is None else pool.notes
+        return [*self.setup.prompts.notes, *left, *(one for one in told if one is not None)]
 
-    def jobs(self, box: Sandbox | None = None, *, repeat: int = 1) -> list[Job]:
+    def _there(self, pool: Pool, sample: Sample) -> int:
+        return pool.there(sample.query, apps_of(sample) if pool.asked.by == "gold-apps" else ())
+
+    def jobs(
+        self, box: Sandbox | None = None, *, repeat: int = 1, say: Callable[[str], None] = lambda said: None
+    ) -> list[Job]:
         """A job a sample, or several; repetitions of all samples one after the other.
 
         Args:
             box: Where tools run, if the calls of these samples are made with tools.
             repeat: How often each sample is asked.
+            say: Is told what is known only once demonstrations' calls were made.
         """
-        setups = self._setups(box)
+        setups = self._told(box, say)
         pairs = list(zip(self.samples, self.tasks, setups, strict=True))
         return [
             Job(
@@ -90,9 +103,11 @@ class Prepared:
             for sample, task, setup in pairs
         ]
 
-    def first_requests(self, box: Sandbox | None = None) -> Iterator[First]:
+    def first_requests(
+        self, box: Sandbox | None = None, *, say: Callable[[str], None] = lambda said: None
+    ) -> Iterator[First]:
         """What each sample is asked first; with demonstrations whose calls are made where they need to be."""
-        for sample, task, setup in zip(self.samples, self.tasks, self._setups(box), strict=True):
+        for sample, task, setup in zip(self.samples, self.tasks, self._told(box, say), strict=True):
             try:
                 steps = self._begin(task, setup)
                 step = next(steps)
@@ -134,6 +149,19 @@ class Prepared:
         if isinstance(task, str):
             raise InputError(task)
         return self.pipeline.steps(task, setup())
+
+    def _told(self, box: Sandbox | None, say: Callable[[str], None]) -> list[Callable[[], Setup]]:
+        """What the pipeline is told for each sample; says where ``react`` shows too few demonstrations."""
+        found = list(self._setups(box))
+        if self.pool is not None and self.pipeline.name == "react":
+            shown = {
+                sample.id: len(setup().examples)
+                for sample, task, setup in zip(self.samples, self.tasks, found, strict=True)
+                if not isinstance(task, str)
+            }
+            if said := too_few_shots(self.pool, shown):
+                say(said)
+        return found
 
     def _setups(self, box: Sandbox | None) -> Iterator[Callable[[], Setup]]:
         """What the pipeline is told for each sample.
@@ -246,8 +274,8 @@ def prepare(  # noqa: PLR0913
     if not samples or all(isinstance(task, str) for task in seen):
         raise InputError(str(seen[0]) if seen else "there is nothing to ask: no sample is there")
     chosen_tools = {one.id: it for one, it in zip(samples, offers, strict=True) if isinstance(it, Offered)}
-    every = tuple(samples), tuple(seen)
-    prepared = Prepared(tasks.form, chosen, setup, *every, source, pool, choice, chosen_tools)
+    those, every = (tuple(samples), tuple(seen)), tuple(one.id for one in tasks.samples)
+    prepared = Prepared(tasks.form, chosen, setup, *those, source, pool, choice, chosen_tools, every)
     requests = [request for _, request in prepared.first_requests()]
     if all(isinstance(request, str) for request in requests):
         raise InputError(str(requests[0]))

@@ -27,7 +27,7 @@ from planner_eval.prediction.pipeline import (
     user,
 )
 from planner_eval.prediction.reading import Said, Step, read_step
-from planner_eval.prediction.setup import Example, Setup
+from planner_eval.prediction.setup import STEPS, Example, Setup
 from planner_eval.prediction.visible import Task
 
 _STOP = ("\nObservation:",)
@@ -43,7 +43,7 @@ def steps(task: Task, setup: Setup) -> Steps:
     said: list[Message] = [system(_text(task, setup)), *shown_before, *task.messages]
     made: list[Called] = []
     shown: list[dict[str, Any]] = []
-    for _ in range(setup.steps):
+    for _ in range(setup.steps or STEPS):
         reply = yield from ask("step", said, stop=list(_STOP))
         step = read_step(reply, names)
         if not step.calls:

@@ -48,7 +48,7 @@ def parted(messages: Any) -> tuple[Messages, Messages]:
 def left_out(golds: PlanFile) -> PlanFile:
     """Gold plans, of recorded conversations those that a prompt leaves out; a turn is counted in these.
 
-    Where another field holds the gold of a file, so it is for the records without that field.
+    Where another field holds the gold of a file, so it is for the records where it is absent or null.
     """
     if golds.content in (FIELD, None):
         return golds.each(_left_out)
@@ -65,10 +65,9 @@ def left_out(golds: PlanFile) -> PlanFile:
 
 
 def _without(field: str, record: Record) -> bool:
-    """Whether a record has no such field, and a conversation of which turns are left out."""
-    return (
-        record.error is not None and field not in record.fields and bool(parted(record.fields.get(FIELD))[1])
-    )
+    """Whether a record has nothing in such a field, and a conversation of which turns are left out."""
+    lacks = record.error is not None and record.fields.get(field) is None
+    return lacks and bool(parted(record.fields.get(FIELD))[1])
 
 
 def _turns_without(field: str, record: Record) -> Record:
@@ -87,6 +86,29 @@ def _left_out(record: Record) -> Record:
         return record._replace(source=list(rest))
     why = "there is no gold: its conversation does not end with the assistant, so all of it was shown"
     return record._replace(source=None, error=ParseError(why, code="parse.empty"))
+
+
+NO_CALL = "No tool is needed, or none fits."
+"""The sentence that a prompt asks for where gold calls nothing, and has no words of its own."""
+
+
+def words_of(source: Any) -> str:
+    """What gold without a call says: its recorded words, else a sentence.
+
+    Args:
+        source: The gold as it stands in its record.
+
+    >>> words_of([{"role": "assistant", "content": "You are welcome."}]), words_of([])
+    ('You are welcome.', 'No tool is needed, or none fits.')
+    """
+    last = source[-1] if isinstance(source, list) and source else source
+    said = last.get("content") if isinstance(last, Mapping) else last
+    if not isinstance(said, str) or said.lstrip()[:1] in ("", "[", "{", "<"):
+        return NO_CALL
+    try:
+        return NO_CALL if parse(said).calls else said.strip()
+    except ParseError:
+        return NO_CALL
 
 
 def refuse_shown(fields: Mapping[str, Any], shown: Messages, named: str) -> None:

@@ -31,9 +31,25 @@ def refuse_setup(setup: Setup, chosen: Pipeline, form: str) -> None:
     if setup.dialect is not None and (chosen.name, form) != ("flat", "own"):
         said = f"--dialect applies only to flat with tasks of your own, not to {chosen.name}"
         raise InputError(f"{said}{'' if form == 'own' else f' of {form}'}")
+    if setup.listing and not _lists_tools(chosen.name, form):
+        said = f"--list-form applies only to prompts that list tools, not to {chosen.name}"
+        raise InputError(f"{said}{'' if form == 'own' else f' of {form}'}")
+    if setup.steps is not None and not _makes_calls(setup, chosen.name, form):
+        said = "--max-steps applies only where calls are made: react, stepwise, function-calling with --tools"
+        raise InputError(f"{said}; not to {chosen.name}{'' if form == 'own' else f' of {form}'}")
     _refuse_date(setup.today, form)
     if setup.constrain is not None:
         refuse_unserved(setup.constrain, chosen.name, form, setup.notation)
+
+
+def _lists_tools(name: str, form: str) -> bool:
+    """Whether a pipeline's prompt lists tools in a form that can be chosen, not the data set's own."""
+    return form == "callnavi" or (form == "own" and name in ("flat", "react"))
+
+
+def _makes_calls(setup: Setup, name: str, form: str) -> bool:
+    several = name == "function-calling" and form == "own" and setup.makes_calls
+    return name in ("react", "stepwise") or several
 
 
 def _refuse_date(today: str, form: str) -> None:

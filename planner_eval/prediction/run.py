@@ -62,18 +62,27 @@ class Asking:
     concurrency: int = 8
     messages: bool = True
 
+    def models(self) -> list[Model]:
+        """Whoever is asked, for the first repetition."""
+        return [self.model(0), *([self.router(0)] if self.router else [])]
+
 
 def keys(jobs: Iterable[Job]) -> list[str]:
-    """What tells the jobs apart: their ids, with a number where an id occurs again.
+    """What tells the jobs apart, see :func:`keys_of`."""
+    return keys_of(job.id for job in jobs)
 
-    >>> keys([Job("a", iter), Job("a", iter), Job("b", iter)])
+
+def keys_of(ids: Iterable[str]) -> list[str]:
+    """Ids, with a number where one occurs again.
+
+    >>> keys_of(["a", "a", "b"])
     ['a', 'a#2', 'b']
     """
     seen: dict[str, int] = {}
     found = []
-    for job in jobs:
-        seen[job.id] = seen.get(job.id, 0) + 1
-        found.append(job.id if seen[job.id] == 1 else f"{job.id}#{seen[job.id]}")
+    for id in ids:
+        seen[id] = seen.get(id, 0) + 1
+        found.append(id if seen[id] == 1 else f"{id}#{seen[id]}")
     return found
 
 
@@ -115,14 +124,14 @@ async def run(
             raise several.exceptions[0] from None
 
 
-def rows(jobs: Sequence[Job], journal: Journal) -> Iterator[dict[str, Any]]:
-    """The finished rows in the samples' order, without what differs from run to run of the same replies.
+def rows(order: Sequence[str], journal: Journal) -> Iterator[dict[str, Any]]:
+    """All finished rows in the samples' order, without what differs from run to run of the same replies.
 
     Args:
-        jobs: The samples.
+        order: The samples' keys: those that were asked now, and others.
         journal: The run's.
     """
-    for row in journal.rows(keys(jobs)):
+    for row in journal.rows(journal.keys(order)):
         row.pop("timing", None)
         yield row
 
@@ -160,11 +169,11 @@ class Rows(Sequence[dict[str, Any]]):
             yield from map(json.loads, file)
 
 
-def write_rows(path: Path, jobs: Sequence[Job], journal: Journal) -> Rows:
+def write_rows(path: Path, order: Sequence[str], journal: Journal) -> Rows:
     """Write a run's rows in the samples' order, beside the file first, so that it is whole or not there."""
     beside = path.with_suffix(".part")
     with beside.open("w", encoding="utf-8", errors="backslashreplace") as file:
-        file.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows(jobs, journal))
+        file.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows(order, journal))
     beside.replace(path)
     return Rows(path)
 

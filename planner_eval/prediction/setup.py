@@ -54,6 +54,9 @@ SAMPLING: Mapping[str, Mapping[str, Any]] = {
 }
 """What the published code asks with; others get :data:`USUAL`."""
 
+STEPS, TURNS = 10, 200
+"""The most replies of a sample whose calls are made, and of a recorded conversation that ends by itself."""
+
 USUAL: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 2048}
 
 
@@ -208,8 +211,8 @@ class Setup:
         explain_references: Say how results of earlier calls are referred to, where the published texts leave
             that to the examples.
         today: The date that instructions are read on.
-        steps: The most replies of a ``react`` run.
-        turns: The most turns of a conversation with tools.
+        steps: The most replies of a sample whose calls are made; None for the usual: :data:`STEPS`, of
+            ``stepwise`` :data:`TURNS`.
         rounds: The most rounds of ``backward`` and ``isolated``.
         examples: Demonstrations, in order; for ``isolated`` all that there are, the closest last.
         shots: How many of them an agent of one app is shown.
@@ -224,8 +227,7 @@ class Setup:
     official: bool = False
     explain_references: bool = False
     today: str = "2019-03-01"
-    steps: int = 10
-    turns: int = 200
+    steps: int | None = None
     rounds: int = 5
     examples: tuple[Example, ...] = ()
     shots: int = 0

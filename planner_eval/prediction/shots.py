@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 from planner_eval import dialects
 from planner_eval.base.errors import InputError, PlanevalError
+from planner_eval.base.text import counted
 from planner_eval.benchmarks.gold import PREFIX, gold_samples
 from planner_eval.benchmarks.registry import BENCHMARKS
 from planner_eval.datasets.sample import Sample
 from planner_eval.dialects import read
-from planner_eval.prediction.recorded import left_out
+from planner_eval.prediction.recorded import left_out, words_of
 from planner_eval.prediction.setup import Example
 from planner_eval.prediction.tasks import QUESTIONS
 from planner_eval.prediction.visible import OWN
@@ -84,10 +85,11 @@ class Shot(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """The demonstrations there are, and how they are chosen."""
+    """The demonstrations there are, how they are chosen, and what is said of records that are none."""
 
     shots: tuple[Shot, ...]
     asked: Shots
+    notes: tuple[str, ...] = ()
 
     def about(self) -> dict[str, Any]:
         """What decides which are chosen, as JSON data."""
@@ -114,6 +116,12 @@ class Pool(NamedTuple):
         found = found[: self.asked.number if number == 0 else number]
         shown = found if self.asked.by == "first" else found[::-1]
         return tuple(Example(one.query, one.answer) for one in shown)
+
+    def there(self, query: str, apps: Collection[str] = ()) -> int:
+        """How many demonstrations there are for a question; as for :meth:`chosen`."""
+        mine, own = words(query), frozenset(apps)
+        every = self.asked.by != "gold-apps"
+        return sum(one.words != mine and (every or one.apps == own) for one in self.shots)
 
     def _ordered(
         self,
@@ -183,24 +191,58 @@ def read_pool(
     if asked.by == "gold-apps" and form != "appbench":
         raise InputError(f"demonstrations are chosen by gold's apps for appbench alone, not for {form}")
     where = asked.source or source
+    notes: tuple[str, ...] = ()
     if form == OWN:
         if not where:
             raise InputError("the tasks come from no file: name the demonstrations with --demos FILE")
-        shots = tuple(_of_file(where, dialect))
+        found = list(_of_file(where, dialect))
+        shots = tuple(one for one in found if isinstance(one, Shot))
+        notes = _none_of(where, [one for one in found if isinstance(one, str)], len(found))
     else:
         bench = BENCHMARKS[form]
-        found = samples if asked.source is None else gold_samples(bench, where, cache=cache)
-        told = ((sample.query, bench.gold_text(sample), apps_of(sample)) for sample in found)
+        golds = samples if asked.source is None else gold_samples(bench, where, cache=cache)
+        told = ((sample.query, bench.gold_text(sample), apps_of(sample)) for sample in golds)
         shots = tuple(_shot(query, text, apps) for query, text, apps in told if query and text)
     if len(shots) < asked.number + (asked.source is None):
         raise InputError(
             f"{where.removeprefix(PREFIX)} has {len(shots)} demonstrations, and {asked.number} of others are "
-            "wanted: name more with --demos FILE"
+            f"wanted: name more with --demos FILE{''.join(f' ({note})' for note in notes)}"
         )
-    return Pool(shots, asked)
+    return Pool(shots, asked, notes)
 
 
-def _of_file(where: str, dialect: str) -> Iterator[Shot]:
+def _none_of(where: str, left: Sequence[str], every: int) -> tuple[str, ...]:
+    """Says of records that they are no demonstrations."""
+    if not left:
+        return ()
+    are = "is no demonstration and is" if len(left) == 1 else "are no demonstrations and are"
+    return (f"--shots: {len(left):,} of {counted(every, 'record')} of {where} {are} left out; {left[0]}",)
+
+
+def too_few(pool: Pool, shown: Mapping[str, int]) -> str | None:
+    """Says which samples are shown fewer demonstrations than are asked for; None where none is.
+
+    Args:
+        pool: The demonstrations.
+        shown: How many each sample is shown, by its id.
+
+    >>> too_few(Pool((), Shots(3)), {"a": 3, "b": 2})
+    '--shots 3: 1 of 2 samples is shown fewer, of all that can be shown: b 2'
+    """
+    short = [(name, count) for name, count in shown.items() if count < pool.asked.number]
+    if not short:
+        return None
+    said = [f"{name} {count}" for name, count in short[:3]]
+    if rest := [count for _, count in short[3:]]:
+        low, high = min(rest), max(rest)
+        said.append(f"{len(rest):,} more {low if low == high else f'{low} to {high}'}")
+    are = "is" if len(short) == 1 else "are"
+    who = f"{len(short):,} of {counted(len(shown), 'sample')} {are} shown fewer"
+    return f"--shots {pool.asked.number}: {who}, of all that can be shown: {', '.join(said)}"
+
+
+def _of_file(where: str, dialect: str) -> Iterator[Shot | str]:
+    """The demonstrations of a file; a sentence for a record that is none."""
     from planner_eval.records.several import read_path
 
     if not Path(where).exists():
@@ -212,13 +254,15 @@ def _of_file(where: str, dialect: str) -> Iterator[Shot]:
         query = next((record.fields[key] for key in QUESTIONS if isinstance(record.fields.get(key), str)), "")
         if record.error is not None or not query:
             why = str(record.error).split("\n")[0] if record.error else "there is no question"
-            raise InputError(f"{record.where}: this is no demonstration: {why}")
+            yield f"{record.where}: {why}"
+            continue
         text = record.source if isinstance(record.source, str) else json.dumps(record.source)
         try:
-            yield _shot(query, notation.write(read.parse(text)))
+            plan = read.parse(text)
+            yield _shot(query, notation.write(plan) if plan.calls else words_of(record.source))
         except PlanevalError as problem:
             said = str(problem).split("\n")[0]
-            raise InputError(f"{record.where}: its answer cannot be shown in {dialect}: {said}") from None
+            yield f"{record.where}: its answer cannot be shown in {dialect}: {said}"
 
 
 def _shot(query: str, answer: str, apps: frozenset[str] = frozenset()) -> Shot:

@@ -101,9 +101,16 @@ def _task(record: Any, number: int) -> Sample:
     talk, _ = parted(fields.get(FIELD))
     named = named or numbered(number)
     refuse_shown(fields, talk, named)
-    asked = (fields[key] for key in QUESTIONS if isinstance(fields.get(key), str))
-    query = next(asked, "") or next(
-        (str(m.get("content") or "") for m in reversed(talk) if m.get("role") == "user"), ""
+    field = next((key for key in QUESTIONS if isinstance(fields.get(key), str) and fields[key]), None)
+    query = (
+        fields[field]
+        if field
+        else next((str(m.get("content") or "") for m in reversed(talk) if m.get("role") == "user"), "")
     )
-    extra = {"messages": list(talk)} if talk else {}
+    extra: dict[str, Any] = {"messages": list(talk)} if talk else {}
+    if talk and field and not any(query.strip() in str(one.get("content")) for one in talk):
+        extra["refused"] = (
+            f"task {named!r} has {field!r} and {FIELD!r}, of which only the conversation would be shown: "
+            "leave one of them out, or end the conversation with the question"
+        )
     return Sample(named, query, fields.get("tools"), extra=extra)

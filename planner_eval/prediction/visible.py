@@ -58,12 +58,14 @@ def visible(sample: Sample, form: str, *, tools: Any = None) -> Task:
         tools: The tools, where the sample does not bring them.
 
     Raises:
-        InputError: the sample has no tools, or no question.
+        InputError: the sample has no tools, no question, or one of which a part would not be shown.
 
     >>> from planner_eval.datasets.sample import Sample
     >>> visible(Sample("hr01", "Who?", [], {"API": ["f"]}), "callnavi")
     Task(form='callnavi', query='Who?', messages=({'role': 'user', 'content': 'Who?'},), tools=[])
     """
+    if form == OWN and "refused" in sample.extra:
+        raise InputError(sample.extra["refused"])
     offered = sample.tools if tools is None else tools
     if offered is None:
         raise InputError(

@@ -53,10 +53,16 @@ class Endpoint(NamedTuple):
         return Rates(price_of(name_of(model), prices, where), routing)
 
 
-def refuse_unready(model: Model) -> None:
-    """Refuse a model that cannot be asked at all."""
+def refuse_unkept(model: Model) -> None:
+    """Refuse a model whose answers are to come from a cache that is not there."""
     if isinstance(model, Kept):
         model.check()
+
+
+def refuse_unready(model: Model) -> None:
+    """Refuse a model that cannot be asked at all."""
+    refuse_unkept(model)
+    if isinstance(model, Kept):
         model = model.model or model
     if isinstance(model, Client):
         model.ready()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from planner_eval.datasets.gold import gold_plan
 from planner_eval.datasets.sample import Sample
 from planner_eval.plan.model import Plan
 from planner_eval.prediction.export import FORMS, Exported, Golds, exported
-from planner_eval.prediction.recorded import left_out
+from planner_eval.prediction.recorded import left_out, words_of
 from planner_eval.prediction.setup import Setup
 from planner_eval.prediction.shots import Shots
 from planner_eval.prediction.tasks import numbered
@@ -95,6 +96,7 @@ def _own(file: str) -> Golds:
     def golds(sample: Sample) -> Plan:
         if sample.id not in known:
             raise InputError("its record has no answer")
-        return read_gold(known[sample.id]).plan
+        plan = read_gold(known[sample.id]).plan
+        return plan if plan.calls else replace(plan, text=words_of(known[sample.id].source))
 
     return golds

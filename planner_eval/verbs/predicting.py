@@ -16,16 +16,16 @@ from planner_eval.execution.sandbox import Sandbox
 from planner_eval.llm.bridge import Bridge
 from planner_eval.llm.replies import Model
 from planner_eval.prediction.candidates import Choice
-from planner_eval.prediction.folder import Asked, finish, journal_of
+from planner_eval.prediction.folder import JOURNAL, Asked, finish, journal_of
 from planner_eval.prediction.journal import Journal
 from planner_eval.prediction.prepare import Prepared, as_shown, prepare
-from planner_eval.prediction.run import Asking, Job, keys, run
+from planner_eval.prediction.run import Asking, Job, keys, keys_of, run
 from planner_eval.prediction.sampling import refuse_sampling
 from planner_eval.prediction.setup import Setup, sampling_of
 from planner_eval.prediction.shots import Shots
 from planner_eval.prediction.tasks import read_tasks
 from planner_eval.verbs.catalogs import read_catalog
-from planner_eval.verbs.endpoints import Endpoint, close, model_of, name_of, refuse_unready
+from planner_eval.verbs.endpoints import Endpoint, close, model_of, name_of, refuse_unkept, refuse_unready
 from planner_eval.verbs.running import tool_source
 
 _USUAL = Setup()
@@ -65,6 +65,7 @@ def first_requests(
     sampling: Mapping[str, Any] = _NOTHING,
     tools: Any = None,
     isolation: str | None = None,
+    say: Callable[[str], None] = lambda said: None,
 ) -> Iterator[dict[str, Any]]:
     """The first request of each sample with its length in characters; nothing is asked.
 
@@ -73,15 +74,16 @@ def first_requests(
         sampling: What requests say beside the usual.
         tools: What the calls of demonstrations are made with, where a pipeline shows what they came to.
         isolation: Where these tools run.
+        say: Is told what is known only once demonstrations' calls were made.
 
     >>> ready = prepare_run([{"id": "a", "query": "Now?"}], catalog=[{"name": "now", "description": "Now."}])
     >>> [request["stage"] for request in first_requests(ready)]
     ['plan']
     """
     chosen = _sampling(prepared, sampling)
-    needed = prepared.pipeline.name == "react" and prepared.pool is not None
-    with _tools(prepared, tools, isolation) if needed else nullcontext() as box:
-        for sample, request in prepared.first_requests(box):
+    with _tools(prepared, tools, isolation) as made:
+        box = made if prepared.pipeline.name == "react" else None
+        for sample, request in prepared.first_requests(box, say=say):
             yield as_shown(sample, request, chosen, prepared.offers.get(sample.id))
 
 
@@ -109,6 +111,7 @@ def predict(
     data_cache: str | None = None,
     tell: Callable[[int, int], None] = lambda done, total: None,
     seen: Callable[[Mapping[str, Any]], None] = lambda row: None,
+    say: Callable[[str], None] = lambda said: None,
 ) -> Sequence[dict[str, Any]]:
     """Ask a model for the plans of samples.
 
@@ -137,11 +140,12 @@ def predict(
         data_cache: The cache folder of data sets, where it is not the usual one.
         tell: Is told how many samples are done, and of how many.
         seen: Is given each row as soon as it is there.
+        say: Is told what is known only once demonstrations' calls were made.
 
     Returns:
         A row a sample, in their order: its id, the ``prediction``, what the stages came to, and its requests.
-        A sample that could not be asked has a row that says why. Rows of a folder are read when they are
-        looked at.
+        A sample that could not be asked has a row that says why. Rows of a folder are those of all samples
+        that were ever asked there, and are read when they are looked at.
 
     Raises:
         InputError: something is wrong that can be known before anything is asked.
@@ -178,11 +182,14 @@ def predict(
     about = ready.about(model=name_of(model), router=router, sampling=chosen, repeat=repeat, tools=spec)
     folder = tempfile.TemporaryDirectory() if out is None else nullcontext(os.fspath(out))
     with folder as place, _tools(ready, tools, isolation) as box:
-        jobs = ready.jobs(box, repeat=repeat)
+        jobs = ready.jobs(box, repeat=repeat, say=say)
         asked = Asked.about(ready.source, len(jobs), about)
+        if not os.path.exists(os.path.join(place, JOURNAL)):  # nothing is left of what cannot begin
+            for each in asking.models():
+                refuse_unkept(each)
         with journal_of(place, asked) as journal, Ending():
             _wait(_run(jobs, asking, journal, tell, seen))
-            found = finish(place, asked, jobs, journal, rates)
+            found = finish(place, asked, keys_of(ready.every * repeat), journal, rates)
         return found if out is not None else list(found)
 
 
@@ -202,7 +209,7 @@ async def _run(
         seen(row)
         tell(done, len(jobs))
 
-    opened = [asking.model(0), *([asking.router(0)] if asking.router else [])]
+    opened = asking.models()
     try:
         for each in opened:
             if done < len(jobs):
