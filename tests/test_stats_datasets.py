@@ -322,7 +322,7 @@ def test_a_tool_graph_counts_references(tmp_path: Path) -> None:
     assert 'tooltip="Maps.route to Ride.order: ×1"' in text
     assert planeval("stats", str(plan), "--app-graph", str(file)).returncode == 0
     assert 'tooltip="Maps ×2 to Ride: ×1"' in file.read_text()
-    assert 'tooltip="Maps to Maps: ×2"' in file.read_text()
+    assert 'tooltip="Maps ×2 to Maps ×2: ×2"' in file.read_text()
 
 
 @pytest.mark.parametrize("number", range(1, 9))
