@@ -186,6 +186,9 @@ def small_world(path: Path, **api: Any) -> str:
         "DROP TABLE rooms",
         "CREATE TABLE more (a)",
         "DELETE FROM sqlite_master",
+        "UPDATE rooms SET city = random()",
+        "UPDATE rooms SET city = CURRENT_DATE",
+        "SELECT load_extension('x')",
     ],
 )
 def test_statements_of_a_world_reach_nothing_but_its_rows(statement: str, tmp_path: Path) -> None:

@@ -40,7 +40,10 @@ def verify(world: Definition) -> None:
         connection.close()
 
 
-_FORBIDDEN = "statements of a world read and change the rows of its tables, and nothing else"
+_FORBIDDEN = (
+    "statements of a world read and change the rows of its tables, and nothing else; what is random, or of "
+    "the day on which it is asked, makes no world (:today is its own)"
+)
 
 _ALLOWED = frozenset(
     {
@@ -55,9 +58,16 @@ _ALLOWED = frozenset(
 )
 
 
-def _allowed(action: int, *_: str | None) -> int:
+_CHANGING = frozenset(
+    {"random", "randomblob", "current_date", "current_time", "current_timestamp", "load_extension"}
+)
+"""Functions that give another value each time, or bring code: a world is the same on every machine."""
+
+
+def _allowed(action: int, _: str | None, name: str | None, *__: str | None) -> int:
     """Whether SQLite may do something for a world: no other files, settings, transactions or new tables."""
-    return sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY
+    changing = action == sqlite3.SQLITE_FUNCTION and (name or "").lower() in _CHANGING
+    return sqlite3.SQLITE_OK if action in _ALLOWED and not changing else sqlite3.SQLITE_DENY
 
 
 def _check_columns(api: Api, world: Definition) -> None:
