@@ -278,9 +278,9 @@ def _say(found: Comparison, *, strict: bool) -> None:
     first = found.contrasts[0]
     counts = [first.records[0], *(each.records[1] for each in found.contrasts)]
     for name, each in zip(found.names, counts, strict=True):
-        if each.unreadable:
-            hint = "; without --strict small faults are mended" if strict else ""
-            of = f"{each.unreadable} of {each.records} predictions"
+        if unread := each.unreadable + each.cut:
+            hint = "; without --strict small faults are mended" if strict and each.unreadable else ""
+            of = f"{unread} of {each.records} predictions"
             note(f"{name}: {of} cannot be read and count as wrong{hint}")
     reads = [first.read["first"], *(each.read["second"] for each in found.contrasts)]
     said = ", of ".join(f"{name}: {read}" for name, read in zip(found.names, reads, strict=True))

@@ -9,6 +9,7 @@ from typing import Any
 from planner_eval.base.text import printable
 from planner_eval.comparison.causes import places_in_pred
 from planner_eval.comparison.diff import Diff, Edit
+from planner_eval.comparison.edits import Place
 from planner_eval.comparison.habits import told_lines
 from planner_eval.comparison.sentences import Names, calls_name
 from planner_eval.comparison.structure_report import structure_lines
@@ -90,7 +91,8 @@ def _first(diff: Diff) -> str:
     pairs = diff.alignment.pairs
     names = Names.of(diff.pred, diff.gold, pairs)
     if plan is diff.pred:
-        return f"{names.ours(at)}, which is not in gold"
+        again = any(edit.code == "call.duplicated" and edit.pred == Place(at) for edit in diff.roots)
+        return f"{names.ours(at)}, which {'repeats another' if again else 'is not in gold'}"
     if names.to_pred[at] >= 0:
         return names.ours(names.to_pred[at])
     pred, side = places_in_pred(len(plan.calls), pairs)[at]
