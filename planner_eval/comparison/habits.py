@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.causes import change
 from planner_eval.comparison.edits import Edit
-from planner_eval.comparison.sentences import Names, value_name
+from planner_eval.comparison.sentences import Names, calls_numbers, value_name
 from planner_eval.plan.canonical import OWN, value_key
 from planner_eval.plan.model import Call
 
@@ -101,24 +101,15 @@ def _line(found: Diff, keys: dict[int, Hashable], group: list[int], depth: int) 
     key = keys[group[0]]
     if key == OBJECT:
         calls = dict.fromkeys(edit.pred.call for edit in edits if edit.pred is not None)
-        return Line(OBJECT, tuple(group), _calls(calls), len(calls), _object_said(found, first), depth)
+        return Line(OBJECT, tuple(group), calls_numbers(calls), len(calls), _object_said(found, first), depth)
     name = key if isinstance(key, str) else first.code
     mine = [edit.pred.call for edit in edits if edit.pred is not None]
-    where = _calls(mine) if mine else _calls((e.gold.call for e in edits if e.gold is not None), "gold's ")
+    where = (
+        calls_numbers(mine)
+        if mine
+        else calls_numbers((e.gold.call for e in edits if e.gold is not None), "gold's ")
+    )
     return Line(name, tuple(group), where, len(edits), first.message, depth)
-
-
-def _calls(calls: Iterable[int | None], whose: str = "") -> str:
-    """Calls by their numbers: ``calls 1–3, 7``; empty where only the answer is meant."""
-    numbers = sorted({call + 1 for call in calls if call is not None})
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    parts = [f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
-    return f"{whose}call{'s' * (len(numbers) > 1)} {', '.join(parts)}" if parts else ""
 
 
 def _keys(found: Diff) -> dict[int, Hashable]:

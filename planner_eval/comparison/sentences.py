@@ -72,16 +72,25 @@ def _as_it_is(position: int) -> str:
     return f"call {position + 1}"
 
 
-def calls_numbers(positions: Iterable[int]) -> str:
-    """Calls by their numbers.
+def calls_numbers(positions: Iterable[int | None], whose: str = "") -> str:
+    """Calls by their numbers; empty where only the answer, None, is meant.
 
-    >>> calls_numbers([0, 1, 2, 3]), calls_numbers([0, 2]), calls_numbers([0, 1])
-    ('calls 1–4', 'calls 1, 3', 'calls 1, 2')
+    Args:
+        positions: The calls.
+        whose: What stands before.
+
+    >>> calls_numbers([0, 1, 2, 6]), calls_numbers([0, 1]), calls_numbers([2], "gold's ")
+    ('calls 1–3, 7', 'calls 1, 2', "gold's call 3")
     """
-    places = sorted(positions)
-    if len(places) > 2 and places == [*range(places[0], places[-1] + 1)]:
-        return f"calls {places[0] + 1}–{places[-1] + 1}"
-    return f"calls {', '.join(str(at + 1) for at in places)}"
+    numbers = sorted({at + 1 for at in positions if at is not None})
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    parts = [f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+    return f"{whose}call{'s' * (len(numbers) > 1)} {', '.join(parts)}" if parts else ""
 
 
 def calls_name(plan: Plan) -> str:

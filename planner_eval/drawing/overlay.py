@@ -9,8 +9,9 @@ from types import MappingProxyType
 
 from planner_eval.comparison.diff import Diff, EdgeRole
 from planner_eval.comparison.edits import Edit
+from planner_eval.comparison.sentences import call_number
 from planner_eval.drawing.labels import name_text, reference, value_text, visible, way
-from planner_eval.drawing.places import in_written_order, marks, place_of, roles_of, summary_of
+from planner_eval.drawing.places import in_written_order, marks, roles_of, summary_of
 from planner_eval.drawing.scene import ArgumentLine, Arrow, Box, Scene, unique_titles
 from planner_eval.plan.model import (
     Arguments,
@@ -150,7 +151,8 @@ class _Overlay:
         return len(self.calls)
 
     def box(self, i: int) -> Box:
-        return replace(self._box(i), place=place_of(self.calls[i]))
+        call = self.calls[i]
+        return replace(self._box(i), place=call_number(call.pred, call.gold))
 
     def _box(self, i: int) -> Box:
         role = self.calls[i]

@@ -38,18 +38,6 @@ def in_written_order(calls: Sequence[CallRole]) -> list[CallRole]:
     return [*after.get(None, ()), *behind]
 
 
-def place_of(call: CallRole) -> str:
-    """Which call it is, as the text of a diff numbers it.
-
-    >>> place_of(CallRole("kept", 1, 2)), place_of(CallRole("missing", None, 0))
-    ("call 2, gold's 3", "gold's call 1")
-    """
-    if call.pred is None:
-        return f"gold's call {(call.gold or 0) + 1}"
-    other = "" if call.gold in (None, call.pred) else f", gold's {(call.gold or 0) + 1}"
-    return f"call {call.pred + 1}{other}"
-
-
 def marks(edits: Sequence[Edit], places: Sequence[int], boxes: Sequence[Box]) -> dict[int, str]:
     """Of each box with a mistake: whether that is a cause, the first of them, or follows from another.
 
