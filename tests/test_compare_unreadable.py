@@ -186,3 +186,14 @@ def test_where_all_was_read_nothing_is_said_of_reading() -> None:
     assert nothing.verdict.endswith(
         "; A is cut off in 1 of 1 and B is cut off in 1 of 1; no sample was answered readably by both"
     )
+
+
+def test_predictions_without_gold_are_none_of_those_that_count(tmp_path: Path) -> None:
+    gold = [{"id": str(n), "gold": "f(a=1)"} for n in range(4)]
+    ours = [{"id": str(n), "output": "f(a=1)" if n else "f(a="} for n in range(9)]
+    theirs = [{**each, "output": "f(a=1)"} for each in ours]
+    sides = {"a": ours, "b": theirs, "gold": gold}
+    made = {name: lines(tmp_path / f"{name}.jsonl", records) for name, records in sides.items()}
+    done = planeval("compare", made["a"], made["b"], "--gold", made["gold"])
+    assert done.stdout.splitlines()[0] == "unreadable: a 1 of 4 as written, 1 once repaired; b 0 of 4"
+    assert "a: 1 of 4 predictions cannot be read and count as wrong" in done.stderr

@@ -280,7 +280,7 @@ def _say(found: Comparison, *, strict: bool) -> None:
     for name, each in zip(found.names, counts, strict=True):
         if unread := each.unreadable + each.cut:
             hint = "; without --strict small faults are mended" if strict and each.unreadable else ""
-            of = f"{unread} of {each.records} predictions"
+            of = f"{unread} of {each.judged} predictions"
             note(f"{name}: {of} cannot be read and count as wrong{hint}")
     reads = [first.read["first"], *(each.read["second"] for each in found.contrasts)]
     said = ", of ".join(f"{name}: {read}" for name, read in zip(found.names, reads, strict=True))

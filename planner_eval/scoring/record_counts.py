@@ -45,6 +45,11 @@ class Records(NamedTuple):
     repairable: int | None = 0
 
     @property
+    def judged(self) -> int:
+        """Pairs that figures are made of: those with a readable gold plan."""
+        return self.records - self.gold_unreadable - self.gold_absent
+
+    @property
     def unreadable_as_written(self) -> int:
         """Predictions that no strict reading takes, mended or not."""
         return self.unreadable + self.cut + self.repaired
@@ -102,7 +107,7 @@ def unreadable_text(names: Sequence[str], records: Sequence[Records]) -> str:
     for name, one in zip(names, records, strict=True):
         written, repaired = one.unreadable_as_written, one.unreadable_once_repaired
         known = "" if repaired is None else f", {repaired} once repaired"
-        said.append(f"{name} {written} of {one.records}" + f" as written{known}" * bool(written))
+        said.append(f"{name} {written} of {one.judged}" + f" as written{known}" * bool(written))
     return f"unreadable: {'; '.join(said)}"
 
 
