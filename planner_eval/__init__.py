@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from planner_eval.policy import Policy
     from planner_eval.policy.rule import Rule
     from planner_eval.verbs.agreeing import agree
+    from planner_eval.verbs.attributing import attribute
     from planner_eval.verbs.benchmark import score_benchmark
     from planner_eval.verbs.benchmark_compare import compare_benchmark
     from planner_eval.verbs.catalogs import read_catalog
@@ -67,6 +68,7 @@ _WHERE = {
     "Trace": "execution",
     "agree": "verbs.agreeing",
     "apply": "verbs.repairing",
+    "attribute": "verbs.attributing",
     "check": "verbs.checking",
     "check_dataset": "verbs.dataset_check",
     "compare": "verbs.comparing",
@@ -121,6 +123,7 @@ __all__ = [
     "__version__",
     "agree",
     "apply",
+    "attribute",
     "check",
     "check_dataset",
     "compare",
@@ -163,6 +166,7 @@ __all__ = [
 register("benchmark catalog", "planner_eval.benchmarks.registry:catalog_reader")
 register("catalog facts", "planner_eval.catalogs.facts:catalog_facts")
 register("notebook drawing", "planner_eval.drawing.notebook:notebook_svg")
+register("causes text", "planner_eval.scoring.causes_formats:causes_text")
 register("diff text", "planner_eval.scoring.row_formats:diff_text")
 register("plan text", "planner_eval.drawing.notebook:plan_text")
 register("row proof", "planner_eval.dialects.proving:prove")

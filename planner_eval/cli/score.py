@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 OWN = (
     "dialect", "turn", "wrappers", "repair", "compute", "infer", "gold_dialect", "gold_id_field",
     "gold_text_field", "policy", "metrics", "keys", "cluster", "every",
+    "causes",
 )  # fmt: skip
 """Options that a benchmark's own rules leave without effect."""
 
@@ -86,6 +87,11 @@ RUNNING = ("jobs", "record_deadline", "part", "engine", "address", "quiet")
 )
 @click.option("--all", "every", is_flag=True, help="Show figures that do not exist in these data as well.")
 @click.option("--only", type=click.Choice(["failures"]), help="List the pairs that are not the same.")
+@click.option(
+    "--causes",
+    is_flag=True,
+    help="Say what each root cause costs, by code, tool, argument, depth, and which fixes would gain most.",
+)
 @cluster_option
 @benchmark_options
 @click.option("--details", is_flag=True, help="With --benchmark: the paper's further tables as well.")
@@ -103,6 +109,7 @@ def command(
     fail_under: tuple[str, ...],
     every: bool,
     only: str | None,
+    causes: bool,
     cluster: str | None,
     published: Published,
     details: bool,
@@ -157,10 +164,11 @@ def command(
                 ("every", "cluster"), not again, "to runs without a benchmark, which has figures of its own"
             ),
             Applies(
-                (*READING, "policy", "wrappers", "metrics", "keys", *RUNNING),
+                (*READING, "policy", "wrappers", "metrics", "keys", "causes", *RUNNING),
                 gold is not None,
                 "to files of plans: a run has been scored",
             ),
+            Applies(("causes",), kept or form != "junit", "to other formats: JUnit has test cases alone"),
             Applies(("store",), kept and not named, "to a run that is kept: -o DIR/"),
             Applies(("output",), not kept or gold is not None, "as a file here, and DIR/ is a folder"),
         ]
@@ -187,7 +195,7 @@ def command(
             golds = those_asked(golds, asked)
         paired = pe.pair(answers[0], golds, reading=how)
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
-        chosen |= {"policy": chosen_policy(policy), "by": keys, "cluster": cluster}
+        chosen |= {"policy": chosen_policy(policy), "by": keys, "cluster": cluster, "causes": causes}
         made = pe.score(paired, **chosen, **in_parts(running, paired, output, store))
     code = _tell(made, form, None if kept else output, limits, metrics, every=every, only=only is not None)
     return unanswered(asked) or code

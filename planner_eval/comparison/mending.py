@@ -67,7 +67,7 @@ class Mending:
         self.mends = tuple(self._mend(root) for root in found.roots)
 
     def plan(self, operations: int) -> Plan:
-        """The prediction after some of the operations, a bit each; after all of them it means the same as gold."""
+        """The prediction after some of the operations, a bit each; after all of them it is right."""
         chosen = [each for at, each in enumerate(self.operations) if operations >> at & 1]
         return applied(self.found.pred, chosen)
 
@@ -122,7 +122,7 @@ class Mending:
         """The operations that mend these calls and arguments; some set more arguments, which count as set."""
         found, operations, more = self.found, 0, set[Argument]()
         for at, each in enumerate(self.operations):
-            op, call = each["op"], self._kept.get(each.get("id"))
+            op, call = each["op"], self._kept.get(each.get("id", ""))
             if op == "add":
                 chosen = self._named[each["call"]["id"]] in missing
             elif op == "remove":

@@ -215,7 +215,7 @@ def apply_patch(plan: Plan, patch: Any) -> Plan:
 
 
 def applied(plan: Plan, operations: Sequence[Mapping[str, Any]]) -> Plan:
-    """The plan after operations of a patch that are as they should be: those of :func:`make_patch`, or a part.
+    """The plan after operations that are as they should be: those of :func:`make_patch`, or a part.
 
     Args:
         plan: The prediction that the patch was made for.
