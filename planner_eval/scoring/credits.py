@@ -67,9 +67,15 @@ class Credits(NamedTuple):
     @classmethod
     def of(cls, data: Any) -> Credits:
         """The same from JSON data."""
-        places = ("code", "tool", "argument", "depth")
         causes = [
-            Cause(*(one.get(name) for name in places), float(one["exact"]), float(one["similarity"]))
+            Cause(
+                one["code"],
+                one.get("tool"),
+                one.get("argument"),
+                one.get("depth"),
+                float(one["exact"]),
+                float(one["similarity"]),
+            )
             for one in data["causes"]
         ]
         return cls(tuple(causes), tuple(tuple(group) for group in data["right"]), data["how"])
