@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from planner_eval.verbs.benchmark import score_benchmark
     from planner_eval.verbs.benchmark_compare import compare_benchmark
     from planner_eval.verbs.catalogs import read_catalog
+    from planner_eval.verbs.charting import chart
     from planner_eval.verbs.checking import check
     from planner_eval.verbs.comparing import compare
     from planner_eval.verbs.converting import convert
@@ -69,6 +70,7 @@ _WHERE = {
     "agree": "verbs.agreeing",
     "apply": "verbs.repairing",
     "attribute": "verbs.attributing",
+    "chart": "verbs.charting",
     "check": "verbs.checking",
     "check_dataset": "verbs.dataset_check",
     "compare": "verbs.comparing",
@@ -124,6 +126,7 @@ __all__ = [
     "agree",
     "apply",
     "attribute",
+    "chart",
     "check",
     "check_dataset",
     "compare",

@@ -9,6 +9,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.formats import TABBED, WRITTEN
+from planner_eval.cli.charting import Charted, charting
 from planner_eval.cli.drawing import is_folder
 from planner_eval.cli.limits import check_limit
 from planner_eval.cli.options import (
@@ -94,6 +95,7 @@ RUNNING = ("jobs", "record_deadline", "part", "engine", "address", "quiet")
 )
 @cluster_option
 @benchmark_options
+@charting
 @click.option("--details", is_flag=True, help="With --benchmark: the paper's further tables as well.")
 @running
 @store_option
@@ -112,6 +114,7 @@ def command(
     causes: bool,
     cluster: str | None,
     published: Published,
+    charted: Charted,
     details: bool,
     running: Running,
     store: str | None,
@@ -146,6 +149,12 @@ def command(
     refuse_idle(
         [
             Applies(Published._fields[1:], named, "with --benchmark NAME"),
+            Applies(
+                ("plot",),
+                named or of_benchmark(pred),
+                "with --benchmark NAME, whose paper's figures it draws",
+            ),
+            charted.applies,
             Applies(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
             Applies(
                 ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
@@ -178,10 +187,12 @@ def command(
         refuse_stdin_twice(pred, gold)
         told, ids = published._replace(details=details), asked and asked.ids
         fails = only is not None
-        code = score_benchmark(pred, gold, how, told, limits, form, output, running, failures=fails, ids=ids)
+        code = score_benchmark(
+            pred, gold, how, told, limits, form, output, running, charted, failures=fails, ids=ids
+        )
         return unanswered(asked) or code
     if again:
-        return tell_run(pred, limits, form, output, failures=only is not None)
+        return tell_run(pred, limits, form, output, charted, failures=only is not None)
     refuse_tabbed(form, None)
     if gold is None:
         from pathlib import Path
