@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from planner_eval.policy import Policy
     from planner_eval.policy.rule import Rule
     from planner_eval.verbs.agreeing import agree
+    from planner_eval.verbs.attributing import attribute
     from planner_eval.verbs.benchmark import score_benchmark
     from planner_eval.verbs.benchmark_compare import compare_benchmark
     from planner_eval.verbs.catalogs import read_catalog
+    from planner_eval.verbs.charting import chart
     from planner_eval.verbs.checking import check
     from planner_eval.verbs.comparing import compare
     from planner_eval.verbs.converting import convert
@@ -67,6 +69,8 @@ _WHERE = {
     "Trace": "execution",
     "agree": "verbs.agreeing",
     "apply": "verbs.repairing",
+    "attribute": "verbs.attributing",
+    "chart": "verbs.charting",
     "check": "verbs.checking",
     "check_dataset": "verbs.dataset_check",
     "compare": "verbs.comparing",
@@ -121,6 +125,8 @@ __all__ = [
     "__version__",
     "agree",
     "apply",
+    "attribute",
+    "chart",
     "check",
     "check_dataset",
     "compare",
@@ -163,6 +169,7 @@ __all__ = [
 register("benchmark catalog", "planner_eval.benchmarks.registry:catalog_reader")
 register("catalog facts", "planner_eval.catalogs.facts:catalog_facts")
 register("notebook drawing", "planner_eval.drawing.notebook:notebook_svg")
+register("causes text", "planner_eval.scoring.causes_formats:causes_text")
 register("diff text", "planner_eval.scoring.row_formats:diff_text")
 register("plan text", "planner_eval.drawing.notebook:plan_text")
 register("row proof", "planner_eval.dialects.proving:prove")

@@ -97,6 +97,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "verbs.score_runs",
     ),
     "only --patch needs it: 3 ms of each diff": ("comparison.patch",),
+    "only --causes needs it: 3 ms of each score, with what mends": ("scoring.attribution",),
     "only tables need it, which diff does not write for people": ("base.tables",),
     "readers of a catalog's formats, one of which is wanted: 4 ms each, 66 with pydantic": (
         "catalogs.benchmarks",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from planner_eval.benchmarks.apart import Scorer
+    from planner_eval.benchmarks.charts import ChartOf
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
     from planner_eval.catalogs.catalog import Catalog
@@ -110,6 +111,7 @@ class Benchmark:
         runner: Opens what runs answers, from a specification of tools and a ``level`` of isolation; None
             where answers are not run.
         details: What the paper shows beside its main figures; None where there is nothing.
+        charts: Its charts by name, the first is made when none is named; None where there are none.
         result_file: Its published code's own result file of answers, given the judge; None where it is not
             written.
         gold_text: The answer that repeats a sample's gold; None where the right answer is free text.
@@ -142,6 +144,7 @@ class Benchmark:
     prompt_files: Callable[[], Mapping[str, PromptFile]] | None = None
     runner: Callable[..., AbstractContextManager[Run]] | None = None
     details: Callable[[Scored, Run | None], Details] | None = None
+    charts: Callable[[], Mapping[str, ChartOf]] | None = None
     result_file: Callable[[Records, Judge | None], str] | None = None
     gold_text: Callable[[Sample], str | None] = gold_as_json
     notations: frozenset[str] = frozenset()

@@ -9,6 +9,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.formats import TABBED, WRITTEN
+from planner_eval.cli.charting import Charted, charting
 from planner_eval.cli.drawing import is_folder
 from planner_eval.cli.limits import check_limit
 from planner_eval.cli.options import (
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 OWN = (
     "dialect", "turn", "wrappers", "repair", "compute", "infer", "gold_dialect", "gold_id_field",
     "gold_text_field", "policy", "metrics", "keys", "cluster", "every",
+    "causes",
 )  # fmt: skip
 """Options that a benchmark's own rules leave without effect."""
 
@@ -86,8 +88,14 @@ RUNNING = ("jobs", "record_deadline", "part", "engine", "address", "quiet")
 )
 @click.option("--all", "every", is_flag=True, help="Show figures that do not exist in these data as well.")
 @click.option("--only", type=click.Choice(["failures"]), help="List the pairs that are not the same.")
+@click.option(
+    "--causes",
+    is_flag=True,
+    help="Say what each root cause costs, by code, tool, argument, depth, and which fixes would gain most.",
+)
 @cluster_option
 @benchmark_options
+@charting
 @click.option("--details", is_flag=True, help="With --benchmark: the paper's further tables as well.")
 @running
 @store_option
@@ -103,8 +111,10 @@ def command(
     fail_under: tuple[str, ...],
     every: bool,
     only: str | None,
+    causes: bool,
     cluster: str | None,
     published: Published,
+    charted: Charted,
     details: bool,
     running: Running,
     store: str | None,
@@ -139,6 +149,12 @@ def command(
     refuse_idle(
         [
             Applies(Published._fields[1:], named, "with --benchmark NAME"),
+            Applies(
+                ("plot",),
+                named or of_benchmark(pred),
+                "with --benchmark NAME, whose paper's figures it draws",
+            ),
+            charted.applies,
             Applies(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
             Applies(
                 ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
@@ -157,10 +173,11 @@ def command(
                 ("every", "cluster"), not again, "to runs without a benchmark, which has figures of its own"
             ),
             Applies(
-                (*READING, "policy", "wrappers", "metrics", "keys", *RUNNING),
+                (*READING, "policy", "wrappers", "metrics", "keys", "causes", *RUNNING),
                 gold is not None,
                 "to files of plans: a run has been scored",
             ),
+            Applies(("causes",), kept or form != "junit", "to other formats: JUnit has test cases alone"),
             Applies(("store",), kept and not named, "to a run that is kept: -o DIR/"),
             Applies(("output",), not kept or gold is not None, "as a file here, and DIR/ is a folder"),
         ]
@@ -170,10 +187,12 @@ def command(
         refuse_stdin_twice(pred, gold)
         told, ids = published._replace(details=details), asked and asked.ids
         fails = only is not None
-        code = score_benchmark(pred, gold, how, told, limits, form, output, running, failures=fails, ids=ids)
+        code = score_benchmark(
+            pred, gold, how, told, limits, form, output, running, charted, failures=fails, ids=ids
+        )
         return unanswered(asked) or code
     if again:
-        return tell_run(pred, limits, form, output, failures=only is not None)
+        return tell_run(pred, limits, form, output, charted, failures=only is not None)
     refuse_tabbed(form, None)
     if gold is None:
         from pathlib import Path
@@ -187,7 +206,7 @@ def command(
             golds = those_asked(golds, asked)
         paired = pe.pair(answers[0], golds, reading=how)
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
-        chosen |= {"policy": chosen_policy(policy), "by": keys, "cluster": cluster}
+        chosen |= {"policy": chosen_policy(policy), "by": keys, "cluster": cluster, "causes": causes}
         made = pe.score(paired, **chosen, **in_parts(running, paired, output, store))
     code = _tell(made, form, None if kept else output, limits, metrics, every=every, only=only is not None)
     return unanswered(asked) or code

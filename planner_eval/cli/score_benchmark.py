@@ -15,6 +15,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.formats import TABBED
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.tables import table
+from planner_eval.cli.charting import Charted
 from planner_eval.cli.drawing import is_folder
 from planner_eval.cli.limits import Checked, check_limit
 from planner_eval.cli.options import Applies, Threshold, bundled, emit, note, refuse_idle
@@ -117,6 +118,7 @@ def score_benchmark(
     form: str,
     output: str | None,
     running: Running,
+    charted: Charted,
     *,
     failures: bool,
     ids: Collection[str] | None = None,
@@ -132,6 +134,7 @@ def score_benchmark(
         form: How to write the figures.
         output: Where; None for standard output, a folder for the whole run.
         running: How the work is done in parts.
+        charted: Which chart is wanted.
         failures: List the answers that are not perfect.
         ids: The samples that were asked, where that is not all of them.
     """
@@ -146,15 +149,18 @@ def score_benchmark(
         run, judge = options["run"], options["judge"]
         if form == TABBED:
             options["variants"] = ()
-        apart = _apart(bench, asked, form, options) and ids is None
+        whole = charted.plot is None
+        apart = whole and _apart(bench, asked, form, options) and ids is None
         _refuse_parts(bench, apart=apart)
         if apart and (running.wanted or folder is not None or _is_large(pred)):
             parts = {"jobs": 0, "folder": folder, **running.options("answers")}
             scored = pe.score_benchmark(pred, gold, bench.name, reading=how, **options, **parts)
         else:
             scored = pe.score_benchmark(pred, gold, bench.name, reading=how, ids=ids, **options)
+        draw = charted.write(lambda: pe.chart({_system(pred): scored}, charted.figure, run=run))
         more = _details(scored, form, run) if asked.details else ""
         code = tell(scored, pred, limits, form, None if folder else output, more, failures=failures)
+        draw()
     return max(code, judge_failed(judge, scored.prompts))
 
 
@@ -192,7 +198,21 @@ def tell(
     return int(bool(below) or bool(matched.unknown) or bool(matched.repeated) or bool(scored.lost))
 
 
-def tell_run(path: str, limits: Sequence[Threshold], form: str, output: str | None, *, failures: bool) -> int:
+def _system(pred: str) -> str:
+    """What a chart calls the system that wrote a file of answers."""
+    name = os.path.basename(os.path.normpath(pred))
+    return "answers" if pred == "-" else name.partition(".")[0] or name
+
+
+def tell_run(
+    path: str,
+    limits: Sequence[Threshold],
+    form: str,
+    output: str | None,
+    charted: Charted,
+    *,
+    failures: bool,
+) -> int:
     """Tell again what a run keeps that was scored under a benchmark: the command's exit code."""
     from planner_eval.verbs.benchmark_runs import kept_benchmark
 
@@ -200,7 +220,10 @@ def tell_run(path: str, limits: Sequence[Threshold], form: str, output: str | No
     if form == TABBED:
         raise click.UsageError("--format tsv applies only to answers, which a run does not keep")
     scored, pred = kept_benchmark(path)
-    return tell(scored, pred, limits, form, output, failures=failures)
+    draw = charted.write(lambda: pe.chart({_system(path): scored}, charted.figure))
+    code = tell(scored, pred, limits, form, output, failures=failures)
+    draw()
+    return code
 
 
 def _pieces(scored: Scored, pred: str, form: str, limits: list[Case], failures: bool) -> Iterator[str]:
@@ -225,8 +248,9 @@ def _apart(bench: Benchmark, asked: Published, form: str, options: Mapping[str, 
 def _refuse_parts(bench: Benchmark, *, apart: bool) -> None:
     """Refuse options of work in parts where it is not done in parts."""
     said = (
-        f"where {bench.title} scores answers one by one: not with --judge, --tools, --details or "
-        "--format tsv, nor some samples of a predict run, and not where it needs several answers together"
+        f"where {bench.title} scores answers one by one: not with --judge, --tools, --details, "
+        "--format tsv or --plot, nor some samples of a predict run, and not where it needs several answers "
+        "together"
     )
     refuse_idle([Applies(("jobs", "record_deadline", "part", "engine", "address", "quiet"), apart, said)])
     if not apart and is_folder(click.get_current_context().params.get("output")):

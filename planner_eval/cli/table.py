@@ -9,6 +9,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.formats import TABLED
+from planner_eval.cli.charting import Charted, charting
 from planner_eval.cli.options import (
     Applies,
     cluster_option,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 @cluster_option
 @seed_option
 @benchmark_options
+@charting
 @written(*TABLED)
 @output
 def command(
@@ -59,6 +61,7 @@ def command(
     cluster: str | None,
     seed: int,
     published: Published,
+    charted: Charted,
     form: str,
     output: str | None,
 ) -> int:
@@ -74,6 +77,7 @@ def command(
     refuse_idle(
         [
             Applies(("by", "metrics"), layout is None, "without --layout, which says what is shown"),
+            charted.applies,
             Applies(("bare",), form in ("text", "md", "tex"), "to --format text, md and tex"),
         ]
     )
@@ -101,14 +105,19 @@ def command(
         "seed": seed,
     }
     if bench is None:
+        draw = charted.write(lambda: pe.chart(named, charted.figure, gold=gold))
         found, judge = pe.table(named, **shared), None
     else:
         refuse_idle_options(bench, published)
         with scoring_options(bench, published) as options:
             judge = options["judge"]
             variant = options.pop("variants")[-1]
+            more = {"gold": gold, "variant": variant, **options}
+            draw = charted.write(lambda: pe.chart(named, charted.figure, **more))
             found = pe.table(named, variant=variant, **shared, **options)
-    return max(_tell(found, form, output, bare=bare), judge_failed(judge))
+    code = max(_tell(found, form, output, bare=bare), judge_failed(judge))
+    draw()
+    return code
 
 
 def _named(runs: tuple[str, ...]) -> dict[str | None, Any]:

@@ -44,17 +44,24 @@ def make_patch(found: Diff) -> dict[str, Any]:
     """
     if found.same:
         return {"schema": SCHEMA, "operations": []}
-    named = _relabelled(found)
+    named = relabelled(found)
     written = [*_changed(found, named), *_answered(found, named)]
     operations = [*_removed(found), *_added(found, named, written), *written]
     patch = {"schema": SCHEMA, "operations": operations}
-    if any(edit.code == "order.broken" for edit in found.edits) or _forward(_applied(found.pred, operations)):
+    if any(edit.code == "order.broken" for edit in found.edits) or _forward(applied(found.pred, operations)):
         operations.append({"op": "order", "ids": [call.id for call in named.calls], "why": "order.broken"})
     return patch
 
 
-def _relabelled(found: Diff) -> Plan:
-    """Gold with the ids that its calls have in the repaired plan."""
+def relabelled(found: Diff) -> Plan:
+    """Gold with the ids that its calls have in the repaired plan.
+
+    >>> from planner_eval.comparison.diff import diff
+    >>> from planner_eval.plan.model import Call
+    >>> gold = Plan((Call("a", "f"), Call("b", "g")))
+    >>> [call.id for call in relabelled(diff(Plan((Call("b", "f"),)), gold)).calls]
+    ['b', 'b_2']
+    """
     partner = {gold: pred for pred, gold in found.alignment.pairs}
     taken = {call.id for call in found.pred.calls}
     taken |= {ref.name for c in found.pred.calls for _, v in c.arguments for _, ref in references(v)
@@ -204,11 +211,23 @@ def apply_patch(plan: Plan, patch: Any) -> Plan:
     from planner_eval.comparison.schema import PatchFile
 
     PatchFile.check(patch, "the patch")
-    return _applied(plan, patch["operations"])
+    return applied(plan, patch["operations"])
 
 
-def _applied(plan: Plan, operations: Sequence[Mapping[str, Any]]) -> Plan:
-    """The plan after operations that are as they should be."""
+def applied(plan: Plan, operations: Sequence[Mapping[str, Any]]) -> Plan:
+    """The plan after operations that are as they should be: those of :func:`make_patch`, or a part.
+
+    Args:
+        plan: The prediction that the patch was made for.
+        operations: The operations, in their order.
+
+    Raises:
+        InputError: one names a call that the plan does not have.
+
+    >>> from planner_eval.plan.model import Call
+    >>> applied(Plan((Call("a", "f"), Call("b", "g"))), [{"op": "remove", "id": "a"}]).calls[0].name
+    'g'
+    """
     data = to_data(plan)
     calls: Calls = {call["id"]: call for call in data["calls"]}
     added: _Added = {}

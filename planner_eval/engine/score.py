@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.quick import quick
@@ -11,6 +12,7 @@ from planner_eval.engine.job import Pair
 from planner_eval.engine.staged import staged
 from planner_eval.policy import Policy, recognised
 from planner_eval.records.rows import Evaluation, Row, Sides
+from planner_eval.scoring.credits import Credits
 from planner_eval.scoring.report import About
 from planner_eval.scoring.row_lines import Lines, row_columns
 from planner_eval.scoring.scored import Scored, scored_row
@@ -32,6 +34,7 @@ class ScoreJob:
         about: How the pairs came about, which a report says.
         cluster: What says in which cluster a pair lies; None where pairs are by themselves.
         mends: Say of what strict reading refuses whether repair would read it, which reads it twice.
+        causes: Say of each pair what its root causes cost, which compares it again and again.
     """
 
     metrics: tuple[str, ...]
@@ -41,6 +44,7 @@ class ScoreJob:
     about: About
     cluster: str | None = None
     mends: bool = False
+    causes: bool = False
 
     @property
     def kind(self) -> str:
@@ -54,6 +58,7 @@ class ScoreJob:
             "metrics": list(self.metrics),
             "keys": list(self.by),
             **({} if self.cluster is None else {"cluster": self.cluster}),
+            **({"causes": True} if self.causes else {}),
             "policy": self.policy.name,
             "compared": described(self.policy),
             "about": self.about.data(),
@@ -61,7 +66,7 @@ class ScoreJob:
 
     def columns(self) -> dict[str, Any]:
         """The types of a row's keys, see :func:`.parquet.write_rows`."""
-        return row_columns(self.metrics, self._keys)
+        return row_columns(self.metrics, self._keys, causes=self.causes)
 
     @property
     def _keys(self) -> tuple[str, ...]:
@@ -70,7 +75,7 @@ class ScoreJob:
 
     def fold(self, data: Any = None) -> Totals:
         """Sums over no rows, or those that :meth:`Totals.data` gave."""
-        return Totals(self.metrics, self.by, data, self.cluster)
+        return Totals(self.metrics, self.by, data, self.cluster, causes=self.causes)
 
     def rows(self, pairs: Iterable[Pair], fold: Totals) -> Iterator[str]:
         """A row a pair, in order, as JSON; adds each to the sums.
@@ -90,6 +95,11 @@ class ScoreJob:
         repair = bool(how["repair"])
         mends = self.mends and not repair
         evaluation = Evaluation(*one, policy, False, repair, how["compute"], mends)
+        credited: Callable[[Row, Policy], Credits | None] | None = None
+        if self.causes:
+            from planner_eval.scoring.attribution import credits_of
+
+            credited = credits_of
 
         def compared(sides: Sides) -> tuple[Sides, Row]:
             row = evaluation.row(sides)
@@ -100,7 +110,8 @@ class ScoreJob:
             sides, row = both
             record = sides.pred or sides.gold
             place = (None, None) if record is None else (record.file, record.line)
-            return scored_row(row, self.metrics, policy, self._keys, place)
+            scored = scored_row(row, self.metrics, policy, self._keys, place)
+            return scored if credited is None else replace(scored, credits=credited(row, policy))
 
         for row in staged(pairs, evaluation.read, compared, counted):
             fold.add(row)

@@ -12,6 +12,7 @@ from planner_eval.base.named import NamedTuple
 from planner_eval.base.quick import quick
 from planner_eval.metrics.counts import Counts, Tally
 from planner_eval.records.rows import STATES
+from planner_eval.scoring.causes import Causes
 from planner_eval.scoring.columns import Column, exact_sum
 from planner_eval.scoring.intervals import Interval, intervals
 from planner_eval.scoring.scored import STRUCTURE, Scored
@@ -134,6 +135,11 @@ class Report:
     def judged(self) -> int:
         """The pairs that every denominator counts: those with a readable gold plan."""
         return self.totals.judged
+
+    @property
+    def causes(self) -> Causes | None:
+        """What each root cause costs, where that was asked for."""
+        return None if self.totals.causes is None else self.totals.causes.causes
 
     def states(self) -> dict[str, int]:
         """How many pairs are in which state."""

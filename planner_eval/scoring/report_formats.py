@@ -13,6 +13,7 @@ from planner_eval.base.text import one_line
 from planner_eval.metrics import METRICS
 from planner_eval.metrics.counts import Counts
 from planner_eval.plan.words import plain_scope
+from planner_eval.scoring.causes_formats import cause_rows, causes_data, causes_text
 from planner_eval.scoring.junit import Case, junit_pieces, outcome
 from planner_eval.scoring.report import Estimate, Report
 from planner_eval.scoring.row_lines import row_data, tally_data
@@ -54,9 +55,10 @@ def write_report(
     limits: Sequence[Case] = (),
     beside: Sequence[Case] = (),
 ) -> Iterator[str]:
-    """A report as text, ``json``, ``jsonl`` (a line a pair), ``csv`` (figures), ``md`` or ``junit``.
+    """A report as text, ``json``, ``jsonl`` (a line a pair), ``csv``, ``md`` or ``junit``.
 
-    Text and ``md`` leave out figures that do not exist; the formats for programs have each, as null.
+    Text and ``md`` leave out figures that do not exist; the formats for programs have each, as null. ``csv``
+    has the figures, or what root causes cost, where that was asked for.
 
     Args:
         report: The report.
@@ -81,12 +83,14 @@ def write_report(
         for state, count in report.states().items():
             outcomes[outcome(state, limited=limited)] += count * (not failures or state != "same")
         return junit_pieces(cases, outcomes)
+    causes = report.causes
     if form == "csv":
-        return iter([table(figure_rows(report.figures), form)])
+        cells = figure_rows(report.figures) if causes is None else cause_rows(causes.rows)
+        return iter([table(cells, form)])
     kept = shown(report.figures, every)
     listed = failures and report.totals.pairs > report.totals.states["same"]
     if form == "md":
-        blocks = [table(figure_rows(kept), form), *_breakdowns(report, kept, form)]
+        blocks = [table(figure_rows(kept), form), *_breakdowns(report, kept, form), *_costs(report, form)]
         return _blocks(_table_lines(rows) if listed else None, blocks)
     return _blocks(_lines(rows, report.totals.width) if listed else None, _text(report, kept))
 
@@ -168,8 +172,13 @@ def _text(report: Report, kept: Sequence[Estimate]) -> list[str]:
     if report.codes():
         lines.append("causes: " + ", ".join(f"{code} {count}" for code, count in report.codes().items()))
     lines += left_out(report, [figure.name for figure in kept])
-    tables = [table(figure_rows(kept)), *_breakdowns(report, kept, "text")]
+    tables = [table(figure_rows(kept)), *_breakdowns(report, kept, "text"), *_costs(report, "text")]
     return [*tables, "\n".join([*lines, report.signature])]
+
+
+def _costs(report: Report, form: str) -> list[str]:
+    """What root causes cost, where that was asked for."""
+    return [] if report.causes is None else [causes_text(report.causes, form)]
 
 
 def left_out(report: Report, every: Collection[str] = ()) -> list[str]:
@@ -228,5 +237,6 @@ def report_data(report: Report, rows: Iterable[Scored]) -> dict[str, Any]:
             for key, groups in report.breakdown.items()
         },
         "causes": report.codes(),
+        **({} if report.causes is None else {"attribution": causes_data(report.causes)}),
         "rows": [row_data(row) for row in rows],
     }

@@ -11,6 +11,7 @@ from typing import Any, overload
 from planner_eval.metrics import METRICS
 from planner_eval.metrics.counts import Counts, Share, Tally
 from planner_eval.records.rows import JUDGED
+from planner_eval.scoring.credits import COLUMNS, Credits
 from planner_eval.scoring.scored import Scored
 
 _encoded = json.JSONEncoder(ensure_ascii=False).encode
@@ -29,6 +30,7 @@ def row_data(row: Scored) -> dict[str, Any]:
         **({"keys": dict(row.keys)} if row.keys else {}),
         **({"repaired": True} if row.repaired else {}),
         **({"choices": True} if row.choices else {}),
+        **({} if row.credits is None else {"credits": row.credits.data()}),
     }
 
 
@@ -72,6 +74,8 @@ class Lines:
             said.append(f'"line": {row.line}')
         if row.mistaken:
             said.append(f'"mistaken": {_encoded(row.mistaken)}')
+        if row.credits is not None:
+            said.append(f'"credits": {_encoded(row.credits.data())}')
         return f"{', '.join(said)}}}"
 
     def _metrics(self, tallies: Mapping[str, Tally | None]) -> str:
@@ -118,12 +122,13 @@ def read_lines(path: str | PathLike[str]) -> Iterator[Scored]:
         yield from map(row_of, lines)
 
 
-def row_columns(metrics: Sequence[str], by: Sequence[str]) -> dict[str, Any]:
+def row_columns(metrics: Sequence[str], by: Sequence[str], *, causes: bool = False) -> dict[str, Any]:
     """The types of what stands in a line, by its keys.
 
     Args:
         metrics: The metrics that are counted.
         by: What figures are broken down by.
+        causes: What root causes cost is kept.
     """
     fields = {"counts": ("hit", "pred", "gold", "f1"), "share": ("part", "whole", "value")}
     return {
@@ -137,6 +142,7 @@ def row_columns(metrics: Sequence[str], by: Sequence[str]) -> dict[str, Any]:
         "file": str,
         "line": int,
         "mistaken": [[str]],
+        **({"credits": COLUMNS} if causes else {}),
     }
 
 
@@ -164,6 +170,7 @@ def scored_of(data: Mapping[str, Any]) -> Scored:
         tuple((gold, pred) for gold, pred in data.get("mistaken", ())),
         data.get("file"),
         data.get("line"),
+        credits=None if data.get("credits") is None else Credits.of(data["credits"]),
     )
 
 

@@ -54,6 +54,53 @@ class FigureData(_Written):
     interval: IntervalData = key("95 %, of the figure from summed counts.")
 
 
+class CauseData(_Written):
+    """A root cause of one pair, and what it costs."""
+
+    code: str = Field(description="Its code, or the state of a pair without a prediction to compare.")
+    tool: str = key("The tool concerned: gold's where gold has the place.")
+    argument: str = key("The argument concerned.")
+    depth: int = key("The topological generation of the call concerned, from 1.")
+    exact: float = Field(description="What of the pair's loss in exact it is to blame for.")
+    similarity: float = Field(description="Likewise in similarity.")
+
+
+class CreditsData(_Written):
+    """What the root causes of one pair cost, as --causes says; it sums to 1 less the pair's score."""
+
+    how: Literal["shapley", "alone", "even"] = Field(description="How it was found.")
+    causes: list[CauseData]
+    right: list[list[str]] = Field(description="What, mended alone, makes the pair right: a kind and a name.")
+
+
+class CauseSumData(_Written):
+    """What one group of root causes costs over all pairs."""
+
+    kind: Literal["code", "tool", "argument", "call", "depth"]
+    name: str
+    pairs: int = Field(description="The pairs that have it.")
+    exact: float = Field(description="What it costs in exact.")
+    similarity: float = Field(description="What it costs in the mean similarity of the pairs.")
+    gain: float = Field(description="By how much exact would rise, were it mended in all pairs.")
+
+
+class FixData(CauseSumData):
+    """A group whose mending would gain much."""
+
+    words: str = Field(description="The same in a sentence.")
+
+
+class CausesData(_Written):
+    """What root causes cost over all pairs."""
+
+    pairs: int
+    exact: float | None
+    similarity: float | None = Field(description="The mean of the pairs' own.")
+    how: dict[str, int] = Field(description="In how many pairs credits were found how.")
+    causes: list[CauseSumData]
+    fixes: list[FixData]
+
+
 class RowData(_Written):
     """One pair of a prediction and a gold plan."""
 
@@ -66,6 +113,7 @@ class RowData(_Written):
     keys: dict[str, str] = key("What the figures can be broken down by.")
     repaired: bool = key("Whether the prediction was readable only after repair.")
     choices: bool = key("Whether its record held several choices, of which the first was read.")
+    credits: CreditsData = key("What its root causes cost, with --causes.")
 
 
 class ReportData(_Written):
@@ -82,6 +130,7 @@ class ReportData(_Written):
     figures: dict[str, FigureData]
     breakdown: dict[str, dict[str, dict[str, FigureData]]] = Field(description="Key, value, figures.")
     causes: dict[str, int] = Field(description="How often each code is a root cause.")
+    attribution: CausesData = key("What root causes cost, with --causes.")
     rows: list[RowData] = key("One a pair; of the report of a run they stand in its rows.jsonl.")
 
 

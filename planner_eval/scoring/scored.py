@@ -14,6 +14,7 @@ from planner_eval.plan.model import Call, Plan
 from planner_eval.plan.structure import depth, nesting_patterns, scope
 from planner_eval.policy import DEFAULT_POLICY, Policy
 from planner_eval.records.rows import JUDGED, STATES, Row, is_cut
+from planner_eval.scoring.credits import Credits
 
 FIELDS = ("difficulty", "domain", "category")
 """Fields of gold records by which figures are broken down where the records have them."""
@@ -41,6 +42,7 @@ class Scored:
         file: The file of the prediction, or of gold where there is none.
         line: The line there, counted from 1, where it is known.
         repairable: Strict reading refused the prediction, and repair, which was not asked for, would not.
+        credits: What its root causes cost, where that is asked for.
     """
 
     id: str
@@ -56,6 +58,7 @@ class Scored:
     file: str | None = None
     line: int | None = None
     repairable: bool = False
+    credits: Credits | None = None
 
 
 _UNREAD = Plan((Call("?", "?"),))

@@ -10,6 +10,7 @@ from planner_eval.base.named import NamedTuple
 from planner_eval.plan.model import Plan
 from planner_eval.policy.unused import Names
 from planner_eval.records.rows import JUDGED, Row
+from planner_eval.scoring.causes import CauseSums
 from planner_eval.scoring.columns import Column, add_rows
 from planner_eval.scoring.scored import Scored
 
@@ -44,6 +45,7 @@ class Totals:
         by: What figures are broken down by, as the rows' keys.
         data: Sums over some pairs already, as :meth:`data` gives them.
         cluster: By which of the rows' keys samples lie in clusters.
+        causes: Sum what root causes cost.
 
     >>> one, two = Totals(["exact"]), Totals(["exact"])
     >>> one.add(Scored("a", "same")), two.add(Scored("b", "absent"))
@@ -59,6 +61,8 @@ class Totals:
         by: Iterable[str] = (),
         data: Mapping[str, Any] | None = None,
         cluster: str | None = None,
+        *,
+        causes: bool = False,
     ) -> None:
         known: Mapping[str, Any] = data or {}
         self.metrics, self.by, self.cluster = tuple(metrics), tuple(by), cluster
@@ -79,6 +83,7 @@ class Totals:
         self.lacks: set[str] = set(known.get("lacks", HAS))
         self.names = Names()
         self.names.seen.update(tuple(name) for name in known.get("names", ()))
+        self.causes = CauseSums(known.get("causes")) if causes else None
 
     def _columns(self, data: Mapping[str, Any] | None = None) -> dict[str, Column]:
         return {name: Column() if data is None else Column.of(data[name]) for name in self.metrics}
@@ -134,6 +139,8 @@ class Totals:
         if row.codes:
             self.codes.update(row.codes)
         self._flag(row)
+        if self.causes is not None:
+            self.causes.add(row.state, row.credits)
         if row.state not in JUDGED:
             self.unjudged.setdefault(row.state, Unjudged(row.id, row.reason, row.line is not None))
             return
@@ -179,6 +186,8 @@ class Totals:
         self.notations |= other.notations
         self.lacks &= other.lacks
         self.names.seen |= other.names.seen
+        if self.causes is not None and other.causes is not None:
+            self.causes.extend(other.causes)
         _extend(self.columns, other.columns)
         for key, groups in self.groups.items():
             for value, columns in other.groups[key].items():
@@ -209,6 +218,7 @@ class Totals:
             "unjudged": {state: list(first) for state, first in self.unjudged.items()},
             "width": self.width,
             **({} if self.alone is None else {"alone": self.alone}),
+            **({} if self.causes is None else {"causes": self.causes.data()}),
             "notations": sorted(self.notations),
             "lacks": sorted(self.lacks),
             "names": sorted(self.names.seen, key=lambda name: (name[0] or "", *name[1:])),

@@ -138,7 +138,8 @@ def _kept(path: str) -> _Score:
         metrics, keys = tuple(options["metrics"]), tuple(options["keys"])
         cluster = options.get("cluster")
         about = About.of(options["about"])
-        totals = found.sums(lambda data: Totals(metrics, keys, data, cluster))
+        causes = bool(options.get("causes"))
+        totals = found.sums(lambda data: Totals(metrics, keys, data, cluster, causes=causes))
         policy = str(options["policy"])
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"{path}: what the run wrote there cannot be read") from None

@@ -50,6 +50,7 @@ def score(
     metrics: Iterable[str] = ...,
     by: Sequence[str] = ...,
     cluster: str | None = ...,
+    causes: bool = ...,
     progress: Callable[..., None] | None = ...,
     jobs: int | None = ...,
     folder: AnyPath | None = ...,
@@ -70,6 +71,7 @@ def score(
     metrics: Iterable[str] = ...,
     by: Sequence[str] = ...,
     cluster: str | None = ...,
+    causes: bool = ...,
     reading: Reading = ...,
     progress: Callable[..., None] | None = ...,
     jobs: int | None = ...,
@@ -90,6 +92,7 @@ def score(
     metrics: Iterable[str] = DEFAULT_METRICS,
     by: Sequence[str] = (),
     cluster: str | None = None,
+    causes: bool = False,
     reading: Reading = AS_IT_COMES,
     progress: Callable[..., None] | None = None,
     jobs: int | None = None,
@@ -114,6 +117,7 @@ def score(
         cluster: Of many: what says in which cluster a pair lies, as for `by`: a conversation, a template.
             Pairs of one cluster are alike more often than others, so that intervals are over clusters. Of a
             run: that which it was scored with when left out.
+        causes: Of many: find what each root cause costs, as :func:`planner_eval.attribute` does.
         reading: Of many: how they are read and paired.
         progress: Of many: is told how many pairs are done, and of how many; by processes also how many of
             them took too long or ended their process.
@@ -150,7 +154,7 @@ def score(
     by = (by,) if isinstance(by, str) else by
     paired = mending(pred if isinstance(pred, Paired) else pair(pred, gold, reading=reading))
     chosen = policy_of(policy)
-    job = scoring_job(paired, choose(metrics), chosen, by, cluster, kept=folder is not None)
+    job = scoring_job(paired, choose(metrics), chosen, by, cluster, kept=folder is not None, causes=causes)
 
     def made(totals: Totals, rows: Sequence[Scored]) -> Report:
         totals.names.check(chosen)
@@ -176,10 +180,12 @@ def scoring_job(
     *,
     kept: bool = False,
     mends: bool = False,
+    causes: bool = False,
 ) -> ScoreJob:
     """How the pairs of two files are scored; where that is `kept`, with what is to be known of the files.
 
-    With `mends` it is known of what strict reading refuses whether repair would read it.
+    With `mends` it is known of what strict reading refuses whether repair would read it, with `causes` what
+    root causes cost.
     """
     about = About(
         paired.pred.content or "records",
@@ -192,7 +198,7 @@ def scoring_job(
         tools_counted(metrics, policy),
     )
     told = replace(policy, unknown=None)  # a function of this process alone
-    return ScoreJob(metrics, told, tuple(by), paired.reading._asdict(), about, cluster, mends)
+    return ScoreJob(metrics, told, tuple(by), paired.reading._asdict(), about, cluster, mends, causes)
 
 
 def scored_rows(

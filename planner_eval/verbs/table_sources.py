@@ -200,7 +200,7 @@ class UnderBenchmark:
         """The figures of some samples, scored as a column wants it."""
         settings = tuple(sorted(column.settings.items()))
         if (settings, ids) not in self._reports:
-            scored = self._scored_with(settings)
+            scored = self.scored_with(settings)
             whole = scored.reports[self.variant]
             self._reports[settings, ids] = whole if ids is None else self._part(scored, whole, ids)
         return self._reports[settings, ids]
@@ -213,7 +213,8 @@ class UnderBenchmark:
         records = [one for one in scored.matched.records if one[0].id in ids]
         return self.bench.score(self.variant, records, judge=scored.judge, run=self.how.run, **scored.options)
 
-    def _scored_with(self, settings: tuple[tuple[str, str], ...]) -> Scored:
+    def scored_with(self, settings: tuple[tuple[str, str], ...]) -> Scored:
+        """What the benchmark says of the run, with some of its options."""
         if settings not in self._scored:
             if self.run.predicted is None:
                 from planner_eval.verbs.benchmark_runs import kept_benchmark

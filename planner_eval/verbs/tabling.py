@@ -86,9 +86,9 @@ def table(
     refuse_seed(seed)
     if variant not in VARIANTS:
         raise InputError(f"there is no variant {variant!r}; there are {' and '.join(VARIANTS)}")
-    named = _named(runs)
+    named = named_runs(runs)
     every = [one for _, one in named]
-    form = _form(every)
+    form = form_of(every)
     refuse_unlike(every)
     named_gold = None if gold is None else os.fspath(gold)
     sources: dict[str, Source]
@@ -129,7 +129,7 @@ def table(
 
 
 # ---------------------------------------------------------------- the runs
-def _named(runs: Any) -> list[tuple[str | None, Told]]:
+def named_runs(runs: Any) -> list[tuple[str | None, Told]]:
     """The runs, each with the name of its system where the user gives one."""
     if isinstance(runs, (str, os.PathLike)):
         runs = [runs]
@@ -151,7 +151,7 @@ def _named(runs: Any) -> list[tuple[str | None, Told]]:
     return [(name, told(os.fspath(one))) for name, one in pairs]
 
 
-def _form(every: Sequence[Told]) -> str | None:
+def form_of(every: Sequence[Told]) -> str | None:
     """The benchmark of all runs; None for one's own."""
     first = every[0]
     for other in every[1:]:

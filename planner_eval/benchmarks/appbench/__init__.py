@@ -19,6 +19,7 @@ from planner_eval.benchmarks.details import by_part, part_reports, parts
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.apart import Scorer
+    from planner_eval.benchmarks.charts import ChartOf
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
     from planner_eval.datasets.sample import Sample
@@ -121,6 +122,12 @@ def _apart(variant: str, _options: Mapping[str, Any]) -> Scorer:
     return corrected.SCORER
 
 
+def _charts() -> Mapping[str, ChartOf]:
+    from planner_eval.benchmarks.appbench.charts import CHARTS
+
+    return CHARTS
+
+
 BENCHMARK = Benchmark(
     name="appbench",
     apart=_apart,
@@ -134,6 +141,7 @@ BENCHMARK = Benchmark(
     paper=_paper,
     difference="the published code counts one right name a sample; the paper counts all",
     details=_details,
+    charts=_charts,
     gold_text=_gold_text,
     notations=frozenset({"appbench"}),
     gold_beside={"output": ""},

@@ -15,6 +15,7 @@ from planner_eval.benchmarks.benchmark import Benchmark, Details, Option, as_jso
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.apart import Scorer
+    from planner_eval.benchmarks.charts import ChartOf
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
     from planner_eval.datasets.sample import Sample
@@ -103,6 +104,12 @@ def _apart(variant: str, options: Mapping[str, Any]) -> Scorer | None:
     return corrected.scorer(**options)
 
 
+def _charts() -> Mapping[str, ChartOf]:
+    from planner_eval.benchmarks.callnavi.charts import CHARTS
+
+    return CHARTS
+
+
 BENCHMARK = Benchmark(
     name="callnavi",
     apart=_apart,
@@ -119,6 +126,7 @@ BENCHMARK = Benchmark(
     judged=True,
     prompt_files=_prompt_files,
     details=_details,
+    charts=_charts,
     notations=frozenset({"json", "callnavi", "callnavi-yaml"}),
     answer_text=_answer_text,
     several=_several,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.benchmarks.benchmark import Benchmark, Option, all_have
 
 if TYPE_CHECKING:
+    from planner_eval.benchmarks.charts import ChartOf
     from planner_eval.benchmarks.complexfuncbench.scoring import Settings
     from planner_eval.benchmarks.complexfuncbench.tables import table3
     from planner_eval.benchmarks.report import Cell, Records, Report
@@ -94,6 +95,12 @@ def _prompt_files() -> Mapping[str, PromptFile]:
     return FILES
 
 
+def _charts() -> Mapping[str, ChartOf]:
+    from planner_eval.benchmarks.complexfuncbench.charts import CHARTS
+
+    return CHARTS
+
+
 BENCHMARK = Benchmark(
     name="complexfuncbench",
     title="ComplexFuncBench",
@@ -109,6 +116,7 @@ BENCHMARK = Benchmark(
     judged=True,
     prompt_files=_prompt_files,
     gold_text=_gold_text,
+    charts=_charts,
     notations=frozenset({"json"}),
     gold_beside={"conversations": "functions"},
     lower=("error *", "extra steps"),

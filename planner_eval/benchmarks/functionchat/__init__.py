@@ -15,6 +15,7 @@ from planner_eval.benchmarks.benchmark import Benchmark, Details, Table, as_json
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.apart import Scorer
+    from planner_eval.benchmarks.charts import ChartOf
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
     from planner_eval.datasets.sample import Sample
@@ -102,6 +103,12 @@ def _apart(variant: str, options: Mapping[str, Any]) -> Scorer:
     return corrected.scorer(**options)
 
 
+def _charts() -> Mapping[str, ChartOf]:
+    from planner_eval.benchmarks.functionchat.charts import CHARTS
+
+    return CHARTS
+
+
 BENCHMARK = Benchmark(
     name="functionchat",
     apart=_apart,
@@ -117,6 +124,7 @@ BENCHMARK = Benchmark(
     judged=True,
     prompt_files=_prompt_files,
     details=_details,
+    charts=_charts,
     result_file=_result_file,
     gold_text=_gold_text,
     notations=frozenset({"json"}),

@@ -14,6 +14,7 @@ from planner_eval.benchmarks.benchmark import Benchmark, Details, Option, all_ha
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.apart import Scorer
+    from planner_eval.benchmarks.charts import ChartOf
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
     from planner_eval.datasets.sample import Sample
@@ -86,6 +87,12 @@ def _apart(variant: str, options: Mapping[str, Any]) -> Scorer:
     return corrected.scorer(**options)
 
 
+def _charts() -> Mapping[str, ChartOf]:
+    from planner_eval.benchmarks.nestful.charts import CHARTS
+
+    return CHARTS
+
+
 BENCHMARK = Benchmark(
     name="nestful",
     apart=_apart,
@@ -101,6 +108,7 @@ BENCHMARK = Benchmark(
     options=(_MODEL,),
     runner=_runner,
     details=_details,
+    charts=_charts,
     gold_beside={"output": ""},
     lower=("num_errors_*", "num_pred_examples_w_parsing_errors"),
 )

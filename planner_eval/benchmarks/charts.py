@@ -1,0 +1,130 @@
+"""Charts of scores under a benchmark, as the figures of its paper have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import did_you_mean
+from planner_eval.drawing.charts import Chart, Point
+from planner_eval.metrics.counts import Share
+from planner_eval.scoring.columns import Column
+from planner_eval.scoring.intervals import intervals, proportion
+
+if TYPE_CHECKING:
+    from planner_eval.benchmarks.answers import Answered
+    from planner_eval.benchmarks.benchmark import Benchmark
+    from planner_eval.benchmarks.report import Figure, Report, Run, SampleScore
+    from planner_eval.benchmarks.score import Scored
+
+
+class System(NamedTuple):
+    """What a chart is made of: one system's answers, scored.
+
+    Args:
+        name: What it is called.
+        scored: What the benchmark said of it.
+        asked: What was asked of it, as layouts name it; empty where that is not known.
+        run: Runs answers, where it was scored with them run.
+    """
+
+    name: str
+    scored: Scored
+    asked: Mapping[str, Any] = {}
+    run: Run | None = None
+
+    @property
+    def report(self) -> Report:
+        """The last of its variants: the corrected one where there is one."""
+        return [*self.scored.reports.values()][-1]
+
+    def rows(self) -> list[tuple[Answered, SampleScore]]:
+        """Each sample with what became of its answer.
+
+        Raises:
+            InputError: the samples are not at hand.
+        """
+        records = self.scored.matched.records
+        if not records:
+            raise InputError(
+                f"{self.name}: this figure needs the samples, which a run of score does not keep: "
+                "score the answers themselves, or take the run of planeval predict"
+            )
+        return [*zip(records, self.report.rows, strict=True)]
+
+
+class ChartOf(NamedTuple):
+    """A chart that can be made.
+
+    Args:
+        title: What it shows, in one line.
+        source: Which figure or table of the paper it is like.
+        make: Makes it of systems; InputError says what they lack.
+        settings: The benchmark's options that the answers have to be scored with.
+    """
+
+    title: str
+    source: str
+    make: Callable[[Sequence[System]], Chart]
+    settings: Mapping[str, str] = {}
+
+
+def chart_of(bench: Benchmark, name: str | None) -> tuple[str, ChartOf]:
+    """A benchmark's chart by its name, and the first where none is named.
+
+    Args:
+        bench: The benchmark.
+        name: The chart's name, e.g. ``"nestful-6"``.
+
+    Raises:
+        InputError: there is no such chart.
+    """
+    known = bench.charts() if bench.charts else {}
+    if name is None and known:
+        return next(iter(known.items()))
+    if name is None or name not in known:
+        hint = did_you_mean(name or "", known, f"there are {', '.join(known) or 'none'}")
+        raise InputError(f"{bench.title} has no figure {name!r}: {hint}")
+    return name, known[name]
+
+
+def point(shares: Iterable[Share | None]) -> Point:
+    """A figure that shares of samples add up to, in percent, with its interval.
+
+    >>> found = point([Share(1, 1), Share(0, 1), None])
+    >>> found.value, found.n, round(found.low)
+    (50.0, 2, 1)
+    """
+    known = [share for share in shares if share is not None]
+    part, whole = sum(share.part for share in known), sum(share.whole for share in known)
+    if not whole:
+        return Point(None, n=len(known))
+    span = intervals({"": Column(known)})[""]
+    low, high = (None, None) if span is None else (100 * span.low, 100 * span.high)
+    return Point(100 * part / whole, low, high, len(known))
+
+
+def point_of(figure: Figure | None) -> Point:
+    """A figure of a report in percent, of which each counted thing is a yes or a no."""
+    if figure is None or not figure.denominator or figure.numerator is None:
+        return Point(None)
+    span = proportion(figure.numerator, figure.denominator)
+    assert span is not None
+    value = 100 * figure.numerator / figure.denominator
+    return Point(value, 100 * span.low, 100 * span.high, int(figure.denominator))
+
+
+def figure_of(report: Report, name: str) -> Figure | None:
+    """A report's figure by its name; None where it has none."""
+    return next((figure for figure in report.figures if figure.name == name), None)
+
+
+def own_figure(row: SampleScore, name: str) -> Share | None:
+    """A figure of one sample, from its counts or as the number that it is; 0 where it could not be scored."""
+    for figure in row.figures:
+        if figure.name == name:
+            if figure.denominator is not None and figure.numerator is not None:
+                return Share(figure.numerator, figure.denominator)
+            return Share(float(figure.value), 1) if isinstance(figure.value, (int, float)) else None
+    return Share(0, 1) if row.error else None

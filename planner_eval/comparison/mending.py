@@ -1,0 +1,151 @@
+"""Mending root causes of a difference, one or several of them, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from planner_eval.base.named import NamedTuple
+from planner_eval.comparison.causes import change
+from planner_eval.comparison.diff import Diff
+from planner_eval.comparison.edits import Edit, Place
+from planner_eval.comparison.patch import applied, make_patch, relabelled
+from planner_eval.plan.canonical import producers_of
+from planner_eval.plan.model import Plan, Value
+
+Argument = tuple[int | None, str | None]
+"""A call by gold's position, None for the answer, and its argument."""
+
+AGAIN = (
+    "name.spelling", "argument.value", "argument.type", "reference.literal", "reference.unresolved",
+    "reference.unwanted",
+)  # fmt: skip
+"""Codes of changes that are mended wherever the same one was made again."""
+
+
+class Mend(NamedTuple):
+    """How one root cause is mended.
+
+    Args:
+        root: The root cause.
+        operations: Which operations of the patch do it: a bit each.
+        arguments: The arguments that they set.
+    """
+
+    root: Edit
+    operations: int
+    arguments: frozenset[Argument]
+
+
+class Mending:
+    """How the root causes of a difference are mended, each by itself.
+
+    What is mended does not ask what follows from what. A call is mended with its links: the arguments in
+    which gold takes a missing call's output, or the prediction an extra one's; a tool with the arguments and
+    outputs that only one of the two tools has; a change that was made again wherever it was made.
+
+    Args:
+        found: The difference.
+
+    >>> from planner_eval.comparison.diff import diff
+    >>> from planner_eval.plan.model import Call
+    >>> gold, pred = (Plan((Call("a", "f", (("x", x), ("y", y))),)) for x, y in ((1, "s"), (2, "t")))
+    >>> mending = Mending(diff(pred, gold))
+    >>> [mend.root.code for mend in mending.mends]
+    ['argument.value', 'argument.value']
+    >>> mending.plan(mending.mends[1].operations).calls[0].arguments
+    (('x', 2), ('y', 's'))
+    """
+
+    def __init__(self, found: Diff) -> None:
+        self.found = found
+        self.operations: list[dict[str, Any]] = make_patch(found)["operations"]
+        self._to_gold: dict[int | None, int] = dict(found.alignment.pairs)
+        self._kept = {found.pred.calls[pred].id: gold for pred, gold in found.alignment.pairs}
+        self._removed = {found.pred.calls[at].id: at for at in found.alignment.extra}
+        self._named = {call.id: at for at, call in enumerate(relabelled(found).calls)}
+        self.mends = tuple(self._mend(root) for root in found.roots)
+
+    def plan(self, operations: int) -> Plan:
+        """The prediction after some of the operations, a bit each; after all of them it is right."""
+        chosen = [each for at, each in enumerate(self.operations) if operations >> at & 1]
+        return applied(self.found.pred, chosen)
+
+    def gold_place(self, pred: Place) -> Argument:
+        """Where an argument of the prediction stands by gold's calls."""
+        return self._to_gold.get(pred.call), pred.argument
+
+    def _mend(self, root: Edit) -> Mend:
+        found = self.found
+        missing, extra, renamed, arguments = set[int](), set[int](), set[int](), set[Argument]()
+        again = change(root) if root.code in AGAIN else None
+        for edit in found.edits:
+            if edit is not root and (again is None or edit.code != root.code or change(edit) != again):
+                continue
+            for pred, gold in edit.places:
+                if gold is None and pred is not None and pred.call is not None:
+                    extra.add(pred.call)
+                elif pred is None and gold is not None and gold.call is not None:
+                    missing.add(gold.call)
+                elif gold is not None and gold.argument is None and edit.code != "order.broken":
+                    assert gold.call is not None
+                    renamed.add(gold.call)
+                if pred is not None and pred.argument is not None:
+                    arguments.add(self.gold_place(pred))
+                if gold is not None and gold.argument is not None:
+                    arguments.add((gold.call, gold.argument))
+        if root.code != "name.spelling":
+            arguments |= {*self._links(missing, extra, renamed)}
+        return self._chosen(root, missing, extra, renamed, arguments)
+
+    def _links(self, missing: set[int], extra: set[int], renamed: set[int]) -> Iterator[Argument]:
+        found = self.found
+        if missing:
+            for at, name, value in _given(found.gold):
+                if missing.intersection(producers_of(value)):
+                    yield at, name
+        if extra:
+            for at, name, value in _given(found.pred):
+                if (at is None or at in self._to_gold) and extra.intersection(producers_of(value)):
+                    yield self._to_gold.get(at), name
+        for edit in found.edits if renamed else ():
+            if edit.gold is None:
+                continue
+            if edit.code.endswith(".output") and renamed.intersection(producers_of(edit.gold_value)):
+                yield edit.gold.call, edit.gold.argument
+            if edit.gold.call in renamed and edit.code in _OF_TOOLS:
+                yield from ((edit.gold.call, p.argument) for p in (edit.pred, edit.gold) if p)
+
+    def _chosen(
+        self, root: Edit, missing: set[int], extra: set[int], renamed: set[int], arguments: set[Argument]
+    ) -> Mend:
+        """The operations that mend these calls and arguments; some set more arguments, which count as set."""
+        found, operations, more = self.found, 0, set[Argument]()
+        for at, each in enumerate(self.operations):
+            op, call = each["op"], self._kept.get(each.get("id", ""))
+            if op == "add":
+                chosen = self._named[each["call"]["id"]] in missing
+            elif op == "remove":
+                chosen = self._removed[each["id"]] in extra
+            elif op == "order":
+                chosen = root.code == "order.broken"
+            elif op == "rename":
+                chosen = call in renamed
+            elif op in ("arguments", "answer"):  # they set all at once
+                chosen = any(at == call for at, _ in arguments)
+                given = found.gold.answer if call is None else found.gold.calls[call].arguments
+                ours = found.pred.answer if call is None else ()
+                more.update((call, name) for name, _ in (*(given or ()), *(ours or ())) if chosen)
+            else:
+                chosen = (call, each["argument"]) in arguments
+            operations |= chosen << at
+        return Mend(root, operations, frozenset(arguments | more))
+
+
+_OF_TOOLS = ("argument.missing", "argument.extra", "argument.renamed")
+
+
+def _given(plan: Plan) -> Iterator[tuple[int | None, str, Value]]:
+    for at, call in enumerate(plan.calls):
+        yield from ((at, name, value) for name, value in call.arguments)
+    yield from ((None, name, value) for name, value in plan.answer or ())

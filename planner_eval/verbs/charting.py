@@ -1,0 +1,96 @@
+"""Charts of systems under a benchmark, as the figures of its paper have them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from planner_eval.base.errors import InputError
+from planner_eval.benchmarks.charts import System, chart_of
+from planner_eval.benchmarks.registry import VARIANTS, benchmark
+from planner_eval.benchmarks.score import Scored
+from planner_eval.drawing.charts import Chart
+from planner_eval.llm import Judge
+from planner_eval.scoring.compare_formats import free_names
+from planner_eval.verbs.table_runs import Told
+from planner_eval.verbs.table_sources import How, UnderBenchmark
+from planner_eval.verbs.tabling import form_of, named_runs
+
+Shown: TypeAlias = "Scored | str | os.PathLike[str]"
+
+
+def chart(
+    systems: Scored | Mapping[str, Any] | Mapping[str | None, Any] | Sequence[str | os.PathLike[str]],
+    figure: str | None = None,
+    *,
+    gold: str | os.PathLike[str] | None = None,
+    variant: str = "corrected",
+    judge: Judge | None = None,
+    prompts: str | os.PathLike[str] | None = None,
+    run: Any = None,
+    **settings: str,
+) -> Chart:
+    """Make a chart of systems, as a figure of their benchmark's paper has it.
+
+    Args:
+        systems: What :func:`score_benchmark` gave; or a mapping from names to that, or to folders of runs;
+            or such folders, which are called as :func:`table` calls them.
+        figure: Which, e.g. ``"nestful-6"``; the benchmark's first when left out.
+        gold: What was wanted, where runs do not say it.
+        variant: Of runs of :func:`predict`: ``"corrected"`` or ``"official"``.
+        judge: Decides what rules cannot, where the benchmark knows a judge.
+        prompts: The folder of the prompts that the judge is asked with.
+        run: Runs answers, where the benchmark does.
+        settings: The benchmark's own options, for runs of :func:`predict`.
+
+    Returns:
+        The chart; its ``image`` is the picture.
+
+    Raises:
+        InputError: there is no such figure, or the systems lack what it shows.
+
+    >>> folder = "data/samples"
+    >>> from planner_eval import score_benchmark
+    >>> scored = score_benchmark(f"{folder}/answers/appbench.jsonl", f"{folder}/appbench", "appbench")
+    >>> [panel.title for panel in chart({"mine": scored}, "appbench-6").panels]
+    ['F1 App', 'F1 API', 'Succ']
+    """
+    if isinstance(systems, Scored):
+        systems = {"answers": systems}
+    given = [*systems.values()] if isinstance(systems, Mapping) else [*systems]
+    if given and all(isinstance(one, Scored) for one in given):
+        assert isinstance(systems, Mapping)
+        found = [System(str(name), one, run=run) for name, one in systems.items()]
+        name, chosen = chart_of(found[0].scored.benchmark, figure)
+        for one in found:
+            lacking = {k: v for k, v in chosen.settings.items() if one.scored.options.get(k) != v}
+            for key, value in lacking.items():
+                raise InputError(f"{name} is made of answers that are scored with --set {key}={value}")
+        return chosen.make(found)
+    if variant not in VARIANTS:
+        raise InputError(f"there is no variant {variant!r}; there are {' and '.join(VARIANTS)}")
+    named = named_runs(systems)
+    form = form_of([told for _, told in named])
+    if form is None:
+        raise InputError("charts are those of a benchmark's paper, and these runs are of tasks of one's own")
+    bench = benchmark(form)
+    _, chosen = chart_of(bench, figure)
+    how = How(variant, None if gold is None else os.fspath(gold), judge, prompts, run)
+    wanted = tuple(sorted({**settings, **chosen.settings}.items()))
+    scored = [UnderBenchmark(told, bench, how).scored_with(wanted) for _, told in named]
+    names = free_names([told.label if name is None else name for name, told in _apart(named)])
+    pairs = zip(names, scored, named, strict=True)
+    return chosen.make([System(name, one, told.asked, run) for name, one, (_, told) in pairs])
+
+
+def _apart(named: Sequence[tuple[str | None, Told]]) -> list[tuple[str | None, Told]]:
+    """The runs, those of one system that were asked alike told apart by their folders."""
+    labels = [told.label if name is None else name for name, told in named]
+    made: list[tuple[str | None, Told]] = []
+    for (_, told), label in zip(named, labels, strict=True):
+        same = [other for (_, other), its in zip(named, labels, strict=True) if its == label]
+        if len(same) > 1 and len({other.asked.get("pipeline") for other in same}) == 1:
+            label = f"{label}, {os.path.normpath(told.path)}"
+        made.append((label, told))
+    return made
