@@ -64,6 +64,7 @@ _CUT_SHORT = (
     "task-limit",
     "not-run",
     "not-recorded",
+    "initial-state",
 )
 """Failures that say nothing of what the call would have given."""
 
