@@ -148,7 +148,7 @@ def begin(tools: Mapping[str, Any], initial: Any) -> None:
     except (Exception, SystemExit) as error:
         place = place_of(error)
         where = f"{place}: " * bool(place)
-        raise StateError(f"the tools refuse it: {where}{type(error).__name__}: {str(error)[:400]}") from error
+        raise StateError(f"refused: {where}{type(error).__name__}: {str(error)[:400]}") from error
 
 
 def _begin(tools: Mapping[str, Any], owners: Mapping[str, Any], initial: Any) -> None:
@@ -175,8 +175,8 @@ def _give(tools: Mapping[str, Any], owner: Any, state: Any, name: str = "") -> N
     if not callable(give) or not _sets("set_state", give):
         give = _scenario(owner)
     if give is None:
-        whose = f"{name} takes" if name else "the tools take"
-        raise StateError(f"{whose} none: give a class or module a function set_state(state), or leave it out")
+        whose = f"{name} has" if name else "the tools have"
+        raise StateError(f"{whose} no set_state(state), which would take it")
     give({} if state is None else state)
     anew = getattr(owner, "tools", None)
     if isinstance(anew, Mapping) and isinstance(tools, dict):

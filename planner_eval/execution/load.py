@@ -189,7 +189,7 @@ class Recorded(dict[str, "Any"]):
 
 
 def plan_key(program: Program) -> str:
-    """Equal for plans that make the same calls in the same places, whatever their labels."""
+    """Equal for plans that make the same calls in the same places and begin alike, whatever their labels."""
     from hashlib import blake2b
 
     named = program.manner.binding == "name"
@@ -197,7 +197,8 @@ def plan_key(program: Program) -> str:
         [step.tool, sorted(step.arguments, key=lambda given: given[0]) if named else step.arguments]
         for step in program.steps
     ]
-    return blake2b(_told([calls, program.manner.binding]).encode(), digest_size=16).hexdigest()
+    begun = [] if program.initial is None else [program.initial]
+    return blake2b(_told([calls, program.manner.binding, *begun]).encode(), digest_size=16).hexdigest()
 
 
 def argument_key(arguments: dict[str, Any]) -> str:
