@@ -198,13 +198,16 @@ def test_a_plan_that_fails_is_not_different_from_itself(
         name, _, x = text.partition(" ")
         (tmp_path / f"{side}.json").write_text(call(int(x), name))
     files = [str(tmp_path / f"{side}.json") for side in ("pred", "gold")]
-    assert said in planeval("diff", *files, "--execute", str(tmp_path / "tools.py")).stderr
+    assert said in planeval("diff", *files, "--execute", str(tmp_path / "tools.py")).stdout
 
 
 def test_effects_are_said_of_pairs_that_cannot_be_run(many: tuple[str, str]) -> None:
-    said = planeval("diff", *many, "--execute", "nestful").stderr
-    assert sum("in effect" in line for line in said.splitlines()) == 11
-    assert "q7: in effect unknown: the answer was cut off before its end" in said
+    done = planeval("diff", *many, "--execute", "nestful", "--format", "jsonl")
+    rows = {row["id"]: row["effects"] for row in loaded(done.stdout)}
+    assert len(rows) == 11
+    assert rows["q7"]["said"].startswith("unknown: the answer was cut off before its end")
+    text = planeval("diff", *many, "--execute", "nestful").stdout.splitlines()
+    assert text[-1].startswith("in effect: ")
 
 
 # ---------------------------------------------------------------- options that do not apply

@@ -213,6 +213,10 @@ example = '<call>{"wish": "f", "gifts": {"a": 1}}</call>'
     "slow.py": "import time\ndef add(arg_0, arg_1):\n    time.sleep(1)\n",
     "flaky.py": "tried = []\ndef add(arg_0, arg_1):\n    tried.append(1)\n"
     "    if len(tried) == 1:\n        raise ValueError('once')\n    return 'second time'\n",
+    "till.py": "class Till:\n    sold = ()\n    def set_state(self, state):\n        self.sold = state['sold']\n"
+    "    def take(self, what):\n        return self.sold.index(what)\n",
+    "till.json": '[{"name": "take", "arguments": {"what": "jam"}}]',
+    "sold.json": '{"sold": ["tea", "jam"]}',
     "meet.py": "import threading\nmeeting = threading.Barrier(2, timeout=0.3)\n"
     "def add(arg_0, arg_1):\n    meeting.wait()\n    return 'met'\n"
     "def multiply(arg_0, arg_1):\n    meeting.wait()\n    return 'met'\n",

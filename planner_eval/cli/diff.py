@@ -10,7 +10,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.formats import DRAWN, WRITTEN, of_suffix
-from planner_eval.cli.diff_rows import draw_each, draw_pair, report, say_distance, say_effects
+from planner_eval.cli.diff_rows import draw_each, draw_pair, effects_of, report, say_distance, say_effects
 from planner_eval.cli.drawing import Look, drawing, is_folder
 from planner_eval.cli.options import Applies, emit, note, outputs, refuse_idle, was_given, written
 from planner_eval.cli.pairs import missing, pairs
@@ -24,7 +24,7 @@ from planner_eval.cli.working import Done, working
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from planner_eval.engine.diff import DiffJob
+    from planner_eval.engine.diff import DiffJob, Effects
     from planner_eval.policy import Policy
     from planner_eval.records.rows import Row
     from planner_eval.scoring.diff_sums import DiffSums
@@ -41,6 +41,12 @@ PATCHED = ("json", "jsonl", "text", None)
 @click.argument("gold", metavar="GOLD|DATASET", required=False)
 @pairs
 @click.option("--execute", metavar="SPEC", help="Run both plans with these tools: do they agree in effect?")
+@click.option(
+    "--initial",
+    metavar="FILE|FIELD",
+    help="The state that the tools of --execute begin in: a JSON object for all, records with id and state in a "
+    ".jsonl file, a record's field; none for none.",
+)
 @ids("Compare only the records of this id")
 @click.option("--patch", is_flag=True, help="Write the repair instead: what planeval apply takes.")
 @click.option("--places", is_flag=True, help="Tell line and column of each edit in both texts (one pair).")
@@ -65,6 +71,7 @@ def command(
     how: pe.Reading,
     policy: str | None,
     execute: str | None,
+    initial: str | None,
     wanted: tuple[str, ...],
     patch: bool,
     places: bool,
@@ -107,7 +114,11 @@ def command(
     job = _job(shape, reading, chosen_policy(policy), places=places, structure=structure, each=each)
     rows: list[Row] = []
     if shape.pictured or seconds is not None or tools is not None:
-        done = _with_rows(job, paired, rows, quiet=running.quiet)
+        effects = None
+        if tools is not None:
+            held = [one for pair in paired.pairs for one in pair if one is not None] if initial else []
+            effects = effects_of(tools, initial, held)
+        done = _with_rows(job, paired, rows, effects, quiet=running.quiet)
     else:
         kept = _kept(paired, output if shape.run else None, store)
         done = working(job, paired.pairs, running, large=is_large(paired.pred, paired.gold), **kept)
@@ -122,8 +133,8 @@ def command(
             emit(told_rows(lines, job.told, sums), output, plain=patch)
     if seconds is not None:
         say_distance(rows, seconds)
-    if tools is not None:
-        say_effects(rows, tools, many=many)
+    if tools is not None and form in SHOWN:
+        say_effects(rows, many=many)
     _say_how(sums, paired, many=many, recognised=how.dialect is None)
     code: int = sums.code
     return max(code, int(bool(paired.repeated)))
@@ -162,10 +173,12 @@ def _job(
 
 
 @contextmanager
-def _with_rows(job: DiffJob, paired: Paired, rows: list[Row], *, quiet: bool) -> Iterator[Done]:
+def _with_rows(
+    job: DiffJob, paired: Paired, rows: list[Row], effects: Effects | None, *, quiet: bool
+) -> Iterator[Done]:
     """All pairs compared in this process, for what is done with their plans."""
     sums = job.fold()
-    lines = job.rows(paired.pairs, sums, rows.append)
+    lines = job.rows(paired.pairs, sums, rows.append, effects)
     yield Done(sums, list(lines if quiet else counting(lines, len(paired.pairs), "pairs")))
 
 
@@ -220,6 +233,7 @@ def _refuse_idle(shape: _Shape, misnamed: str | None, pairs: int) -> None:
             Applies(
                 ("execute", "seconds"), not run, "to what is written into a file, not to a run's directory"
             ),
+            Applies(("initial",), was_given("execute"), "with --execute SPEC"),
             Applies(("store",), run, "to a run that is kept: -o DIR/"),
             Applies(
                 ("each",),

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import planner_eval as pe
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import InputError, ParseError
 from planner_eval.cli.drawing import Look, Named, draw_one, write_folder
 from planner_eval.cli.options import note
 from planner_eval.cli.terminal import colorful
 
 if TYPE_CHECKING:
+    from planner_eval.engine.diff import Effects
+    from planner_eval.records.record import Record
     from planner_eval.records.rows import Row
 
 
@@ -53,16 +55,41 @@ def report(rows: Sequence[Row], title: str, look: Look, *, structure: bool) -> I
     return report(rows, title=title, theme=look.theme, deadline=look.deadline, structure=structure)
 
 
-def say_effects(rows: Sequence[Row], tools: Any, *, many: bool) -> None:
-    """Say of each pair whether the two plans agree in what comes out, and where they part."""
-    from planner_eval.records.rows import STATES
+def effects_of(tools: Any, initial: str | None, records: Sequence[Record]) -> Effects:
+    """What runs the two plans of a pair, from the state of gold's record, else of the prediction's.
 
-    for row in rows:
+    Args:
+        tools: The tools.
+        initial: Where the user says that states are.
+        records: The records that may hold one.
+    """
+    from planner_eval.records.rows import STATES
+    from planner_eval.records.states import states_of
+    from planner_eval.verbs.running import initial_of
+
+    states = states_of(initial, records)
+    unknown = {"verdict": "unknown", "results_same": False}
+    unknown |= dict.fromkeys(("state_same", "outputs_seen", "reached"))
+
+    def effects(row: Row, pred: Record | None, gold: Record | None) -> Mapping[str, Any]:
         if row.pred is None or row.gold is None:
-            said = f"unknown: {STATES[row.state]}"
-        else:
-            said = str(pe.compare_effects(row.pred, row.gold, tools))
-        note(f"{row.id + ': ' if many else ''}in effect {said}")
+            return {**unknown, "said": f"unknown: {STATES[row.state]}"}
+        try:
+            begun = [initial_of(states, record, tools) for record in (gold, pred)]
+        except (InputError, ParseError) as error:
+            return {**unknown, "said": f"unknown: {error}"}
+        if begun[0] is not None and begun[1] not in (None, begun[0]):
+            return {**unknown, "said": "unknown: the two records begin in different states"}
+        started = begun[0] if begun[0] is not None else begun[1]
+        return pe.compare_effects(row.pred, row.gold, tools, initial=started).to_dict()
+
+    return effects
+
+
+def say_effects(rows: Sequence[Row], *, many: bool) -> None:
+    """Say what the plans of each pair come to, beside what has no room for it."""
+    for row in rows:
+        note(f"{row.id + ': ' if many else ''}{row.in_effect}")
 
 
 def say_distance(rows: Sequence[Row], seconds: float) -> None:

@@ -61,6 +61,12 @@ _MORE = 60.0
     type=click.IntRange(min=1, max=10_000),
     help="Run in the worlds of the seeds 0 to N-1, and tell how often each plan is carried out.",
 )
+@click.option(
+    "--initial",
+    metavar="FILE|FIELD",
+    help="The state that the tools begin in: a JSON object for all, records with id and state in a .jsonl "
+    "file, a record's field; none for none.",
+)
 @click.option("--trace", is_flag=True, help="Show each call with its arguments, value or error, and time.")
 @click.option("--state", is_flag=True, help="Show what the tools say of their state afterwards.")
 @click.option(
@@ -125,6 +131,7 @@ def command(
     facts: str | None,
     seed: str,
     seeds: int | None,
+    initial: str | None,
     trace: bool,
     state: bool,
     isolation: str | None,
@@ -166,7 +173,9 @@ def command(
             "with --id"
         )
     from planner_eval.execution import Options
+    from planner_eval.records.states import states_of
 
+    states = states_of(initial, source.records)
     manner = Options(binding, concurrency, retries, backoff, arguments=trace, state=state)
     if seeds is not None:
         from planner_eval.cli.execute_seeds import code as code_of
@@ -174,18 +183,20 @@ def command(
         from planner_eval.cli.execute_seeds import told as told_of_seeds
 
         limits: dict[str, Any] = {"isolation": isolation, "timeout": timeout, "options": manner}
+        limits["initial"] = states
         judgement = judged(source, spec, seeds=seeds, facts=facts, dialect=dialect, **limits)
         emit(told_of_seeds(judgement, form), output)
         return code_of(judgement)
     tools = _tools(spec, seed, facts, isolation)
-    how = Asked(tools, isolation, timeout, manner, allow_read, dialect)
+    how = Asked(tools, isolation, timeout, manner, allow_read, dialect, states)
     apart = record is None and form not in DRAWN and not _remembers(how)
     _refuse_together(apart=apart, kept=kept)
-    used = _used(tools, facts)
+    used = _used(tools, facts, initial)
     job = ExecuteJob(how, KEPT if kept else form, trace, {})
     ran: list[Ran] = []
     if kept or running.wanted or (apart and not wanted and is_large(source)):
         said = {"spec": spec, "seed": seed, "ids": list(wanted), **fields}
+        said |= {} if initial is None else {"initial": initial}
         how_kept = _kept(how, source, output, store, (plan,), used)
         if running.record_deadline is None:  # a plan has its own time, which is told as what it came to
             how_kept["deadline"] = timeout + _MORE
@@ -280,6 +291,7 @@ def _together(
         allow_read=how.allow_read,
         record=record,
         dialect=how.dialect,
+        initial=how.states,
     )
     runs, lines, unrecorded = job.fold(), [], 0
     try:
@@ -311,11 +323,12 @@ def _tell_of_cut(record: str) -> None:
         note(f"{record}: its last line was cut as it was written, and is left out: its plan is run again")
 
 
-def _used(tools: ToolSource, facts: str | None) -> _Used:
-    """The files that tools are made of, each with what it is for."""
+def _used(tools: ToolSource, facts: str | None, initial: str | None) -> _Used:
+    """The files that tools and their states are made of, each with what it is for."""
     from planner_eval.execution.source import own_files
 
-    known = [("facts", one) for one in (facts,) if one is not None and os.path.isfile(one)]
+    given = (("facts", facts), ("initial", initial))
+    known = [(role, one) for role, one in given if one is not None and os.path.isfile(one)]
     return [*(("tools", one) for one in own_files(tools)), *known]
 
 

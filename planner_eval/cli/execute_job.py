@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from planner_eval.engine.job import Pair
     from planner_eval.execution import Options, ToolSource, Trace
     from planner_eval.records.files import Record
+    from planner_eval.records.states import States
     from planner_eval.verbs.running import Ran
 
 KEPT = "rows"
@@ -110,6 +111,7 @@ class Asked(NamedTuple):
         options: How calls are made.
         allow_read: What tools may read.
         dialect: The notation of the plans; recognised when left out.
+        states: The states that they begin in.
     """
 
     tools: ToolSource
@@ -118,6 +120,7 @@ class Asked(NamedTuple):
     options: Options
     allow_read: tuple[str, ...]
     dialect: str | None
+    states: States
 
 
 class ExecuteJob(NamedTuple):
@@ -148,7 +151,7 @@ class ExecuteJob(NamedTuple):
         """The types of a row's keys, see :func:`planner_eval.engine.parquet.write_rows`."""
         from planner_eval.engine.job import JSON
 
-        texts = dict.fromkeys(("calls", "ended", "answer", "state", "layers"), JSON)
+        texts = dict.fromkeys(("calls", "ended", "answer", "state", "turns", "layers"), JSON)
         return {
             "record": str,
             "ok": bool,
@@ -178,9 +181,8 @@ class ExecuteJob(NamedTuple):
         with Sandbox(how.tools, level=how.isolation, limits=limits, threads=threads, jobs=1) as box:
             for record, _ in pairs:
                 assert record is not None
-                yield self.line(
-                    next(pe.execute([record], box, options=how.options, dialect=how.dialect)), fold
-                )
+                options = {"options": how.options, "dialect": how.dialect, "initial": how.states}
+                yield self.line(next(pe.execute([record], box, **options)), fold)
 
     def line(self, one: Ran, fold: Runs) -> str:
         """What is told of a plan, as a line of JSON; adds it to the sums."""
@@ -195,8 +197,8 @@ class ExecuteJob(NamedTuple):
             text = json.dumps(_data(*data), ensure_ascii=False, indent=indent, allow_nan=False)
             return json.dumps([said, text])
         rows = _calls(*data) if self.trace else _finals(*data)
-        state = one.trace.state if one.trace is not None and self.form == "text" else None
-        return json.dumps([said, rows, None if state is None else f"state: {_shown(state, 1000)}"])
+        states = _states(one.trace) if one.trace is not None and self.form == "text" else []
+        return json.dumps([said, rows, "\n".join(states) or None])
 
 
 def unread(lines: Iterable[str], form: str) -> Iterator[str]:
@@ -289,6 +291,12 @@ def _row(record: Record, call: str, tool: str, status: str, value: str, **more: 
     time = {"ms": more["ms"]} if "ms" in more else {}
     said = {"printed": more.get("printed", "")}
     return {**head, **given, "status": status, "value": value, **time, **said}
+
+
+def _states(trace: Trace) -> list[str]:
+    """What the tools say of their state, after each turn and at the end."""
+    told = [f"state after turn {turn}: {_shown(state, 1000)}" for turn, state in trace.turns]
+    return told + [f"state: {_shown(trace.state, 1000)}"] * (trace.state is not None)
 
 
 def _shown(value: Any, width: int = 60) -> str:

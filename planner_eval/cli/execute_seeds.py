@@ -59,6 +59,7 @@ def judged(
     timeout: float,
     options: Options,
     dialect: str | None,
+    initial: Any,
 ) -> list[Judged]:
     """Run each plan in the worlds of the seeds 0, 1 … and count."""
     names = [record.id if record.id is not None else str(record.position + 1) for record in source.records]
@@ -66,7 +67,13 @@ def judged(
     for seed in range(seeds):
         tools = pe.tool_source(spec, seed=str(seed), facts=facts)
         runs = pe.execute(
-            source, tools, isolation=isolation, timeout=timeout, options=options, dialect=dialect
+            source,
+            tools,
+            isolation=isolation,
+            timeout=timeout,
+            options=options,
+            dialect=dialect,
+            initial=initial,
         )
         for one, ran in zip(found, runs, strict=True):
             if ran.trace is None:

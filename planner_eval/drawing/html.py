@@ -104,13 +104,14 @@ def _row(row: Row, drawn: str, structure: str) -> str:
         for name, plan in (("prediction", row.pred), ("gold", row.gold))
         if (said := _source(plan))
     )
+    ran = f"<pre>{_text(row.in_effect)}</pre>" if row.effects is not None else ""
     error = f"<pre>{_text(row.error)}</pre>" if row.error else ""
     shape = f'<pre class="structure">{_text(structure)}</pre>' if structure else ""
     return (
         f'<details class="{row.state}" data-state="{row.state}" data-codes="{codes}">'
         f'<summary><span class="state">{_words(row.state)}</span> <span class="id">{_text(row.id)}</span> '
         f'<span class="first">{_text(first)}</span></summary>'
-        f'<div class="body">{error}{_edits(row.diff)}{shape}<div class="drawing">{drawn}</div>'
+        f'<div class="body">{error}{ran}{_edits(row.diff)}{shape}<div class="drawing">{drawn}</div>'
         f'<div class="texts">{texts}</div></div></details>\n'
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from planner_eval.base.quick import quick
 from planner_eval.engine.described import described
@@ -12,8 +12,11 @@ from planner_eval.engine.staged import staged
 from planner_eval.policy import Policy, recognised
 from planner_eval.records.files import Record
 from planner_eval.records.rows import Evaluation, Row, Sides
-from planner_eval.scoring.diff_sums import DiffSums
+from planner_eval.scoring.diff_sums import DiffSums, differs
 from planner_eval.scoring.told_rows import Told, told_row
+
+Effects: TypeAlias = Callable[[Row, Record | None, Record | None], Mapping[str, Any]]
+"""From a row and its two records to what its plans come to."""
 
 _PLACES = ("cache", "folder")
 """What of a reading says where data lies, and nothing of what is read."""
@@ -68,7 +71,11 @@ class DiffJob:
         return DiffSums(self.policy, data)
 
     def rows(
-        self, pairs: Iterable[Pair], fold: DiffSums, seen: Callable[[Row], object] | None = None
+        self,
+        pairs: Iterable[Pair],
+        fold: DiffSums,
+        seen: Callable[[Row], object] | None = None,
+        effects: Effects | None = None,
     ) -> Iterator[str]:
         """A line a pair, "" for one that is left out; adds each to the sums.
 
@@ -77,16 +84,20 @@ class DiffJob:
                 without an id.
             fold: The sums.
             seen: Is given each row.
+            effects: Runs the plans of a row, whose prediction's and gold's records it is given.
         """
         how, policy = self.reading, recognised(self.policy)
         one = how["dialect"], how["gold_dialect"] or how["dialect"]
         evaluation = Evaluation(*one, policy, self.located, bool(how["repair"]), how["compute"], True)
 
         def compared(sides: Sides) -> tuple[Record | None, Row]:
-            return sides.pred or sides.gold, evaluation.row(sides)
+            row = evaluation.row(sides)
+            if effects is not None:
+                row = row._replace(effects=effects(row, sides.pred, sides.gold))
+            return sides.pred or sides.gold, row
 
         for record, row in staged(pairs, evaluation.read, compared):
-            shown = not (self.failures and row.state == "same")
+            shown = not (self.failures and row.state == "same" and not differs(row))
             fold.add(row, shown=shown)
             if seen is not None:
                 seen(row)

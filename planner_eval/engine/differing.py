@@ -15,7 +15,8 @@ _TYPED = {
         for name in (
             "id_field", "text_field", "gold_id_field", "gold_text_field", "turn", "compute", "infer",
             "repair", "policy", "places", "structure", "store", "benchmark", "seed", "isolation", "timeout",
-            "concurrency", "retries", "backoff", "trace", "state", "allow_read", "tools", "format",
+            "concurrency", "retries", "backoff", "trace", "state", "initial", "allow_read", "tools",
+            "format",
         )
     },
     "dialect": "--from",

@@ -70,6 +70,16 @@ def _signature(function: Any) -> tuple[Any, int, tuple[Any, ...]]:
     return code, skipped, getattr(function, "__defaults__", None) or ()
 
 
+def takes_one(function: Any) -> bool:
+    """Whether a function takes one argument, which has a position, and no other.
+
+    >>> takes_one(lambda state: None), takes_one(lambda device, state: None)
+    (True, False)
+    """
+    code, skipped, _ = _signature(function)
+    return code is not None and code.co_argcount - skipped == 1 and not code.co_kwonlyargcount
+
+
 def _are_positions(named: dict[str, Any]) -> bool:
     return bool(named) and all(name.startswith("arg_") and name[4:].isdecimal() for name in named)
 

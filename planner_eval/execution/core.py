@@ -46,6 +46,7 @@ def run(
     emit: Callable[[Row], object],
     printed: Printed,
     *,
+    turned: Callable[[int], object] | None = None,
     inline: bool = False,
 ) -> None:
     """Make every call whose producers succeeded, and report each call once, as soon as it ends.
@@ -55,6 +56,7 @@ def run(
         tools: Tool name → callable.
         emit: Receives one row a call.
         printed: Stands for standard output, and keeps what each call prints.
+        turned: Is told each turn of a conversation that has ended.
         inline: The user's own process, whose Ctrl-C is no failure of a tool.
     """
     values: dict[int, Any] = {}
@@ -73,7 +75,8 @@ def run(
     for position in program.looped:
         broken[position] = position
         emit(Row(position, "failed", problem=("cycle", program.circle)))
-    for group in program.groups:
+    ends = {number: turn for turn, number in program.turns} if turned is not None else {}
+    for number, group in enumerate(program.groups, 1):
         ready = []
         for position in group:
             cause = _first_broken(program.steps[position].needs, broken) if broken else None
@@ -89,6 +92,8 @@ def run(
             else:
                 broken[row.position] = row.position
             emit(row)
+        if turned is not None and number in ends:
+            turned(ends[number])
 
 
 def _first_broken(needs: list[int], broken: dict[int, int]) -> int | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.text import shortened
 from planner_eval.comparison.align import align
 from planner_eval.comparison.matching.rules import Rules
-from planner_eval.execution.program import Options, outcomes, running_order
+from planner_eval.execution.program import Options, Start, outcomes, running_order
 from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox import Sandbox
 from planner_eval.execution.source import tool_source
@@ -64,6 +64,7 @@ _CUT_SHORT = (
     "task-limit",
     "not-run",
     "not-recorded",
+    "initial-state",
 )
 """Failures that say nothing of what the call would have given."""
 
@@ -84,6 +85,8 @@ class Effects:
         known: Whether the two runs tell; False where both failed and what they did until then does not
             differ, or one was cut short, or the tools kept something of a plan for the next.
         kept: Whether they did: run again, the prediction came to something else.
+        seen: Every value that gold's answer names was given by some call of the prediction; without one,
+            every value of gold's that no call of it uses. None where gold did not come to them.
     """
 
     results_same: bool
@@ -93,11 +96,41 @@ class Effects:
     gold: Trace
     known: bool = True
     kept: bool = False
+    seen: bool | None = None
 
     @property
     def same(self) -> bool:
         """Whether the plans are known to agree in results and state."""
         return self.results_same and self.state_same is not False
+
+    @property
+    def reached(self) -> bool | None:
+        """Whether the prediction reaches gold's goal: its final state, and the values that it names are seen.
+
+        What else the prediction calls, and which of its calls fail, makes no difference. None where a run
+        tells too little: gold's fails, one was cut short, or the tools keep something for the next plan.
+        """
+        if self.kept or self.seen is None or _cut_short((self.pred, self.gold)):
+            return None
+        return self.seen and self.state_same is not False
+
+    @property
+    def verdict(self) -> str:
+        """``"same"``, ``"different"`` or ``"unknown"``."""
+        if self.kept or not (self.known or self.same):
+            return "unknown"
+        return "same" if self.same else "different"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as JSON data: the verdict, what it is made of, and in words."""
+        return {
+            "verdict": self.verdict,
+            "results_same": self.results_same,
+            "state_same": self.state_same,
+            "outputs_seen": self.seen,
+            "reached": self.reached,
+            "said": str(self),
+        }
 
     @property
     def failure(self) -> CallTrace | None:
@@ -116,7 +149,9 @@ class Effects:
         where = str(self.first) if self.first is not None else how
         if not self.known:
             return f"unknown: {where or 'a run was cut short'}"
-        return f"different; {where}" if where else "different"
+        state = "the tools are left in another state" if self.state_same is False else ""
+        reached = "yet gold's state and the values that it names are reached" if self.reached else ""
+        return "; ".join(filter(None, ("different", where, state, reached)))
 
 
 def compare_effects(
@@ -127,6 +162,7 @@ def compare_effects(
     policy: Policy | None = None,
     isolation: str | None = None,
     options: Options | None = None,
+    initial: Any = None,
 ) -> Effects:
     """Run two plans with the same tools, each from the tools' first state, and compare what comes out.
 
@@ -140,6 +176,7 @@ def compare_effects(
         policy: How values compare; its rules see a call's value as its argument ``"result"``.
         isolation: As for `execute`.
         options: As for `execute`; the state is asked for in any case.
+        initial: The state in which the tools begin, for both; their own when left out.
 
     Raises:
         ExecutionError: as for `execute`.
@@ -158,19 +195,32 @@ def compare_effects(
         for box in starts:
             if box is not tools:
                 stack.enter_context(box)
-        ours, theirs = _runs((pred, gold), starts, wanted)
+        ours, theirs = _runs((Start(pred, initial), Start(gold, initial)), starts, wanted)
         first = _parting(pred, gold, (ours, theirs), policy, same)
         state = None if theirs.state is None or ours.state is None else ours.state == theirs.state
         alike = _results_same((pred, gold), (ours, theirs), first, same)
         if not own and not (alike and state is not False):
-            (again,) = execute_many([pred], starts[0], options=wanted)
+            (again,) = execute_many([Start(pred, initial)], starts[0], options=wanted)
             if _came_out(again) != _came_out(ours):
                 return Effects(False, state, first, ours, theirs, known=False, kept=True)
     known = alike or state is False or _tells((ours, theirs), first)
-    return Effects(alike, state, first, ours, theirs, known)
+    return Effects(alike, state, first, ours, theirs, known, seen=_seen(gold, (ours, theirs), same))
 
 
-def _runs(plans: tuple[Plan, Plan], starts: tuple[Sandbox, Sandbox], options: Options) -> Iterable[Trace]:
+def _seen(gold: Plan, traces: tuple[Trace, Trace], same: Same) -> bool | None:
+    """Whether the prediction's calls gave every value that gold comes to; None where gold did not."""
+    ours, theirs = traces
+    if not theirs.ok:
+        return None
+    given = [call.value for call in ours if call.status == "ok"] + [value for _, value in ours.answer or ()]
+    answer = Call("answer", "answer")
+    wanted = [(answer, value) for _, value in theirs.answer or ()] or [
+        (gold.calls[position], theirs.calls[position].value) for position in outcomes(gold)
+    ]
+    return all(any(same(call, value, one) for value in given) for call, one in wanted)
+
+
+def _runs(plans: tuple[Start, Start], starts: tuple[Sandbox, Sandbox], options: Options) -> Iterable[Trace]:
     if starts[0] is starts[1]:
         return execute_many(plans, starts[0], options=options)
     return [

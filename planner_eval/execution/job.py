@@ -93,29 +93,41 @@ class Program:
         looped: The calls that wait for one another for ever and are refused.
         circle: What is said of them.
         manner: How the calls are made.
+        initial: The state that the tools begin in; None for their own first one.
+        turns: Of a conversation of several turns: each turn that makes calls, with how many groups have run
+            when it ends.
     """
 
-    __slots__ = ("circle", "groups", "looped", "manner", "steps")
+    __slots__ = ("circle", "groups", "initial", "looped", "manner", "steps", "turns")
 
     def __init__(
-        self, steps: list[Step], groups: list[list[int]], looped: list[int], circle: str, manner: Manner
+        self,
+        steps: list[Step],
+        groups: list[list[int]],
+        looped: list[int],
+        circle: str,
+        manner: Manner,
+        initial: Any = None,
+        turns: list[tuple[int, int]] | None = None,
     ) -> None:
         self.steps: Final = steps
         self.groups: Final = groups
         self.looped: Final = looped
         self.circle: Final = circle
         self.manner: Final = manner
+        self.initial: Final = initial
+        self.turns: Final = turns or []
 
     def plain(self) -> tuple[Any, ...]:
         """The program as `marshal` takes it."""
         steps = [step.plain() for step in self.steps]
-        return steps, self.groups, self.looped, self.circle, self.manner.plain()
+        return steps, self.groups, self.looped, self.circle, self.manner.plain(), self.initial, self.turns
 
     @classmethod
     def of(cls, plain: tuple[Any, ...]) -> Program:
         """The program that was made `plain`."""
-        steps, groups, looped, circle, manner = plain
-        return cls([Step(*step) for step in steps], groups, looped, circle, Manner(*manner))
+        steps, groups, looped, circle, manner, *rest = plain
+        return cls([Step(*step) for step in steps], groups, looped, circle, Manner(*manner), *rest)
 
 
 class Row:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from _collections_abc import Iterator, Mapping  # collections itself would double what a worker imports
 
+from planner_eval.execution.collect import LoadError, collect
 from planner_eval.execution.printed import place_of
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
@@ -15,10 +16,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from planner_eval.execution.job import Program, Step
-
-
-class LoadError(Exception):
-    """The tools cannot be loaded; the message says why, and `unloadable` of which tools."""
 
 
 def unloadable(name: str, reason: object) -> str:
@@ -192,7 +189,7 @@ class Recorded(dict[str, "Any"]):
 
 
 def plan_key(program: Program) -> str:
-    """Equal for plans that make the same calls in the same places, whatever their labels."""
+    """Equal for plans that make the same calls in the same places and begin alike, whatever their labels."""
     from hashlib import blake2b
 
     named = program.manner.binding == "name"
@@ -200,7 +197,8 @@ def plan_key(program: Program) -> str:
         [step.tool, sorted(step.arguments, key=lambda given: given[0]) if named else step.arguments]
         for step in program.steps
     ]
-    return blake2b(_told([calls, program.manner.binding]).encode(), digest_size=16).hexdigest()
+    begun = [] if program.initial is None else [program.initial]
+    return blake2b(_told([calls, program.manner.binding, *begun]).encode(), digest_size=16).hexdigest()
 
 
 def argument_key(arguments: dict[str, Any]) -> str:
@@ -229,68 +227,6 @@ def _ordered(value: Any) -> Any:
 
 def _recorded(source: dict[str, Any]) -> Mapping[str, Any]:
     return Recorded(source["entries"])
-
-
-# ---------------------------------------------------------------- from objects to tools
-def collect(found: Any) -> Mapping[str, Any]:
-    """Tools from whatever the source points at.
-
-    A mapping is taken as it is, its inner mappings and objects as ``outer.inner``; a module gives its
-    ``TOOLS`` or else its own public functions; a class is instantiated; an object gives its public
-    methods; a list gives its functions by name; one function is one tool.
-
-    Raises:
-        LoadError: nothing there can be called.
-    """
-    tools = _tools_of(found)
-    if not tools:
-        raise LoadError("nothing there can be called: expected functions, a mapping, a class or an object")
-    return tools
-
-
-def _tools_of(found: Any) -> Mapping[str, Any]:
-    if isinstance(found, Mapping):
-        return _flattened(found)
-    if isinstance(found, type(sys)):
-        if hasattr(found, "TOOLS"):
-            return _tools_of(found.TOOLS)
-        functions = {n: f for n, f in vars(found).items() if not n.startswith("_") and callable(f)}
-        own = {n: f for n, f in functions.items() if getattr(f, "__module__", None) == found.__name__}
-        return {n: f for n, f in own.items() if not isinstance(f, type)}
-    if isinstance(found, type):
-        return _tools_of(found())
-    if isinstance(found, (list, tuple)):
-        return {function.__name__: function for function in found if callable(function)}
-    if hasattr(found, "tools") and isinstance(found.tools, Mapping):
-        return _WithState(_flattened(found.tools), found)
-    if hasattr(found, "__code__") or (callable(found) and hasattr(found, "__name__")):
-        return {found.__name__: found}
-    methods = {n: getattr(found, n) for n in dir(found) if not n.startswith("_") and n != "state"}
-    return _WithState({n: m for n, m in methods.items() if callable(m)}, found)
-
-
-class _WithState(dict[str, "Any"]):
-    """Tools whose owner can say, with a method ``state``, what the calls left behind."""
-
-    def __init__(self, tools: Mapping[str, Any], owner: Any) -> None:
-        super().__init__(tools)
-        self.owner = owner
-
-
-def state_of(tools: Mapping[str, Any]) -> Any:
-    """What the tools' owner says of its state after the plan; None where it says nothing."""
-    state = getattr(getattr(tools, "owner", None), "state", None)
-    return state() if callable(state) else None
-
-
-def _flattened(tools: Mapping[str, Any]) -> Mapping[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, tool in tools.items():
-        if callable(tool):
-            flat[str(name)] = tool
-        else:
-            flat.update({f"{name}.{inner}": function for inner, function in _tools_of(tool).items()})
-    return flat
 
 
 _KINDS = {

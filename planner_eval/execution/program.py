@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.execution.job import Manner, Program, Step
 from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value, references
@@ -41,15 +41,28 @@ class Options:
     outputs: Mapping[str, Sequence[str]] | None = None
 
 
-def compile_plan(plan: Plan, options: Options | None = None) -> Program:
+class Start(NamedTuple):
+    """A plan and the state in which its tools begin.
+
+    Args:
+        plan: The plan.
+        initial: JSON data that the tools take as their state; None for their own first one.
+    """
+
+    plan: Plan
+    initial: Any = None
+
+
+def compile_plan(plan: Plan, options: Options | None = None, initial: Any = None) -> Program:
     """The program that runs `plan`.
 
     Calls in a cycle are refused; with one worker the others run in written order wherever that order
-    is possible, with several they run by topological generation.
+    is possible, with several they run by topological generation, one turn of a conversation after the other.
 
     Args:
         plan: The plan.
         options: How calls are made.
+        initial: The state that the tools begin in; None for their own first one.
 
     >>> from planner_eval.plan.model import Call
     >>> compile_plan(Plan((Call("a", "now"), Call("b", "add", (("x", Ref(0)),))))).groups
@@ -69,11 +82,13 @@ def compile_plan(plan: Plan, options: Options | None = None) -> Program:
         )
         for position, call in enumerate(plan.calls)
     ]
-    one_by_one = [[position] for position in _written_order(needs, looped)]
+    at_once = wanted.concurrency > 1
+    groups = _generations(needs, looped) if at_once else [[p] for p in _written_order(needs, looped)]
+    groups, turns = _by_turn(plan, needs, groups)
     names = ", ".join(plan.calls[position].id for position in looped)
     return Program(
         steps,
-        _generations(needs, looped) if wanted.concurrency > 1 else one_by_one,
+        groups,
         looped,
         f"calls depend on one another: {names}",
         Manner(
@@ -84,7 +99,29 @@ def compile_plan(plan: Plan, options: Options | None = None) -> Program:
             arguments=wanted.arguments,
             state=wanted.state,
         ),
+        initial,
+        turns,
     )
+
+
+def _by_turn(
+    plan: Plan, needs: list[list[int]], groups: list[list[int]]
+) -> tuple[list[list[int]], list[tuple[int, int]]]:
+    """The groups parted and ordered by turn, and where each turn ends; as they are where there is one turn.
+
+    So they stay as well where a call takes the value of one in a later turn: no turn could be run whole.
+    """
+    told = [call.turn or 0 for call in plan.calls]
+    if len(set(told)) < 2 or any(told[p] > told[q] for q, producers in enumerate(needs) for p in producers):
+        return groups, []
+    ordered: list[list[int]] = []
+    ends = []
+    for turn in sorted(set(told)):
+        before = len(ordered)
+        ordered += filter(None, ([p for p in group if told[p] == turn] for group in groups))
+        if len(ordered) > before:
+            ends.append((turn, len(ordered)))
+    return ordered, ends
 
 
 def producers(plan: Plan) -> list[list[int]]:

@@ -29,12 +29,14 @@ class Reply:
         ended: None where the plan ran to its end, else why not.
         state: What the tools say of their state afterwards.
         seconds: Wall time in the worker.
+        turns: The same after each turn that makes calls, of a conversation of several.
     """
 
     rows: tuple[Row, ...]
     ended: Failure | None = None
     state: Any = None
     seconds: float = 0.0
+    turns: tuple[tuple[int, Any], ...] = ()
 
 
 class Lines:
@@ -58,6 +60,8 @@ class Lines:
         self.layers: tuple[Layer, ...] = ()
         self.unloadable: str | None = None
         self.state: Any = None
+        self.turns: list[tuple[int, Any]] = []
+        self.stopped: Failure | None = None
         self.complete = False
         self._next = self._layers
 
@@ -88,6 +92,12 @@ class Lines:
             raise ValueError("not the line that begins this plan")
 
     def _body(self, data: list[Any]) -> None:
+        if data[0] == "turn":
+            self._turn(data)
+            return
+        if data[0] == "ended":
+            self._stop(data)
+            return
         if data[0] != "end":
             self.rows.append(self._row(data))
             return
@@ -96,6 +106,25 @@ class Lines:
         if len(self.rows) < len(self.program.steps):
             raise ValueError("an end before every call")
         self.state, self.complete, self._next = _decoded(data[1]), True, self._nothing
+
+    def _turn(self, data: list[Any]) -> None:
+        """A turn's end, in order, once its calls have been told."""
+        due = self.program.turns[len(self.turns) :][:1] if self.program.manner.state else []
+        if len(data) != 3 or type(data[1]) is not int or [data[1]] != [turn for turn, _ in due]:
+            raise ValueError("the end of a turn that is not due")
+        calls = sum(map(len, self.program.groups[: due[0][1]])) + len(self.program.looped)
+        if len(self.rows) != calls:
+            raise ValueError("the end of a turn before its calls")
+        self.turns.append((data[1], _decoded(data[2])))
+
+    def _stop(self, data: list[Any]) -> None:
+        """Why the plan could not begin in its state, or its tools do not say theirs."""
+        if len(data) != 3 or data[1] not in ("initial-state", "worker-died") or type(data[2]) is not str:
+            raise ValueError("an end for a reason that there is not")
+        if data[1] == "initial-state" and self.rows:
+            raise ValueError("an end for a reason that cannot be")
+        self.stopped = Failure(data[1], data[2][:_LONGEST_REASON])
+        self.complete, self._next = True, self._nothing
 
     def _nothing(self, data: list[Any]) -> None:
         raise ValueError("a line after the last")

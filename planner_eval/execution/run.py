@@ -9,7 +9,7 @@ from planner_eval.base.errors import ExecutionError
 from planner_eval.execution.bind import CallFailed
 from planner_eval.execution.core import follow, fresh, resolve
 from planner_eval.execution.job import Program, Row
-from planner_eval.execution.program import Options, compile_plan, running_order, tree
+from planner_eval.execution.program import Options, Start, compile_plan, running_order, tree
 from planner_eval.execution.reply import Reply
 from planner_eval.execution.sandbox import Limits, Sandbox
 from planner_eval.execution.source import tool_source
@@ -24,6 +24,7 @@ def execute(
     isolation: str | None = None,
     timeout: float = 10.0,
     options: Options | None = None,
+    initial: Any = None,
 ) -> Trace:
     """Run a plan with tools.
 
@@ -34,6 +35,7 @@ def execute(
         isolation: ``"strict"``, ``"process"`` or ``"inline"``; None takes what the tools call for.
         timeout: Seconds for the whole plan (not enforced inline).
         options: How calls are made.
+        initial: JSON data that the tools take as the state in which they begin; their own when left out.
 
     Returns:
         The trace; a call that fails is an entry in it, never an exception.
@@ -46,18 +48,22 @@ def execute(
     >>> execute(plan, "nestful", isolation="inline").result
     2
     """
-    return next(execute_many([plan], tools, isolation=isolation, timeout=timeout, options=options))
+    one = [Start(plan, initial)]
+    return next(execute_many(one, tools, isolation=isolation, timeout=timeout, options=options))
 
 
 def execute_many(
-    plans: Iterable[Plan],
+    plans: Iterable[Plan | Start],
     tools: Any,
     *,
     isolation: str | None = None,
     timeout: float = 10.0,
     options: Options | None = None,
 ) -> Iterator[Trace]:
-    """Run plans one after the other with the same workers; arguments as in `execute`, traces in order."""
+    """Run plans one after the other with the same workers; arguments as in `execute`, traces in order.
+
+    Each begins in the tools' first state, or in that which a `Start` names.
+    """
     wanted = options or Options()
     if wanted.binding not in ("name", "position"):
         raise ExecutionError(f"arguments are bound by 'name' or by 'position', not by {wanted.binding!r}")
@@ -70,13 +76,14 @@ def execute_many(
         yield from _traces(plans, box, wanted)
 
 
-def _traces(plans: Iterable[Plan], box: Sandbox, options: Options) -> Iterator[Trace]:
+def _traces(plans: Iterable[Plan | Start], box: Sandbox, options: Options) -> Iterator[Trace]:
     sent: list[Plan] = []
 
     def programs() -> Iterator[Program]:
-        for plan in plans:
+        for one in plans:
+            plan, initial = one if isinstance(one, Start) else Start(one)
             sent.append(plan)
-            yield compile_plan(plan, options)
+            yield compile_plan(plan, options, initial)
 
     for reply in box.map(programs()):
         yield trace_of(sent.pop(0), reply, box)
@@ -99,7 +106,7 @@ def trace_of(plan: Plan, reply: Reply, box: Sandbox) -> Trace:
             blamed = None  # the first call without a row is the one that was running
     entries = tuple(calls[position] for position in range(len(plan.calls)))
     answer = _answer(plan, entries)
-    return Trace(entries, ended, answer, reply.state, reply.seconds, box.level, box.layers)
+    return Trace(entries, ended, answer, reply.state, reply.seconds, box.level, box.layers, reply.turns)
 
 
 def _run_order(plan: Plan, rows: Mapping[int, Row]) -> list[int]:

@@ -15,12 +15,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 from planner_eval.base.errors import ExecutionError
 from planner_eval.base.text import one_line
-from planner_eval.execution import core, load
+from planner_eval.execution import collect, core, load
 from planner_eval.execution.channel import Server, Vanished
 from planner_eval.execution.job import Program, Row
 from planner_eval.execution.printed import Printed
@@ -197,6 +198,7 @@ class Sandbox:
         return {
             "program": ticket.program.plain(),
             "token": ticket.token,
+            "fresh": ticket.program.initial is not None,
             "seconds": limits.seconds,
             "value_size": limits.value_size,
             "layers": not self.layers,
@@ -205,21 +207,45 @@ class Sandbox:
     def _inline(self, program: Program) -> Reply:
         started = time.perf_counter()
         rows: list[Row] = []
+        turns: list[tuple[int, Any]] = []
         if self._tools is None or self.source.stateful:
             try:
                 self._tools = self._load()
-            except load.LoadError as error:
+            except collect.LoadError as error:
                 raise ExecutionError(load.unloadable(self.source.name, error)) from error
-        with self._printed as printed:
-            core.run(program, self._tools, rows.append, printed, inline=True)
-        state, ended = None, None
+        tools, state, ended, kind = self._tools, None, None, "initial-state"
+
+        def turned(turn: int) -> None:
+            turns.append((turn, core.fresh(collect.state_of(tools))))
+
         try:
-            state = load.state_of(self._tools) if program.manner.state else None
-        except (Exception, SystemExit) as error:
-            ended = Failure(
-                "worker-died", f"asked for the tools' state: {type(error).__name__}: {error}"[:500]
+            with self._printed as printed:
+                tools = self._own(program.initial)
+                collect.begin(tools, core.fresh(program.initial))
+                kind, asked = "worker-died", program.manner.state
+                core.run(program, tools, rows.append, printed, turned=turned if asked else None, inline=True)
+                state = core.fresh(collect.state_of(tools)) if asked else None
+        except collect.StateError as error:
+            ended = Failure(kind, str(error))
+        return Reply(tuple(rows), ended, state, time.perf_counter() - started, tuple(turns))
+
+    def _own(self, initial: Any) -> Any:
+        """The tools, for a plan that begins in a state of its own: those that another finds stay as they are.
+
+        Raises:
+            StateError: there are no others of them in this process.
+        """
+        made = self.source.make is not None or self.source.data.get("kind") not in (None, "module")
+        if initial is None or made or not hasattr(self._tools, "owners"):
+            return self._tools
+        try:
+            return deepcopy(self._tools)
+        except Exception as error:  # the tools' own code; modules cannot be copied
+            reason = (
+                "tools of this process keep it for the next plan: give a class, or the tools' file by name, "
+                "and not isolation inline"
             )
-        return Reply(tuple(rows), ended, state, time.perf_counter() - started)
+            raise collect.StateError(reason) from error
 
     def _load(self) -> Any:
         """The tools, in this process; what they print while they are loaded is no call's."""
@@ -281,7 +307,8 @@ class Sandbox:
         if trouble is not None and raw.ended is None:
             backend.distrust()
         early = None if read.complete else Failure("worker-died", "the worker ended early")
-        return Reply(tuple(read.rows), raw.ended or trouble or early, read.state, raw.seconds)
+        ended = raw.ended or trouble or read.stopped or early
+        return Reply(tuple(read.rows), ended, read.state, raw.seconds, tuple(read.turns))
 
     def _insist(self) -> None:
         """Refuse to go on where fewer layers hold than the level asks for."""

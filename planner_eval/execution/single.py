@@ -24,6 +24,8 @@ _READING = 1.0
 class Worker:
     """The one confined process of level process, and one plan at a time in it.
 
+    A plan that begins in a state of its own has a worker of its own.
+
     A plan can leave anything behind in the interpreter that it shares with the next. So no plan's data are
     in the pipe before the one before it has ended, and the worker is replaced where a plan kills it,
     outlives its deadline or says what nobody asked for. A plan that was handed to a used worker and did
@@ -35,12 +37,13 @@ class Worker:
     def __init__(self, setup: dict[str, Any], limits: Limits) -> None:
         self.limits = limits
         self.setup = {**setup, "mode": "worker"}
-        self.waiting: deque[tuple[bytes, bytes]] = deque()
+        self.waiting: deque[tuple[bytes, bytes, bool]] = deque()
         self._renew()
 
     def send(self, request: dict[str, Any]) -> None:
         """Hand over one plan, once those before it have ended."""
-        self.waiting.append((f'["begin","{request["token"]}"]\n'.encode(), framed(request)))
+        begins = f'["begin","{request["token"]}"]\n'.encode()
+        self.waiting.append((begins, framed(request), bool(request.get("fresh"))))
         if len(self.waiting) == 1:
             self._dispatch()
 
@@ -76,6 +79,9 @@ class Worker:
     def _dispatch(self) -> None:
         """Hand over the next plan; its time runs from now on, or from when the worker has started."""
         if self.waiting:
+            if self.waiting[0][2] and self.used:
+                self.pipe.kill()
+                self._renew()
             self.begun = time.monotonic()
             self.pipe.unsent += self.waiting[0][1]
             self.pipe.pump(0)
@@ -113,7 +119,7 @@ class Worker:
         """The bytes up to and with the line that ends a plan, if it has come."""
         data = self.pipe.received
         while (end := data.find(b"\n", scanned)) >= 0:
-            if data.startswith((b'["end"', b'["unloadable"'), scanned):
+            if data.startswith((b'["end', b'["unloadable"'), scanned):
                 output = bytes(data[: end + 1])
                 del data[: end + 1]
                 return output, 0
@@ -122,12 +128,12 @@ class Worker:
 
     def _done(self, output: bytes, ended: Failure | None) -> Raw | None:
         """What the plan gave; None where it did not begin, for the one before it was still at work."""
-        raw = None
+        raw, alone = None, False
         output += self.pipe.received  # what came after the end spoils the reply
         if not self.used or output.startswith(self.waiting[0][0]):
             raw = Raw((_SAID if self.used else self.head) + output, ended, time.monotonic() - self.begun)
-            self.waiting.popleft()
-        self.used = raw is not None and ended is None and not self.pipe.received
+            alone = self.waiting.popleft()[2]
+        self.used = raw is not None and ended is None and not self.pipe.received and not alone
         if not self.used:
             if ended is None:
                 self.pipe.kill()

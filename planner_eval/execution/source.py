@@ -27,7 +27,8 @@ from typing import Any
 
 from planner_eval.base.errors import ExecutionError, ParseError
 from planner_eval.base.registry import service
-from planner_eval.execution.load import LoadError, collect, unloadable
+from planner_eval.execution.collect import LoadError, collect
+from planner_eval.execution.load import unloadable
 from planner_eval.execution.record import read_record
 
 _SYSTEM = (

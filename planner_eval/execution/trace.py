@@ -17,7 +17,7 @@ class Failure:
         kind: ``unknown-tool``, ``missing-argument``, ``unknown-argument``, ``repeated-argument``,
             ``no-such-output``, ``unresolved``, ``too-many-items``, ``not-recorded``, ``cycle``,
             ``producer-failed``, ``timeout``, ``output-limit``, ``disk-limit``, ``task-limit``,
-            ``worker-died``, ``worker-lied`` (an invalid reply), ``unsendable``, ``not-run``, or the
+            ``worker-died``, ``worker-lied`` (an invalid reply), ``initial-state`` (the tools do not take it), ``unsendable``, ``not-run``, or the
             class of the exception that the tool raised.
         message: One sentence for people.
         place: The line of the tools' own file where an exception was raised: ``"tools.py:12"``.
@@ -85,6 +85,7 @@ class Trace:
         seconds: Wall time of the whole run in its worker.
         isolation: The level it ran at.
         layers: The layers that were tried, each as it was found.
+        turns: The state after each turn that makes calls, of a conversation of several.
     """
 
     calls: tuple[CallTrace, ...] = ()
@@ -94,6 +95,7 @@ class Trace:
     seconds: float = 0.0
     isolation: str = "inline"
     layers: tuple[Layer, ...] = ()
+    turns: tuple[tuple[int, Any], ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -133,6 +135,8 @@ class Trace:
             data["answer"] = {name: _plain(value) for name, value in self.answer}
         if self.state is not None:
             data["state"] = _plain(self.state)
+        if self.turns:
+            data["turns"] = [{"turn": turn, "state": _plain(state)} for turn, state in self.turns]
         if self.layers:
             data["layers"] = {
                 one.name: one.found if one.held else f"not in force: {one.found}" for one in self.layers

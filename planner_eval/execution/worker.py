@@ -14,7 +14,7 @@ import marshal
 import os
 import select
 
-from planner_eval.execution import core, load, lockdown, wire
+from planner_eval.execution import collect, core, load, lockdown, wire
 from planner_eval.execution.folders import remove_tree
 from planner_eval.execution.job import Program, Row
 from planner_eval.execution.namespaces import counted_worker, tasks
@@ -33,7 +33,7 @@ def begin(request: dict[str, Any], write: Callable[[str], object]) -> None:
 
 
 def answer(request: dict[str, Any], tools: Any, write: Callable[[str], object], printed: Printed) -> None:
-    """Run one plan and write a line a call, then the line that ends it."""
+    """Run one plan and write a line a call and turn, then the line that ends it, or says why it cannot."""
     budget = request["value_size"]
     program = Program.of(request["program"])
 
@@ -45,13 +45,23 @@ def answer(request: dict[str, Any], tools: Any, write: Callable[[str], object], 
         said = wire.quoted(row.printed)
         write(f'[{row.position},"{row.status}",{text},{row.seconds!r},{row.attempts},{shown},{said}]\n')
 
-    with printed:
-        core.run(program, tools, emit, printed)
-    state = load.state_of(tools) if program.manner.state else None
-    write(f'["end",{wire.encode(state, budget)}]\n')
+    def turned(turn: int) -> None:
+        write(f'["turn",{turn},{wire.encode(collect.state_of(tools), budget)}]\n')
+
+    kind = "initial-state"
+    try:
+        with printed:
+            collect.begin(tools, program.initial)
+            kind = "worker-died"
+            core.run(program, tools, emit, printed, turned=turned if program.manner.state else None)
+            state = collect.state_of(tools) if program.manner.state else None
+    except collect.StateError as error:
+        write(f'["ended","{kind}",{wire.quoted(str(error))}]\n')
+    else:
+        write(f'["end",{wire.encode(state, budget)}]\n')
 
 
-def unloadable(error: load.LoadError, write: Callable[[str], object]) -> None:
+def unloadable(error: collect.LoadError, write: Callable[[str], object]) -> None:
     """Write that the tools do not load, and why."""
     write(f'["unloadable",{wire.quoted(str(error))}]\n')
 
@@ -127,17 +137,23 @@ def worker(setup: dict[str, Any]) -> None:
     if not all_hold(setup, lockdown.lock_down(limits, rules, filter_) | counted, write):
         return
     printed = Printed()
-    try:
-        with printed:  # what keeps standard output for later, a logger above all, keeps this
-            tools = load.load(setup["source"])
-    except load.LoadError as error:
-        unloadable(error, write)
-        return
-    while (request := receive(requests)) is not None:
+    tools = None
+    while True:
+        try:
+            with printed:  # what keeps standard output for later, a logger above all, keeps this
+                tools = load.load(setup["source"]) if tools is None else tools
+        except collect.LoadError as error:
+            unloadable(error, write)
+            return
+        request = receive(requests)
+        if request is None:
+            return
         lines: list[str] = []
         begin(request, write)
         answer(request, tools, lines.append, printed)
         write("".join(lines))
+        if hasattr(tools, "owners"):
+            tools = None  # what owns a state is made anew for each plan
 
 
 def _counted(limits: dict[str, int]) -> lockdown.Report:

@@ -14,6 +14,7 @@ import sys
 from _socket import CMSG_SPACE, SCM_RIGHTS, SOL_SOCKET
 
 from planner_eval.execution import load, lockdown
+from planner_eval.execution.collect import LoadError
 from planner_eval.execution.printed import Printed
 from planner_eval.execution.worker import all_hold, answer, begin, receive, receive_bytes, unloadable, writer
 
@@ -174,7 +175,7 @@ def _run(request: dict[str, Any], kept: dict[str, Any], write: Callable[[str], o
     try:
         with printed:
             tools = load.load(kept["source"])
-    except load.LoadError as error:
+    except LoadError as error:
         unloadable(error, write)
     else:
         begin(request, write)

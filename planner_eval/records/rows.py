@@ -66,6 +66,7 @@ class Row(NamedTuple):
         fields: The other fields of the gold record.
         mended: What repair would make of a prediction that strict reading refused; of one that was cut off,
             the calls before the cut.
+        effects: What the two plans come to when they are run, as JSON data, where they were.
     """
 
     id: str
@@ -76,6 +77,12 @@ class Row(NamedTuple):
     error: str | None = None
     fields: Mapping[str, Any] = {}
     mended: Plan | None = None
+    effects: Mapping[str, Any] | None = None
+
+    @property
+    def in_effect(self) -> str:
+        """What the plans come to when they are run, in words; "" where they were not."""
+        return f"in effect {self.effects['said']}" if self.effects is not None else ""
 
 
 def evaluate(  # noqa: PLR0913 - each says one thing about how pairs are read
@@ -290,6 +297,8 @@ def row_data(row: Row, *, structure: bool = False) -> dict[str, Any]:
         data["readable_with_repair"] = calls_name(row.mended)
     if row.diff is not None:
         data |= diff_data(row.diff, structure=structure)
+    if row.effects is not None:
+        data["effects"] = dict(row.effects)
     return data
 
 

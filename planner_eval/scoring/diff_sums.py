@@ -39,6 +39,8 @@ class DiffSums:
         self.dialects = {tuple(each) for each in known.get("dialects", ())}
         self.wholes: dict[str, int] = dict(known.get("wholes", ()))
         """Tools whose whole result and an output may be one, and how often; in the order of their first."""
+        self.effects = Counter[str]()
+        """Of pairs that were run: how many come to the same, and how many reach gold's goal."""
         self.named = any(rule.where for rule in policy.rules)
         self.names = Names()
         self.names.seen.update((app, tool, name) for app, tool, name in known.get("names", ()))
@@ -49,6 +51,9 @@ class DiffSums:
         if shown:
             self.shown[row.state] += 1
             self.width = max(self.width, len(row.id))
+        if row.effects is not None:
+            self.effects.update([row.effects["verdict"], f"reached {row.effects.get('reached')}"])
+            self.effects["alone"] += differs(row)
         for side, plan in zip(SIDES, (row.pred, row.gold), strict=True):
             if plan is not None:
                 self._read(side, plan)
@@ -109,7 +114,18 @@ class DiffSums:
         """How many pairs are in which state: ``3 pairs: 1 same, 2 different``."""
         named = ", ".join(f"{n} {state.replace('_', ' ')}" for state, n in _in_order(self.states).items())
         more = f" ({self.unproved} not proved: the search was bounded)" if self.unproved else ""
-        return f"{self.pairs} pair{'s' * (self.pairs != 1)}: {named or 'none'}{more}"
+        ran = f"\n{self.in_effect}" if self.effects else ""
+        return f"{self.pairs} pair{'s' * (self.pairs != 1)}: {named or 'none'}{more}{ran}"
+
+    @property
+    def in_effect(self) -> str:
+        """How many pairs come to the same, and how many predictions reach gold's goal."""
+        verdicts = {"same": "the same", "different": "different", "unknown": "unknown"}
+        named = ", ".join(f"{self.effects[one]} {said}" for one, said in verdicts.items() if self.effects[one])
+        return (
+            f"in effect: {named}; gold's final state, and the values that it names, are reached in "
+            f"{self.effects['reached True']} of {self.pairs}"
+        )
 
     @property
     def report(self) -> dict[str, Any]:
@@ -127,14 +143,20 @@ class DiffSums:
         found = Counter[str]()
         for state, count in self.shown.items():
             found[outcome(state, limited=False)] += count
-        return found
+        alone = self.effects["alone"]
+        return found + Counter(failure=alone) - Counter(passed=alone)
 
     @property
     def code(self) -> int:
         """The exit code: 0 all are the same, 1 some are not, 3 nothing could be compared."""
         if not any(self.states[state] for state in JUDGED):
             return 3
-        return int(self.states["same"] != self.pairs)
+        return int(self.states["same"] != self.pairs or bool(self.effects["different"]))
+
+
+def differs(row: Row) -> bool:
+    """Whether plans that are the same come to something else when they are run."""
+    return row.state == "same" and row.effects is not None and row.effects["verdict"] == "different"
 
 
 def _in_order(states: Counter[str]) -> dict[str, int]:

@@ -16,6 +16,7 @@ from planner_eval.comparison.structure_report import structure_lines
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import Record
 from planner_eval.records.rows import STATES, Row, Spans
+from planner_eval.scoring.diff_sums import differs
 from planner_eval.scoring.junit import Case, outcome
 
 MOST = 10
@@ -36,8 +37,11 @@ def explanation(row: Row, *, places: bool = False, structure: bool = False, each
     """
     if row.diff is None:
         mended = f"\n{_readable(row)}" if row.mended is not None else ""
-        return printable(f"{row.state.replace('_', ' ')}: {row.error or STATES[row.state]}{mended}")
-    return diff_text(row.diff, places=places, structure=structure, each=each)
+        said = f"{row.state.replace('_', ' ')}: {row.error or STATES[row.state]}{mended}"
+    else:
+        said = diff_text(row.diff, places=places, structure=structure, each=each)
+    ran = f"\n{row.in_effect}" if row.effects is not None else ""
+    return printable(said + ran) if row.diff is None else said + printable(ran)
 
 
 def diff_text(found: Diff, *, places: bool = False, structure: bool = False, each: bool = False) -> str:
@@ -101,15 +105,27 @@ def _first(diff: Diff) -> str:
 
 
 def in_short(row: Row) -> str:
-    """One pair on one line: the verdict, its causes, and the first of them in words."""
+    """One pair on one line: the verdict, what its plans come to, the causes, and the first of them in words."""
     if row.diff is None:
         mended = f"; {_readable(row)}" if row.mended is not None else ""
         return f"{row.state.replace('_', ' ')}: {(row.error or STATES[row.state]).splitlines()[0]}{mended}"
+    ran = _effect_in_short(row)
     if row.diff.same:
-        return "same" + ("" if row.diff.proved else " (not proved)")
+        return "same" + ("" if row.diff.proved else " (not proved)") + ran
     codes = Counter(edit.code for edit in row.diff.roots)
     named = ", ".join(code if count == 1 else f"{code} ×{count}" for code, count in codes.items())
-    return f"different: {named}: {row.diff.roots[0].message}"
+    return f"different{ran}: {named}: {row.diff.roots[0].message}"
+
+
+def _effect_in_short(row: Row) -> str:
+    """What the plans come to, in a few words; why it is not known."""
+    if row.effects is None:
+        return ""
+    if row.effects["verdict"] == "unknown":
+        return f", {row.in_effect}"
+    said = "the same" if row.effects["verdict"] == "same" else "different"
+    reached = ", gold's goal reached" if said == "different" and row.effects["reached"] else ""
+    return f", in effect {said}{reached}"
 
 
 def _readable(row: Row) -> str:
@@ -128,6 +144,7 @@ def flat(row: Row) -> dict[str, Any]:
         "causes": len(found.roots) if found else None,
         "codes": " ".join(edit.code for edit in found.edits) if found else None,
         "first": found.roots[0].message if found and found.roots else row.error,
+        **({} if row.effects is None else {"effects": row.effects["said"], "reached": row.effects["reached"]}),
     }
 
 
@@ -137,8 +154,10 @@ def case(row: Row, record: Record | None) -> Case:
     if row.diff is None:
         said = row.error or STATES[row.state]
         return found._replace(message=f"{row.state.replace('_', ' ')}: {said.splitlines()[0]}", text=said)
+    if differs(row):
+        return found._replace(outcome="failure", code="effect", message=row.in_effect, text=explanation(row))
     if row.diff.same:
-        return found
+        return found._replace(text=row.in_effect)
     return found._replace(
         code=row.diff.roots[0].code, message=in_short(row), text=explanation(row, each=True)
     )

@@ -116,6 +116,19 @@ class RowData(_Written):
     credits: CreditsData = key("What its root causes cost, with --causes.")
 
 
+class EffectsData(_Written):
+    """What the plans of a pair come to when they are run: the key effects of diff --execute --format json."""
+
+    verdict: Literal["same", "different", "unknown"]
+    results_same: bool = Field(description="The values that come out are known to be the same.")
+    state_same: bool | None = Field(description="null: the tools say nothing of their state.")
+    outputs_seen: bool | None = Field(
+        description="Each value that gold names, or that comes out of it, was given by some call; null: gold fails."
+    )
+    reached: bool | None = Field(description="Gold's final state, and outputs_seen; null: nobody knows.")
+    said: str = Field(description="The verdict in words.")
+
+
 class ReportData(_Written):
     """A report of planeval score --format json."""
 

@@ -21,6 +21,9 @@ PATCH = "patch"
 COLUMNS = tuple(flat(Row("", "absent")))
 """The columns of a table of pairs."""
 
+EFFECTS = ("effects", "reached")
+"""Those of pairs that were run."""
+
 _WIDTH = 200
 """The longest line that is told of one of many pairs."""
 
@@ -103,7 +106,8 @@ def told_rows(lines: Iterable[str], told: Told, sums: DiffSums) -> Iterator[str]
     if told.form in ("csv", "md") and sums.shown:
         from planner_eval.base.tables import table_head
 
-        found = chain(table_head(COLUMNS, told.form), found)
+        ran = EFFECTS if sums.effects else ()
+        found = chain(table_head((*COLUMNS, *ran), told.form), found)
     return _joined(found, "\n")
 
 

@@ -19,6 +19,7 @@ def compare_effects(
     policy: AnyPolicy | None = None,
     isolation: str | None = None,
     options: Options | None = None,
+    initial: Any = None,
 ) -> Effects:
     """Run two plans with the same tools, each from the tools' first state, and compare what comes out.
 
@@ -29,6 +30,7 @@ def compare_effects(
         policy: How values compare; its rules see a call's value as its argument ``"result"``.
         isolation: As for :func:`execute`.
         options: As for :func:`execute`; the state is asked for in any case.
+        initial: The state in which the tools begin, for both, as JSON data; their own when left out.
 
     Returns:
         Whether the plans agree in effect, and where they part; ``str()`` of it says so in words.
@@ -42,4 +44,5 @@ def compare_effects(
     'the same'
     """
     chosen = None if policy is None else policy_of(policy)
-    return compare_plans(parse(pred), parse(gold), tools, policy=chosen, isolation=isolation, options=options)
+    how: dict[str, Any] = {"policy": chosen, "isolation": isolation, "options": options, "initial": initial}
+    return compare_plans(parse(pred), parse(gold), tools, **how)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.execution.program import Options, compile_plan
+from planner_eval.execution.program import Options, Start, compile_plan
 from planner_eval.execution.record import cut_end, mend_end, read_record, record_lines, recordable
 from planner_eval.execution.run import execute as execute_plan
 from planner_eval.execution.run import execute_many
@@ -23,6 +23,7 @@ from planner_eval.execution.trace import Trace
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.plans import read_plan
+from planner_eval.records.states import States, states_of
 from planner_eval.verbs.reading import Source, parse
 
 
@@ -35,6 +36,7 @@ class Ran(NamedTuple):
         trace: The plan's run.
         error: Why the plan could not be read.
         unrecorded: Its answers cannot be recorded: a tool gave an object that JSON cannot carry.
+        initial: The state that its tools began in, where it names one.
     """
 
     record: Record
@@ -42,6 +44,7 @@ class Ran(NamedTuple):
     trace: Trace | None = None
     error: str | None = None
     unrecorded: bool = False
+    initial: Any = None
 
 
 def tool_source(
@@ -80,6 +83,7 @@ def execute(
     isolation: str | None = ...,
     timeout: float = ...,
     options: Options | None = ...,
+    initial: Any = ...,
 ) -> Trace: ...
 
 
@@ -94,6 +98,7 @@ def execute(
     allow_read: Sequence[str] = ...,
     record: str | os.PathLike[str] | None = ...,
     dialect: str | None = ...,
+    initial: Any = ...,
 ) -> Iterator[Ran]: ...
 
 
@@ -108,6 +113,7 @@ def execute(
     allow_read: Sequence[str] = ...,
     record: str | os.PathLike[str] | None = ...,
     dialect: str | None = ...,
+    initial: Any = ...,
 ) -> Any: ...
 
 
@@ -121,6 +127,7 @@ def execute(
     allow_read: Sequence[str] = (),
     record: str | os.PathLike[str] | None = None,
     dialect: str | None = None,
+    initial: Any = None,
 ) -> Any:
     """Run a plan with tools, or many with the same workers.
 
@@ -136,6 +143,9 @@ def execute(
         record: A file of answers: what it holds is answered from it, the rest is run and added; a last line
             that was cut as it was written is replaced.
         dialect: The notation of the plans; recognised when left out.
+        initial: The state in which the tools begin, as JSON data; or, as text, a file of states by id, or the
+            field of a record that holds its own: ``state``, ``initial_state`` or ``initial_config`` when left
+            out, ``"none"`` for none.
 
     Returns:
         Of one plan its trace; a call that fails is an entry in it, never an exception. Of many an
@@ -151,7 +161,10 @@ def execute(
     many = isinstance(plan, PlanFile) or _is_records(plan)
     if not many and record is None and not allow_read:
         one = parse(plan, dialect=dialect)
-        return execute_plan(one, tools, isolation=isolation, timeout=timeout, options=options)
+        begun = initial_of(states_of(initial), plan if isinstance(plan, Record) else None, tools)
+        return execute_plan(
+            one, tools, isolation=isolation, timeout=timeout, options=options, initial=begun
+        )
     if isinstance(tools, Sandbox) and (record is not None or allow_read):
         raise InputError("a Sandbox has its tools and limits already: give `record` and `allow_read` none")
     wanted = replace(options or Options(), arguments=True) if record is not None else options or Options()
@@ -161,27 +174,47 @@ def execute(
         box = Sandbox(tool_source(tools), level=isolation, limits=limits, threads=wanted.concurrency > 1)
     held = nullcontext(box) if box is tools else box
     if not many:
-        read = [Ran(Record("plan", 0, None, None), parse(plan, dialect=dialect))]
+        known = plan if isinstance(plan, Record) else Record("plan", 0, None, None)
+        read = [Ran(known, parse(plan, dialect=dialect), initial=initial_of(states_of(initial), known, box))]
         return next(_run(iter(read), held, wanted, recorder)).trace
-    return _run(_read(plan.records if isinstance(plan, PlanFile) else plan, dialect), held, wanted, recorder)
+    records = plan.records if isinstance(plan, PlanFile) else plan
+    states = states_of(initial, records)
+    return _run(_read(records, dialect, states, box), held, wanted, recorder)
 
 
 def _is_records(source: Source) -> bool:
     return isinstance(source, (list, tuple)) and bool(source) and all(isinstance(r, Record) for r in source)
 
 
-def _read(records: Iterable[Record], dialect: str | None) -> Iterator[Ran]:
+def _read(records: Iterable[Record], dialect: str | None, states: States, tools: Any) -> Iterator[Ran]:
     for record in records:
         try:
-            yield Ran(record, read_plan(record, dialect=dialect))
-        except ParseError as error:
+            plan = read_plan(record, dialect=dialect)
+            yield Ran(record, plan, initial=initial_of(states, record, tools))
+        except (ParseError, InputError) as error:
             yield Ran(record, error=str(error))
+
+
+def initial_of(states: States, record: Record | None, tools: Any) -> Any:
+    """The state that a record begins in; for a world the plans that are its facts as these."""
+    found = states.of(record)
+    if not isinstance(found, dict) or "facts" not in found:
+        return found
+    source = tools.source if isinstance(tools, Sandbox) else tools
+    if not isinstance(source, ToolSource) or not source.name.startswith("world:"):
+        return found
+    from planner_eval.worlds.facts import facts_of
+
+    plan = parse(found["facts"])
+    if not plan.calls:
+        raise InputError("the facts of its state hold no call")
+    return {**found, "facts": facts_of([plan])}
 
 
 def _run(
     read: Iterator[Ran], held: AbstractContextManager[Sandbox], options: Options, recorder: _Recorder
 ) -> Iterator[Ran]:
-    known = (one if one.plan is None else one._replace(trace=recorder.replayed(one.plan)) for one in read)
+    known = (one if one.plan is None else one._replace(trace=recorder.replayed(one)) for one in read)
     with held as box:
         for is_left, ones in groupby(known, lambda one: one.plan is not None and one.trace is None):
             if is_left:
@@ -194,11 +227,11 @@ def _ran(ones: Iterator[Ran], box: Sandbox, options: Options, recorder: _Recorde
     """Plans that the tools run, some of them ahead."""
     sent: deque[Ran] = deque()
 
-    def plans() -> Iterator[Plan]:
+    def plans() -> Iterator[Start]:
         for one in ones:
             if one.plan is not None:
                 sent.append(one)
-                yield one.plan
+                yield Start(one.plan, one.initial)
 
     for trace in execute_many(plans(), box, options=options):
         yield recorder.added(sent.popleft()._replace(trace=trace))
@@ -214,15 +247,15 @@ class _Recorder:
         entries = read_record(self.path, cut_end(self.path)) if self.path is not None and there else []
         self.box = Sandbox(recorded(str(path), entries)) if entries else None
 
-    def replayed(self, plan: Plan) -> Trace | None:
+    def replayed(self, ran: Ran) -> Trace | None:
         """A plan answered without the tools; None where not all of it was recorded.
 
         What was recorded and what runs never mix in one plan: the tools would not know of the calls that
         were answered for them.
         """
-        if self.box is None or self.options.state:
+        if self.box is None or self.options.state or ran.plan is None:
             return None
-        trace = execute_plan(plan, self.box, options=self.options)
+        trace = execute_plan(ran.plan, self.box, options=self.options, initial=ran.initial)
         lacking = any(call.error is not None and call.error.kind == "not-recorded" for call in trace)
         return None if lacking else trace
 
@@ -232,7 +265,7 @@ class _Recorder:
             return ran
         if not recordable(ran.trace):
             return ran._replace(unrecorded=True)
-        lines = record_lines(ran.trace, compile_plan(ran.plan, self.options))
+        lines = record_lines(ran.trace, compile_plan(ran.plan, self.options, ran.initial))
         if not self.mended:
             mend_end(self.path)
             self.mended = True

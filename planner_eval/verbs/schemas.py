@@ -20,6 +20,7 @@ SCHEMAS: dict[str, tuple[str, str, str]] = {
     "prices": ("llm.schema", "PricesFile", "what models cost: predict --prices FILE"),
     "datasets": ("datasets.schema", "DatasetsFile", "the table of published data: data/datasets.json"),
     "report": ("scoring.schema", "ReportData", "what score --format json writes"),
+    "effects": ("scoring.schema", "EffectsData", "what diff --execute --format json writes of a pair"),
     "contrast": ("scoring.schema", "ContrastData", "what compare --format json writes of two systems"),
     "comparison": ("scoring.schema", "ComparisonData", "what compare --format json writes of more"),
 }

@@ -93,6 +93,28 @@ class World:
         world._begun = image
         return world
 
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Begin in another state: tables with other rows, or able to answer other calls.
+
+        Args:
+            state: By table the rows that it holds instead, of which columns may be left out; they are made
+                from the seed. ``facts``: calls as the constructor takes them, which come on top.
+
+        Raises:
+            CallError: there is no such table or column, or a value is of another type.
+
+        >>> with World("library") as world:
+        ...     world.set_state({"books": [{"title": "On Ito", "copies": 1}]})
+        ...     found = world.call(None, "find_book", {})
+        >>> found["title"]
+        'On Ito'
+        """
+        from planner_eval.worlds.beginning import replace_rows
+
+        replace_rows(self, state)
+        self._settle(state.get("facts", ()))
+        self._begun = self.image()
+
     def state(self) -> dict[str, dict[str, list[dict[str, Any]]]]:
         """What the calls left behind: rows added and removed since the world began, by table.
 

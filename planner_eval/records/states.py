@@ -1,0 +1,136 @@
+"""The state in which the tools of a record begin: a field of the record, or what a file says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.jsonfile import read_json, read_json_lines
+from planner_eval.base.named import NamedTuple
+from planner_eval.base.text import shown
+from planner_eval.records.encoding import decoded
+from planner_eval.records.fields import choose_id, has, id_text, value_at
+from planner_eval.records.opening import open_path
+from planner_eval.records.record import Record
+
+FIELDS = ("state", "initial_state", "initial_config")
+"""Fields that hold the state in which a record begins, where they hold an object; BFCL has the last."""
+
+NONE = "none"
+"""What the user says who wants none of these read."""
+
+
+class States(NamedTuple):
+    """Where the states are that records begin in.
+
+    Args:
+        fields: The fields that may hold it.
+        named: The user named the field: whatever it holds is the state, but null.
+        shared: One for all records.
+        listed: By the id of a record.
+        file: The file that it is from.
+    """
+
+    fields: tuple[str, ...] = FIELDS
+    named: bool = False
+    shared: Any = None
+    listed: Mapping[str, Any] | None = None
+    file: str = ""
+
+    def of(self, record: Record | None) -> Any:
+        """The state in which a record begins; None for the tools' own.
+
+        Args:
+            record: The record.
+
+        Raises:
+            InputError: the file of states has none for it.
+
+        >>> States().of(Record("p.jsonl", 0, "q1", "f()", fields={"state": {"rows": []}}))
+        {'rows': []}
+        """
+        if self.listed is not None:
+            if record is None or record.id not in self.listed:
+                raise InputError(f"{self.file} has no state for the id {record and record.id}")
+            return self.listed[record.id]
+        if self.shared is not None or record is None:
+            return self.shared
+        for field in self.fields:
+            found = value_at(record.fields, field) if has(record.fields, field) else None
+            if isinstance(found, dict) or (self.named and found is not None):
+                return found
+        return None
+
+
+def states_of(given: Any, records: Sequence[Record] = ()) -> States:
+    """Where the states are, from what a user gives.
+
+    Args:
+        given: None for :data:`FIELDS` of the records; the path of a file, the name of a field, or
+            :data:`NONE`; or the one state of all, as JSON data that is no text.
+        records: The records, of which one at least must have a field that is named.
+
+    Raises:
+        InputError: there is no such file or field, or the file holds no states.
+
+    >>> states_of({"rows": []}).of(None)
+    {'rows': []}
+    """
+    if given is None or isinstance(given, States):
+        return given or States()
+    if given == NONE:
+        return States(())
+    if not isinstance(given, (str, os.PathLike)):
+        return States((), shared=given)
+    name = os.fspath(given)
+    if os.path.exists(name) or name == "-":
+        return _read(name)
+    if not any(has(record.fields, name) for record in records):
+        raise InputError(
+            f"there is no file {name}, nor has a record a field of that name: an initial state is a JSON "
+            "object for all records, records with id and state in a .jsonl file, or a field of the records"
+        )
+    return States((name,), named=True)
+
+
+def _read(name: str) -> States:
+    opened = open_path(name, "states")
+    text = decoded(opened.data, name).text
+    if opened.inner.endswith((".jsonl", ".ndjson")):
+        lines = list(read_json_lines(text))
+        broken = next((line.error for line in lines if line.error is not None), None)
+        if broken is not None:
+            raise InputError(f"{name}, {broken.brief}")
+        return _listed(name, [(f"{name}, line {line.number}", line.data) for line in lines])
+    try:
+        data = read_json(text)
+    except ParseError as error:
+        raise InputError(f"{name}, {error.brief}") from None
+    if isinstance(data, list):
+        return _listed(name, [(f"{name}, record {n}", each) for n, each in enumerate(data, 1)])
+    if not isinstance(data, dict):
+        raise InputError(f"{name}: expected an object, the state of all records, found {shown(data, 60)}")
+    return States((), shared=data, file=name)
+
+
+def _listed(name: str, rows: Sequence[tuple[str, Any]]) -> States:
+    """The states of records with ids."""
+    key = choose_id([row for _, row in rows if isinstance(row, dict)])
+    listed: dict[str, Any] = {}
+    for place, row in rows:
+        named = id_text(value_at(row, key)) if key is not None and isinstance(row, dict) else None
+        field = next((one for one in FIELDS if isinstance(row, dict) and row.get(one) is not None), None)
+        if named is None or field is None:
+            lacking = "an id" if named is None else "a state"
+            raise InputError(
+                f"{place}: expected a record with an id and {' or '.join(FIELDS)}, found none with {lacking}: "
+                f"{shown(row, 60)}"
+            )
+        if named in listed:
+            raise InputError(f"{place}: the id {named} has a state already")
+        listed[named] = row[field]
+    if not listed:
+        raise InputError(f"{name}: there is no state in it")
+    return States((), listed=listed, file=name)
