@@ -39,7 +39,7 @@ WANTED: dict[str, list[tuple[str, int | None, int | None, str | None, tuple]]] =
     "18": [("call.missing", 1, None, None, ()), ("reference.producer", 2, 1, "b", ())],
     "19": [("argument.type", 0, 0, "hour", ())],
     "21": [("argument.type", 0, 0, "repeat", ())],
-    "22": [("argument.value", 0, 0, "days", (0,)), ("argument.value", 0, 0, "days", (1,))],
+    "22": [("argument.value", 0, 0, "days", ())],
     "23": [("argument.value", 0, 0, "opts", ("tone", "len"))],
     "24": [("argument.extra", 0, 0, "label", ())],
     "25": [

@@ -19,6 +19,7 @@ from planner_eval.comparison.matching.names import Tool
 from planner_eval.comparison.matching.order import Misplaced, find_misplaced
 from planner_eval.comparison.matching.pairing import ALONE, FREE, Matcher, Pairing, Side
 from planner_eval.comparison.matching.replaced import pair_replaced
+from planner_eval.comparison.several import lead_lists
 from planner_eval.plan.canonical import Key, Normaliser, Numbered, compare_numbered
 from planner_eval.plan.isomorphism import Verdict
 from planner_eval.plan.model import Plan
@@ -163,6 +164,7 @@ def _match(
             _reconsider(pairing)
             pair_replaced(pairing)
             pair_twins_as_written(pairing)
+            lead_lists(pairing)
         alignment = _alignment(pairing)
     misplaced = find_misplaced(alignment.pairs, (ours, theirs), policy, terms)
     return Matching(pred, gold, alignment, (ours, theirs), pairing, misplaced, policy, terms)

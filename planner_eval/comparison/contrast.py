@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import one_line
 from planner_eval.comparison.matching.pairing import MISSING
 from planner_eval.comparison.sentences import WIDTH, Names, output_name, text_name, value_name
+from planner_eval.comparison.value_diff import ValueDiff, kind_name, other_type
 from planner_eval.plan.model import Ref, Template, Unresolved, Value
 
 _SEEN = WIDTH - 20
@@ -26,11 +27,11 @@ class Contrast(NamedTuple):
 
     Args:
         names: How calls are called.
-        alike: Whether two values mean the same.
+        unlike: How two values differ.
     """
 
     names: Names
-    alike: Callable[[Value, Value], bool]
+    unlike: ValueDiff
 
     def half(self, code: str, ours: Value, theirs: Value) -> str:
         """The second half of a sentence: what the prediction says and what gold says."""
@@ -46,7 +47,15 @@ class Contrast(NamedTuple):
             return f"refers to {ours.name!r}, which no call returns; gold has {self.theirs(theirs)}"
         if code.startswith("reference"):
             return f"takes {self.ours(ours)}, gold takes {self.theirs(theirs)}"
+        return self.values(code, ours, theirs)
+
+    def values(self, code: str, ours: Value, theirs: Value) -> str:
+        """The same of two values that are no outputs of calls, or not both."""
         one, other = self.ours(ours), self.theirs(theirs)
+        if self.unlike.shuffled(ours, theirs):
+            return f"has gold's items in another order: {one}, gold gives {other}"
+        if code == "argument.type" and other_type(ours, theirs):
+            return f"is the {kind_name(ours)} {one}, gold gives the {kind_name(theirs)} {other}"
         cut = one[-1:] == "…" or other[-1:] == "…"
         if cut and not isinstance(ours, _OUTPUTS) and not isinstance(theirs, _OUTPUTS):
             return self.told(ours, theirs)
@@ -82,7 +91,7 @@ class Contrast(NamedTuple):
     def _items(self, ours: list[Value], theirs: list[Value]) -> str | None:
         """The first item in which two lists differ."""
         both = zip(ours, theirs, strict=False)
-        at = next((n for n, (one, other) in enumerate(both) if not self.alike(one, other)), None)
+        at = next((n for n, (one, other) in enumerate(both) if not self.unlike.alike(one, other)), None)
         sizes = f"has {len(ours):,} items, gold {len(theirs):,}" if len(ours) != len(theirs) else "differs"
         if at is not None:
             return f"{sizes}: [{at}] {self.told(ours[at], theirs[at])}"

@@ -17,6 +17,7 @@ EDITS: dict[str, str] = {
     "argument.missing": "gold gives an argument that the prediction leaves out",
     "argument.extra": "the prediction gives an argument that gold does not give",
     "argument.renamed": "the prediction gives gold's value under another argument name",
+    "argument.object": 'all arguments stand in one object that has no name, as in f({"x": 1})',
     "argument.value": "the argument's value, or a part of it, is another",
     "argument.type": "the value, or a part of it, is of another type, e.g. text for a number",
     "arguments.swapped": "arguments have one another's values",

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from planner_eval.comparison.align import Matching
-from planner_eval.comparison.contrast import Contrast
+from planner_eval.comparison.called import CallEdits
 from planner_eval.comparison.edits import Edit, Place
-from planner_eval.comparison.habits import one_object
 from planner_eval.comparison.matching.order import Misplaced
-from planner_eval.comparison.matching.pairing import MISSING, Pairing, Side
+from planner_eval.comparison.matching.pairing import MISSING, Side
 from planner_eval.comparison.others import NO_OTHERS, Accepted, Others
-from planner_eval.comparison.sentences import Names, calls_numbers, place_name, value_name
-from planner_eval.comparison.several import Listed, chain, exchanged, listed
-from planner_eval.comparison.value_diff import ValueDiff
+from planner_eval.comparison.sentences import Names, place_name, value_name
+from planner_eval.comparison.several import exchanged
 from planner_eval.dialects.dialect import AFTER
 from planner_eval.plan.model import Path, Plan, Ref, Value
 
@@ -40,20 +38,8 @@ def _misplaced(names: Names, found: Misplaced) -> Edit:
     return Edit("order.broken", said, Place(found.pred), Place(found.gold))
 
 
-class _Finder:
-    """The two plans and the pairing, while edits are collected."""
-
-    def __init__(self, pairing: Pairing, open_to: Accepted, *, ordered: bool) -> None:
-        self.pairing, self.open_to, self.ordered = pairing, open_to, ordered
-        self.pred: Plan = pairing.pred.numbered.plan
-        self.gold: Plan = pairing.gold.numbered.plan
-        self.names = Names(self.pred, self.gold, pairing.to_gold, pairing.to_pred)
-        self.first: dict[int | None, int] = {}
-        self.images: list[Any] = [*pairing.to_gold]
-        self.unlike = ValueDiff(pairing.to_gold)
-        self.said = Contrast(self.names, self.unlike.alike)
-        self.listed = listed(pairing, self.images)
-        self.given: dict[tuple[int, int], dict[str, list[Value]]] = {}
+class _Finder(CallEdits):
+    """Edits about calls, their arguments and the answer."""
 
     def all(self) -> Iterator[Edit]:
         for gold in range(len(self.gold.calls)):
@@ -69,52 +55,6 @@ class _Finder:
                 yield self.extra(pred)
         yield from self.order()
         yield from self.answer()
-
-    def name(self, pred: int, gold: int) -> Iterator[Edit]:
-        ours, theirs = self.pred.calls[pred], self.gold.calls[gold]
-        if (ours.app, ours.name) == (theirs.app, theirs.name):
-            return
-        here = self.names.ours(pred)
-        values: tuple[str | None, str | None] = ours.tool, theirs.tool
-        if self.pairing.pred.tools[pred] == self.pairing.gold.tools[gold]:
-            said = f"{here} is gold's {theirs.tool}"
-            yield Edit("name.spelling", said, Place(pred), Place(gold), *values)
-            return
-        said, calls = f"{here} stands for gold's {theirs.tool}", [gold]
-        code = "app.changed" if ours.name == theirs.name else "call.replaced"
-        if code == "app.changed":
-            values = ours.app, theirs.app
-        else:
-            calls = chain(self.pairing, pred, gold)
-        if len(calls) > 1:
-            tools = " → ".join(self.gold.calls[at].tool for at in calls)
-            said = f"{here} stands for gold's {tools} (gold's {calls_numbers(calls)})"
-        also = tuple((None, Place(at)) for at in calls if at != gold)
-        yield Edit(code, said, Place(pred), Place(gold), *values, also=also)
-
-    def extra(self, pred: int) -> Edit:
-        twin = self.twin(pred)
-        if twin is None:
-            shown = self.given_to(self.pred, pred, self.names.ours(pred), self.names.our_number)
-            said = f"{shown} is not in gold"
-            return Edit("call.extra", said, Place(pred), None)
-        said = f"{self.names.ours(pred)} repeats {self.names.our_number(twin)}; gold makes it less often"
-        return Edit("call.duplicated", said, Place(pred), None)
-
-    def given_to(self, plan: Plan, position: int, name: str, number: Callable[[int], str]) -> str:
-        """A call with all that it is given."""
-        given = plan.calls[position].arguments
-        shown = ", ".join(f"{name}={value_name(value, number)}" for name, value in given)
-        return f"{name} with {shown}" if shown else name
-
-    def twin(self, pred: int) -> int | None:
-        """A paired call of pred that equals an extra one."""
-        numbers = self.pairing.pred.numbered.numbers
-        if not self.first:
-            for at in range(len(self.pred.calls) - 1, -1, -1):
-                if self.pairing.to_gold[at] >= 0 and numbers[at] is not None:
-                    self.first[numbers[at]] = at
-        return self.first.get(numbers[pred])
 
     def answer(self) -> Iterator[Edit]:
         ours, theirs = self.pred.answer or (), self.gold.answer or ()
@@ -133,10 +73,13 @@ class _Finder:
         """The differing arguments of two partners, gold's first."""
         ours, theirs = self.pairing.pred.arguments(pred), self.pairing.gold.arguments(gold)
         found = self.pairing.final(pred, gold)
+        if pred in self.objects:
+            yield self.object(pred, gold)
         if gold in self.listed:
             many = self.listed[gold]
             yield self.many(pred, gold, many)
-            found = {name: part for name, part in found.items() if name not in (many.ours, many.theirs)}
+            told = {name for pair in many.names for name in pair}
+            found = {name: part for name, part in found.items() if name not in told}
         differ = [name for name in theirs if name in found]
         for names in self.exchanged(ours, theirs, differ) if len(differ) > 1 else ():
             yield self.swapped(pred, gold, names)
@@ -182,24 +125,6 @@ class _Finder:
         places = [(self.place(self.pred, pred, name), self.place(self.gold, gold, name)) for name in names]
         return self.edit("arguments.swapped", said, *places[0], one, other)._replace(also=tuple(places[1:]))
 
-    def many(self, pred: int, gold: int, many: Listed) -> Edit:
-        """A call that asks in a list what gold asks call by call, or the other way round."""
-        here, there = self.place(self.pred, pred, many.ours), self.place(self.gold, gold, many.theirs)
-        if many.merged:
-            calls = calls_numbers((gold, *many.parts))
-            said = f"{self.names.ours(pred)} holds in {many.ours!r} what gold asks in its {calls}"
-        else:
-            calls, tool = calls_numbers((pred, *many.parts)), self.pred.calls[pred].tool
-            one = f"gold's {self.gold.calls[gold].tool} (gold's call {gold + 1})"
-            said = f"{tool} ({calls}) asks one by one what {one} asks in {many.theirs!r}"
-        alone = (Place(at) for at in many.parts)
-        return Edit(
-            "call.merged" if many.merged else "call.split", said, here, there,
-            self.written(self.pairing.pred, pred, many.ours),
-            self.written(self.pairing.gold, gold, many.theirs),
-            also=tuple((None, at) if many.merged else (at, None) for at in alone),
-        )  # fmt: skip
-
     def linked(self, ours: Mapping[Any, Any], theirs: Mapping[Any, Any], differ: list[Any]) -> dict[Any, int]:
         """Wrong arguments of pred for which a link without an argument has gold's producer → the producer.
 
@@ -233,30 +158,46 @@ class _Finder:
             code = "answer." + code.partition(".")[2]
         return Edit(code, said, pred, gold, *values)
 
-    def place(self, plan: Plan, position: int, name: Any, at: Path = ()) -> Place:
-        call = position if position < len(plan.calls) else None
-        return Place(call, name if isinstance(name, str) else name[0], at)
-
     def named(self, here: Place) -> str:
         """A place in the prediction."""
-        call = None if here.call is None else self.names.ours(here.call)
-        return place_name(call, here.argument, here.at)
+        if here.call in self.objects:
+            return place_name(self.names.ours(here.call), here.at[0], here.at[1:])
+        return place_name(None if here.call is None else self.names.ours(here.call), here.argument, here.at)
 
     def lacking(self, pred: int, gold: int, name: Any) -> Edit:
         there, value = self.place(self.gold, gold, name), self.written(self.pairing.gold, gold, name)
         here = self.place(self.pred, pred, name)
+        if name == AFTER and (links := self.links(self.gold, gold, value)):
+            return self.edit(
+                "argument.missing",
+                f"{self.names.ours(here.call)}: {links} is missing",
+                here,
+                there,
+                None,
+                value,
+            )
         said = f"{self.named(here)} is missing, gold gives {self.said.theirs(value)}"
         said += self.right(gold, name) if self.open_to else ""
-        held = one_object(self.pred.calls[pred]) if here.call is not None else None
-        if held is not None and here.argument in held:
-            said += f"; its one object holds {self.said.ours(held[here.argument])} there"
         return self.edit("argument.missing", said, here, there, None, value)
 
     def surplus(self, pred: int, gold: int, name: Any) -> Edit:
         here, value = self.place(self.pred, pred, name), self.written(self.pairing.pred, pred, name)
         there = self.place(self.gold, gold, name)
-        said = f"{self.named(here)} = {self.said.ours(value)} is not in gold"
-        return self.edit("argument.extra", said, here, there, value, None)
+        links = self.links(self.pred, pred, value) if name == AFTER else ""
+        said = (
+            f"{self.names.ours(here.call)}: {links}"
+            if links
+            else f"{self.named(here)} = {self.said.ours(value)}"
+        )
+        return self.edit("argument.extra", f"{said} is not in gold", here, there, value, None)
+
+    def links(self, plan: Plan, position: int, value: Value) -> str:
+        """Links that no argument has: ``the link Look → Draw``; empty for anything else."""
+        refs = value if type(value) is list else [value]
+        if not refs or any(type(ref) is not Ref for ref in refs):
+            return ""
+        tools = [plan.calls[ref.call].tool for ref in refs]
+        return f"the link {' and '.join(tools)} → {plan.calls[position].tool}"
 
     def renamed(self, pred: int, gold: int, ours: Any, theirs: Any) -> Edit:
         here, there = self.place(self.pred, pred, ours), self.place(self.gold, gold, theirs)
@@ -313,42 +254,3 @@ class _Finder:
         """An argument's value as the policy compares it, or as written where that takes it for left out."""
         found = side.arguments(position)
         return found[name][2] if name in found else self.written(side, position, name)
-
-    def written(self, side: Side, position: int, name: Any) -> Value:
-        """An argument's value as the plan has it, before any policy; MISSING where it has none."""
-        given = self.given.get((id(side), position))
-        if given is None:
-            given = self.given[id(side), position] = _given(side.numbered.plan, position)
-        wanted, copy = (name, 1) if isinstance(name, str) else name
-        values = given.get(wanted, ())
-        if copy <= len(values):
-            return values[copy - 1]
-        found = side.arguments(position)
-        return found[name][2] if name in found else MISSING
-
-    def order(self) -> Iterator[Edit]:
-        """Calls written before one they need, where gold does not write them so; circles aside.
-
-        What the call should not need, and needs nothing that comes as late, is the prediction's value.
-        """
-        numbered = self.pairing.pred.numbered
-        if not numbered.forward or not self.ordered:
-            return
-        for pred, producer in numbered.early():
-            gold, image = self.pairing.to_gold[pred], self.pairing.to_gold[producer]
-            if gold >= 0 and (image < 0 or image < gold):
-                said = (
-                    f"{self.names.ours(pred)} is written before "
-                    f"{self.names.ours(producer)}, whose output it needs"
-                )
-                needed = self.pairing.gold.numbered.producers(gold)
-                late = image in needed or any(self.pairing.to_pred[at] > pred for at in needed)
-                yield Edit("order.broken", said, Place(pred), Place(gold), None if late else Ref(producer))
-
-
-def _given(plan: Plan, position: int) -> dict[str, list[Value]]:
-    """The values of each argument of a call, or of each name of the answer."""
-    given: dict[str, list[Value]] = {}
-    for name, value in plan.calls[position].arguments if position < len(plan.calls) else plan.answer or ():
-        given.setdefault(name, []).append(value)
-    return given

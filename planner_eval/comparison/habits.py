@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.causes import change
 from planner_eval.comparison.edits import Edit
-from planner_eval.comparison.sentences import Names, calls_numbers, value_name
+from planner_eval.comparison.sentences import calls_numbers
+from planner_eval.comparison.value_diff import other_type
 from planner_eval.plan.canonical import OWN, value_key
-from planner_eval.plan.model import Call
+from planner_eval.plan.model import Ref
 
 if TYPE_CHECKING:
     from planner_eval.comparison.diff import Diff
 
-OBJECT = "positional.object"
-"""All arguments stand in one object, which has no name or is the first by position: ``f({"x": 1})``."""
 
-UNNAMED = ("", "0")
-"""The names that readers give an argument without one."""
+ABOUT = 4
+"""So many arguments of a habit are told by name."""
 
 
 class Line(NamedTuple):
@@ -99,9 +98,6 @@ def _line(found: Diff, keys: dict[int, Hashable], group: list[int], depth: int) 
     if len(edits) == 1:
         return Line(first.code, tuple(group), "", 1, first.message, depth)
     key = keys[group[0]]
-    if key == OBJECT:
-        calls = dict.fromkeys(edit.pred.call for edit in edits if edit.pred is not None)
-        return Line(OBJECT, tuple(group), calls_numbers(calls), len(calls), _object_said(found, first), depth)
     name = key if isinstance(key, str) else first.code
     mine = [edit.pred.call for edit in edits if edit.pred is not None]
     where = (
@@ -109,25 +105,32 @@ def _line(found: Diff, keys: dict[int, Hashable], group: list[int], depth: int) 
         if mine
         else calls_numbers((e.gold.call for e in edits if e.gold is not None), "gold's ")
     )
+    about = dict.fromkeys(
+        place.argument for edit in edits if (place := edit.gold or edit.pred) and place.argument
+    )
+    if isinstance(key, str) and len(about) > 1 and all(edit.code in _VALUES for edit in edits):
+        named = [repr(argument) for argument in [*about][:ABOUT]]
+        where += f": {', '.join(named)}" + (f" and {len(about) - ABOUT} more" if len(about) > ABOUT else "")
     return Line(name, tuple(group), where, len(edits), first.message, depth)
 
 
 def _keys(found: Diff) -> dict[int, Hashable]:
     """What each edit has in common with others of one habit; a habit that has a name is called by it."""
-    objects = _objects(found)
-    keys: dict[int, Hashable] = {}
-    for at, edit in enumerate(found.edits):
-        if edit.code not in _ONCE:
-            keys[at] = OBJECT if at in objects else _key(found, edit)
-    return keys
+    return {at: _key(found, edit) for at, edit in enumerate(found.edits) if edit.code not in _ONCE}
 
 
 def _key(found: Diff, edit: Edit) -> Hashable:
     code, pred, gold = edit.code, edit.pred, edit.gold
-    if code == "name.spelling":
-        return code
-    if code == "argument.renamed" and pred is not None and gold is not None:
-        return "positional.arguments" if str(pred.argument).isdecimal() else (code, pred[1:], gold[1:])
+    if code in _NAMED:
+        return _NAMED[code]
+    if code == "argument.extra" and edit.pred_value in _EMPTY:
+        return "empty argument"
+    if pred is not None and gold is not None:
+        if code == "reference.producer" and edit.pred_value == Ref(pred.call or 0, edit.pred_value.path):
+            return "result of itself"
+        if code == "argument.renamed":
+            known = str(pred.argument).isdecimal()
+            return "positional.arguments" if known else (code, pred[1:], gold[1:])
     if code == "argument.type":
         return other_type(edit.pred_value, edit.gold_value) or change(edit)
     if code == "call.duplicated" and pred is not None and pred.call is not None:
@@ -138,80 +141,17 @@ def _key(found: Diff, edit: Edit) -> Hashable:
     return change(edit)
 
 
+_NAMED = {
+    "name.spelling": "name.spelling",
+    "argument.object": "argument.object",
+    "reference.literal": "literal for result",
+}
+"""Codes of edits that are one habit whatever they are about, and what it is called."""
+
+_VALUES = ("argument.type", "argument.extra", "reference.literal")
+"""Codes of edits of which one habit may concern arguments of several names."""
+
+_EMPTY: tuple[Any, ...] = ("", None, [], {})
+
 _ONCE = ("call.missing", "call.extra", "call.merged", "call.split", "order.broken", "arguments.swapped")
 """Codes of edits that say nothing of values: each is told for itself."""
-
-_TYPES: dict[type, str] = {str: "text", int: "number", float: "number", bool: "boolean", list: "list"}
-
-
-def other_type(ours: Any, theirs: Any) -> str | None:
-    """What two values are that say the same in two types; None for others.
-
-    >>> other_type(500, "500"), other_type(["a"], "a"), other_type(500, "501")
-    ('number for text', 'list for text', None)
-    """
-    kinds = _TYPES.get(type(ours)), _TYPES.get(type(theirs))
-    if None in kinds or kinds[0] == kinds[1] or _bare(ours) != _bare(theirs):
-        return None
-    return f"{kinds[0]} for {kinds[1]}"
-
-
-def _bare(value: Any) -> Any:
-    """A value without its type: a number as it is, texts by the number that they hold."""
-    if isinstance(value, list):
-        return _bare(value[0]) if len(value) == 1 else None
-    try:
-        text = str(value).strip().lower()
-    except ValueError:  # a number of thousands of digits
-        return value
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def _objects(found: Diff) -> set[int]:
-    """The edits about arguments that stand in one object, where gold gives them by their names."""
-    about: dict[int, list[int]] = {}
-    for at, edit in enumerate(found.edits):
-        if edit.pred is not None and edit.pred.call is not None:
-            about.setdefault(edit.pred.call, []).append(at)
-    covered: set[int] = set()
-    images: Sequence[int] | None = None
-    for call, edits in about.items():
-        held = one_object(found.pred.calls[call])
-        if held is None:
-            continue
-        if images is None:
-            images = Names.of(found.pred, found.gold, found.alignment.pairs).to_gold
-        missing = [at for at in edits if found.edits[at].code == "argument.missing"]
-        same = [at for at in missing if _holds(held, found.edits[at], images)]
-        extra = [at for at in edits if found.edits[at].code == "argument.extra"]
-        names = {place.argument for at in missing if (place := found.edits[at].gold) is not None}
-        if same and names.issuperset(held):
-            covered.update(same, extra)
-    return covered
-
-
-def one_object(call: Call) -> dict[str, Any] | None:
-    """The object in which all arguments of a call stand; None where they stand for themselves.
-
-    >>> one_object(Call("c", "f", (("0", {"x": 1}),))), one_object(Call("c", "f", (("x", {"y": 1}),)))
-    ({'x': 1}, None)
-    """
-    (name, value), *more = call.arguments or ((None, None),)
-    return value if name in UNNAMED and not more and isinstance(value, dict) else None
-
-
-def _holds(held: dict[str, Any], edit: Edit, images: Sequence[int]) -> bool:
-    name = edit.gold.argument if edit.gold is not None else None
-    return name in held and bool(value_key(held[name], images) == value_key(edit.gold_value, OWN))
-
-
-def _object_said(found: Diff, edit: Edit) -> str:
-    call = edit.pred.call if edit.pred is not None else None
-    assert call is not None, "an object stands in a call"
-    names = Names.of(found.pred, found.gold, found.alignment.pairs)
-    ((name, value),) = found.pred.calls[call].arguments
-    shown = value_name(value, names.our_number)
-    return f"{names.ours(call)}: argument {name!r} = {shown} holds gold's arguments"

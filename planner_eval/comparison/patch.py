@@ -127,6 +127,8 @@ def _changed(found: Diff, named: Plan) -> list[dict[str, Any]]:
     operations: list[dict[str, Any]] = []
     repeating = _repeating(found.pred)
     wanted_repeating = _repeating(named)
+    objects = (edit.gold for edit in found.edits if edit.code == "argument.object")
+    wanted_repeating |= {place.call for place in objects if place is not None and place.call is not None}
     given: dict[int, dict[str, Value]] = {}
     done: set[tuple[object, ...]] = set()
     for edit, (pred, gold) in [(each, place) for each in found.edits for place in each.places]:

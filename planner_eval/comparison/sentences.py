@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from planner_eval.base.text import one_line, shown
 from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value
 from planner_eval.plan.walk import fold
+
+RUNS = 8
+"""So many runs of calls are told by number, and of further calls how many there are."""
 
 WIDTH = 80
 """The longest value that a sentence shows in full."""
@@ -90,6 +94,10 @@ def calls_numbers(positions: Iterable[int | None], whose: str = "") -> str:
         else:
             runs.append([number])
     parts = [f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+    if len(parts) > RUNS:
+        return (
+            f"{whose}calls {', '.join(parts[:RUNS])} and {len(numbers) - sum(map(len, runs[:RUNS])):,} more"
+        )
     return f"{whose}call{'s' * (len(numbers) > 1)} {', '.join(parts)}" if parts else ""
 
 
@@ -150,6 +158,8 @@ def value_name(value: Value, number: Callable[[int], str] = _as_it_is) -> str:
     return _mark(shown(fold(value, plain, text=text), WIDTH))
 
 
+_ALONE = re.compile(r'"(‹[^"›]*›)"')
+
 _SCALARS = (str, int, float, bool, type(None))
 
 
@@ -183,4 +193,5 @@ def _quote(name: str, path: Path) -> str:
 
 
 def _mark(text: str) -> str:
-    return text.replace('"‹', "‹").replace('›"', "›")
+    """References without the quotes around them, unless a text goes on beside them."""
+    return _ALONE.sub(r"\1", text)

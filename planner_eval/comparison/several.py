@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.named import NamedTuple
-from planner_eval.comparison.matching.pairing import Pairing
+from planner_eval.comparison.matching.pairing import ALONE, Pairing
 from planner_eval.plan.canonical import Key, value_key
 from planner_eval.plan.model import Value
 
@@ -16,25 +16,36 @@ LOOKS = 10_000
 
 
 class Listed(NamedTuple):
-    """Calls that ask one by one what a call of the other plan asks in a list.
+    """Calls that ask one by one what a call of the other plan asks in a list, or in several.
 
     Args:
-        merged: The list is the prediction's; else gold's.
+        merged: The lists are the prediction's; else gold's.
         parts: The calls that have no partner, by position in their plan; one more is the partner.
-        ours: The argument, by the prediction's name.
-        theirs: The argument, by gold's name.
+        names: The arguments, by the prediction's names and by gold's.
     """
 
     merged: bool
     parts: tuple[int, ...]
-    ours: str
-    theirs: str
+    names: tuple[tuple[str, str], ...]
+
+
+def lead_lists(pairing: Pairing) -> None:
+    """Let a call that holds lists stand for the first of the calls that ask one by one, if none is used."""
+    for gold, many in listed(pairing, pairing.to_gold).items():
+        pred, first = pairing.to_pred[gold], many.parts[0]
+        one, other = (pred, first) if many.merged else (first, gold)
+        ours, theirs = pairing.pred.users, pairing.gold.users
+        used = ours[pred] or ours[one] or theirs[gold] or theirs[other]
+        if not used and first < (gold if many.merged else pred):
+            pairing.release([pred], [gold], ALONE)
+            pairing.pair(one, other)
 
 
 def listed(pairing: Pairing, images: Sequence[Any]) -> dict[int, Listed]:
-    """Partners of which one asks in a list what the other asks with more calls, by position in gold.
+    """Partners of which one asks in lists what the other asks with more calls, by position in gold.
 
-    All other arguments are equal, and the items of the list are those of the calls, neither more nor less.
+    The items of the lists are those of the calls, neither more nor less; what else differs does so in each of
+    the calls alike.
 
     Args:
         pairing: The pairing.
@@ -43,41 +54,71 @@ def listed(pairing: Pairing, images: Sequence[Any]) -> dict[int, Listed]:
     found: dict[int, Listed] = {}
     if min((*pairing.to_gold, *pairing.to_pred), default=0) >= 0:  # all have partners, as in most plans
         return found
-    own = range(len(pairing.to_pred))
     alone = _alone(pairing.pred.tools, pairing.to_gold), _alone(pairing.gold.tools, pairing.to_pred)
     looks = 0
     for gold, pred in enumerate(pairing.to_pred[: len(pairing.gold.tools)]):
         tool = pairing.gold.tools[gold]
-        if pred < 0 or pairing.pred.tools[pred] != tool or not (tool in alone[0] or tool in alone[1]):
+        if pred < 0 or pairing.pred.tools[pred] != tool:
             continue
-        names = _varying(pairing, pred, gold)
-        if names is None:
-            continue
-        one, other = (
-            side.arguments(at)[name][2]
-            for side, at, name in ((pairing.pred, pred, names[0]), (pairing.gold, gold, names[1]))
-        )
-        for merged, whole in ((True, one), (False, other)):
+        for merged in (True, False):
             rest = alone[merged].get(tool, [])
-            if type(whole) is not list or not rest:
-                continue
-            left = Counter(_items(whole, images if merged else own))
-            parts = []
-            for at in (gold if merged else pred, *rest):
-                looks += 1
-                pair = (pred, at) if merged else (at, gold)
-                if looks > LOOKS or _varying(pairing, *pair) != names:
-                    continue
-                side, name = (pairing.gold, names[1]) if merged else (pairing.pred, names[0])
-                items = Counter(_items(side.arguments(at)[name][2], own if merged else images))
-                if items <= left:
-                    left -= items
-                    parts.append(at)
-            if not left and len(parts) > 1 and parts[0] == (gold if merged else pred):
-                found[gold] = Listed(merged, tuple(parts[1:]), *names)
-                alone[merged][tool] = [at for at in rest if at not in parts]
-                break
+            looks += len(rest)
+            if rest and looks <= LOOKS:
+                many = _listed(pairing, images, pred, gold, merged, rest)
+                if many is not None:
+                    found[gold] = many
+                    alone[merged][tool] = [at for at in rest if at not in many.parts]
+                    break
     return found
+
+
+def _listed(
+    pairing: Pairing, images: Sequence[Any], pred: int, gold: int, merged: bool, rest: list[int]
+) -> Listed | None:
+    """The calls of `rest` that ask with a partner what the other holds in lists."""
+    varying = _varying(pairing, pred, gold, merged)
+    if varying is None:
+        return None
+    names, _ = varying
+    own = range(len(pairing.to_pred))
+    whole, single = (pairing.pred, pairing.gold) if merged else (pairing.gold, pairing.pred)
+    held = whole.arguments(pred if merged else gold)
+    left = [Counter(_items(held[pair[not merged]][2], images if merged else own)) for pair in names]
+    parts = []
+    for at in (gold if merged else pred, *rest):
+        if _varying(pairing, *((pred, at) if merged else (at, gold)), merged) != varying:
+            continue
+        given = single.arguments(at)
+        items = [Counter(_items(given[pair[merged]][2], own if merged else images)) for pair in names]
+        if all(one <= more for one, more in zip(items, left, strict=True)):
+            left = [more - one for one, more in zip(items, left, strict=True)]
+            parts.append(at)
+    if any(left) or len(parts) < 2 or parts[0] != (gold if merged else pred):
+        return None
+    return Listed(merged, tuple(parts[1:]), names)
+
+
+def _varying(
+    pairing: Pairing, pred: int, gold: int, merged: bool
+) -> tuple[tuple[tuple[str, str], ...], dict[str, Key]] | None:
+    """The arguments in which one of two calls has lists, by their names in pred and gold; what else differs.
+
+    None where no list differs, or more else than lists.
+    """
+    wrong = pairing.differing(pred, gold, strict=True)
+    ours, theirs = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+    mine = [name for name in wrong if name not in theirs]
+    wanted = [name for name in wrong if name not in ours]
+    pairs = [(name, name) for name in wrong if name in ours and name in theirs]
+    pairs += [(mine[0], wanted[0])] if len(mine) == 1 == len(wanted) else []
+    whole = ours if merged else theirs
+    names = tuple(pair for pair in pairs if type(whole[pair[not merged]][2]) is list)
+    if not names or not all(type(name) is str for pair in names for name in pair):
+        return None
+    single = theirs if merged else ours
+    known = {name for pair in names for name in pair}
+    rest = {name: single[name][:2] if name in single else None for name in wrong if name not in known}
+    return (names, rest) if len(rest) <= len(names) else None
 
 
 def _alone(tools: Sequence[Any], partner: Sequence[int]) -> dict[Any, list[int]]:
@@ -87,19 +128,6 @@ def _alone(tools: Sequence[Any], partner: Sequence[int]) -> dict[Any, list[int]]
         if partner[at] < 0:
             found.setdefault(tool, []).append(at)
     return found
-
-
-def _varying(pairing: Pairing, pred: int, gold: int) -> tuple[str, str] | None:
-    """The one argument in which two calls differ, by its name in pred and in gold."""
-    wrong = pairing.differing(pred, gold, strict=True)
-    if not 0 < len(wrong) <= 2:
-        return None
-    ours, theirs = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
-    mine, wanted = [name for name in wrong if name in ours], [name for name in wrong if name in theirs]
-    if len(mine) == len(wanted) == 1 and len({*mine, *wanted}) == len(wrong):
-        names = mine[0], wanted[0]
-        return names if all(type(name) is str for name in names) else None
-    return None
 
 
 def _items(value: Value, numbers: Any) -> Iterator[Key]:

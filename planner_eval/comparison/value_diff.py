@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -9,6 +11,8 @@ from planner_eval.comparison.matching.pairing import MISSING
 from planner_eval.plan.canonical import OWN, value_key
 from planner_eval.plan.model import Path, Ref, Template, Unresolved, Value
 from planner_eval.plan.walk import holds
+
+_LINKED = (Ref, Unresolved, Template)
 
 
 class ValueDiff:
@@ -31,7 +35,7 @@ class ValueDiff:
         elif kind is not type(theirs):
             if not self.alike(ours, theirs):
                 yield at, _of_types(ours, theirs), ours, theirs
-        elif kind is list and len(ours) == len(theirs):
+        elif kind is list and len(ours) == len(theirs) and not self.shuffled(ours, theirs):
             for position, (one, other) in enumerate(zip(ours, theirs, strict=True)):
                 yield from self.walk(one, other, (*at, position))
         elif kind is Template and _same_texts(ours, theirs):
@@ -41,6 +45,16 @@ class ValueDiff:
             yield from self.fields(ours, theirs, at)
         elif not self.alike(ours, theirs):
             yield at, "argument.value", ours, theirs
+
+    def shuffled(self, ours: Value, theirs: Value) -> bool:
+        """Whether two values are lists of the same literals in another order."""
+        if type(ours) is not list or type(theirs) is not list or len(ours) != len(theirs):
+            return False
+        one, other = (
+            Counter(value_key(item, OWN) for item in ours),
+            Counter(value_key(item, OWN) for item in theirs),
+        )
+        return one == other and not holds(ours, _LINKED) and not self.alike(ours, theirs)
 
     def fields(
         self, ours: dict[str, Value], theirs: dict[str, Value], at: Path
@@ -71,13 +85,50 @@ class ValueDiff:
         return "argument.value" if holds(theirs, Ref) else "reference.unwanted"
 
 
-_TYPES = {str: "text", int: "number", float: "number", bool: "truth", list: "list", dict: "object"}
+_TYPES = {str: "text", int: "number", float: "number", bool: "boolean", list: "list", dict: "object"}
+
+_ENUMERATED = re.compile(r"\s*[,;]\s*")
+
+
+def kind_name(value: Value) -> str | None:
+    """What a literal is: ``text``, ``number``, ``boolean``, ``list`` or ``object``; None for null."""
+    return _TYPES.get(type(value))
 
 
 def _of_types(ours: Value, theirs: Value) -> str:
     """The code for two values of different Python types: numbers are one type, and null fits any."""
-    one, other = _TYPES.get(type(ours)), _TYPES.get(type(theirs))
+    one, other = kind_name(ours), kind_name(theirs)
     return "argument.type" if one and other and one != other else "argument.value"
+
+
+def other_type(ours: Value, theirs: Value) -> str | None:
+    """What two values are that say the same in two types; None for others.
+
+    >>> other_type(500, "500"), other_type(["a"], "a"), other_type(500, "501"), other_type("a, b", ["a", "b"])
+    ('number for text', 'list for text', None, 'text for list')
+    """
+    kinds = kind_name(ours), kind_name(theirs)
+    if None in kinds or "object" in kinds or kinds[0] == kinds[1] or _bare(ours) != _bare(theirs):
+        return None
+    return f"{kinds[0]} for {kinds[1]}"
+
+
+def _bare(value: Any) -> Any:
+    """A value without its type: a number as it is, texts by the number that they hold, items one by one."""
+    if isinstance(value, list):
+        items = [_bare(item) for item in value]
+        return items[0] if len(items) == 1 else items
+    try:
+        text = str(value).strip().lower()
+    except ValueError:  # a number of thousands of digits
+        return value
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    if isinstance(value, str) and _ENUMERATED.search(text):
+        return [_bare(item) for item in _ENUMERATED.split(text.removeprefix("[").removesuffix("]"))]
+    return text
 
 
 def _same_texts(ours: Template, theirs: Template) -> bool:

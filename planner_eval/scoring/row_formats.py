@@ -76,10 +76,10 @@ def _headline(diff: Diff) -> str:
     bounded = "" if diff.proved else " (the pairing of calls is not proved optimal: the search was bounded)"
     if diff.same:
         return "same" + bounded
-    edits, roots = len(diff.edits), len(diff.roots)
+    edits, causes = len(diff.edits), sum(line.depth == 0 for line in told_lines(diff))
     text = f"different: {edits} edit{'s' * (edits != 1)}"
-    if roots < edits:
-        text += f", {roots} cause{'s' * (roots != 1)}"
+    if causes < edits:
+        text = f"different: {causes} cause{'s' * (causes != 1)} ({edits:,} edits)"
     first = _first(diff)
     if first:
         text += f"; first at {printable(first)}".replace("\n", "\\n")

@@ -82,3 +82,14 @@ def like(one: str, other: str) -> bool:
     """
     fewer, more = sorted((words(one), words(other)), key=len)
     return bool(fewer) and fewer <= more and 2 * len(fewer) >= len(more)
+
+
+def akin(one: str, other: str) -> bool:
+    """Whether half or more of the words of the longer of two names are in both, and two or more are.
+
+    >>> akin("Text-to-Voice", "Text-to-Audio"), akin("get_user", "get_order"), akin("send_mail", "mail")
+    (True, False, False)
+    """
+    ours, theirs = words(one), words(other)
+    shared = len(ours & theirs)
+    return shared > 1 and 2 * shared >= max(len(ours), len(theirs))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Container, Iterable
 from typing import Any, TypeAlias
 
 from planner_eval.base.named import NamedTuple
+from planner_eval.comparison.matching.likeness import likeness
 from planner_eval.comparison.matching.names import Tool, respelled
 from planner_eval.comparison.matching.ranks import Ranks
 from planner_eval.plan.canonical import Key, Numbered, producers_of, value_key
@@ -43,10 +44,14 @@ Fixed: TypeAlias = tuple[list[Any], list[tuple[Any, tuple[int, ...], tuple[int, 
 """What two calls have in any pairing: the arguments that differ; the references that decide the rest, each
 with its argument, pred's producers, gold's; what speaks for the pair."""
 
-NAMED, REFERRED, VALUED, WHOLE, ALIKE = 2.0**-14, 2.0**-21, 2.0**-28, 2.0**-33, 2.0**-36
+NAMED, REFERRED, VALUED, WHOLE, ALIKE = 2.0**-14, 2.0**-21, 2.0**-27, 2.0**-31, 2.0**-35
 """What speaks for a pair among equally dear ones, the first the most: a shared argument name, a right
-reference, a right value, a call right in all; last a text that differs only in case and blanks. Powers of
-two, which add up exactly, each so much less than the former that many do not make up for one of those."""
+reference, a right value, a call right in all; last a value that is like the right one. Powers of two, which
+add up exactly, each so much less than the former that many do not make up for one of those."""
+
+NEAR = 4.0
+"""The most that likeness counts of two calls: those that it leads elsewhere never make up for a call right
+in all."""
 
 
 class Missing:
@@ -126,12 +131,16 @@ class Side:
 
     def written(self, position: int) -> dict[Any, Value]:
         """The same arguments, by the same names, as the plan has them."""
-        if self.numbered.written is self.numbered.arguments:
+        if self.numbered.written is self.numbered.arguments and position not in self._written:
             return {name: value for name, (_, _, value) in self.arguments(position).items()}
         if position not in self._written:
             values = [value for _, value in self.numbered.written[position]]
             self._written[position] = dict(zip(self.arguments(position), values, strict=True))
         return self._written[position]
+
+    def open(self, position: int, arguments: dict[Any, Argument], written: dict[str, Value]) -> None:
+        """Let a call have other arguments than it is written with."""
+        self.known[position], self._written[position] = arguments, dict(written)
 
     def shape(self, value: Value) -> Key:
         """A value but for which calls it refers to."""
@@ -268,7 +277,8 @@ class Pairing:
         asked = self.matcher is not None
         differ: list[Any] = []
         referring: list[tuple[Any, tuple[int, ...], tuple[int, ...]]] = []
-        shared = right = near = 0
+        shared = right = 0
+        near = 0.0
         for name, wanted in theirs.items():
             mine = ours.get(name)
             if mine is None:
@@ -284,7 +294,7 @@ class Pairing:
                     right += 1
                 else:
                     differ.append(name)
-                    near += type(mine[2]) is str and _near(mine[2], wanted[2])
+                    near += likeness(mine[2], wanted[2])
             elif mine[1]:
                 referring.append((name, mine[1], wanted[1]))
             else:
@@ -293,7 +303,7 @@ class Pairing:
             for name in ours:
                 if name not in theirs and not (asked and self._matches(pred, gold, name, False)):
                     differ.append(name)
-        found = differ, referring, shared * NAMED + right * VALUED + near * ALIKE
+        found = differ, referring, shared * NAMED + right * VALUED + min(near, NEAR) * ALIKE
         if self._few:
             self._fixed[pred, gold] = found
         return found
@@ -364,7 +374,3 @@ class Pairing:
         producers = tuple(producers_of(ours)) if strict is not None else ()
         strayed = self._strayed(producers, tuple(producers_of(theirs)), bool(strict)) if producers else 0.0
         return strayed == 0 or (not strict and strayed < 1)
-
-
-def _near(ours: str, theirs: Value) -> bool:
-    return type(theirs) is str and ours.casefold().split() == theirs.casefold().split()

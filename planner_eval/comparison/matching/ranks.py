@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.comparison.matching.likeness import features
 from planner_eval.plan.adjacency import levels
 from planner_eval.plan.canonical import Key
 from planner_eval.plan.isomorphism import Coloured, refine
@@ -128,23 +129,18 @@ class _Known:
     def __init__(self, side: Side) -> None:
         self.arguments = [side.arguments(at) for at in range(len(side.known))]
         self.shapes = {(name, given[0]) for held in self.arguments for name, given in held.items()}
-        self.near: dict[Any, set[tuple[str, ...]]] = {}
+        self.near: dict[Any, set[str]] = {}
 
     def token(self, name: Any, shape: Key, value: Value) -> str:
-        """What tells a literal from others: nothing where no argument of this plan holds it, or nearly."""
+        """What tells a literal from others: nothing where no argument of this plan holds anything like it."""
         if (name, shape) in self.shapes or (type(value) is not str and holds(value, (Unresolved, Template))):
             return repr(shape)
-        if type(value) is not str:
-            return ""
         if name not in self.near:
-            values = [held[name][2] for held in self.arguments if name in held]
-            self.near[name] = {_words(other) for other in values if type(other) is str}
-        words = _words(value)
-        return repr(words) if words in self.near[name] else ""
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.casefold().split())
+            values = (held[name][2] for held in self.arguments if name in held)
+            self.near[name] = {part for other in values for part in features(other)}
+        parts = features(value)
+        near = parts & self.near[name]
+        return repr(sorted(near)) if near and 2 * len(near) >= len(parts) else ""
 
 
 def _looks(side: Side, known: _Known | None, marks: Mapping[int, str]) -> list[tuple[Any, ...]]:

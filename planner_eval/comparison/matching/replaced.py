@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from planner_eval.comparison.matching.assignment import assign
-from planner_eval.comparison.matching.names import like
+from planner_eval.comparison.matching.names import akin, like
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
 from planner_eval.plan.model import Value
 
@@ -31,11 +31,11 @@ def pair_replaced(pairing: Pairing) -> None:
     """Pair calls that are left over on both sides where they share something that speaks for it.
 
     A pair is made only on a ground: a value that says something under one argument name (counts 2), all
-    arguments equal (2), a paired consumer that uses both at one place (2), one name or a like one (1). Among
-    pairs with a ground a value that says nothing by itself, an equal argument name and an equal app count
-    too (0.5 each, the app 1), and so does standing alone between the same paired producers and consumers (1).
-    A call that repeats one with a partner is made twice rather than for another: names and single values are
-    no ground there.
+    arguments equal (2), a paired consumer that uses both at one place (2), one name or a like one (1), or an
+    akin name of a call that takes from one paired call or gives to one as well (1). Among pairs with a ground
+    a value that says nothing by itself, an equal argument name and an equal app count too (0.5 each, the app
+    1), and so does standing alone between the same paired producers and consumers (1). A call that repeats
+    one with a partner is made twice rather than for another: names and single values are no ground there.
     """
     if ALONE not in pairing.to_pred or ALONE not in pairing.to_gold:
         return
@@ -85,12 +85,27 @@ class _Evidence:
                     self.found[pred, gold] = self.found.get((pred, gold), 0.0) + weight
                     if mark[0] in (_GROUNDS_AGAIN if pred in again else _GROUNDS):
                         grounds.add((pred, gold))
+        self.akin(preds, golds, grounds)
         due = [gold for gold in golds if gold not in pairing.optional]
         theirs = _ends(pairing.gold, due, [at if to >= 0 else to for at, to in enumerate(pairing.to_pred)])
         for ends, pred in _ends(pairing.pred, preds, pairing.to_gold).items():
             if ends in theirs:
                 self.found[pred, theirs[ends]] = self.found.get((pred, theirs[ends]), 0.0) + 1
         self.found = {pair: weight for pair, weight in self.found.items() if pair in grounds}
+
+    def akin(self, preds: list[int], golds: list[int], grounds: set[tuple[int, int]]) -> None:
+        """Akin names are a ground for calls that have a neighbour in common."""
+        if len(preds) * len(golds) > LIMIT:
+            return
+        tools = self.pairing.pred.tools, self.pairing.gold.tools
+        near = {
+            (pred, gold) for pred in preds for gold in golds if akin(tools[0][pred].name, tools[1][gold].name)
+        }
+        ours = {pred: _neighbours(self.pairing.pred, pred, self.pairing.to_gold) for pred, _ in near}
+        for pred, gold in near:
+            if ours[pred] & _neighbours(self.pairing.gold, gold, None):
+                self.found[pred, gold] = self.found.get((pred, gold), 0.0) + 1
+                grounds.add((pred, gold))
 
     def marks(self, position: int, *, ours: bool) -> dict[Any, float]:
         """What a call can share with another, in gold's positions, with what it counts."""
@@ -137,6 +152,13 @@ class _Evidence:
 
 _GROUNDS_AGAIN = frozenset({"all", "used"})
 _GROUNDS = _GROUNDS_AGAIN | {"name", "value"}
+
+
+def _neighbours(side: Side, at: int, images: list[int] | None) -> set[tuple[str, int]]:
+    """The calls that a call takes from and those that take from it, in gold's positions."""
+    found = {("from", call) for call in side.numbered.producers(at)}
+    found |= {("to", use.consumer) for use in side.users[at]}
+    return found if images is None else {(end, images[call]) for end, call in found if images[call] >= 0}
 
 
 def telling(value: Value) -> bool:

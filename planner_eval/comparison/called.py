@@ -1,0 +1,182 @@
+"""Edits about whole calls: another tool, a call too much, lists for calls, a call that comes too early."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from planner_eval.comparison.contrast import Contrast
+from planner_eval.comparison.edits import Edit, Place
+from planner_eval.comparison.matching.pairing import MISSING, Pairing, Side
+from planner_eval.comparison.others import Accepted
+from planner_eval.comparison.sentences import Names, call_number, calls_numbers, value_name
+from planner_eval.comparison.several import Listed, chain, listed
+from planner_eval.comparison.tries import nearest_try
+from planner_eval.comparison.unpacked import unpacked
+from planner_eval.comparison.value_diff import ValueDiff
+from planner_eval.plan.model import Path, Plan, Ref, Value
+
+
+class CallEdits:
+    """The two plans and the pairing, while edits are collected.
+
+    Args:
+        pairing: Which call stands for which.
+        open_to: What is right beside gold's own values.
+        ordered: Whether it counts that a call is written after those it needs.
+    """
+
+    def __init__(self, pairing: Pairing, open_to: Accepted, *, ordered: bool) -> None:
+        self.pairing, self.objects = unpacked(pairing)
+        self.open_to, self.ordered = open_to, ordered
+        self.pred: Plan = pairing.pred.numbered.plan
+        self.gold: Plan = pairing.gold.numbered.plan
+        self.names = Names(self.pred, self.gold, pairing.to_gold, pairing.to_pred)
+        self.first: dict[int | None, int] = {}
+        self.images: list[Any] = [*pairing.to_gold]
+        self.unlike = ValueDiff(pairing.to_gold)
+        self.said = Contrast(self.names, self.unlike)
+        self.listed = listed(pairing, self.images)
+        self.given: dict[tuple[int, int], dict[str, list[Value]]] = {}
+
+    def name(self, pred: int, gold: int) -> Iterator[Edit]:
+        """The difference of the tools of two partners."""
+        ours, theirs = self.pred.calls[pred], self.gold.calls[gold]
+        if (ours.app, ours.name) == (theirs.app, theirs.name):
+            return
+        here = self.names.ours(pred)
+        values: tuple[str | None, str | None] = ours.tool, theirs.tool
+        if self.pairing.pred.tools[pred] == self.pairing.gold.tools[gold]:
+            said = f"{here} is gold's {theirs.tool}"
+            yield Edit("name.spelling", said, Place(pred), Place(gold), *values)
+            return
+        said, calls = f"{here} stands for gold's {theirs.tool}", [gold]
+        code = "app.changed" if ours.name == theirs.name else "call.replaced"
+        if code == "app.changed":
+            values = ours.app, theirs.app
+        else:
+            calls = chain(self.pairing, pred, gold)
+        if len(calls) > 1:
+            tools = " → ".join(self.gold.calls[at].tool for at in calls)
+            said = f"{here} stands for gold's {tools} (gold's {calls_numbers(calls)})"
+        also = tuple((None, Place(at)) for at in calls if at != gold)
+        yield Edit(code, said, Place(pred), Place(gold), *values, also=also)
+
+    def extra(self, pred: int) -> Edit:
+        """A call that gold does not make."""
+        twin = self.twin(pred)
+        if twin is None:
+            if (said := self.tried(pred)) is not None:
+                return Edit("call.extra", said, Place(pred), None)
+            shown = self.given_to(self.pred, pred, self.names.ours(pred), self.names.our_number)
+            said = f"{shown} is not in gold"
+            return Edit("call.extra", said, Place(pred), None)
+        said = f"{self.names.ours(pred)} repeats {self.names.our_number(twin)}; gold makes it less often"
+        return Edit("call.duplicated", said, Place(pred), None)
+
+    def tried(self, pred: int) -> str | None:
+        """What an extra call is that is made again, or was before, with nearly the same arguments."""
+        near = nearest_try(self.pairing, pred)
+        if near is None:
+            return None
+        here, there = self.names.ours(pred), call_number(near.call, None)
+        mine, other = self.pairing.pred.written(pred), self.pairing.pred.written(near.call)
+        one, more = (mine, other) if near.call < pred else (other, mine)
+        shown = ", ".join(
+            f"{name}={self.said.ours(one[name])} in place of {self.said.ours(more[name])}"
+            for name in near.names
+        )
+        again = f"it repeats {there}" if near.call < pred else f"{there} repeats it"
+        return f"{here} is not in gold: {again} with {shown}"
+
+    def given_to(self, plan: Plan, position: int, name: str, number: Callable[[int], str]) -> str:
+        """A call with all that it is given."""
+        given = plan.calls[position].arguments
+        shown = ", ".join(f"{name}={value_name(value, number)}" for name, value in given)
+        return f"{name} with {shown}" if shown else name
+
+    def twin(self, pred: int) -> int | None:
+        """A paired call of pred that equals an extra one."""
+        numbers = self.pairing.pred.numbered.numbers
+        if not self.first:
+            for at in range(len(self.pred.calls) - 1, -1, -1):
+                if self.pairing.to_gold[at] >= 0 and numbers[at] is not None:
+                    self.first[numbers[at]] = at
+        return self.first.get(numbers[pred])
+
+    def object(self, pred: int, gold: int) -> Edit:
+        """A call whose arguments all stand in one object."""
+        name = self.objects[pred]
+        value = self.pred.calls[pred].arguments[0][1]
+        said = f"{self.names.ours(pred)}: all arguments stand in one object, {self.said.ours(value)}"
+        return Edit("argument.object", said, Place(pred, name), Place(gold, name), value, None)
+
+    def many(self, pred: int, gold: int, many: Listed) -> Edit:
+        """A call that asks in lists what gold asks call by call, or the other way round."""
+        places = [
+            (self.place(self.pred, pred, one), self.place(self.gold, gold, other))
+            for one, other in many.names
+        ]
+        named = " and ".join(repr(pair[not many.merged]) for pair in many.names)
+        if many.merged:
+            calls = calls_numbers((gold, *many.parts))
+            said = f"{self.names.ours(pred)} holds in {named} what gold asks in its {calls}"
+        else:
+            calls, tool = calls_numbers((pred, *many.parts)), self.pred.calls[pred].tool
+            one = f"gold's {self.gold.calls[gold].tool} (gold's call {gold + 1})"
+            said = f"{tool} ({calls}) asks one by one what {one} asks in {named}"
+        alone = (Place(at) for at in many.parts)
+        return Edit(
+            "call.merged" if many.merged else "call.split", said, *places[0],
+            self.written(self.pairing.pred, pred, many.names[0][0]),
+            self.written(self.pairing.gold, gold, many.names[0][1]),
+            also=(*places[1:], *((None, at) if many.merged else (at, None) for at in alone)),
+        )  # fmt: skip
+
+    def order(self) -> Iterator[Edit]:
+        """Calls written before one they need, where gold does not write them so; circles aside.
+
+        What the call should not need, and needs nothing that comes as late, is the prediction's value.
+        """
+        numbered = self.pairing.pred.numbered
+        if not numbered.forward or not self.ordered:
+            return
+        for pred, producer in numbered.early():
+            gold, image = self.pairing.to_gold[pred], self.pairing.to_gold[producer]
+            if gold >= 0 and (image < 0 or image < gold):
+                said = (
+                    f"{self.names.ours(pred)} is written before "
+                    f"{self.names.ours(producer)}, whose output it needs"
+                )
+                needed = self.pairing.gold.numbered.producers(gold)
+                late = image in needed or any(self.pairing.to_pred[at] > pred for at in needed)
+                yield Edit("order.broken", said, Place(pred), Place(gold), None if late else Ref(producer))
+
+    def place(self, plan: Plan, position: int, name: Any, at: Path = ()) -> Place:
+        """Where an argument stands: in its call's one object, where there is one."""
+        call = position if position < len(plan.calls) else None
+        if plan is self.pred and call in self.objects:
+            return Place(call, self.objects[call], (name, *at))
+        return Place(call, name if isinstance(name, str) else name[0], at)
+
+    def written(self, side: Side, position: int, name: Any) -> Value:
+        """An argument's value as the plan has it, before any policy; MISSING where it has none."""
+        if side is self.pairing.pred and position in self.objects:
+            return side.written(position).get(name, MISSING)
+        given = self.given.get((id(side), position))
+        if given is None:
+            given = self.given[id(side), position] = _given(side.numbered.plan, position)
+        wanted, copy = (name, 1) if isinstance(name, str) else name
+        values = given.get(wanted, ())
+        if copy <= len(values):
+            return values[copy - 1]
+        found = side.arguments(position)
+        return found[name][2] if name in found else MISSING
+
+
+def _given(plan: Plan, position: int) -> dict[str, list[Value]]:
+    """The values of each argument of a call, or of each name of the answer."""
+    given: dict[str, list[Value]] = {}
+    for name, value in plan.calls[position].arguments if position < len(plan.calls) else plan.answer or ():
+        given.setdefault(name, []).append(value)
+    return given

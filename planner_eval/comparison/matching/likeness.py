@@ -1,0 +1,77 @@
+"""How like one another two values are that are not equal: which of several a person would take for which."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from planner_eval.plan.model import Value
+
+LONGEST = 200
+"""Characters of a text, and digits of a number, that are looked at."""
+
+ITEMS = 8
+"""Items of a list that are looked at."""
+
+EIGHTHS = 8
+"""Likeness is counted in eighths, so that sums of it are exact."""
+
+LEAST = 3
+"""Eighths below which two values have a part in common by chance."""
+
+_WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
+_PART = 4
+"""Of words that are longer, each run of so many letters counts, and of mixed names and ids."""
+
+
+def likeness(ours: Value, theirs: Value) -> float:
+    """How much two values have in common, in eighths: words, numbers, parts of long words.
+
+    A list is as like each of its parts as it is like another.
+
+    >>> likeness("Boston, MA", "Boston"), likeness("450", 450.0), likeness("May 4 2026", "2026-05-04")
+    (0.875, 1.0, 0.625)
+    >>> likeness("Rome", "Oslo"), likeness(["Rome", "Oslo"], "Rome"), likeness(7, 8)
+    (0.0, 1.0, 0.0)
+    """
+    one, other = features(ours), features(theirs)
+    if not one or not other:
+        return 0.0
+    whole = len(one) + len(other)
+    if type(ours) is list or type(theirs) is list:
+        whole = 2 * min(len(one), len(other))
+    shared = EIGHTHS * 2 * len(one & other) // whole
+    return shared / EIGHTHS if shared >= LEAST else 0.0
+
+
+def features(value: Value) -> frozenset[str]:
+    """What is compared of a value; nothing of objects and references."""
+    kind = type(value)
+    if kind is str:
+        return _of_text(value[:LONGEST])
+    if kind is list:
+        return _of_text(" ".join(_texts(value))[:LONGEST])
+    return _of_text("".join(_texts([value])))
+
+
+def _texts(items: list[Value]) -> Iterator[str]:
+    for item in items[:ITEMS]:
+        kind = type(item)
+        if kind is str:
+            yield item[:LONGEST]
+        elif kind is float or kind is bool or (kind is int and item.bit_length() <= LONGEST):
+            yield str(item)
+
+
+@lru_cache(maxsize=4096)
+def _of_text(text: str) -> frozenset[str]:
+    found: set[str] = set()
+    for word in _WORD.findall(text.casefold()):
+        if word[0].isdecimal():
+            whole, _, rest = word.partition(".")
+            rest = rest.rstrip("0")
+            word = (whole.lstrip("0") or "0") + (f".{rest}" if rest else "")
+        found.add(word)
+        found.update(word[at : at + _PART] for at in range(len(word) - _PART + 1))
+    return frozenset(found)

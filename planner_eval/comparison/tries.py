@@ -1,0 +1,61 @@
+"""A call that is made again with nearly the same arguments: one of the two is a try."""
+
+from __future__ import annotations
+
+from planner_eval.base.named import NamedTuple
+from planner_eval.comparison.matching.likeness import likeness
+from planner_eval.comparison.matching.pairing import Pairing
+from planner_eval.comparison.matching.replaced import telling
+
+LOOKS = 200
+"""Calls of the plan up to which it is asked which is like which."""
+
+ALMOST = 0.5
+"""Likeness from which a value is a try for another."""
+
+
+class Try(NamedTuple):
+    """A call that another one is like.
+
+    Args:
+        call: Its position.
+        names: The arguments in which the two differ.
+    """
+
+    call: int
+    names: tuple[str, ...]
+
+
+def nearest_try(pairing: Pairing, pred: int) -> Try | None:
+    """The call with a partner that an extra call repeats with few other values; None where there is none.
+
+    The two give the same arguments, and all that differ are like one another, or half of them or more are
+    equal, one of which says something.
+
+    Args:
+        pairing: A pairing that is made.
+        pred: A call of pred without a partner.
+    """
+    tools = pairing.pred.tools
+    if len(tools) > LOOKS:
+        return None
+    found = [
+        Try(at, names)
+        for at, tool in enumerate(tools)
+        if tool == tools[pred] and pairing.to_gold[at] >= 0 and (names := _differing(pairing, pred, at))
+    ]
+    return min(found, key=lambda each: (len(each.names), abs(each.call - pred)), default=None)
+
+
+def _differing(pairing: Pairing, one: int, other: int) -> tuple[str, ...]:
+    """The arguments in which two calls of pred differ; none where they are not like one another."""
+    ours, theirs = pairing.pred.arguments(one), pairing.pred.arguments(other)
+    if ours.keys() != theirs.keys():
+        return ()
+    names = tuple(name for name in ours if ours[name][:2] != theirs[name][:2])
+    if any(type(name) is not str for name in names):
+        return ()
+    if all(likeness(ours[name][2], theirs[name][2]) >= ALMOST for name in names):
+        return names
+    equal = [name for name in ours if name not in names]
+    return names if len(equal) >= len(names) and any(telling(ours[name][2]) for name in equal) else ()
