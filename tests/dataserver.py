@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -22,6 +22,7 @@ class Files:
         ranges: Whether ranges are honoured.
         tag: The files' version.
         spoil: Send other bytes of the same length.
+        drip: Send a byte of the body, again and again after so many seconds.
         length: Say this length instead of the body's.
         stall: Send so many bytes of the body, then nothing until the server is shut down.
     """
@@ -33,6 +34,7 @@ class Files:
     tag: str = '"v1"'
     spoil: bool = False
     stall: int | None = None
+    drip: float | None = None
     length: str | None = None
     url: str = ""
     log: list[tuple[str, str | None]] = field(default_factory=list)
@@ -80,6 +82,11 @@ def serving(folder: Path) -> Iterator[Files]:
                 self.wfile.write(body[start : start + files.stall])
                 self.wfile.flush()
                 ended.wait(30)
+                return
+            if files.drip is not None:
+                with suppress(OSError):
+                    while not ended.wait(files.drip):
+                        self.wfile.write(b"x")
                 return
             stop = start + files.breaks.pop(0) if files.breaks else len(body)
             self.wfile.write(body[start:stop])

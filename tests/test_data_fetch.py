@@ -265,3 +265,13 @@ def test_broken_list_of_accepted_checksums(folder: Path) -> None:
         (folder / "accepted.json").write_text(text)
         with pytest.raises(DatasetError, match="delete it and fetch again"):
             accepted(folder)
+
+
+def test_a_server_that_sends_a_byte_now_and_then_is_given_up(
+    files: Files, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("planner_eval.datasets.fetch.TIMEOUT", 0.2)
+    files.drip = 0.05
+    with pytest.raises(DatasetError, match=r"the server sent \d bytes in 0.2 seconds; \d+ bytes are kept"):
+        list(fetch(dataset(files, KNOWN), folder, FAST))
+    assert len(files.log) == 4

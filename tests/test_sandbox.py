@@ -27,6 +27,7 @@ from tests.test_cli import planeval
 HERE = Path(__file__).parent / "sandbox"
 ATTACKS_FILE = HERE / "attacks.py"
 RUNNER = HERE / "run_attacks.py"
+OURS = HERE.parents[1] / "planner_eval" / "execution" / "core.py"
 SECONDS = 3.0
 NOBODY = 65534
 
@@ -49,8 +50,9 @@ class Scene:
             "list_folder": {"path": str(self.folder)},
             "write_file": {"path": str(self.folder / "written.txt")},
             "signal_process": {"pid": "PARENT", "number": 0},
+            "change_files": {"paths": [str(ATTACKS_FILE), str(OURS)]},
         }
-        if attack in ("read_file", "open_by_ctypes", "change_mode", "symlink_out"):
+        if attack in ("read_file", "open_by_ctypes", "change_mode", "symlink_out", "hard_link_out"):
             return json.dumps({"path": str(self.secret)})
         if attack == "empty_by_truncating_open":
             return json.dumps({"path": str(ATTACKS_FILE)})
@@ -89,10 +91,18 @@ FURTHER = [
     "signal_by_descriptor",
     "limit_process",
     "memory_without_mapping",
+    "shared_folder",
+    "hard_link_out",
+    "change_files",
+    "look_around",
+    "descriptors_that_lead_out",
+    *(["system_calls"] if os.uname().machine == "x86_64" else []),
 ]
+WITH_A_FOLDER = ["raise_own_limits"]
+"""Attacks that level process, which limits no processor time and has a deadline, is not made against."""
 ALLOWED = "write_in_own_folder"
 ROWS = [(row, attack) for row, attacks in TABLE.items() for attack in attacks]
-EVERYTHING = [attack for _, attack in ROWS] + FURTHER + [ALLOWED]
+EVERYTHING = [attack for _, attack in ROWS] + FURTHER + WITH_A_FOLDER + [ALLOWED]
 UNCONTROLLED = {
     "spin_forever",
     "huge_power",
@@ -101,6 +111,7 @@ UNCONTROLLED = {
     "touch_1_gb",
     "many_files",
     "segfault",
+    "descriptors_that_lead_out",
 }
 """Attacks that would hurt the machine that runs the tests, were they let loose."""
 
@@ -138,7 +149,7 @@ def python_for(user: int) -> str | None:
     return None
 
 
-def run_as(user: str, scene: Scene, attacks: list[str], how: str = ".", **more: Any) -> dict[str, Any]:
+def run_as(user: str, scene: Scene, attacks: list[str], how: str = "strict", **more: Any) -> dict[str, Any]:
     python: str | None = sys.executable
     if user == "root" and os.geteuid() != 0:
         pytest.skip("isolation: not root, so nothing can be tried as root")
@@ -171,13 +182,27 @@ def test_attack_of_the_table_is_blocked(outcome: dict[str, Any], scene: Scene, r
     assert outcome["results"][scene.named(attack)]["status"] == "failed", row
 
 
-@pytest.mark.parametrize("attack", FURTHER)
+@pytest.mark.parametrize("attack", [*FURTHER, *WITH_A_FOLDER])
 def test_further_attack_is_blocked(outcome: dict[str, Any], scene: Scene, attack: str) -> None:
     assert outcome["results"][scene.named(attack)]["status"] == "failed"
 
 
 def test_writing_in_the_own_folder_works(outcome: dict[str, Any], scene: Scene) -> None:
     assert outcome["results"][scene.named(ALLOWED)]["message"] == "'100000 bytes'"
+
+
+@pytest.mark.parametrize("user", ["root", "ordinary"])
+def test_level_process_holds_against_the_same(user: str, scene: Scene) -> None:
+    attacks = sorted({attack for _, attack in ROWS} | {*FURTHER, ALLOWED})
+    found = run_as(user, scene, attacks, "process")
+    if "refused" in found:
+        pytest.skip(f"isolation: {found['refused']}")
+    layers = {name: held for name, held, _ in found["layers"]}
+    if not (layers["landlock"] and layers["seccomp"]):
+        pytest.skip("isolation: no Landlock or no seccomp here, which level process does not ask for")
+    worked = {each: told for each, told in found["results"].items() if told["status"] != "failed"}
+    assert not worked
+    assert scene.secret.read_text() == "a secret"
 
 
 def test_each_attack_failed_for_the_reason_it_should(outcome: dict[str, Any], scene: Scene) -> None:
@@ -214,7 +239,8 @@ def test_without_a_sandbox_the_attack_works(scene: Scene, tmp_path: Path, attack
         arguments = json.dumps({"path": str(tmp_path / "emptied")})
         (tmp_path / "emptied").write_text("full")
     command = [sys.executable, str(ATTACKS_FILE), name, arguments.replace('"PARENT"', str(os.getpid()))]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    environment = {**os.environ, "SECRET_TOKEN": "a secret"}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
     (scene.folder / "written.txt").unlink(missing_ok=True)
     worked = done.returncode == 0 if attack == "replace_by_program" else "WORKED" in done.stdout
     assert worked, done.stderr
@@ -240,6 +266,8 @@ USED_UP = {
     "fill_unlinked_files": ("OSError", "disk-limit"),
     "fill_mapped_files": ("OSError", "disk-limit"),
     "fill_too_deep_a_folder": ("OSError", "disk-limit"),
+    "fill_nameless_files": ("OSError", "disk-limit"),
+    "twelve_thousand_files": ("OSError", "disk-limit"),
     "reserve_3_gb": ("OSError", "OSError"),
     "thousand_threads": ("RuntimeError", "task-limit"),
 }

@@ -303,5 +303,5 @@ def _shown(value: Any, width: int = 60) -> str:
     from planner_eval.execution.wire import Opaque, bounded_text
 
     return one_line(
-        f"<{value.type}> {value.text}" if isinstance(value, Opaque) else bounded_text(value, 4 * width), width
+        f"<{value.type}> {value.text}" if type(value) is Opaque else bounded_text(value, 4 * width), width
     )

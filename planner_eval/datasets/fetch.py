@@ -19,6 +19,8 @@ TRIES = 4
 """How often a broken connection is taken up again before the download is given up."""
 
 TIMEOUT = 30.0
+SLOWEST = 4096
+"""Bytes that have to come in so many seconds: a server that sends one now and then is as good as silent."""
 LARGEST = 4 << 30
 """A file of unknown size is not read beyond this."""
 
@@ -258,12 +260,17 @@ def _receive(answer: Any, file: File, part: Path, have: int, progress: Progress)
     limit = file.bytes if file.bytes is not None else LARGEST
     with part.open("ab" if have else "wb") as stream:
         progress(file.path, have, total)
-        while block := answer.read(CHUNK // 16):
+        began, before = time.monotonic(), have
+        while block := answer.read1(CHUNK // 16):
             have += len(block)
             if have > limit:
                 break
             stream.write(block)
             progress(file.path, have, total)
+            if (now := time.monotonic()) - began > TIMEOUT:
+                if have - before < SLOWEST:
+                    raise _Broken(f"the server sent {have - before:,} bytes in {TIMEOUT:g} seconds")
+                began, before = now, have
     if have > limit:
         part.unlink()
         raise DatasetError(f"{file.path}: the server sends more than {limit:,} bytes; not kept")

@@ -10,7 +10,7 @@ import sys
 from _collections_abc import Mapping  # collections itself would double what a worker imports
 
 from planner_eval.execution.bind import takes_one
-from planner_eval.execution.printed import place_of
+from planner_eval.execution.printed import kind_of, message_of, place_of
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def begin(tools: Mapping[str, Any], initial: Any) -> None:
     except (Exception, SystemExit) as error:
         place = place_of(error)
         where = f"{place}: " * bool(place)
-        raise StateError(f"refused: {where}{type(error).__name__}: {str(error)[:400]}") from error
+        raise StateError(f"refused: {where}{kind_of(error)}: {message_of(error)}") from error
 
 
 def _begin(tools: Mapping[str, Any], owners: Mapping[str, Any], initial: Any) -> None:
@@ -204,7 +204,7 @@ def state_of(tools: Mapping[str, Any]) -> Any:
             return _fields(_state(owners[""]), 0, ())
         told = {name: _fields(_state(owner), 0, ()) for name, owner in owners.items()}
     except (Exception, SystemExit) as error:
-        raise StateError(f"asked for the tools' state: {type(error).__name__}: {error}"[:500]) from error
+        raise StateError(f"asked for the tools' state: {kind_of(error)}: {message_of(error)}") from error
     return {name: state for name, state in told.items() if state is not None} or None
 
 

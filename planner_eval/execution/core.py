@@ -12,7 +12,7 @@ from time import perf_counter, sleep
 
 from planner_eval.execution.bind import CallFailed, call
 from planner_eval.execution.job import Program, Row
-from planner_eval.execution.printed import place_of
+from planner_eval.execution.printed import kind_of, message_of, place_of
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 if TYPE_CHECKING:
@@ -125,20 +125,13 @@ def _attempt(program: Program, tools: Mapping[str, Any], position: int, take: Ta
         except BaseException as error:
             if inline and isinstance(error, KeyboardInterrupt):
                 raise  # the user's own Ctrl-C; in a worker it can only be the tool that raises it
-            problem = (type(error).__name__, _message(error), place_of(error))
+            problem = (kind_of(error), message_of(error), place_of(error))
             if attempts > program.manner.retries:
                 break
         sleep(program.manner.backoff * 2 ** (attempts - 1))
     status = "ok" if problem is None else "failed"
     shown = given if program.manner.arguments else None
     return Row(position, status, value, problem, perf_counter() - started, attempts, shown)
-
-
-def _message(error: BaseException) -> str:
-    try:
-        return str(error)[:500]
-    except BaseException as second:
-        return f"(its message raises {type(second).__name__})"
 
 
 def resolve(tree: Tree, take: Take) -> Any:

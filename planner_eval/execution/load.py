@@ -9,7 +9,7 @@ import sys
 from _collections_abc import Iterator, Mapping  # collections itself would double what a worker imports
 
 from planner_eval.execution.collect import LoadError, collect
-from planner_eval.execution.printed import place_of
+from planner_eval.execution.printed import kind_of, message_of, place_of
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def load(source: dict[str, Any]) -> Mapping[str, Any]:
         raise
     except (Exception, SystemExit) as error:
         place = place_of(error)
-        raise LoadError(f"{place}: " * bool(place) + f"{type(error).__name__}: {str(error)[:500]}") from error
+        raise LoadError(f"{place}: " * bool(place) + f"{kind_of(error)}: {message_of(error)}") from error
 
 
 def preload(source: dict[str, Any]) -> None:

@@ -119,13 +119,35 @@ _OURS = __file__.rpartition("/execution/")[0] + "/"
 _LIBRARY = os.__file__.rpartition("/")[0] + "/"
 
 
+def kind_of(error: BaseException) -> str:
+    """An exception's name, cut; a class of the tool's own may answer for it, or not.
+
+    >>> kind_of(ValueError("x"))
+    'ValueError'
+    """
+    try:
+        return str.__str__(type(error).__name__)[:200]
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return "an exception without a name"
+
+
+def message_of(error: BaseException) -> str:
+    """What an exception says, cut; the name of what its own methods raise instead."""
+    try:
+        return str.__str__(str(error))[:500]
+    except BaseException as second:
+        return f"(its message raises {kind_of(second)})"
+
+
 def place_of(error: BaseException) -> str:
     """The deepest line of the tools' own files that an exception came through; "" where there is none.
 
     Lines of Python's library and of installed packages count only where there are no others.
     """
     own = any_other = ""
-    trace = error.__traceback__
+    trace = vars(BaseException)["__traceback__"].__get__(error)  # a class of the tool's own may hide it
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
         if not file.startswith((_OURS, "<")):

@@ -165,6 +165,6 @@ def _call(call: CallTrace) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     import json
 
-    if isinstance(value, Opaque):
+    if type(value) is Opaque:
         return {"~": "object", "type": value.type, "text": value.text}
     return json.loads(encode(value, 1 << 40))

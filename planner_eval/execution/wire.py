@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import math
 
+from planner_eval.execution.printed import kind_of
+
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 if TYPE_CHECKING:
     from typing import Any
@@ -71,8 +73,10 @@ def encode(value: object, budget: int = 1_000_000) -> str:
         writer.value(value, 0)
     except _TooMuch as reason:
         return _described(value, str(reason))
-    except Exception as error:  # a container whose own methods fail
-        return _described(value, f"unreadable: {type(error).__name__}")
+    except KeyboardInterrupt:
+        raise  # the user's, where tools run in planeval's own process
+    except BaseException as error:  # a container whose own methods fail
+        return _described(value, f"unreadable: {kind_of(error)}")
     return "".join(writer.parts)
 
 
@@ -82,8 +86,15 @@ def _described(value: object, text: str) -> str:
 
 def _type_name(value: object) -> str:
     kind = type(value)
-    module = str(kind.__module__)
-    return (kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}")[:200]
+    try:
+        module = kind.__module__
+        return str.__str__(kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}")[
+            :200
+        ]
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a type of the tool's own may answer for its names
+        return "object"
 
 
 def bounded_text(value: object, size: int = 300) -> str:
@@ -92,7 +103,7 @@ def bounded_text(value: object, size: int = 300) -> str:
         text = _without_addresses(repr(value))
         return text if len(text) <= size else text[: size - 1] + "…"  # base.text would import json here
     except BaseException as error:
-        return f"(repr raises {type(error).__name__})"
+        return f"(repr raises {kind_of(error)})"
 
 
 def _without_addresses(text: str) -> str:
@@ -124,9 +135,9 @@ class _Writer:
         elif isinstance(value, str):
             self.text(str.__str__(value))
         elif isinstance(value, int):
-            self.integer(int(value))
+            self.integer(int.__pos__(value))  # not what a subclass of the tool's own makes of it
         elif isinstance(value, float):
-            number = float(value)
+            number = float.__pos__(value)
             self.put(repr(number) if math.isfinite(number) else f'{{"~":"float","v":"{number!r}"}}')
         elif isinstance(value, list):
             self.items("[", value, "]", depth)
@@ -183,11 +194,13 @@ class _Writer:
             ordered = sorted(self.apart(item, depth + 1) for item in value)
             self.put(f'{{"~":"set","v":[{",".join(ordered)}]}}')
         elif isinstance(value, complex):
-            self.put(f'{{"~":"complex","v":["{value.real!r}","{value.imag!r}"]}}')
+            number = complex.__pos__(value)
+            self.put(f'{{"~":"complex","v":["{number.real!r}","{number.imag!r}"]}}')
         elif isinstance(value, (bytes, bytearray)):
-            if 2 * len(value) > self.left:
-                raise _TooMuch(f"{len(value):,} bytes, more than the output limit")
-            self.put(f'{{"~":"bytes","v":"{value.hex()}"}}')
+            kind: Any = bytes if isinstance(value, bytes) else bytearray
+            if 2 * (size := kind.__len__(value)) > self.left:
+                raise _TooMuch(f"{size:,} bytes, more than the output limit")
+            self.put(f'{{"~":"bytes","v":"{kind.hex(value)}"}}')
         elif type(value).__module__ == "numpy" and hasattr(value, "tolist"):
             self.value(value.tolist(), depth + 1)
         else:

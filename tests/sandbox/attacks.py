@@ -253,6 +253,132 @@ def limit_process(pid: int) -> str:
     return "limited"
 
 
+# ---------------------------------------------------------------- what else the system offers
+def _call(number: int, *arguments: Any) -> None:
+    """One system call by its number on this machine's kind, x86_64."""
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    given = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
+    done = libc.syscall(ctypes.c_long(number), *given)
+    if done < 0 and ctypes.get_errno() in (1, 38):
+        raise PermissionError(ctypes.get_errno(), f"system call {number}")
+
+
+SYSTEM_CALLS = {
+    "abstract socket": (41, 1, 1, 0),
+    "shared memory": (29, 0, 4096, 0o1600),
+    "semaphores": (64, 0, 1, 0o1600),
+    "message queue": (240, b"planeval", 0o102, 0o600, 0),
+    "kernel's key ring": (250, 0, -3, 1),
+    "a kernel ring": (425, 1, bytes(256)),
+    "trace the parent": (101, 16, 1, 0, 0),
+    "a handle of the parent": (434, 1, 0),
+    "fork without libc": (57,),
+    "user namespace": (272, 0x10000000),
+    "mount": (165, b"none", b".", b"tmpfs", 0, b""),
+    "new root": (161, b"."),
+    "slow the parent": (141, 0, 1, 0),
+    "core dumps": (157, 4, 1, 0, 0, 0),
+    "filters of its own": (317, 1, 0, b""),
+    "programs in the kernel": (321, 0, bytes(128), 128),
+    "page faults": (323, 0),
+    "watch files": (253,),
+    "fork of another architecture": (0x40000000 + 57,),
+}
+
+
+def system_calls() -> str:
+    """Every one of them; the first that is not refused is the attack."""
+    for name, (number, *given) in SYSTEM_CALLS.items():
+        with contextlib.suppress(PermissionError):
+            _call(number, *given)
+            return name
+    raise PermissionError("each is refused")
+
+
+def shared_folder() -> str:
+    path = "/dev/shm/planeval-attack"
+    with open(path, "w") as file:
+        file.write("x")
+    os.unlink(path)
+    return "written"
+
+
+def hard_link_out(path: str) -> str:
+    try:
+        os.link(path, "link")
+    except OSError as error:
+        raise PermissionError(error.errno, error.strerror) from error  # another disk is as good
+    os.unlink("link")
+    return "linked"
+
+
+def change_files(paths: list[str]) -> str:
+    """The tools' own file, planeval's: opened to add to, as an attack would that adds something."""
+    for path in paths:
+        with contextlib.suppress(OSError), open(path, "a"):
+            return path
+    raise PermissionError("none can be written")
+
+
+def raise_own_limits() -> str:
+    import resource
+
+    for name in ("AS", "FSIZE", "NOFILE", "NPROC", "CPU", "CORE"):
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (resource.RLIM_INFINITY,) * 2)
+            return name
+    raise PermissionError("each is refused")
+
+
+def look_around() -> str:
+    """A secret of the environment, by whatever name, in what Python, libc and the kernel say of it."""
+    import ctypes
+
+    found = [str(os.environ)]
+    pointers = ctypes.POINTER(ctypes.c_char_p).in_dll(ctypes.CDLL(None), "environ")
+    while (entry := pointers[len(found) - 1]) is not None:
+        found.append(entry.decode())
+    with contextlib.suppress(OSError), open(f"/proc/{os.getppid()}/environ") as file:
+        found.append(file.read())
+    if "SECRET_TOKEN" not in str(found):
+        raise PermissionError("there is none")
+    return "found"
+
+
+def descriptors_that_lead_out() -> str:
+    """What lies behind an open descriptor that is no file of the own folder and no pipe."""
+    for number in range(1 << 10):
+        with contextlib.suppress(OSError):
+            kind = os.fstat(number).st_mode & 0o170000
+            if kind not in (0o020000, 0o010000):
+                return f"descriptor {number} is of kind {kind:o}"
+            if kind == 0o020000 and os.isatty(number):
+                return f"descriptor {number} is a terminal"
+    raise PermissionError("there is none")
+
+
+def twelve_thousand_files() -> str:
+    """Small ones, folders, and other names of the same file."""
+    made = 0
+    for make in (lambda name: os.close(os.open(name, os.O_CREAT)), os.mkdir, lambda name: os.link("0", name)):
+        for _ in range(4_000):
+            make(str(made))
+            made += 1
+    time.sleep(0.5)
+    return f"{made} made"
+
+
+def fill_nameless_files() -> str:
+    kept = []
+    for _ in range(16):
+        kept.append(os.open(".", os.O_TMPFILE | os.O_RDWR))
+        os.write(kept[-1], bytes(8 << 20))
+    time.sleep(0.5)
+    return "128 MB written"
+
+
 # ---------------------------------------------------------------- the plans beside
 def keep(secret: str) -> str:
     """What the plan does that the others spy on; no attack."""

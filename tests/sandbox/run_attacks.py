@@ -1,6 +1,7 @@
-"""Runs attacks in a strict sandbox and prints what became of each; a process of its own, of any user.
+"""Runs attacks in a sandbox and prints what became of each; a process of its own, of any user.
 
-Usage: run_attacks.py FOLDER SECONDS NAME=JSON …; FOLDER "threads" lets the tools start threads.
+Usage: run_attacks.py HOW SECONDS NAME=JSON …; HOW is "strict", "process", or "threads", which is strict with
+tools that may start threads.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ def main() -> None:
     limits = Limits(seconds=float(sys.argv[2]))
     found = {"uid": os.getuid(), "results": {}}
     try:
-        with Sandbox(source, level="strict", limits=limits, jobs=1, threads=sys.argv[1] == "threads") as box:
+        level, threads = "process" if sys.argv[1] == "process" else "strict", sys.argv[1] == "threads"
+        with Sandbox(source, level=level, limits=limits, jobs=1, threads=threads) as box:
             for attack in sys.argv[3:]:
                 name, _, given = attack.partition("=")
                 arguments = json.loads(given.replace('"PARENT"', str(os.getpid())) or "{}")
