@@ -124,12 +124,12 @@ def command(
         )
     refuse_idle(
         [
-            Applies((*READING, "policy", "wrappers"), not done, "to files of plans: a run says how it was read"),
+            Applies(READING, not done, "to files of plans: a run says how it was read"),
             Applies(("metrics",), not _stored(systems, done), "to files of plans and runs of score"),
         ]
     )
     if done:
-        found = _of_runs(done, metrics, keys, look, running)
+        found = _of_runs(done, policy, metrics, keys, look, running)
     else:
         found = _of_files(systems, gold, how, policy, metrics, keys, look, running)
     return tell(found, output)
@@ -141,16 +141,23 @@ def _stored(systems: Sequence[str], done: Sequence[str]) -> bool:
 
 
 def _of_runs(
-    runs: Sequence[str], metrics: tuple[str, ...], keys: tuple[str, ...], look: Look, running: Running
+    runs: Sequence[str],
+    policy: str | None,
+    metrics: tuple[str, ...],
+    keys: tuple[str, ...],
+    look: Look,
+    running: Running,
 ) -> Told:
     from planner_eval.verbs.report_runs import of_run, report_run
 
     shown = shown_of(look, None)
     if len(runs) == 1:
-        found = of_run(runs[0])
+        found = of_run(runs[0], policy)
+        name = policy or (found.policy.name if found.policy.name != "default" else None)
+        command = diff_command(*found.given, found.paired, name, found.wrappers)
         how = parts(running, found.paired)
-        return report_run(found, metrics=metrics, by=keys, shown=shown, command=command_of_run(found), **how)
-    both = [of_run(one) for one in runs]
+        return report_run(found, metrics=metrics, by=keys, shown=shown._replace(command=command), **how)
+    both = [of_run(one, policy) for one in runs]
     for one in both[1:]:
         both[0].refuse_unlike(one)
     how = parts(running, both[0].paired)
@@ -250,11 +257,6 @@ def parts(running: Running, paired: Paired) -> dict[str, Any]:
 def names_of(systems: Sequence[str]) -> list[str]:
     """What systems are called: as the user named them, without the slash behind a folder."""
     return [one.rstrip("/" + os.sep) or one for one in systems]
-
-
-def command_of_run(found: Any) -> list[str] | None:
-    """The command that shows one pair of a run."""
-    return diff_command(*found.given, found.paired, found.policy_name, found.wrappers)
 
 
 def diff_command(
