@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from planner_eval.drawing.labels import value_text
@@ -16,7 +16,8 @@ MAX_TEXT = 20_000
 written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 """Data as JSON, as short as it gets."""
 
-_text = json.JSONEncoder(ensure_ascii=False).encode
+_text: Callable[[str], str] = json.encoder.encode_basestring
+_word = json.JSONEncoder(ensure_ascii=False).encode
 _EXACT = 2**53
 _TAGS = frozenset("$?~#{")
 
@@ -73,7 +74,18 @@ def value_words(data: Any) -> str:
     >>> value_words("a"), value_words(True), value_words({"?": "v"})
     ('"a"', 'true', '')
     """
-    return _text(data) if isinstance(data, (str, bool, int, type(None))) else ""
+    if type(data) is str:
+        return _text(data)
+    return _word(data) if isinstance(data, (bool, int, type(None))) else ""
+
+
+def text_written(text: str | None) -> str:
+    """A text, or none, as JSON.
+
+    >>> text_written('a"b'), text_written(None)
+    ('"a\\\\"b"', 'null')
+    """
+    return "null" if text is None else _text(text)
 
 
 def against(data: Mapping[str, Any], gold: Mapping[str, Any], pairs: Iterable[Sequence[int]]) -> Any:

@@ -125,11 +125,14 @@ def _fills(edit: Said, pred: Mapping[str, Any], gold: Mapping[str, Any]) -> tupl
 def _words_of(place: Where | None, plan: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
     if place is None:
         return "", "", "", "", ""
-    given = [(name, value_words(value)) for name, value in _given(place, plan)]
-    said = next((said for name, said in given if name == place.argument), "")
+    given = _given(place, plan)
+    said = listed = ""
+    if place.argument is not None:
+        said = next((value_words(value) for name, value in given if name == place.argument), "")
+    elif place.call is not None:
+        listed = ", ".join([f"{name}={value_words(value)}" for name, value in given])
     if place.call is None:
         return "", "", said, f"'{place.argument}'", ""
-    listed = ", ".join(f"{name}={said}" for name, said in given)
     return listed, plan["c"][place.call][0], said, f"'{place.argument}'", f"call {place.call + 1}"
 
 

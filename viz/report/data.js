@@ -109,9 +109,9 @@ function wordsOfValue(value) {
 function fillsOf(call, argument, plan) {
   if (call === NO_PLACE) return ["", "", "", "", ""];
   const name = argumentAt(call, argument, plan), given = givenAt(call, plan);
-  const found = given.find(one => one[0] === name), value = found ? wordsOfValue(found[1]) : "";
+  const found = name === null ? null : given.find(one => one[0] === name), value = found ? wordsOfValue(found[1]) : "";
   if (call === THE_ANSWER) return ["", "", value, `'${name}'`, ""];
-  const listed = given.map(([one, said]) => `${one}=${wordsOfValue(said)}`).join(", ");
+  const listed = name === null ? given.map(([one, said]) => `${one}=${wordsOfValue(said)}`).join(", ") : "";
   return [listed, plan.c[call][0], value, `'${name}'`, `call ${call + 1}`];
 }
 
