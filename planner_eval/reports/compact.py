@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from planner_eval.comparison.sentences import path_name
 from planner_eval.drawing.labels import value_text
 from planner_eval.plan.model import Arguments, Plan, Ref, Unresolved, Value
 from planner_eval.plan.walk import fold
@@ -69,13 +70,16 @@ def _fields(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def value_words(data: Any) -> str:
-    """A plain value as sentences write it; "" of others.
+    """A plain value, or a reference, as sentences write it; "" of others.
 
-    >>> value_words("a"), value_words(True), value_words({"?": "v"})
-    ('"a"', 'true', '')
+    >>> value_words("a"), value_words(True), value_words({"?": "v"}), value_words({"$": [0, ["id"]]})
+    ('"a"', 'true', '', '‹call 1: id›')
     """
     if type(data) is str:
         return _text(data)
+    if type(data) is dict and "$" in data:
+        call, path = data["$"]
+        return f"‹call {call + 1}: {path_name(path)}›" if path else f"‹call {call + 1}›"
     return _word(data) if isinstance(data, (bool, int, type(None))) else ""
 
 

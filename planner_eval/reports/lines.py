@@ -88,10 +88,11 @@ class Lines:
             "fields": dict(pair.fields),
             "taken": _taken(pair.edits, ours, data),
         }
+        text = self._text(pair, pred)
         shown = (
             written(None if pair.pred is None else against(ours, data, pair.partners)),
-            text_written(self._text(pair, pred)),
-            written([packed(edit, ours, data) for edit in pair.edits]) if pair.edits else "[]",
+            text_written(text),
+            written([packed(edit, ours, data, text) for edit in pair.edits]) if pair.edits else "[]",
             f"[{','.join([f'[{one},{other}]' for one, other, *_ in pair.partners])}]",
             text_written(pair.structure),
             "null" if (more := _more(pair)) is None else written(more),
