@@ -28,6 +28,7 @@ from planner_eval.cli.sources import read_sides, refuse_stdin_twice
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from planner_eval.scoring.report import Report
     from planner_eval.verbs.evaluating import Paired
     from planner_eval.verbs.reporting import Told
 
@@ -58,9 +59,14 @@ def looks(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Colours: as the reader's system has them, or always the same.",
         ),
         click.option(
-            "--limit", metavar="N", type=click.IntRange(min=1), help="List N pairs at most; figures are of all."
+            "--limit",
+            metavar="N",
+            type=click.IntRange(min=1),
+            help="List N pairs at most; figures are of all.",
         ),
-        click.option("--only", type=click.Choice(["failures"]), help="List only pairs that are not the same."),
+        click.option(
+            "--only", type=click.Choice(["failures"]), help="List only pairs that are not the same."
+        ),
         click.option(
             "--no-texts",
             "texts",
@@ -91,8 +97,8 @@ def looks(command: Callable[..., Any]) -> Callable[..., Any]:
     "keys",
     multiple=True,
     metavar="KEY",
-    help="Break figures down, and have pairs filtered, by calls, depth, pattern or scope of the gold plan, or "
-    "by a field of its record. When left out: calls, and difficulty, domain and category where records have them.",
+    help="Break figures down, and filter pairs, by calls, depth, pattern or scope of the gold plan, or by a "
+    "field of its record. When left out: calls, and difficulty, domain and category where records have them.",
 )
 @looks
 @running
@@ -110,10 +116,10 @@ def command(
 ) -> int:
     """Write one page that shows what was right, what went wrong, and why.
 
-    RUN is a folder that planeval predict, score or diff keeps; PRED is a file of predictions, and GOLD the gold
-    plans. Of two the page shows both beside one another, and what flipped. It opens from disk, loads nothing,
-    and holds every pair: those that could not be read say why. Exit code: 0 written, 2 usage, 3 nothing could
-    be compared.
+    RUN is a folder that planeval predict, score or diff keeps; PRED is a file of predictions, and GOLD the
+    gold plans. Of two the page shows both beside one another, and what flipped. It opens from disk, loads
+    nothing, and holds every pair: those that could not be read say why. Exit code: 0 written, 2 usage,
+    3 nothing could be compared.
     """
     if len(systems) > 2:
         raise click.UsageError(f"a page shows one system or two, and these are {len(systems)}")
@@ -153,7 +159,7 @@ def _of_runs(
     shown = shown_of(look, None)
     if len(runs) == 1:
         found = of_run(runs[0], policy)
-        name = policy or (found.policy.name if found.policy.name != "default" else None)
+        name = policy or _named(found.policy.name)
         command = diff_command(*found.given, found.paired, name, found.wrappers)
         how = parts(running, found.paired)
         return report_run(found, metrics=metrics, by=keys, shown=shown._replace(command=command), **how)
@@ -161,10 +167,8 @@ def _of_runs(
     for one in both[1:]:
         both[0].refuse_unlike(one)
     how = parts(running, both[0].paired)
-    return _reported(
-        [one.paired for one in both], both[0].policy, metrics or both[0].metrics, keys or both[0].by, shown,
-        names_of(runs), how,
-    )  # fmt: skip
+    pairs, counted = [one.paired for one in both], metrics or both[0].metrics
+    return paged_both(pairs, both[0].policy, counted, keys or both[0].by, names_of(runs), shown, **how)
 
 
 def _of_files(
@@ -196,25 +200,79 @@ def _of_files(
         golds = those_asked(golds, asked[0])
     paired = [pe.pair(one, golds, reading=how) for one in sides]
     command = None if len(systems) > 1 else diff_command(systems[0], gold, paired[0], policy)
-    return _reported(
-        paired, chosen_policy(policy), metrics, keys, shown_of(look, command), names, parts(running, paired[0])
-    )
+    shown = shown_of(look, command)
+    return paged_both(paired, chosen_policy(policy), metrics, keys, names, shown, **parts(running, paired[0]))
 
 
-def _reported(
+def paged_both(
     paired: Sequence[Paired],
     policy: Any,
     metrics: Sequence[str],
     keys: Sequence[str],
-    shown: Any,
     names: Sequence[str],
-    how: dict[str, Any],
+    shown: Any = None,
+    **how: Any,
 ) -> Told:
-    from planner_eval.verbs.reporting import report
+    """A page of one system or two.
+
+    Args:
+        paired: The pairs of each.
+        policy: How values compare.
+        metrics: What is counted; the usual when empty.
+        keys: What figures are broken down by.
+        names: What the systems are called.
+        shown: What the page shows.
+        how: How the pairs are worked on.
+    """
+    from planner_eval.verbs.reporting import AS_USUAL, report
 
     chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
     source: Any = paired[0] if len(paired) == 1 else list(paired)
-    return report(source, policy=policy, by=keys, shown=shown, names=names, **chosen, **how)
+    return report(source, policy=policy, by=keys, shown=shown or AS_USUAL, names=names, **chosen, **how)
+
+
+def paged(
+    paired: Paired,
+    names: tuple[str, str],
+    policy: str | None,
+    chosen: dict[str, Any],
+    running: Running,
+    output: str | None,
+    *,
+    failures: bool,
+) -> Report:
+    """Write a page where another command made the pairs: the figures.
+
+    Args:
+        paired: The pairs.
+        names: The predictions and the gold plans as the user named them.
+        policy: What the user named as policy.
+        chosen: How pairs are scored, as :func:`planner_eval.report` takes it.
+        running: How they are worked on.
+        output: The file; None for standard output.
+        failures: List only pairs that are not the same.
+    """
+    from planner_eval.verbs.reporting import Shown, report
+
+    shown = Shown(failures=failures, command=diff_command(paired.pred.name, names[1], paired, policy))
+    found = report(paired, shown=shown, names=[names[0]], **chosen, **parts(running, paired))
+    emit(found.pieces, output, plain=True)
+    return found.reports[0]
+
+
+def paged_run(run: str, output: str | None, *, failures: bool) -> int:
+    """Write a page of a run that was scored, where another command was told its folder."""
+    from planner_eval.verbs.report_runs import of_run, report_run
+    from planner_eval.verbs.reporting import Shown
+
+    found = of_run(run)
+    command = diff_command(*found.given, found.paired, _named(found.policy.name), found.wrappers)
+    return tell(report_run(found, shown=Shown(failures=failures, command=command)), output)
+
+
+def _named(policy: str) -> str | None:
+    """What a user would name to have a run's policy."""
+    return None if policy == "default" else policy
 
 
 def missing_gold() -> click.UsageError:

@@ -84,10 +84,10 @@ def value_words(data: Any) -> str:
 
 
 def text_written(text: str | None) -> str:
-    """A text, or none, as JSON.
+    r"""A text, or none, as JSON.
 
-    >>> text_written('a"b'), text_written(None)
-    ('"a\\\\"b"', 'null')
+    >>> print(text_written('a"b'), text_written(None))
+    "a\\"b" null
     """
     return "null" if text is None else _text(text)
 
@@ -125,7 +125,7 @@ def _call_against(call: Any, theirs: Sequence[Any], partner: int | None) -> Any:
 def cut_text(text: str) -> str:
     """A text as far as it is shown.
 
-    >>> cut_text("f()"), cut_text("x" * 20_005)[-24:]
+    >>> cut_text("f()"), cut_text("x" * 20_005)[-25:]
     ('f()', 'x … 5 more characters cut')
     """
     more = len(text) - MAX_TEXT

@@ -129,4 +129,10 @@ def compare_data(found: Contrast) -> dict[str, Any]:
         for line in found.lines
         if line.first.value is not None or line.second.value is not None
     ]
-    return {"figures": lines, "verdict": found.verdict, "n": found.n, "lost": len(found.lost), "won": len(found.won)}
+    return {
+        "figures": lines,
+        "verdict": found.verdict,
+        "n": found.n,
+        "lost": len(found.lost),
+        "won": len(found.won),
+    }

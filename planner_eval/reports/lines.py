@@ -17,7 +17,7 @@ from planner_eval.reports.compact import against, cut_text, plan_data, text_writ
 from planner_eval.reports.told import Said, Where, packed, places_of
 
 COLUMNS = ("p", "t", "e", "al", "s", "x")
-"""Of a pair: the prediction, its text, the edits, which calls are partners, the structure, what else there is."""
+"""Of a pair: the prediction, its text, the edits, which calls are partners, the structure, what else."""
 
 MISTAKES = ("call.replaced", "app.changed", "call.missing", "call.extra", "call.duplicated")
 """Codes of edits that say which tool was taken for which."""
@@ -137,7 +137,9 @@ class Lines:
 def _raw(source: Any) -> str | None:
     if source is None or isinstance(source, Plan):
         return None
-    return cut_text(source if isinstance(source, str) else json.dumps(source, ensure_ascii=False, default=repr))
+    return cut_text(
+        source if isinstance(source, str) else json.dumps(source, ensure_ascii=False, default=repr)
+    )
 
 
 def _spoken(said: Any) -> Any:
@@ -153,7 +155,9 @@ def _spoken(said: Any) -> Any:
 def _turn(said: Mapping[str, Any]) -> dict[str, str]:
     role = said.get("role", said.get("from", ""))
     text = said.get("content", said.get("value"))
-    more = {name: one for name, one in said.items() if name not in ("role", "from", "content", "value") and one}
+    more = {
+        name: one for name, one in said.items() if name not in ("role", "from", "content", "value") and one
+    }
     parts = [] if text in (None, "") else [text if isinstance(text, str) else written(text)]
     parts += [written(more)] if more else []
     return {"role": str(role), "text": cut_text("\n".join(parts))}
@@ -168,7 +172,9 @@ def _first(pair: Pair) -> str:
 def _arguments(edits: Iterable[Said]) -> list[str]:
     """The arguments that edits are about."""
     places = (place for edit in edits for place in (edit.pred, edit.gold))
-    return list(dict.fromkeys(str(place.argument) for place in places if place and place.argument is not None))
+    return list(
+        dict.fromkeys(str(place.argument) for place in places if place and place.argument is not None)
+    )
 
 
 def _taken(edits: Iterable[Said], pred: Mapping[str, Any], gold: Mapping[str, Any]) -> list[list[str | None]]:
@@ -206,5 +212,3 @@ def _more(pair: Pair) -> Any:
     if notes:
         said["repairs"] = notes
     return said or None
-
-

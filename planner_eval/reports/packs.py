@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import weakref
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,6 +34,7 @@ class Sheaf:
 
     def __init__(self, stream: Any, keeps: object = None) -> None:
         self.stream, self.keeps = stream, keeps
+        weakref.finalize(self, stream.close)
 
     def extend(self, lines: Iterable[str]) -> None:
         """Write more lines."""
@@ -51,7 +53,8 @@ class Sheaf:
     def at(self, place: int) -> list[bytes]:
         """The fields of the line that begins there."""
         self.stream.seek(place)
-        return self.stream.readline().rstrip(b"\n").split(b"\t")
+        line: bytes = self.stream.readline()
+        return line.rstrip(b"\n").split(b"\t")
 
     def counts(self) -> Iterator[bytes]:
         """What metrics counted in each pair, as JSON."""
@@ -115,9 +118,7 @@ class Packs:
         limit: How many pairs are taken; all when None.
     """
 
-    def __init__(
-        self, sheaves: Sequence[Sheaf], *, failures: bool = False, limit: int | None = None
-    ) -> None:
+    def __init__(self, sheaves: Sequence[Sheaf], *, failures: bool = False, limit: int | None = None) -> None:
         self.sheaves = sheaves
         self.strings, self.golds = Strings(), Golds()
         self.ids: list[str] = []
@@ -127,6 +128,7 @@ class Packs:
         self.taken = [Counter[tuple[str | None, str | None]]() for _ in sheaves]
         """Of each system which tool was taken for which, in how many pairs."""
         self.found = 0
+        both: Sequence[_Head | None]
         for both in _joined(sheaves):
             for count, one in zip(self.taken, both, strict=True):
                 count.update({(gold, ours) for gold, ours in one[1]["taken"]} if one is not None else ())
@@ -175,7 +177,12 @@ class Packs:
         return made
 
     def _side(self, side: Side) -> dict[str, Any]:
-        ordered = {"state": side.states, **side.sets, "score": side.scores, "first": side.first}
+        ordered: dict[str, list[Any]] = {
+            "state": side.states,
+            **side.sets,
+            "score": side.scores,
+            "first": side.first,
+        }
         return {
             "gold": _steps(side.golds),
             **{name: [column[at] for at in self.order] for name, column in ordered.items()},
@@ -196,11 +203,15 @@ class Packs:
         yield packed(written(self.index).encode("utf-8", "backslashreplace"))
         for first in range(0, len(self.order), CHUNK):
             chunk = self.order[first : first + CHUNK]
-            sides = [_columns(side, sheaf, chunk) for side, sheaf in zip(self.sides, self.sheaves, strict=True)]
+            sides = [
+                _columns(side, sheaf, chunk) for side, sheaf in zip(self.sides, self.sheaves, strict=True)
+            ]
             yield packed(b"[" + b",".join(sides) + b"]")
         for first in range(0, len(self.golds.places), CHUNK):
             found = [sheaf.at(place)[1:3] for sheaf, place in self.golds.places[first : first + CHUNK]]
-            yield packed(b"[[" + b"],[".join(b",".join(column) for column in zip(*found, strict=True)) + b"]]")
+            yield packed(
+                b"[[" + b"],[".join(b",".join(column) for column in zip(*found, strict=True)) + b"]]"
+            )
 
 
 _Head = tuple[int, Mapping[str, Any], bytes]
@@ -219,14 +230,19 @@ def _columns(side: Side, sheaf: Sheaf, chunk: Sequence[int]) -> bytes:
 
 def _joined(sheaves: Sequence[Sheaf]) -> Iterator[tuple[_Head | None, ...]]:
     """The heads of one system's pairs, or of two systems' pairs of one name."""
-    first, *more = (((at, json.loads(index), gold) for at, index, gold in one.heads()) for one in sheaves)
-    if not more:
-        yield from ((one,) for one in first)
+    if len(sheaves) == 1:
+        for alone in _heads(sheaves[0]):
+            yield (alone,)
         return
-    rest = {one[1]["id"]: one for one in more[0]}
-    for one in list(first):
+    rest = {one[1]["id"]: one for one in _heads(sheaves[1])}
+    for one in _heads(sheaves[0]):
         yield one, rest.pop(one[1]["id"], None)
-    yield from ((None, other) for other in rest.values())
+    for other in rest.values():
+        yield None, other
+
+
+def _heads(sheaf: Sheaf) -> Iterator[_Head]:
+    return ((at, json.loads(index), gold) for at, index, gold in sheaf.heads())
 
 
 def _steps(numbers: Sequence[int]) -> list[int]:

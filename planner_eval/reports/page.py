@@ -37,7 +37,10 @@ def page(head: Mapping[str, Any], packs: Iterable[bytes]) -> Iterator[str]:
     0
     """
     template = read(f"{_FOLDER}page.html")
-    shown = {"style": read(f"{_FOLDER}style.css"), "script": "\n".join(read(_FOLDER + name) for name in SCRIPTS)}
+    shown = {
+        "style": read(f"{_FOLDER}style.css"),
+        "script": "\n".join(read(_FOLDER + name) for name in SCRIPTS),
+    }
     shown |= {f"{name}_hash": _hash(text) for name, text in shown.items()}
     shown |= {"title": html.escape(visible(printable(str(head["title"])))), "head": in_page(head)}
     before, _, after = template.partition("{{packs}}")

@@ -36,7 +36,9 @@ def question_field(wanted: str | None, *files: PlanFile) -> tuple[str | None, li
             if any(_asks(fields.get(name)) for fields in seen):
                 return name, [f'question: field "{name}" of {file.name}']
     if wanted is not None:
-        known = dict.fromkeys(key for file in files for one in islice(file.records, HEAD) for key in one.fields)
+        known = dict.fromkeys(
+            key for file in files for one in islice(file.records, HEAD) for key in one.fields
+        )
         hint = did_you_mean(wanted, known, lead="; ")
         there = f"; there are {', '.join(known)}" if known and not hint else ""
         raise InputError(f"--query {wanted!r}: no record has that field{hint}{there}")

@@ -29,7 +29,9 @@ _COMPARED = ("same", "different")
 _MOST = 4_096
 
 
-def stored_lines(job: PageJob, pairs: Iterable[Records], rows: Iterable[bytes], fold: Totals) -> Iterator[str]:
+def stored_lines(
+    job: PageJob, pairs: Iterable[Records], rows: Iterable[bytes], fold: Totals
+) -> Iterator[str]:
     """A line a pair; adds each to the sums.
 
     Pairs that the rows leave out, or whose gold allows several plans, are compared again.
@@ -137,8 +139,9 @@ def structure_said(data: Mapping[str, Any] | None) -> str:
     if data is None:
         return ""
     parts, moved = data["components"], data["dependencies"]
-    sides = (Both(data[name]["pred"], data[name]["gold"]) for name in ("components", "depth", "width"))
-    said = str(StructureFigures(*sides, parts["torn"], parts["joined"], moved["lost"], moved["added"]))
+    components, depth, width = (
+        Both(data[name]["pred"], data[name]["gold"]) for name in ("components", "depth", "width")
+    )
+    changed = parts["torn"], parts["joined"], moved["lost"], moved["added"]
+    said = str(StructureFigures(components, depth, width, *changed))
     return f"structure: {said}" if said else ""
-
-

@@ -65,7 +65,9 @@ class OfRun(NamedTuple):
         Raises:
             InputError: their gold plans or their policies are not the same.
         """
-        golds = [[(i["size"], i["digest"]) for i in one.run.inputs if i["role"] == "gold"] for one in (self, other)]
+        golds = [
+            [(i["size"], i["digest"]) for i in one.run.inputs if i["role"] == "gold"] for one in (self, other)
+        ]
         said = f"{self.run.path} and {other.run.path} cannot be shown together"
         if golds[0] != golds[1]:
             raise InputError(f"{said}: their gold plans are not the same")
@@ -85,7 +87,8 @@ def of_run(path: str, policy: str | None = None) -> OfRun:
     """
     kind = str(run_data(path).get("kind"))
     if kind not in ("score", "diff"):
-        raise InputError(f"{path} is a run of {kind}: a page is made of runs of predict, score and diff")
+        said = "a page is made of runs of predict, score and diff"
+        raise InputError(f"{path} is a run of {kind}: {said}")
     run = kept(path, kind)
     options: Any = run.options
     if "benchmark" in options:
@@ -117,8 +120,8 @@ def report_run(
 ) -> Told:
     """Write one page of a run.
 
-    What a run of diff told is told again, and only its plans are read; the pairs of a run of score are compared
-    again, for its rows hold figures alone.
+    What a run of diff told is told again, and only its plans are read; the pairs of a run of score are
+    compared again, for its rows hold figures alone.
 
     Args:
         found: The run, as :func:`of_run` gives it.
@@ -147,7 +150,7 @@ def report_run(
     score = scoring_job(found.paired, choose(STORED), found.policy, keys, kept=True)
     job = PageJob(score, keys, query, shown.texts)
     totals = job.fold()
-    sheaf = Sheaf(tempfile.TemporaryFile())
+    sheaf = Sheaf(tempfile.TemporaryFile())  # noqa: SIM115 - it lives as long as the page is written
     with open(found.run.rows, "rb") as rows:
         lines = stored_lines(job, found.paired.pairs, rows, totals)
         told = None if how else progress
@@ -159,8 +162,8 @@ def report_run(
 
 def _given(path: str) -> tuple[str, str]:
     """What the run was made of, as its command named it."""
-    given = run_data(path).get("given") or ()
-    if len(given) != 2:
+    given: Any = run_data(path).get("given")
+    if not isinstance(given, list) or len(given) != 2:
         raise InputError(f"{path} does not say what it was made of: planeval report PRED --gold GOLD")
     return str(given[0]), str(given[1])
 
@@ -170,18 +173,21 @@ def _paired(given: tuple[str, str], reading: Reading, ids: tuple[str, ...], path
     from planner_eval.records.files import PlanFile
 
     sides: list[PlanFile] = []
-    for name, read, role in ((given[0], reading.answers, "predictions"), (given[1], reading.golds, "gold plans")):
+    for name, read, role in (
+        (given[0], reading.answers, "predictions"),
+        (given[1], reading.golds, "gold plans"),
+    ):
         try:
             sides.append(read(name))
         except InputError as error:
             if os.path.lexists(name):
                 raise
             raise InputError(
-                f"{path} was made of {name} ({role}), which is not there: it was moved or removed, or the command "
-                f"was given in another folder; put it back, or name the files as they are called now, "
-                f"planeval report PRED --gold GOLD ({error})"
+                f"{path} was made of {name} ({role}), which is not there: it was moved or removed, or the "
+                f"command was given in another folder; put it back, or name the files as they are called "
+                f"now, planeval report PRED --gold GOLD ({error})"
             ) from None
-    answers, golds = _asked(given[0], *sides, reading)
+    answers, golds = _asked(given[0], sides[0], sides[1], reading)
     return pair(answers, golds, reading=reading, id=ids or None)
 
 
@@ -230,10 +236,13 @@ def _policy(run: Kept, path: str, named: str | None) -> Policy:
         if named is not None:
             raise
         raise InputError(
-            f"{path} was compared under the policy {name!r}, which is none of the presets: name its file with --policy"
+            f"{path} was compared under the policy {name!r}, which is none of the presets: name its file "
+            "with --policy"
         ) from None
     if _as_kept(described(chosen)) != _as_kept(run.options.get("compared")):
-        raise InputError(f"{path} was compared under the policy {name!r}, which is not what {named or name} says now")
+        raise InputError(
+            f"{path} was compared under the policy {name!r}, which is not what {named or name} says now"
+        )
     return chosen
 
 
@@ -253,4 +262,6 @@ def _refuse_changed(run: Kept, paired: Paired, wrappers: Sequence[str], path: st
     now = [*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold)]
     now += [input_of("wrappers", name) for name in wrappers]
     if said := other_input(run.inputs, now):
-        raise InputError(f"{path} was made of other files: {said}; the run's command makes it anew in another folder")
+        raise InputError(
+            f"{path} was made of other files: {said}; the run's command makes it anew in another folder"
+        )

@@ -78,6 +78,7 @@ def report(
     policy: AnyPolicy = DEFAULT_POLICY,
     metrics: Iterable[str] = DEFAULT_METRICS,
     by: Sequence[str] = (),
+    cluster: str | None = None,
     reading: Reading = AS_IT_COMES,
     names: Sequence[str] | None = None,
     shown: Shown = AS_USUAL,
@@ -94,12 +95,13 @@ def report(
         policy: How values compare: a policy, the name of a preset, or a policy's file.
         metrics: Names of :data:`planner_eval.metrics.METRICS` or of their groups.
         by: What to break the figures down by, as for :func:`planner_eval.score`.
+        cluster: What says in which cluster a pair lies, as for :func:`planner_eval.score`.
         reading: How all are read and paired.
-        names: What the systems are called.
+        names: What the systems are called; their files when left out.
         shown: What the page shows, and how.
         causes: For each system what undoing single causes would gain.
         progress: Is told how many pairs are done, and of how many.
-        how: As :func:`planner_eval.engine.run.run` takes it, where processes do the work: ``jobs`` and others.
+        how: As :func:`planner_eval.engine.run.run` takes it, where processes do the work: ``jobs`` …
 
     Returns:
         The page in pieces, the figures of each system, and what the user should know.
@@ -119,10 +121,10 @@ def report(
     keys = tuple(by) or KEYS
     sides = []
     for paired in every:
-        score = scoring_job(paired, choose(metrics), chosen, keys, kept=True)
+        score = scoring_job(paired, choose(metrics), chosen, keys, cluster, kept=True)
         job = PageJob(score, keys, query, shown.texts, len(every) > 1)
         sides.append(_side(job, paired, progress, how))
-    for side, paired in zip(sides, every, strict=True):
+    for side in sides:
         side.totals.names.check(chosen)
         refuse_unknown_keys(by, side.totals)
     return told_page(sides, every, chosen, called, shown, said, causes)
@@ -141,7 +143,7 @@ def _side(job: PageJob, paired: Paired, progress: Any, how: Mapping[str, Any]) -
     if not how:
         totals = job.fold()
         rows = job.rows(paired.pairs, totals)
-        sheaf = Sheaf(tempfile.TemporaryFile())
+        sheaf = Sheaf(tempfile.TemporaryFile())  # noqa: SIM115 - it lives as long as the page is written
         sheaf.extend(rows if progress is None else counted(rows, len(paired.pairs), progress))
         return Side(sheaf, totals, job)
     from planner_eval.engine.large import unchanged
@@ -250,7 +252,9 @@ def _are_systems(pred: Sequence[Any], gold: Any) -> bool:
 
     from planner_eval.records.files import PlanFile
 
-    return len(pred) > 1 and all(isinstance(one, (Paired, PlanFile, os.PathLike, list, tuple)) for one in pred)
+    return len(pred) > 1 and all(
+        isinstance(one, (Paired, PlanFile, os.PathLike, list, tuple)) for one in pred
+    )
 
 
 def refuse_shown(shown: Shown) -> None:
@@ -263,5 +267,3 @@ def refuse_shown(shown: Shown) -> None:
         raise InputError(f"the theme is {shown.theme!r}, expected one of {', '.join(THEMES)}")
     if shown.limit is not None and shown.limit < 1:
         raise InputError(f"the limit is {shown.limit}, expected a number from 1 on")
-
-
