@@ -68,12 +68,17 @@ function wordsOfPairs() {
 /** The words asked for; what stands in quotation marks is one. */
 const wordsOf = text => [...text.toLowerCase().matchAll(/"([^"]+)"?|(\S+)/g)].map(m => m[1] || m[2]);
 
+/** What the first search needs, made when the page has nothing else to do. */
+function prepareSearch() {
+  all.lower ||= all.strings.map(one => one.toLowerCase());
+  all.words ||= wordsOfPairs();
+}
+
 /** Which pairs have all words, as a list of zeros and ones; null where none is asked for. */
 function pairsWith(text) {
   const words = wordsOf(text);
   if (!words.length) return null;
-  all.lower ||= all.strings.map(one => one.toLowerCase());
-  all.words ||= wordsOfPairs();
+  prepareSearch();
   const { begins, flat } = all.words, fits = new Uint8Array(all.n).fill(1);
   for (const word of words) {
     const has = new Uint8Array(all.lower.length);

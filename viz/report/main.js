@@ -12,6 +12,7 @@ function makePairs() {
   const sort = el("select", { id: "sort", "aria-label": "Sort" }, SORTS.map(([value, text]) => el("option", { value, text })));
   sort.addEventListener("change", () => go({ sort: sort.value }));
   pane.node = el("article", { id: "pair", "aria-label": "One pair", tabindex: "-1" });
+  new ResizeObserver(([one]) => { pane.width = one.contentRect.width || innerWidth; }).observe(pane.node);
   byId("pairs").append(
     el("aside", { id: "facets", "aria-label": "Filters" }),
     el("div", { class: "column" }, el("div", { class: "controls" }, search, sort,
@@ -97,7 +98,7 @@ function update() {
 const KEYS = {
   j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1),
   Home: () => openAt(0, true), End: () => openAt(list.found.length - 1, true),
-  PageDown: () => step(Math.floor(list.scroller.clientHeight / ROW)), PageUp: () => step(-Math.floor(list.scroller.clientHeight / ROW)),
+  PageDown: () => step(Math.floor(list.height / ROW)), PageUp: () => step(-Math.floor(list.height / ROW)),
   Enter: () => { if (pane.k >= 0) byId("pair-id")?.focus(); else step(1); },
 };
 const ONLY_IN_LIST = ["ArrowDown", "ArrowUp", "Home", "End", "PageDown", "PageUp", "Enter"];
@@ -179,6 +180,7 @@ async function start() {
   listen();
   onState = update;
   update();
+  (globalThis.requestIdleCallback || setTimeout)(prepareSearch);
   document.documentElement.dataset.ready = Math.round(performance.now());
   performance.mark("ready");
 }

@@ -33,9 +33,9 @@ function figuresTable() {
     const top = Math.max(1, ...found.flatMap(one => [one.value || 0, one.high || 0]));
     return el("tr", null, el("th", { scope: "row" }, foreign(name)),
       el("td", { class: "axis" }, intervalMark(found, top)),
-      found.map(one => [el("td", { class: "number strong", text: figureText(one.value) }), el("td", { class: "number muted", text: intervalWords(one) })]).flat(),
+      found.map(one => [el("td", { class: "number strong", text: figureText(one.value) }), el("td", { class: "number muted ci", text: intervalWords(one) })]).flat(),
       el("td", { class: "number muted pr" }, found.map(prWords).filter(Boolean).join(" · ")),
-      el("td", { class: "number muted", text: found[0].n === undefined ? "" : count(found[0].n) }));
+      el("td", { class: "number muted n", text: found[0].n === undefined ? "" : count(found[0].n) }));
   };
   const title = at => (two ? LETTER[at] : "value");
   return card("Figures", "wide-card", el("div", { class: "wide" }, el("table", { class: "figures" },
@@ -150,5 +150,6 @@ function makeOverview() {
   if (head.runs.some(run => run.signature || run.answers)) parts.push(card("How it was made", "", el("dl", { class: "made" }, head.runs.flatMap(run => [
     el("dt", null, foreign(run.name)), el("dd", null, run.answers && el("p", null, foreign(run.answers)), run.signature && el("p", { class: "signature" }, foreign(run.signature)))]))));
   if ((head.notes || []).length) parts.push(card("Notes", "", el("ul", { class: "notes" }, head.notes.map(note => el("li", null, foreign(note))))));
-  byId("overview").replaceChildren(...parts.flat().filter(Boolean));
+  const [figures, ...others] = parts.flat();
+  byId("overview").replaceChildren(...[figures, el("div", { class: "columns" }, others)].filter(Boolean));
 }
