@@ -169,7 +169,7 @@ function failed(error) {
 }
 
 async function start() {
-  setTheme(THEMES.includes(keptTheme()) ? keptTheme() : "auto");
+  setTheme(THEMES.find(theme => theme === keptTheme()) || head.theme || "auto");
   byId("about").replaceChildren(...head.runs.map((run, at) => el("span", null, two && el("b", { class: "letter", text: LETTER[at] }), foreign(run.name))), el("span", { text: plural(head.pairs, "pair") }));
   byId("made").textContent = `planeval ${head.version}`;
   if (!two) byId("views").querySelector("[data-view=compare]").remove();
