@@ -115,8 +115,7 @@ def _group(value: str, found: Iterable[Estimate]) -> dict[str, Any]:
 
 def _sure(line: Line) -> dict[str, float | None]:
     """How sure the difference of two figures is."""
-    span = line.difference.interval
-    return {"low": span and span.low, "high": span and span.high, "p": line.p}
+    return {"low": line.difference.low, "high": line.difference.high, "p": line.p}
 
 
 def compare_data(found: Contrast) -> dict[str, Any]:

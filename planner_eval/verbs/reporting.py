@@ -147,9 +147,7 @@ def _side(job: PageJob, paired: Paired, progress: Any, how: Mapping[str, Any]) -
     from planner_eval.engine.large import unchanged
     from planner_eval.engine.run import run
 
-    done = run(
-        job, paired.pairs, progress=progress, unchanged=unchanged(paired.pred, paired.gold), **how
-    )
+    done = run(job, paired.pairs, progress=progress, unchanged=unchanged(paired.pred, paired.gold), **how)
     return Side(Sheaf(open(done.rows, "rb"), done), done.sums, job)
 
 
