@@ -55,6 +55,7 @@ class Opened:
         self.context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **look})
         self.page = self.context.new_page()
         self.complaints: list[str] = []
+        self.page.complaints = self.complaints  # for tests that provoke some
         self.requests: list[str] = []
         self.page.on("console", lambda said: self.complaints.append(f"{said.type}: {said.text}"))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))

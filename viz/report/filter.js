@@ -129,7 +129,7 @@ function matching(asked) {
   const active = all.facets
     .map((facet, at) => ({ facet, at, value: facet.key.startsWith("f.") ? asked.fields[facet.key.slice(2)] : asked[facet.key] }))
     .filter(one => one.value)
-    .map(one => ({ ...one, value: one.facet.names.indexOf(one.value) }));
+    .map(one => ({ ...one, value: one.facet.names.findIndex(name => addressed(name) === addressed(one.value)) }));
   for (let i = 0; i < all.n; i++) {
     const k = order ? order[i] : i;
     if (fits && !fits[k]) continue;

@@ -71,10 +71,10 @@ function refilter() {
   performance.measure("filter", { start: begun, end: performance.now() });
 }
 
-const positions = () => (all.positions ||= new Map([...all.id.keys()].reverse().map(k => [idOf(k), k])));
+const positions = () => (all.positions ||= new Map([...all.id.keys()].reverse().map(k => [addressed(idOf(k)), k])));
 
 function showOpen() {
-  const k = state.id ? positions().get(state.id) ?? -1 : -1;
+  const k = state.id ? positions().get(addressed(state.id)) ?? -1 : -1;
   byId("pairs").classList.toggle("open", Boolean(state.id));
   markOpen(k);
   if (k >= 0) { if (pane.k !== k || pane.at !== list.at) showPair(k).catch(failed); pane.at = list.at; }
