@@ -46,13 +46,6 @@ def draw_each(rows: Sequence[Row], form: str, look: Look, output: str) -> None:
     write_folder(drawn(), Path(output), form, len(rows), "pairs")
 
 
-def report(rows: Sequence[Row], title: str, look: Look, *, structure: bool) -> Iterator[str]:
-    """A page with all pairs and their drawings, in pieces."""
-    from planner_eval.drawing.html import report
-
-    return report(rows, title=title, theme=look.theme, deadline=look.deadline, structure=structure)
-
-
 def say_effects(rows: Sequence[Row], tools: Any, *, many: bool) -> None:
     """Say of each pair whether the two plans agree in what comes out, and where they part."""
     from planner_eval.records.rows import STATES

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from planner_eval.comparison.sentences import path_name
 from planner_eval.drawing.labels import value_text
 from planner_eval.plan.model import Arguments, Plan, Ref, Unresolved, Value
 from planner_eval.plan.walk import fold
@@ -16,7 +17,8 @@ MAX_TEXT = 20_000
 written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 """Data as JSON, as short as it gets."""
 
-_text = json.JSONEncoder(ensure_ascii=False).encode
+_text: Callable[[str], str] = json.encoder.encode_basestring
+_word = json.JSONEncoder(ensure_ascii=False).encode
 _EXACT = 2**53
 _TAGS = frozenset("$?~#{")
 
@@ -68,12 +70,26 @@ def _fields(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def value_words(data: Any) -> str:
-    """A plain value as sentences write it; "" of others.
+    """A plain value, or a reference, as sentences write it; "" of others.
 
-    >>> value_words("a"), value_words(True), value_words({"?": "v"})
-    ('"a"', 'true', '')
+    >>> value_words("a"), value_words(True), value_words({"?": "v"}), value_words({"$": [0, ["id"]]})
+    ('"a"', 'true', '', '‹call 1: id›')
     """
-    return _text(data) if isinstance(data, (str, bool, int, type(None))) else ""
+    if type(data) is str:
+        return _text(data)
+    if type(data) is dict and "$" in data:
+        call, path = data["$"]
+        return f"‹call {call + 1}: {path_name(path)}›" if path else f"‹call {call + 1}›"
+    return _word(data) if isinstance(data, (bool, int, type(None))) else ""
+
+
+def text_written(text: str | None) -> str:
+    """A text, or none, as JSON.
+
+    >>> text_written('a"b'), text_written(None)
+    ('"a\\\\"b"', 'null')
+    """
+    return "null" if text is None else _text(text)
 
 
 def against(data: Mapping[str, Any], gold: Mapping[str, Any], pairs: Iterable[Sequence[int]]) -> Any:

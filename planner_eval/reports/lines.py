@@ -13,7 +13,7 @@ from planner_eval.dialects.read import locate
 from planner_eval.plan.model import Plan
 from planner_eval.records.record import Record
 from planner_eval.records.rows import JUDGED, STATES
-from planner_eval.reports.compact import against, cut_text, plan_data, written
+from planner_eval.reports.compact import against, cut_text, plan_data, text_written, written
 from planner_eval.reports.told import Said, Where, packed, places_of
 
 COLUMNS = ("p", "t", "e", "al", "s", "x")
@@ -88,16 +88,19 @@ class Lines:
             "fields": dict(pair.fields),
             "taken": _taken(pair.edits, ours, data),
         }
+        text = self._text(pair, pred)
         shown = (
             written(None if pair.pred is None else against(ours, data, pair.partners)),
-            written(self._text(pair, pred)),
-            written([packed(edit, ours, data) for edit in pair.edits]),
-            written([list(each) for each in pair.partners]),
-            written(pair.structure),
-            written(_more(pair)),
+            text_written(text),
+            written([packed(edit, ours, data, text) for edit in pair.edits]) if pair.edits else "[]",
+            f"[{','.join([f'[{one},{other}]' for one, other, *_ in pair.partners])}]",
+            text_written(pair.structure),
+            "null" if (more := _more(pair)) is None else written(more),
             scored,
         )
-        return "\t".join((written(index), theirs, written(self._question(pred, gold)), *shown))
+        asked = None if self.query is None else self._question(pred, gold)
+        question = "null" if asked is None else written(asked)
+        return "\t".join((written(index), theirs, question, *shown))
 
     def _gold(self, gold: Plan | None) -> tuple[Mapping[str, Any], str]:
         """A gold plan as data, and that with its text and places as a line has it."""
@@ -124,10 +127,8 @@ class Lines:
         return None if pred is None else _raw(pred.source)
 
     def _question(self, pred: Record | None, gold: Record | None) -> Any:
-        if self.query is None:
-            return None
         for record in (gold, pred):
-            said = None if record is None else record.fields.get(self.query)
+            said = None if record is None else record.fields.get(self.query or "")
             if said is not None:
                 return _spoken(said)
         return None

@@ -76,13 +76,14 @@ def _where_in(data: Mapping[str, Any] | None) -> Where | None:
     return Where(data["call"], data.get("argument"), data.get("span", ()))
 
 
-def packed(edit: Said, pred: Mapping[str, Any], gold: Mapping[str, Any]) -> list[Any]:
+def packed(edit: Said, pred: Mapping[str, Any], gold: Mapping[str, Any], text: str | None) -> list[Any]:
     """An edit by numbers, its words by what the plans say already.
 
     Args:
         edit: The edit.
         pred: The prediction, as :func:`planner_eval.reports.compact.plan_data` gives it.
         gold: The gold plan, likewise.
+        text: The prediction's text, where it is shown.
     """
     theirs, ours = _numbers(edit.gold, gold), _numbers(edit.pred, pred)
     words = edit.words
@@ -91,8 +92,32 @@ def packed(edit: Said, pred: Mapping[str, Any], gold: Mapping[str, Any]) -> list
             if len(said) > _SHORT:
                 words = words.replace(said, mark)
     cause = -1 if edit.cause is None else edit.cause
-    span = () if edit.pred is None else edit.pred.span
+    span: tuple[int, ...] = ()
+    if text is not None and edit.pred is not None and edit.pred.span and edit.pred.call is not None:
+        begin, end = guessed(text, pred["c"], edit.pred.call, edit.pred.argument)
+        span = edit.pred.span[0] - begin, edit.pred.span[1] - end
     return [CODES[edit.code], words, cause, *theirs, *ours, *span]
+
+
+def guessed(text: str, calls: Sequence[Any], call: int, argument: str | None) -> tuple[int, int]:
+    """About where a call or an argument stands in a text: what is kept is how far off that is.
+
+    viz/report/data.js guesses the same.
+
+    >>> guessed("f(x=1); g(y=2)", [["f", [["x", 1]]], ["g", [["y", 2]]]], 1, "y")
+    (10, 11)
+    """
+    at = begin = 0
+    for tool, _ in calls[: call + 1]:
+        name = tool.rpartition(".")[2]
+        begin = max(text.find(name, at), 0)
+        at = begin + len(name)
+    if argument is None:
+        after = text.find(calls[call + 1][0].rpartition(".")[2], at) if call + 1 < len(calls) else -1
+        return begin, after if after >= 0 else len(text)
+    place = max(text.find(argument, at), 0)
+    value = next((said for name, said in calls[call][1] if name == argument), "")
+    return place, place + len(argument) + (len(value) if isinstance(value, str) else 0)
 
 
 def _numbers(place: Where | None, plan: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -125,11 +150,14 @@ def _fills(edit: Said, pred: Mapping[str, Any], gold: Mapping[str, Any]) -> tupl
 def _words_of(place: Where | None, plan: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
     if place is None:
         return "", "", "", "", ""
-    given = [(name, value_words(value)) for name, value in _given(place, plan)]
-    said = next((said for name, said in given if name == place.argument), "")
+    given = _given(place, plan)
+    said = listed = ""
+    if place.argument is not None:
+        said = next((value_words(value) for name, value in given if name == place.argument), "")
+    elif place.call is not None:
+        listed = ", ".join([f"{name}={value_words(value)}" for name, value in given])
     if place.call is None:
         return "", "", said, f"'{place.argument}'", ""
-    listed = ", ".join(f"{name}={said}" for name, said in given)
     return listed, plan["c"][place.call][0], said, f"'{place.argument}'", f"call {place.call + 1}"
 
 

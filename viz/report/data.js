@@ -100,8 +100,12 @@ function argumentAt(call, argument, plan) {
   return typeof argument === "number" ? givenAt(call, plan)[argument][0] : argument;
 }
 
-/** A plain value as sentences write it. */
+/** A plain value, or a reference, as sentences write it. */
 function wordsOfValue(value) {
+  if (value !== null && typeof value === "object" && value.$) {
+    const [call, path] = value.$, way = path.map(step => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
+    return way ? `‹call ${call + 1}: ${way.replace(/^\./, "")}›` : `‹call ${call + 1}›`;
+  }
   return value === null || typeof value !== "object" ? JSON.stringify(value) : "";
 }
 
@@ -109,9 +113,9 @@ function wordsOfValue(value) {
 function fillsOf(call, argument, plan) {
   if (call === NO_PLACE) return ["", "", "", "", ""];
   const name = argumentAt(call, argument, plan), given = givenAt(call, plan);
-  const found = given.find(one => one[0] === name), value = found ? wordsOfValue(found[1]) : "";
+  const found = name === null ? null : given.find(one => one[0] === name), value = found ? wordsOfValue(found[1]) : "";
   if (call === THE_ANSWER) return ["", "", value, `'${name}'`, ""];
-  const listed = given.map(([one, said]) => `${one}=${wordsOfValue(said)}`).join(", ");
+  const listed = name === null ? given.map(([one, said]) => `${one}=${wordsOfValue(said)}`).join(", ") : "";
   return [listed, plan.c[call][0], value, `'${name}'`, `call ${call + 1}`];
 }
 
@@ -122,15 +126,36 @@ function placeAt(call, argument, plan, span) {
     : [call === THE_ANSWER ? null : call, argumentAt(call, argument, plan), ...span];
 }
 
-function editOf([code, words, cause, goldCall, goldArgument, predCall, predArgument, ...span], pred, gold, spans) {
+const nameOf = call => call[0].slice(call[0].lastIndexOf(".") + 1);
+const lengthOf = text => (/[\ud800-\udbff]/.test(text) ? [...text].length : text.length);
+
+/** About where a call or an argument stands in a text; planner_eval/reports/told.py guesses the same. */
+function guessed(text, calls, call, argument) {
+  let at = 0, begin = 0;
+  for (const one of calls.slice(0, call + 1)) {
+    begin = Math.max(text.indexOf(nameOf(one), at), 0);
+    at = begin + nameOf(one).length;
+  }
+  const points = unit => lengthOf(text.slice(0, unit));
+  if (argument === null) {
+    const after = call + 1 < calls.length ? text.indexOf(nameOf(calls[call + 1]), at) : -1;
+    return [points(begin), after >= 0 ? points(after) : lengthOf(text)];
+  }
+  const place = points(Math.max(text.indexOf(argument, at), 0));
+  const given = calls[call][1].find(one => one[0] === argument), value = given ? given[1] : "";
+  return [place, place + lengthOf(argument) + (typeof value === "string" ? lengthOf(value) : 0)];
+}
+
+function editOf([code, words, cause, goldCall, goldArgument, predCall, predArgument, ...off], pred, gold, spans, text) {
   const none = { c: [] }, ours = fillsOf(predCall, predArgument, pred || none);
   const theirs = fillsOf(goldCall, goldArgument, gold || none);
   const fills = [...ours.flatMap((one, at) => [one, theirs[at]]), `gold's ${goldCall + 1}`];
   const said = words.replace(/[\x02-\x07\x0e-\x12]/g, mark => fills[MARKS.indexOf(mark)]);
-  const call = spans[goldCall] || [];
+  const about = off.length ? guessed(text, pred.c, predCall, argumentAt(predCall, predArgument, pred)) : [];
+  const here = off.map((far, at) => about[at] + far), call = spans[goldCall] || [];
   const within = (call[2] && typeof goldArgument === "number" && call[2][goldArgument]) || call.slice(0, 2);
   return [packed.codes[code], said, cause, placeAt(goldCall, goldArgument, gold, within),
-    placeAt(predCall, predArgument, pred, span)];
+    placeAt(predCall, predArgument, pred, here)];
 }
 
 /** All that is known of one pair. */
@@ -150,7 +175,7 @@ async function detail(k) {
     const pred = planOf(p, gold);
     made[`p${end}`] = pred;
     if (text !== null) made[`pt${end}`] = text;
-    made[`e${end}`] = (edits || []).map(edit => editOf(edit, pred, gold, spans));
+    made[`e${end}`] = (edits || []).map(edit => editOf(edit, pred, gold, spans, text));
     made[`al${end}`] = (partners || []).map(([ours, theirs]) => [theirs, ours]);
     if (structure) made[`s${end}`] = structure;
     for (const [name, value] of Object.entries(more || {})) made[name + end] = value;
