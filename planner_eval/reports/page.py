@@ -24,6 +24,7 @@ SCRIPTS = (
 
 _FOLDER = "viz/report/"
 _PLACE = re.compile(r"{{(\w+)}}")
+_UNSAFE = re.compile("[<\u2028\u2029\ud800-\udfff]")
 
 
 def page(head: Mapping[str, Any], packs: Iterable[bytes]) -> Iterator[str]:
@@ -57,10 +58,7 @@ def in_page(data: Any) -> str:
     >>> in_page({"a": "</script>"})
     '{"a":"\\u003c/script>"}'
     """
-    said = written(data)
-    for char in "<\u2028\u2029":
-        said = said.replace(char, f"\\u{ord(char):04x}")
-    return said
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", written(data))
 
 
 def _filled(template: str, shown: Mapping[str, str]) -> str:

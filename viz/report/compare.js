@@ -97,6 +97,6 @@ function makeCompare() {
     el("p", { class: "names" }, head.runs.map((run, at) => el("span", null, el("b", { class: "letter", text: LETTER[at] }), foreign(run.name)))),
     card("Who is right", "", quadrants(found)),
     (compared.figures || []).length ? card("Paired figures", "beside", pairedFigures(compared.figures)) : null,
-    card("Flips", "groups wide-card", flipList("a", found.a), flipList("b", found.b)),
+    card("Flips", "groups wide-card two-wide", flipList("a", found.a), flipList("b", found.b)),
     where.length ? card("Who is right where", "groups wide-card", where) : null].filter(Boolean));
 }

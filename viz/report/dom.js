@@ -41,6 +41,9 @@ const visibleLines = text => String(text).replace(UNSEEN, c => (c === "\n" || c 
 const prose = text => String(text).replace(UNSEEN_IN_PROSE, escaped);
 const nameText = name => (String(name).trim() ? visible(name) : `"${visible(name)}"`);
 
+/** A text as an address can hold it: without lone surrogates. */
+const addressed = text => (text.toWellFormed ? text.toWellFormed() : text.replace(/\p{Cs}/gu, "\ufffd"));
+
 const count = n => n.toLocaleString("en-US");
 const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : many || `${one}s`}`;
 const stateWords = state => state.replaceAll("_", " ");

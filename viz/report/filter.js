@@ -68,12 +68,17 @@ function wordsOfPairs() {
 /** The words asked for; what stands in quotation marks is one. */
 const wordsOf = text => [...text.toLowerCase().matchAll(/"([^"]+)"?|(\S+)/g)].map(m => m[1] || m[2]);
 
+/** What the first search needs, made when the page has nothing else to do. */
+function prepareSearch() {
+  all.lower ||= all.strings.map(one => one.toLowerCase());
+  all.words ||= wordsOfPairs();
+}
+
 /** Which pairs have all words, as a list of zeros and ones; null where none is asked for. */
 function pairsWith(text) {
   const words = wordsOf(text);
   if (!words.length) return null;
-  all.lower ||= all.strings.map(one => one.toLowerCase());
-  all.words ||= wordsOfPairs();
+  prepareSearch();
   const { begins, flat } = all.words, fits = new Uint8Array(all.n).fill(1);
   for (const word of words) {
     const has = new Uint8Array(all.lower.length);
@@ -124,7 +129,7 @@ function matching(asked) {
   const active = all.facets
     .map((facet, at) => ({ facet, at, value: facet.key.startsWith("f.") ? asked.fields[facet.key.slice(2)] : asked[facet.key] }))
     .filter(one => one.value)
-    .map(one => ({ ...one, value: one.facet.names.indexOf(one.value) }));
+    .map(one => ({ ...one, value: one.facet.names.findIndex(name => addressed(name) === addressed(one.value)) }));
   for (let i = 0; i < all.n; i++) {
     const k = order ? order[i] : i;
     if (fits && !fits[k]) continue;

@@ -2,13 +2,14 @@
 
 const ROW = 52;                 // pixels of a row, as style.css has it
 const TALLEST = 8_000_000;      // pixels that every browser scrolls; longer lists are scrolled in larger steps
-const list = { found: [], at: -1, scroller: null, room: null, drawn: "" };
+const list = { found: [], at: -1, scroller: null, room: null, drawn: "", height: 600 };
 
 function makeList() {
   list.room = el("div", { class: "room", role: "presentation" });
   list.scroller = el("div", { id: "list", class: "list", role: "listbox", tabindex: "0", "aria-label": "Pairs" }, list.room);
   list.scroller.addEventListener("scroll", () => requestAnimationFrame(drawRows), { passive: true });
-  new ResizeObserver(() => { list.drawn = ""; drawRows(); }).observe(list.scroller);
+  // the height is kept, for asking after a change makes the browser lay out the whole page
+  new ResizeObserver(([one]) => { list.height = one.contentRect.height || 600; list.drawn = ""; drawRows(); }).observe(list.scroller);
   return list.scroller;
 }
 
@@ -22,13 +23,13 @@ function showList(found) {
 
 /** The row that stands at the upper edge, with its fraction. */
 function topRow() {
-  const height = list.scroller.clientHeight, all = list.found.length * ROW, tall = Math.min(all, TALLEST);
+  const { height } = list, all = list.found.length * ROW, tall = Math.min(all, TALLEST);
   if (tall <= height) return 0;
   return (list.scroller.scrollTop * (all - height)) / (tall - height) / ROW;
 }
 
 function drawRows() {
-  const height = list.scroller.clientHeight || 600, top = topRow(), first = Math.max(0, Math.floor(top) - 4);
+  const { height } = list, top = topRow(), first = Math.max(0, Math.floor(top) - 4);
   const last = Math.min(list.found.length, Math.ceil(top + height / ROW) + 4);
   const now = `${first} ${last} ${list.at} ${top.toFixed(2)}`;
   if (now === list.drawn) return;
@@ -65,7 +66,7 @@ function pairRow(k, position) {
 
 /** Bring a row into sight. */
 function reveal(position) {
-  const height = list.scroller.clientHeight, top = topRow(), rows = height / ROW;
+  const { height } = list, top = topRow(), rows = height / ROW;
   if (position >= top && position + 1 <= top + rows) return;
   const wanted = Math.max(0, (position < top ? position : position + 1 - rows) * ROW);
   const all = list.found.length * ROW, tall = Math.min(all, TALLEST);

@@ -12,6 +12,7 @@ function makePairs() {
   const sort = el("select", { id: "sort", "aria-label": "Sort" }, SORTS.map(([value, text]) => el("option", { value, text })));
   sort.addEventListener("change", () => go({ sort: sort.value }));
   pane.node = el("article", { id: "pair", "aria-label": "One pair", tabindex: "-1" });
+  new ResizeObserver(([one]) => { pane.width = one.contentRect.width || innerWidth; }).observe(pane.node);
   byId("pairs").append(
     el("aside", { id: "facets", "aria-label": "Filters" }),
     el("div", { class: "column" }, el("div", { class: "controls" }, search, sort,
@@ -70,10 +71,10 @@ function refilter() {
   performance.measure("filter", { start: begun, end: performance.now() });
 }
 
-const positions = () => (all.positions ||= new Map([...all.id.keys()].reverse().map(k => [idOf(k), k])));
+const positions = () => (all.positions ||= new Map([...all.id.keys()].reverse().map(k => [addressed(idOf(k)), k])));
 
 function showOpen() {
-  const k = state.id ? positions().get(state.id) ?? -1 : -1;
+  const k = state.id ? positions().get(addressed(state.id)) ?? -1 : -1;
   byId("pairs").classList.toggle("open", Boolean(state.id));
   markOpen(k);
   if (k >= 0) { if (pane.k !== k || pane.at !== list.at) showPair(k).catch(failed); pane.at = list.at; }
@@ -97,7 +98,7 @@ function update() {
 const KEYS = {
   j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1),
   Home: () => openAt(0, true), End: () => openAt(list.found.length - 1, true),
-  PageDown: () => step(Math.floor(list.scroller.clientHeight / ROW)), PageUp: () => step(-Math.floor(list.scroller.clientHeight / ROW)),
+  PageDown: () => step(Math.floor(list.height / ROW)), PageUp: () => step(-Math.floor(list.height / ROW)),
   Enter: () => { if (pane.k >= 0) byId("pair-id")?.focus(); else step(1); },
 };
 const ONLY_IN_LIST = ["ArrowDown", "ArrowUp", "Home", "End", "PageDown", "PageUp", "Enter"];
@@ -168,7 +169,7 @@ function failed(error) {
 }
 
 async function start() {
-  setTheme(THEMES.includes(keptTheme()) ? keptTheme() : "auto");
+  setTheme(THEMES.find(theme => theme === keptTheme()) || head.theme || "auto");
   byId("about").replaceChildren(...head.runs.map((run, at) => el("span", null, two && el("b", { class: "letter", text: LETTER[at] }), foreign(run.name))), el("span", { text: plural(head.pairs, "pair") }));
   byId("made").textContent = `planeval ${head.version}`;
   if (!two) byId("views").querySelector("[data-view=compare]").remove();
@@ -179,6 +180,7 @@ async function start() {
   listen();
   onState = update;
   update();
+  (globalThis.requestIdleCallback || setTimeout)(prepareSearch);
   document.documentElement.dataset.ready = Math.round(performance.now());
   performance.mark("ready");
 }

@@ -1,6 +1,6 @@
 // The overview: figures with intervals, states, causes, tools taken for others, breakdowns.
 
-const MOST_ROWS = 10;
+const MOST_ROWS = 7;
 const LETTER = ["A", "B"];
 
 /** A place on an axis from 0 to 1 as a share of its width. */
@@ -33,12 +33,12 @@ function figuresTable() {
     const top = Math.max(1, ...found.flatMap(one => [one.value || 0, one.high || 0]));
     return el("tr", null, el("th", { scope: "row" }, foreign(name)),
       el("td", { class: "axis" }, intervalMark(found, top)),
-      found.map(one => [el("td", { class: "number strong", text: figureText(one.value) }), el("td", { class: "number muted", text: intervalWords(one) })]).flat(),
+      found.map(one => [el("td", { class: "number strong", text: figureText(one.value) }), el("td", { class: "number muted ci", text: intervalWords(one) })]).flat(),
       el("td", { class: "number muted pr" }, found.map(prWords).filter(Boolean).join(" · ")),
-      el("td", { class: "number muted", text: found[0].n === undefined ? "" : count(found[0].n) }));
+      el("td", { class: "number muted n", text: found[0].n === undefined ? "" : count(found[0].n) }));
   };
   const title = at => (two ? LETTER[at] : "value");
-  return card("Figures", "wide-card", el("div", { class: "wide" }, el("table", { class: "figures" },
+  return card("Figures", "", el("div", { class: "wide" }, el("table", { class: "figures" },
     el("thead", null, el("tr", null, el("th", { scope: "col", text: "figure" }), axisHead("0", "1"),
       runs.flatMap((_, at) => [el("th", { scope: "col", class: `number letter-${at}`, text: title(at) }), el("th", { scope: "col", class: "number", text: "95 %" })]),
       el("th", { scope: "col", class: "number pr", text: "precision / recall" }), el("th", { scope: "col", class: "number", text: "n" }))),
@@ -142,13 +142,19 @@ const perRun = (title, view, kind) => head.runs.map((run, at) => {
   return shown.length ? card(two ? `${title}: ${LETTER[at]}` : title, kind, shown) : null;
 });
 
+function madeCard() {
+  if (!head.runs.some(run => run.signature || run.answers)) return null;
+  return card("How it was made", "", el("dl", { class: "made" }, head.runs.flatMap(run => [el("dt", null, foreign(run.name)),
+    el("dd", null, run.answers && el("p", null, foreign(run.answers)), run.signature && el("p", { class: "signature" }, foreign(run.signature)))])));
+}
+
+/** States above everything; figures and fields beside what went wrong. */
 function makeOverview() {
-  const parts = [figuresTable(), card("What became of the pairs", "", head.runs.map(statesView).flat())];
-  parts.push(...perRun(head.runs[0].causes ? "Causes, and what undoing one would gain" : "Where it differs", run => causesView(run), "groups"));
-  parts.push(...perRun("Which tool was taken for which", run => ((run.mistaken || []).length ? mistakenView(run) : null)));
-  parts.push(...perRun("By field", run => (run.by || []).map(breakdown), "groups"));
-  if (head.runs.some(run => run.signature || run.answers)) parts.push(card("How it was made", "", el("dl", { class: "made" }, head.runs.flatMap(run => [
-    el("dt", null, foreign(run.name)), el("dd", null, run.answers && el("p", null, foreign(run.answers)), run.signature && el("p", { class: "signature" }, foreign(run.signature)))]))));
-  if ((head.notes || []).length) parts.push(card("Notes", "", el("ul", { class: "notes" }, head.notes.map(note => el("li", null, foreign(note))))));
-  byId("overview").replaceChildren(...parts.flat().filter(Boolean));
+  const causes = head.runs.some(run => run.causes) ? "Causes, and what undoing one would gain" : "Where it differs";
+  const wrong = head.runs.some(run => run.causes) ? perRun(causes, causesView, "groups") : [card(causes, "groups", causesView(head.runs[0]))];
+  const right = [...wrong, ...perRun("Which tool was taken for which", run => ((run.mistaken || []).length ? mistakenView(run) : null)), madeCard(),
+    (head.notes || []).length ? card("Notes", "", el("ul", { class: "notes" }, head.notes.map(note => el("li", null, foreign(note))))) : null];
+  const left = [figuresTable(), ...perRun("By field", run => (run.by || []).filter(one => one.rows.length).map(breakdown), "groups")];
+  byId("overview").replaceChildren(card("What became of the pairs", "states-card", head.runs.map(statesView)),
+    el("div", { class: "halves" }, el("div", { class: "half" }, left.filter(Boolean)), el("div", { class: "half columns" }, right.filter(Boolean))));
 }

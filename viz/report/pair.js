@@ -1,14 +1,14 @@
 // One pair: what was asked, what differs and why, the two plans over one another, both texts, the run.
 
 const RUN_KEYS = ["a", "b"];
-const pane = { k: -1, node: null };
+const pane = { k: -1, node: null, width: 800 };  // the width is kept: asking would lay out the page anew
 
 /** What detail(k) says of one run. */
 function sideOf(found, which) {
   const b = which === "b" ? "b" : "";
   return {
     name: two ? head.runs[which === "b" ? 1 : 0].name : "", letter: two ? which.toUpperCase() : "",
-    plan: found[`p${b}`] || null, edits: found[`e${b}`] || [], aligned: found[`al${b}`] || [], text: found[`pt${b}`],
+    gold: (b && found.gb) || found.g || null, plan: found[`p${b}`] || null, edits: found[`e${b}`] || [], aligned: found[`al${b}`] || [], text: found[`pt${b}`],
     error: found[`error${b}`], repairs: found[`repairs${b}`] || [], structure: found[`s${b}`], run: found[`ex${b}`], raw: found[`raw${b}`],
   };
 }
@@ -29,9 +29,9 @@ function editList(edits) {
 const withoutCode = ([code, words]) => (words.startsWith(`${code}: `) ? words.slice(code.length + 2) : words);
 
 /** The drawing of one run's plan against gold. */
-function drawingOf(found, side, across) {
-  if (side.plan && found.g) return overlay(found.g, side.plan, side.aligned, side.edits);
-  const plan = side.plan || found.g;
+function drawingOf(side) {
+  if (side.plan && side.gold) return overlay(side.gold, side.plan, side.aligned, side.edits);
+  const plan = side.plan || side.gold;
   if (!plan) return null;
   const scene = planScene(plan);
   if (!side.plan) scene.summary = `gold's plan alone: ${scene.summary}; there is no prediction that could be drawn`;
@@ -40,9 +40,9 @@ function drawingOf(found, side, across) {
 }
 
 /** Values and failures of a run beside one another, a row a call. */
-function runView(found, side) {
+function runView(side) {
   if (!side.run) return null;
-  const rows = [["p", side.plan, "prediction"], ["g", found.g, "gold"]].filter(([key, plan]) => side.run[key] && plan);
+  const rows = [["p", side.plan, "prediction"], ["g", side.gold, "gold"]].filter(([key, plan]) => side.run[key] && plan);
   return el("section", null, el("h3", { text: "What a run gave" }), side.run.said && el("p", { dir: "auto", text: visible(side.run.said) }),
     el("div", { class: "wide" }, el("table", { class: "run" },
       el("thead", null, el("tr", null, ["plan", "call", "", "value or failure"].map(text => el("th", { scope: "col", text })))),
@@ -53,22 +53,22 @@ function runView(found, side) {
 
 /** Everything about one run of a pair. */
 function sideView(found, side, across) {
-  const scene = drawingOf(found, side, across), parts = [];
+  const scene = drawingOf(side), parts = [];
   if (side.letter) parts.push(el("h3", { class: "run-name" }, el("b", { class: "letter", text: side.letter }), foreign(side.name)));
   if (side.error) parts.push(el("pre", { class: "error", dir: "auto", tabindex: "0", role: "group", "aria-label": "Why it could not be read", text: visibleLines(side.error) }));
   if (side.repairs.length) parts.push(el("section", null, el("h3", { text: "Repairs" }), el("ul", null, side.repairs.map(one => el("li", null, foreign(one))))));
   if (side.edits.length) parts.push(el("section", null, el("h3", { text: plural(side.edits.length, "difference") }), editList(side.edits)));
   if (side.structure) parts.push(el("p", { class: "structure", dir: "auto", text: visible(side.structure) }));
-  if (scene) parts.push(el("section", { class: "plans" }, el("h3", { text: side.plan && found.g ? "The two plans over one another" : "Plan" }), sceneView(scene, across)));
-  parts.push(runView(found, side));
+  if (scene) parts.push(el("section", { class: "plans" }, el("h3", { text: side.plan && side.gold ? "The two plans over one another" : "Plan" }), sceneView(scene, across)));
+  parts.push(runView(side));
   const view = el("div", { class: "side" }, parts.filter(Boolean));
-  if (scene) linkEdits(view, scene, side, found);
+  if (scene) linkEdits(view, scene, side);
   return view;
 }
 
 /** Pointing at an edit shows its box, and the other way round. */
-function linkEdits(view, scene, side, found) {
-  const ends = { pred: side.plan || { c: [] }, gold: found.g || { c: [] } };
+function linkEdits(view, scene, side) {
+  const ends = { pred: side.plan || { c: [] }, gold: side.gold || { c: [] } };
   const boxes = side.edits.map(edit => boxOf(scene, edit, ends));
   const light = (selector, on) => view.querySelectorAll(selector).forEach(node => node.classList.toggle("lit", on));
   for (const item of view.querySelectorAll("li[data-edit]")) {
@@ -79,11 +79,19 @@ function linkEdits(view, scene, side, found) {
   }
 }
 
+/** The text of gold; of two runs one for each where their differences lie in two of its answers. */
+function goldTexts(found, sides) {
+  if (sides.length > 1 && found.gb) {
+    return sides.map(side => textView(`Gold nearest to ${side.letter}`, side.letter === "B" ? found.gtb : found.gt, side.gold, side.edits, 3));
+  }
+  const told = sides.find(side => side.edits.length) || sides[0];
+  return [textView(two && told.edits.length ? `Gold, with what ${told.letter} has otherwise` : "Gold", found.gt, found.g, told.edits, 3)];
+}
+
 function textsView(found, sides) {
-  const gold = sides.find(side => side.edits.length) || sides[0];
   const parts = [
     ...sides.map(side => textView(side.letter ? `Prediction of ${side.letter}` : "Prediction", side.text, side.plan, side.edits, 4)),
-    textView(two ? `Gold, with what ${gold.letter} has otherwise` : "Gold", found.gt, found.g, gold.edits, 3),
+    ...goldTexts(found, sides),
     ...sides.filter(side => side.raw).map(side => textView(side.letter ? `Raw reply of ${side.letter}` : "Raw reply", side.raw, null, [], 4)),
   ].filter(Boolean);
   return parts.length ? el("section", null, el("h3", { text: "Texts" }), el("div", { class: "texts" }, parts)) : null;
@@ -122,7 +130,8 @@ async function showPair(k) {
   const found = await detail(k);
   if (pane.k !== k) return;
   const sides = (two ? RUN_KEYS : ["a"]).map(which => sideOf(found, which));
-  const room = pane.node.clientWidth || 800, across = Math.max(240, two && room > 900 ? room / 2 - 40 : room - 48);
+  const across = Math.max(240, two && pane.width > 900 ? pane.width / 2 - 24 : pane.width);
+  if (pane.node.scrollTop) pane.node.scrollTop = 0;  // before the change, for after it this would lay out the page
   pane.node.replaceChildren(...[
     el("header", null, pairTools(k), el("h2", { id: "pair-id", tabindex: "-1" }, foreign(idOf(k))),
       el("p", { class: "chips" }, stateChip(stateOf(k), two && "A"), two && stateChip(stateOfB(k), "B"),
@@ -130,7 +139,6 @@ async function showPair(k) {
     fieldsOf(k), questionView(found.q),
     el("div", { class: two ? "sides" : "one" }, sides.map(side => sideView(found, side, across))),
     textsView(found, sides)].filter(Boolean));
-  pane.node.scrollTop = 0;
   performance.measure("pair", { start: begun, end: performance.now() });
   say(`${visible(idOf(k))}: ${stateWords(stateOf(k))}`);
 }

@@ -100,9 +100,12 @@ function overlay(gold, pred, aligned, edits, alone = "extra") {
   return { boxes: made.boxes, arrows: made.arrows, summary: summaryOf(made), ofPred: made.ofPred, ofGold: made.ofGold };
 }
 
+/** All places that an edit concerns, in gold and in the prediction. */
+const placesOf = edit => [[edit[3], edit[4]], ...(edit[5] || [])];
+
 function touchedBy(edits, pred, gold) {
   const found = { pred: new Set(), gold: new Set(), changed: new Set(), renamed: new Map(), early: new Set() };
-  for (const [code, , , g, p] of edits) {
+  for (const [code, g, p] of edits.flatMap(edit => placesOf(edit).map(place => [edit[0], ...place]))) {
     const ours = p && `${p[0] ?? pred.c.length} ${p[1]}`, theirs = g && `${g[0] ?? gold.c.length} ${g[1]}`;
     if (p) found.pred.add(ours);
     if (g) found.gold.add(theirs);

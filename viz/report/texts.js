@@ -1,5 +1,7 @@
 // The texts of both plans, with the places of edits highlighted.
 
+const GOLD = 3;  // where an edit says its place in gold; what is not there is marked only as the call that lacks it
+
 /** The role of an edit's colour. */
 function roleOfCode(code) {
   if (code.endsWith(".missing")) return "missing";
@@ -45,12 +47,12 @@ function inHalves(text, positions) {
 /** The places of edits in a text: begin, end, role and the edit's number. */
 function spansOf(text, edits, side, places) {
   const found = [];
-  edits.forEach((edit, at) => {
-    const place = edit[side];
-    if (!place) return;
+  for (const [edit, at, place] of edits.flatMap((edit, at) => placesOf(edit).map(both => [edit, at, both[side - GOLD]]))) {
+    if (!place) continue;
     const [begin, end] = places ? places.get(`${place[0]} ${place[1] ?? null}`) || places.get(`${place[0]} null`) || [] : place.slice(2);
-    if (Number.isInteger(begin) && end > begin) found.push({ begin, end, at, role: roleOfCode(edit[0]), words: edit[1] });
-  });
+    const role = roleOfCode(edit[0]), lacks = edit[0].startsWith("argument.") && role === (side === GOLD ? "extra" : "missing");
+    if (Number.isInteger(begin) && end > begin) found.push({ begin, end, at, role: lacks ? "here" : role, words: edit[1] });
+  }
   if (places) return found;
   const halves = inHalves(text, found.flatMap(one => [one.begin, one.end]));
   return found.map((one, at) => ({ ...one, begin: halves[2 * at], end: halves[2 * at + 1] }));
