@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "parse": ("parse", "Read plans, and say in which notation, why, and what was ignored."),
     "predict": ("predict", "Ask a model for plans, as the benchmarks ask, or for tasks of your own."),
     "render": ("render", "Draw a plan."),
+    "report": ("report", "Write one page that shows a run: what was right, what went wrong, and why."),
     "schema": ("schema", "Print the JSON Schema of a file that people write, or of a report."),
     "score": ("score", "Score predictions against gold plans: figures with confidence intervals."),
     "selftest": ("selftest", "Put this or any other scorer to 38 pairs with known answers."),

@@ -34,7 +34,7 @@ from planner_eval.cli.predicted import (
     those_asked,
 )
 from planner_eval.cli.runs import is_run, refuse_torn
-from planner_eval.cli.score import OWN
+from planner_eval.cli.score import OWN, PAGE
 from planner_eval.cli.score_benchmark import (
     Published,
     benchmark_options,
@@ -48,6 +48,8 @@ from planner_eval.cli.terminal import counted
 
 if TYPE_CHECKING:
     from planner_eval.llm.counted import Counted
+    from planner_eval.prediction.folder import Predicted
+    from planner_eval.records.files import PlanFile
     from planner_eval.scoring.allowed import Allowed
     from planner_eval.scoring.contrast import Comparison
     from planner_eval.scoring.junit import Case
@@ -80,7 +82,7 @@ if TYPE_CHECKING:
 @seed_option
 @picture("--mistaken", DRAWN, "Draw which tool was taken for which; the suffix says how.")
 @benchmark_options
-@written(*WRITTEN)
+@written(*WRITTEN, PAGE)
 @output
 def command(
     systems: tuple[str, ...],
@@ -131,30 +133,9 @@ def command(
         for one in systems:
             refuse_torn(one)
         raise missing("gold")
-    others = "without --benchmark: a benchmark has its own notation and figures"
-    refuse_idle(
-        [
-            Applies(Published._fields[1:], named, "with --benchmark NAME"),
-            Applies(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
-            Applies(("keys",), form in ("text", "md", "json"), "to --format text, md and json"),
-            Applies(
-                (*(one for one in OWN if one not in ("cluster", "every")), "mistaken"), not named, others
-            ),
-            Applies(
-                ("infer",),
-                named or not keys or not {"depth", "pattern"}.isdisjoint(keys),
-                "with --by depth or --by pattern: no metric counts inferred edges",
-            ),
-            Applies(
-                ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
-            ),
-            Applies(
-                (*READING, "policy", "wrappers", "metrics"),
-                gold is not None,
-                "to files of plans: runs have been scored",
-            ),
-        ]
-    )
+    _refuse_idle(form, keys, named=named, files=gold is not None)
+    if form == PAGE:
+        return _page(systems, gold, how, policy, metrics, keys, names, asked, output, named=named)
     allowed = [_allowed(text) for text in fail_if_worse]
     judge = None
     if gold is None:
@@ -165,9 +146,7 @@ def command(
         ids = asked[0].ids if asked else None
         found, judge = _under_benchmark(systems, gold, how, published, names, ids, seed=seed, cluster=cluster)
     else:
-        sides, golds = read_sides(systems, gold, how, asked)
-        if asked:
-            golds = those_asked(golds, asked[0])
+        sides, golds = _read(systems, gold, how, asked)
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
         chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed, "cluster": cluster}
         found = pe.compare(sides, golds, reading=how, names=names, progress=counted(), **chosen)
@@ -182,6 +161,78 @@ def command(
     if mistaken:
         _draw(found, mistaken)
     return max(3 if not found.n else int(bool(problems)), judge_failed(judge))
+
+
+def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, files: bool) -> None:
+    """Refuse options that would have no effect."""
+    others = "without --benchmark: a benchmark has its own notation and figures"
+    refuse_idle(
+        [
+            Applies(Published._fields[1:], named, "with --benchmark NAME"),
+            Applies(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
+            Applies(("keys",), form in ("text", "md", "json", PAGE), "to --format text, md, json and html"),
+            Applies(
+                (*(one for one in OWN if one not in ("cluster", "every")), "mistaken"), not named, others
+            ),
+            Applies(
+                ("infer",),
+                named or not keys or not {"depth", "pattern"}.isdisjoint(keys),
+                "with --by depth or --by pattern: no metric counts inferred edges",
+            ),
+            Applies(
+                ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
+            ),
+            Applies(
+                (*READING, "policy", "wrappers", "metrics"),
+                files,
+                "to files of plans: runs have been scored",
+            ),
+        ]
+    )
+
+
+def _page(
+    systems: Sequence[str],
+    gold: str | None,
+    how: pe.Reading,
+    policy: str | None,
+    metrics: tuple[str, ...],
+    keys: tuple[str, ...],
+    names: Sequence[str],
+    asked: Sequence[Predicted],
+    output: str | None,
+    *,
+    named: bool,
+) -> int:
+    """Write a page of two systems, pair by pair."""
+    from planner_eval.cli.report import paged_both, tell
+    from planner_eval.verbs.report_runs import of_run
+
+    refuse_idle(
+        [
+            Applies(("fail_if_worse", "mistaken", "seed", "cluster"), False, "to other formats than html"),
+            Applies(("benchmark",), not named, "to other formats than html"),
+        ]
+    )
+    if len(systems) > 2:
+        raise click.UsageError(f"a page shows two systems, and these are {len(systems)}: name two of them")
+    if gold is None:
+        one, other = [of_run(one) for one in systems]
+        one.refuse_unlike(other)
+        return tell(
+            paged_both([one.paired, other.paired], one.policy, one.metrics, keys or one.by, names), output
+        )
+    sides, golds = _read(systems, gold, how, asked)
+    both = [pe.pair(side, golds, reading=how) for side in sides]
+    return tell(paged_both(both, chosen_policy(policy), metrics, keys, names), output)
+
+
+def _read(
+    systems: Sequence[str], gold: str, how: pe.Reading, asked: Sequence[Predicted]
+) -> tuple[list[PlanFile], PlanFile]:
+    """The predictions of each, and the gold plans that they were asked for."""
+    sides, golds = read_sides(systems, gold, how, asked)
+    return sides, those_asked(golds, asked[0]) if asked else golds
 
 
 def _mixed(runs: Sequence[str], files: Sequence[str], gold: str | None) -> click.UsageError:

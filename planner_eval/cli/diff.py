@@ -10,7 +10,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.formats import DRAWN, WRITTEN, of_suffix
-from planner_eval.cli.diff_rows import draw_each, draw_pair, effects_of, report, say_distance, say_effects
+from planner_eval.cli.diff_rows import draw_each, draw_pair, effects_of, say_distance, say_effects
 from planner_eval.cli.drawing import Look, drawing, is_folder
 from planner_eval.cli.options import Applies, emit, note, outputs, refuse_idle, was_given, written
 from planner_eval.cli.pairs import missing, pairs
@@ -110,6 +110,8 @@ def command(
     _refuse_idle(shape, output if patch and named not in PATCHED else None, len(paired.pairs))
     # A world must be able to answer what gold asks; nothing is known of the prediction.
     tools = pe.tool_source(execute, seed="0", facts=golds) if execute else None
+    if shape.paged:
+        return _page(paired, pred, gold, policy, running, output, only=shape.only)
     reading = {**how._asdict(), "ids": wanted}
     job = _job(shape, reading, chosen_policy(policy), places=places, structure=structure, each=each)
     rows: list[Row] = []
@@ -125,8 +127,7 @@ def command(
     with done as (sums, lines):
         refuse_unknown_names(paired, sums.names, job.policy)
         if shape.pictured:
-            title = f"{paired.pred.name} against {paired.gold.name}"
-            _draw(rows, shape, title, look, output, structure=structure)
+            _draw(rows, shape, look, output)
         elif shape.run:
             emit(sums.said, None)
         else:
@@ -151,13 +152,18 @@ class _Shape(NamedTuple):
 
     @property
     def pictured(self) -> bool:
-        """Whether it is drawn, or a report with drawings."""
-        return not self.patch and self.form in (*SHOWN, REPORT)
+        """Whether it is drawn."""
+        return not self.patch and self.form in SHOWN
+
+    @property
+    def paged(self) -> bool:
+        """Whether it is a page of all pairs."""
+        return not self.patch and self.form == REPORT
 
     @property
     def run(self) -> bool:
         """Whether it is a run that is kept in a folder."""
-        return self.folder and not self.pictured
+        return self.folder and not self.pictured and not self.paged
 
 
 def _job(
@@ -202,24 +208,41 @@ def _report_text(sums: DiffSums) -> str:
     return json.dumps(sums.report, ensure_ascii=False, indent=1)
 
 
-def _draw(
-    rows: list[Row], shape: _Shape, title: str, look: Look, output: str | None, *, structure: bool
-) -> None:
-    """Draw one pair or each, or write a page with all."""
+def _draw(rows: list[Row], shape: _Shape, look: Look, output: str | None) -> None:
+    """Draw one pair or each."""
     shown = [row for row in rows if row.state != "same"] if shape.only else rows
     if output is not None and shape.folder:
         draw_each(shown, shape.form, look, output)
-    elif shape.form in SHOWN:
-        emit(draw_pair(rows, shape.form, look, output), output)
     else:
-        emit(report(shown, title, look, structure=structure), output)
+        emit(draw_pair(rows, shape.form, look, output), output)
+
+
+def _page(
+    paired: Paired,
+    pred: str,
+    gold: str,
+    policy: str | None,
+    running: Running,
+    output: str | None,
+    *,
+    only: bool,
+) -> int:
+    """Write a page of all pairs."""
+    from planner_eval.cli.report import diff_command, parts, tell
+    from planner_eval.verbs.reporting import Shown, report
+
+    shown = Shown(failures=only, command=diff_command(pred, gold, paired, policy))
+    found = report(paired, policy=chosen_policy(policy), shown=shown, **parts(running, paired))
+    note(f"{paired.said}; paired by {paired.by}")
+    states = found.reports[0].states()
+    wrong = states.get("same", 0) != sum(states.values())
+    return max(tell(found, output), int(wrong or bool(paired.repeated)))
 
 
 def _refuse_idle(shape: _Shape, misnamed: str | None, pairs: int) -> None:
     """Refuse options that would do nothing to what is written, and a file that is named as something else."""
     form, patch, many, _, folder, run = (*shape, shape.run)
-    drawn = form in SHOWN and not patch
-    paged = form == REPORT and not patch
+    drawn, paged = shape.pictured, shape.paged
     if folder and (patch or paged or (run and was_given("form"))):
         raise click.UsageError(
             "-o names a directory, which takes a drawing a pair, or the whole run: name the drawings' format "
@@ -231,7 +254,9 @@ def _refuse_idle(shape: _Shape, misnamed: str | None, pairs: int) -> None:
         [
             Applies(("form", "execute"), not patch, "without --patch, which writes JSON"),
             Applies(
-                ("execute", "seconds"), not run, "to what is written into a file, not to a run's directory"
+                ("execute", "seconds"),
+                not (run or paged),
+                "to what is written into a file, not to a run's directory, nor to --format html",
             ),
             Applies(("initial",), was_given("execute"), "with --execute SPEC"),
             Applies(("store",), run, "to a run that is kept: -o DIR/"),
@@ -243,8 +268,8 @@ def _refuse_idle(shape: _Shape, misnamed: str | None, pairs: int) -> None:
             Applies(("places",), shows, "to one pair as text (name it with --id), and to json and jsonl"),
             Applies(
                 ("structure",),
-                shows or paged,
-                "to one pair as text (name it with --id), and to json, jsonl and html",
+                shows,
+                "to one pair as text (name it with --id), and to json and jsonl",
             ),
             Applies(("seconds",), pairs == 1, f"to one pair, and these are {pairs}: name one with --id"),
             Applies(
@@ -255,13 +280,13 @@ def _refuse_idle(shape: _Shape, misnamed: str | None, pairs: int) -> None:
             Applies(("force",), drawn, "to drawings"),
             Applies(
                 ("infer",),
-                drawn or paged,
-                "to drawings and --format html: inferred edges are shown, and make no difference",
+                drawn,
+                "to drawings: inferred edges are shown, and make no difference",
             ),
-            Applies(("theme", "deadline"), drawn or paged, "to drawings and --format html"),
+            Applies(("theme", "deadline"), drawn, "to drawings"),
             Applies(
                 Running._fields[:-1],
-                not (drawn or paged or was_given("execute") or was_given("seconds")),
+                not (drawn or was_given("execute") or was_given("seconds")),
                 "where each pair is told for itself: not to drawings, --execute and --edit-distance",
             ),
         ]

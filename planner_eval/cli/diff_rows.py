@@ -48,13 +48,6 @@ def draw_each(rows: Sequence[Row], form: str, look: Look, output: str) -> None:
     write_folder(drawn(), Path(output), form, len(rows), "pairs")
 
 
-def report(rows: Sequence[Row], title: str, look: Look, *, structure: bool) -> Iterator[str]:
-    """A page with all pairs and their drawings, in pieces."""
-    from planner_eval.drawing.html import report
-
-    return report(rows, title=title, theme=look.theme, deadline=look.deadline, structure=structure)
-
-
 def effects_of(tools: Any, initial: str | None, records: Sequence[Record]) -> Effects:
     """What runs the two plans of a pair, from the state of gold's record, else of the prediction's.
 

@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     from planner_eval.scoring.junit import Case
     from planner_eval.scoring.report import About, Report
 
+PAGE = "html"
+"""The format that shows all pairs as well, see :mod:`planner_eval.cli.report`."""
+
 OWN = (
     "dialect", "turn", "wrappers", "repair", "compute", "infer", "gold_dialect", "gold_id_field",
     "gold_text_field", "policy", "metrics", "keys", "cluster", "every",
@@ -99,7 +102,7 @@ RUNNING = ("jobs", "record_deadline", "part", "engine", "address", "quiet")
 @click.option("--details", is_flag=True, help="With --benchmark: the paper's further tables as well.")
 @running
 @store_option
-@written(*WRITTEN, TABBED, help="How to write it; tsv is a benchmark's own result file.")
+@written(*WRITTEN, TABBED, PAGE, help="How to write it; tsv is a benchmark's own result file.")
 @outputs(folder=True, into="keep the run in a folder, DIR/, and go on with one that is there")
 def command(
     pred: str,
@@ -182,6 +185,12 @@ def command(
             Applies(("output",), not kept or gold is not None, "as a file here, and DIR/ is a folder"),
         ]
     )
+    if form == PAGE and (named or again or kept):
+        raise click.UsageError(
+            "a page is made of a run that is kept, planeval report RUN: name DIR/ alone, or no DIR/ here"
+            if kept
+            else "--format html is for figures of our own, not for those of a benchmark"
+        )
     limits = [threshold(text) for text in fail_under]
     if named and gold is not None:
         refuse_stdin_twice(pred, gold)
@@ -194,6 +203,10 @@ def command(
     if again:
         return tell_run(pred, limits, form, output, charted, failures=only is not None)
     refuse_tabbed(form, None)
+    if form == PAGE and gold is None:
+        from planner_eval.cli.report import paged_run
+
+        return paged_run(pred, output, failures=only is not None)
     if gold is None:
         from pathlib import Path
 
@@ -207,7 +220,13 @@ def command(
         paired = pe.pair(answers[0], golds, reading=how)
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
         chosen |= {"policy": chosen_policy(policy), "by": keys, "cluster": cluster, "causes": causes}
-        made = pe.score(paired, **chosen, **in_parts(running, paired, output, store))
+        if form == PAGE:
+            from planner_eval.cli.report import paged
+
+            names = (asked.folder if asked else pred, gold)
+            made = paged(paired, names, policy, chosen, running, output, failures=only is not None)
+        else:
+            made = pe.score(paired, **chosen, **in_parts(running, paired, output, store))
     code = _tell(made, form, None if kept else output, limits, metrics, every=every, only=only is not None)
     return unanswered(asked) or code
 
@@ -230,7 +249,9 @@ def _tell(
     wanted = METRICS if every else metrics
     about = made.about
     cases = [each.case(file=about.file) for each in checked]
-    emit(write_report(made, form, failures=only, every=wanted, limits=cases, beside=_left_out(about)), output)
+    if form != PAGE:
+        told = write_report(made, form, failures=only, every=wanted, limits=cases, beside=_left_out(about))
+        emit(told, output)
     note(f"answers: {about.read['answers']}; gold: {about.read['gold']}; paired by {about.pairing}")
     say_unjudged(made.totals)
     for said in left_out(made, wanted) if form == "md" else ():

@@ -1,0 +1,354 @@
+"""planeval report: one page that shows a run, or predictions beside gold plans."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+import planner_eval as pe
+from planner_eval.base.errors import InputError
+from planner_eval.cli.options import (
+    Applies,
+    bundled,
+    emit,
+    note,
+    outputs,
+    refuse_idle,
+)
+from planner_eval.cli.pairs import READING, missing, say_unjudged, scored_pairs
+from planner_eval.cli.policy import chosen_policy
+from planner_eval.cli.predicted import answers_of, gold_of, is_predicted, same_samples, those_asked
+from planner_eval.cli.running import Running, running
+from planner_eval.cli.runs import is_run, peeked, refuse_absent, refuse_torn
+from planner_eval.cli.sources import read_sides, refuse_stdin_twice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from planner_eval.scoring.report import Report
+    from planner_eval.verbs.evaluating import Paired
+    from planner_eval.verbs.reporting import Told
+
+LOOK = ("title", "query", "texts", "only", "limit", "page_theme")
+"""Options that say what a page shows."""
+
+
+class Look(NamedTuple):
+    """What a page shows, as the user wants it."""
+
+    title: str | None
+    query: str | None
+    texts: bool
+    only: str | None
+    limit: int | None
+    page_theme: str
+
+
+def looks(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say what a page shows, which the command takes as ``look``."""
+    for option in (
+        click.option(
+            "--theme",
+            "page_theme",
+            type=click.Choice(["auto", "light", "dark"]),
+            default="auto",
+            show_default=True,
+            help="Colours: as the reader's system has them, or always the same.",
+        ),
+        click.option(
+            "--limit",
+            metavar="N",
+            type=click.IntRange(min=1),
+            help="List N pairs at most; figures are of all.",
+        ),
+        click.option(
+            "--only", type=click.Choice(["failures"]), help="List only pairs that are not the same."
+        ),
+        click.option(
+            "--no-texts",
+            "texts",
+            flag_value=False,
+            default=True,
+            help="Leave out the texts of plans, and show the plans alone.",
+        ),
+        click.option(
+            "--query",
+            metavar="FIELD",
+            help="The field of a record that holds the question or conversation; recognised when left out.",
+        ),
+        click.option("--title", metavar="TEXT", help="The page's heading; the names when left out."),
+    ):
+        command = option(command)
+    return bundled("look", Look, LOOK)(command)
+
+
+@click.command("report")
+@click.argument("systems", metavar="RUN|PRED...", nargs=-1, required=True)
+@click.option("--gold", metavar="GOLD", help="The gold plans; left out where RUN says them.")
+@scored_pairs
+@click.option(
+    "--metric", "metrics", multiple=True, metavar="NAME", help="A metric or a group; may be given again."
+)
+@click.option(
+    "--by",
+    "keys",
+    multiple=True,
+    metavar="KEY",
+    help="Break figures down, and filter pairs, by calls, depth, pattern or scope of the gold plan, or by a "
+    "field of its record. When left out: calls, and difficulty, domain and category where records have them.",
+)
+@looks
+@running
+@outputs("html")
+def command(
+    systems: tuple[str, ...],
+    gold: str | None,
+    how: pe.Reading,
+    policy: str | None,
+    metrics: tuple[str, ...],
+    keys: tuple[str, ...],
+    look: Look,
+    running: Running,
+    output: str | None,
+) -> int:
+    """Write one page that shows what was right, what went wrong, and why.
+
+    RUN is a folder that planeval predict, score or diff keeps; PRED is a file of predictions, and GOLD the
+    gold plans. Of two the page shows both beside one another, and what flipped. It opens from disk, loads
+    nothing, and holds every pair: those that could not be read say why. Exit code: 0 written, 2 usage,
+    3 nothing could be compared.
+    """
+    if len(systems) > 2:
+        raise click.UsageError(f"a page shows one system or two, and these are {len(systems)}")
+    done = [one for one in systems if is_run(one) and not is_predicted(one)]
+    if done and (gold is not None or len(done) < len(systems)):
+        raise click.UsageError(
+            f"{done[0]} is a run, which says itself what it was made of: name runs alone, without --gold"
+        )
+    refuse_idle(
+        [
+            Applies(READING, not done, "to files of plans: a run says how it was read"),
+            Applies(("metrics",), not _stored(systems, done), "to files of plans and runs of score"),
+        ]
+    )
+    if done:
+        found = _of_runs(done, policy, metrics, keys, look, running)
+    else:
+        found = _of_files(systems, gold, how, policy, metrics, keys, look, running)
+    return tell(found, output)
+
+
+def _stored(systems: Sequence[str], done: Sequence[str]) -> bool:
+    """Whether the page is of one run of diff, whose rows hold no counts."""
+    return len(systems) == 1 and bool(done) and peeked(done[0]).get("kind") == "diff"
+
+
+def _of_runs(
+    runs: Sequence[str],
+    policy: str | None,
+    metrics: tuple[str, ...],
+    keys: tuple[str, ...],
+    look: Look,
+    running: Running,
+) -> Told:
+    from planner_eval.verbs.report_runs import of_run, report_run
+
+    shown = shown_of(look, None)
+    if len(runs) == 1:
+        found = of_run(runs[0], policy)
+        name = policy or _named(found.policy.name)
+        command = diff_command(*found.given, found.paired, name, found.wrappers)
+        how = parts(running, found.paired)
+        return report_run(found, metrics=metrics, by=keys, shown=shown._replace(command=command), **how)
+    both = [of_run(one, policy) for one in runs]
+    for one in both[1:]:
+        both[0].refuse_unlike(one)
+    how = parts(running, both[0].paired)
+    pairs, counted = [one.paired for one in both], metrics or both[0].metrics
+    return paged_both(pairs, both[0].policy, counted, keys or both[0].by, names_of(runs), shown, **how)
+
+
+def _of_files(
+    systems: tuple[str, ...],
+    gold: str | None,
+    how: pe.Reading,
+    policy: str | None,
+    metrics: tuple[str, ...],
+    keys: tuple[str, ...],
+    look: Look,
+    running: Running,
+) -> Told:
+    names = names_of(systems)
+    asked = [answers_of(one) for one in systems if is_predicted(one)]
+    if asked and len(asked) < len(systems):
+        raise InputError(f"{asked[0].folder} is a run that asked a model, and {systems[-1]} is none")
+    if asked:
+        same_samples(asked)
+        gold = gold_of(asked[0], gold)
+        systems = tuple(one.rows for one in asked)
+    if gold is None:
+        for one in systems:
+            refuse_torn(one)
+            refuse_absent(one)
+        raise missing_gold()
+    refuse_stdin_twice(*systems, gold)
+    sides, golds = read_sides(systems, gold, how, asked)
+    if asked:
+        golds = those_asked(golds, asked[0])
+    paired = [pe.pair(one, golds, reading=how) for one in sides]
+    command = None if len(systems) > 1 else diff_command(systems[0], gold, paired[0], policy)
+    shown = shown_of(look, command)
+    return paged_both(paired, chosen_policy(policy), metrics, keys, names, shown, **parts(running, paired[0]))
+
+
+def paged_both(
+    paired: Sequence[Paired],
+    policy: Any,
+    metrics: Sequence[str],
+    keys: Sequence[str],
+    names: Sequence[str],
+    shown: Any = None,
+    **how: Any,
+) -> Told:
+    """A page of one system or two.
+
+    Args:
+        paired: The pairs of each.
+        policy: How values compare.
+        metrics: What is counted; the usual when empty.
+        keys: What figures are broken down by.
+        names: What the systems are called.
+        shown: What the page shows.
+        how: How the pairs are worked on.
+    """
+    from planner_eval.verbs.reporting import AS_USUAL, report
+
+    chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
+    source: Any = paired[0] if len(paired) == 1 else list(paired)
+    return report(source, policy=policy, by=keys, shown=shown or AS_USUAL, names=names, **chosen, **how)
+
+
+def paged(
+    paired: Paired,
+    names: tuple[str, str],
+    policy: str | None,
+    chosen: dict[str, Any],
+    running: Running,
+    output: str | None,
+    *,
+    failures: bool,
+) -> Report:
+    """Write a page where another command made the pairs: the figures.
+
+    Args:
+        paired: The pairs.
+        names: The predictions and the gold plans as the user named them.
+        policy: What the user named as policy.
+        chosen: How pairs are scored, as :func:`planner_eval.report` takes it.
+        running: How they are worked on.
+        output: The file; None for standard output.
+        failures: List only pairs that are not the same.
+    """
+    from planner_eval.verbs.reporting import Shown, report
+
+    shown = Shown(failures=failures, command=diff_command(paired.pred.name, names[1], paired, policy))
+    found = report(paired, shown=shown, names=[names[0]], **chosen, **parts(running, paired))
+    emit(found.pieces, output, plain=True)
+    return found.reports[0]
+
+
+def paged_run(run: str, output: str | None, *, failures: bool) -> int:
+    """Write a page of a run that was scored, where another command was told its folder."""
+    from planner_eval.verbs.report_runs import of_run, report_run
+    from planner_eval.verbs.reporting import Shown
+
+    found = of_run(run)
+    command = diff_command(*found.given, found.paired, _named(found.policy.name), found.wrappers)
+    return tell(report_run(found, shown=Shown(failures=failures, command=command)), output)
+
+
+def _named(policy: str) -> str | None:
+    """What a user would name to have a run's policy."""
+    return None if policy == "default" else policy
+
+
+def missing_gold() -> click.UsageError:
+    """That ``--gold`` is missing."""
+    return missing("gold")
+
+
+def tell(found: Told, output: str | None) -> int:
+    """Write a page, and say what is to be known of it: the exit code."""
+    emit(found.pieces, output, plain=True)
+    for said in found.notes:
+        note(said)
+    for made in found.reports:
+        say_unjudged(made.totals)
+    if not any(made.judged for made in found.reports):
+        note("nothing could be compared: no gold plan could be read")
+        return 3
+    return 0
+
+
+def shown_of(look: Look, command: Sequence[str] | None) -> Any:
+    """What a page shows, as the library takes it."""
+    from planner_eval.verbs.reporting import Shown
+
+    return Shown(
+        look.title, look.query, look.texts, look.only is not None, look.limit, look.page_theme, command
+    )
+
+
+def parts(running: Running, paired: Paired) -> dict[str, Any]:
+    """How pairs are worked on: in this process, or in parts by several."""
+    from planner_eval.cli.terminal import counted
+    from planner_eval.engine.large import is_large
+
+    if running.wanted or is_large(paired.pred, paired.gold):
+        return {"jobs": None, **running.options()}
+    return {} if running.quiet else {"progress": counted()}
+
+
+def names_of(systems: Sequence[str]) -> list[str]:
+    """What systems are called: as the user named them, without the slash behind a folder."""
+    return [one.rstrip("/" + os.sep) or one for one in systems]
+
+
+def diff_command(
+    pred: str, gold: str, paired: Paired, policy: str | None, wrappers: Sequence[str] = ()
+) -> list[str] | None:
+    """The command that shows one pair, up to its id; None where pairs have no ids, or come from a pipe.
+
+    Args:
+        pred: The predictions as the user named them.
+        gold: The gold plans, likewise.
+        paired: The pairs.
+        policy: What the user named as policy.
+        wrappers: Files of notations; those of this command when left out.
+    """
+    from planner_eval.records.pairing import have_ids
+
+    if "-" in (pred, gold) or not (have_ids(paired.pred.records) or have_ids(paired.gold.records)):
+        return None
+    files = wrappers or click.get_current_context().meta.get("wrappers", ())
+    words = ["planeval", "diff", pred, gold]
+    for file in files:
+        words += ["--wrappers", file]
+    for name, value in paired.reading._asdict().items():
+        if value is True:
+            words.append(_FLAGS[name])
+        elif value not in (None, False):
+            words += [_FLAGS.get(name, f"--{name.replace('_', '-')}"), str(value)]
+    if policy is not None:
+        words += ["--policy", policy]
+    return [*words, "--id"]
+
+
+_FLAGS = {
+    "dialect": "--from", "gold_dialect": "--gold-from", "by": "--pair", "folder": "--source",
+    "repair": "--repair", "infer": "--infer",
+}  # fmt: skip
+"""Fields of a reading whose options are called otherwise, or are flags."""

@@ -1,0 +1,132 @@
+"""Plans as short JSON data: each value as the text that is shown of it, a prediction by what gold has too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from planner_eval.comparison.sentences import path_name
+from planner_eval.drawing.labels import value_text
+from planner_eval.plan.model import Arguments, Plan, Ref, Unresolved, Value
+from planner_eval.plan.walk import fold
+
+MAX_TEXT = 20_000
+"""Characters of a text that a page shows."""
+
+written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""Data as JSON, as short as it gets."""
+
+_text: Callable[[str], str] = json.encoder.encode_basestring
+_word = json.JSONEncoder(ensure_ascii=False).encode
+_EXACT = 2**53
+_TAGS = frozenset("$?~#{")
+
+
+def plan_data(plan: Plan) -> dict[str, Any]:
+    """A plan: its calls, each with the tool and the arguments, and its answer where it has one.
+
+    >>> from planner_eval.plan.model import Call
+    >>> plan_data(Plan((Call("a", "f", (("x", "1"),)), Call("b", "g", (("y", Ref(0, ("id",))),), "App"))))
+    {'c': [['f', [['x', '1']]], ['App.g', [['y', {'$': [0, ['id']]}]]]]}
+    """
+    data: dict[str, Any] = {"c": [[call.tool, arguments_data(call.arguments)] for call in plan.calls]}
+    if plan.answer is not None:
+        data["a"] = arguments_data(plan.answer)
+    return data
+
+
+def arguments_data(arguments: Arguments) -> list[Any]:
+    """Arguments in written order, each a name and a value."""
+    return [[name, value_data(value)] for name, value in arguments]
+
+
+def value_data(value: Value) -> Any:
+    """A value as JSON data; what is more than data is an object with one key, which says what.
+
+    ``$`` is a reference, ``?`` one to no call, ``~`` text around references, ``#`` a number that a browser
+    would write otherwise, ``{`` an object that has one of these keys alone.
+
+    >>> value_data(12), value_data(Unresolved("v")), value_data(["a", Ref(1, ("id",))]), value_data(1.0)
+    (12, {'?': 'v'}, ['a', {'$': [1, ['id']]}], {'#': '1.0'})
+    """
+    if type(value) is str:
+        return value
+    return fold(value, _leaf, fields=_fields, text=lambda parts: {"~": [_leaf(part) for part in parts]})
+
+
+def _leaf(value: Value) -> Any:
+    if isinstance(value, Ref):
+        return {"$": [value.call, list(value.path)]}
+    if isinstance(value, Unresolved):
+        return {"?": [value.name, list(value.path)] if value.path else value.name}
+    if isinstance(value, float) or (isinstance(value, int) and abs(value) > _EXACT):
+        return {"#": value_text(value, str)}
+    return value
+
+
+def _fields(data: dict[str, Any]) -> dict[str, Any]:
+    return {"{": data} if len(data) == 1 and not _TAGS.isdisjoint(data) else data
+
+
+def value_words(data: Any) -> str:
+    """A plain value, or a reference, as sentences write it; "" of others.
+
+    >>> value_words("a"), value_words(True), value_words({"?": "v"}), value_words({"$": [0, ["id"]]})
+    ('"a"', 'true', '', '‹call 1: id›')
+    """
+    if type(data) is str:
+        return _text(data)
+    if type(data) is dict and "$" in data:
+        call, path = data["$"]
+        return f"‹call {call + 1}: {path_name(path)}›" if path else f"‹call {call + 1}›"
+    return _word(data) if isinstance(data, (bool, int, type(None))) else ""
+
+
+def text_written(text: str | None) -> str:
+    r"""A text, or none, as JSON.
+
+    >>> print(text_written('a"b'), text_written(None))
+    "a\\"b" null
+    """
+    return "null" if text is None else _text(text)
+
+
+def against(data: Mapping[str, Any], gold: Mapping[str, Any], pairs: Iterable[Sequence[int]]) -> Any:
+    """A prediction by what gold has too: of a call that is one of gold's its number, of arguments likewise.
+
+    Args:
+        data: The prediction, as :func:`plan_data` gives it.
+        gold: The gold plan.
+        pairs: Which calls stand for which: positions in the prediction and in gold.
+
+    >>> one = {"c": [["f", [["x", "1"]]], ["g", [["y", "1"], ["z", "2"]]]]}
+    >>> two = {"c": [["f", [["x", "1"]]], ["g", [["y", "1"], ["z", "3"]]]]}
+    >>> against(two, one, [(0, 0), (1, 1)])
+    [0, [1, [0, ['z', '3']]]]
+    """
+    partner = {pred: place for pred, place, *_ in pairs}
+    theirs = gold["c"]
+    calls = [_call_against(call, theirs, partner.get(at)) for at, call in enumerate(data["c"])]
+    return {"c": calls, "a": data["a"]} if "a" in data else calls
+
+
+def _call_against(call: Any, theirs: Sequence[Any], partner: int | None) -> Any:
+    if partner is None:
+        return theirs.index(call) if call in theirs else call
+    tool, known = theirs[partner]
+    if call[0] != tool:
+        return call
+    if call[1] == known:
+        return partner
+    return [partner, [known.index(one) if one in known else one for one in call[1]]]
+
+
+def cut_text(text: str) -> str:
+    """A text as far as it is shown.
+
+    >>> cut_text("f()"), cut_text("x" * 20_005)[-25:]
+    ('f()', 'x … 5 more characters cut')
+    """
+    more = len(text) - MAX_TEXT
+    return text if more <= 0 else f"{text[:MAX_TEXT]} … {more:,} more characters cut"

@@ -1,0 +1,103 @@
+"""Pairs compared for a page: each a line, and figures that add up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from planner_eval.base.quick import quick
+from planner_eval.comparison.sentences import calls_name
+from planner_eval.comparison.structure_report import structure_lines
+from planner_eval.engine.job import Pair as Records
+from planner_eval.engine.score import ScoreJob
+from planner_eval.engine.staged import staged
+from planner_eval.policy import recognised
+from planner_eval.records.record import Record
+from planner_eval.records.rows import Evaluation, Row, Sides, Spans
+from planner_eval.reports.lines import Lines, Pair
+from planner_eval.reports.told import said_of
+from planner_eval.scoring.row_lines import line_of
+from planner_eval.scoring.scored import key_of, scored_row
+from planner_eval.scoring.totals import Totals
+
+
+@quick
+class PageJob:
+    """How pairs are read, compared, counted and told.
+
+    Args:
+        score: How they are read, compared and counted.
+        fields: What pairs can be told apart by, as for figures' breakdowns.
+        query: The field that holds the question.
+        texts: Whether texts of plans are shown.
+        counts: Whether lines keep what metrics counted, for two runs to be compared.
+    """
+
+    score: ScoreJob
+    fields: tuple[str, ...] = ()
+    query: str | None = None
+    texts: bool = True
+    counts: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What the run is called."""
+        return "report"
+
+    def options(self) -> dict[str, Any]:
+        """All that decides what the rows are, as JSON data."""
+        return {**self.score.options(), "query": self.query, "texts": self.texts}
+
+    def fold(self, data: Any = None) -> Totals:
+        """Sums over no rows, or those that were kept as data."""
+        return self.score.fold(data)
+
+    def rows(self, pairs: Iterable[Records], fold: Totals) -> Iterator[str]:
+        """A line a pair, in order; adds each to the sums.
+
+        Args:
+            pairs: Neighbouring pairs.
+            fold: The sums.
+        """
+        job, lines = self.score, Lines(self.query, texts=self.texts)
+        how, policy = job.reading, recognised(job.policy)
+        names = any(rule.where for rule in policy.rules)
+        one = how["dialect"], how["gold_dialect"] or how["dialect"]
+        evaluation = Evaluation(*one, policy, self.texts, bool(how["repair"]), how["compute"], True)
+
+        def compared(sides: Sides) -> tuple[Sides, Row]:
+            row = evaluation.row(sides)
+            fold.note(row, names=names)
+            return sides, row
+
+        for sides, row in staged(pairs, evaluation.read, compared):
+            place = place_of(sides.pred or sides.gold)
+            scored = scored_row(row, job.metrics, policy, job.by, place)
+            fold.add(scored)
+            kept = line_of(scored) if self.counts else "null"
+            yield lines.line(pair_of(row, self.fields), sides.pred, sides.gold, kept)
+
+
+def place_of(record: Record | None) -> tuple[str | None, int | None]:
+    """Where a record stands."""
+    return (None, None) if record is None else (record.file, record.line)
+
+
+def pair_of(row: Row, fields: Iterable[str]) -> Pair:
+    """What a page tells of a compared pair.
+
+    Args:
+        row: The pair.
+        fields: What pairs can be told apart by.
+    """
+    found = row.diff
+    keys = {name: key for name in fields if (key := key_of(name, row)) is not None}
+    mended = None if row.mended is None else calls_name(row.mended)
+    if found is None:
+        gold = row.gold
+        return Pair(row.id, row.state, row.pred, gold, error=row.error, mended=mended, fields=keys)
+    spans = Spans(found.pred)
+    edits = [said_of(edit, spans) for edit in found.edits]
+    structure = structure_lines(found)
+    partners = found.alignment.pairs
+    return Pair(row.id, row.state, found.pred, found.gold, edits, partners, structure, None, mended, keys)

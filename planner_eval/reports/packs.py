@@ -1,0 +1,264 @@
+"""Lines of pairs as packs: an index of all, details and gold plans a thousand at a time, each compressed."""
+
+from __future__ import annotations
+
+import base64
+import json
+import weakref
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any
+
+from planner_eval.comparison.edits import EDITS
+from planner_eval.records.rows import STATES
+from planner_eval.reports.compact import written
+from planner_eval.reports.lines import COLUMNS
+
+CHUNK = 1_000
+"""Pairs of a pack."""
+
+_LEVEL = 9
+_GZIP = 31
+_COLUMNS = len(COLUMNS)
+
+
+class Sheaf:
+    """Lines of pairs on their way into a file, and where each begins.
+
+    Args:
+        stream: The file, open to be read, and to be written where it is not yet.
+        keeps: What keeps the file there.
+    """
+
+    def __init__(self, stream: Any, keeps: object = None) -> None:
+        self.stream, self.keeps = stream, keeps
+        weakref.finalize(self, stream.close)
+
+    def extend(self, lines: Iterable[str]) -> None:
+        """Write more lines."""
+        for line in lines:
+            self.stream.write(line.encode("utf-8", "backslashreplace") + b"\n")
+
+    def heads(self) -> Iterator[tuple[int, bytes, bytes]]:
+        """Of each line where it begins, what the index has of it, and its gold plan with the question."""
+        self.stream.seek(0)
+        at = 0
+        for line in self.stream:
+            index, gold, asked, _ = line.split(b"\t", 3)
+            yield at, index, gold + b"\t" + asked
+            at += len(line)
+
+    def at(self, place: int) -> list[bytes]:
+        """The fields of the line that begins there."""
+        self.stream.seek(place)
+        line: bytes = self.stream.readline()
+        return line.rstrip(b"\n").split(b"\t")
+
+    def counts(self) -> Iterator[bytes]:
+        """What metrics counted in each pair, as JSON."""
+        self.stream.seek(0)
+        for line in self.stream:
+            yield line[line.rindex(b"\t") + 1 :]
+
+
+class Side:
+    """One system's pairs in the page: what the index has of each, by number."""
+
+    def __init__(self) -> None:
+        self.places: list[int] = []
+        self.states: list[int] = []
+        self.golds: list[int] = []
+        self.sets: dict[str, list[int]] = {name: [] for name in ("codes", "tools", "arguments")}
+        self.first: list[str] = []
+        self.scores: list[int] = []
+
+
+class Golds:
+    """The distinct gold plans, each with its question, by number: where it stands first."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[bytes, int] = {}
+        self.places: list[tuple[Sheaf, int]] = []
+
+    def number(self, text: bytes, sheaf: Sheaf, place: int) -> int:
+        """The number of a gold plan; -1 of none."""
+        if text == b"null\tnull":
+            return -1
+        key = blake2b(text, digest_size=16).digest()
+        known = self.numbers.setdefault(key, len(self.places))
+        if known == len(self.places):
+            self.places.append((sheaf, place))
+        return known
+
+
+class Strings:
+    """Texts by number, and lists of them by number."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {}
+        self.lists: dict[tuple[int, ...], int] = {}
+
+    def number(self, text: str) -> int:
+        """The number of a text."""
+        return self.known.setdefault(text, len(self.known))
+
+    def list_number(self, texts: Iterable[str]) -> int:
+        """The number of a list of texts."""
+        return self.lists.setdefault(tuple(map(self.number, texts)), len(self.lists))
+
+
+class Packs:
+    """What a page holds of pairs.
+
+    Args:
+        sheaves: The lines of one system, or of two.
+        failures: Leave out pairs that are the same, in both where there are two.
+        limit: How many pairs are taken; all when None.
+    """
+
+    def __init__(self, sheaves: Sequence[Sheaf], *, failures: bool = False, limit: int | None = None) -> None:
+        self.sheaves = sheaves
+        self.strings, self.golds = Strings(), Golds()
+        self.ids: list[str] = []
+        self.fields: dict[str, list[int]] = {}
+        self.sides = [Side() for _ in sheaves]
+        self.codes = Counter[str]()
+        self.taken = [Counter[tuple[str | None, str | None]]() for _ in sheaves]
+        """Of each system which tool was taken for which, in how many pairs."""
+        self.found = 0
+        both: Sequence[_Head | None]
+        for both in _joined(sheaves):
+            for count, one in zip(self.taken, both, strict=True):
+                count.update({(gold, ours) for gold, ours in one[1]["taken"]} if one is not None else ())
+            states = [None if one is None else one[1]["state"] for one in both]
+            if failures and all(state in ("same", None) for state in states):
+                continue
+            self.found += 1
+            if limit is None or len(self.ids) < limit:
+                self._add(both)
+        self.order = sorted(range(len(self.ids)), key=lambda at: (self.sides[0].golds[at], at))
+
+    def _add(self, both: Sequence[_Head | None]) -> None:
+        known = next(one for one in both if one is not None)
+        for name, value in known[1]["fields"].items():
+            column = self.fields.setdefault(name, [])
+            column += [-1] * (len(self.ids) - len(column))
+            column.append(self.strings.number(value))
+        self.ids.append(known[1]["id"])
+        codes: set[str] = set()
+        for side, sheaf, one in zip(self.sides, self.sheaves, both, strict=True):
+            place, index, gold = one if one is not None else (-1, _ABSENT, b"null\tnull")
+            side.places.append(place)
+            side.states.append(_STATE[index["state"]])
+            side.golds.append(self.golds.number(gold, sheaf, place))
+            for name, column in side.sets.items():
+                column.append(self.strings.list_number(index[name]))
+            side.first.append(index["first"])
+            side.scores.append(index["score"])
+            codes.update(index["codes"])
+        self.codes.update(codes)
+
+    @property
+    def index(self) -> dict[str, Any]:
+        """The index of all pairs."""
+        for column in self.fields.values():
+            column += [-1] * (len(self.ids) - len(column))
+        made = {
+            "codes": list(EDITS),
+            "states": list(STATES),
+            "strings": list(self.strings.known),
+            "lists": [list(one) for one in self.strings.lists],
+            "id": self.ids,
+            "fields": self.fields,
+            "sides": [self._side(side) for side in self.sides],
+        }
+        return made
+
+    def _side(self, side: Side) -> dict[str, Any]:
+        ordered: dict[str, list[Any]] = {
+            "state": side.states,
+            **side.sets,
+            "score": side.scores,
+            "first": side.first,
+        }
+        return {
+            "gold": _steps(side.golds),
+            **{name: [column[at] for at in self.order] for name, column in ordered.items()},
+        }
+
+    @property
+    def detail_packs(self) -> int:
+        """How many packs hold pairs."""
+        return -(-len(self.ids) // CHUNK)
+
+    @property
+    def count(self) -> int:
+        """How many packs there are."""
+        return 1 + self.detail_packs + -(-len(self.golds.places) // CHUNK)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """The packs: the index, then those of pairs, then those of gold plans."""
+        yield packed(written(self.index).encode("utf-8", "backslashreplace"))
+        for first in range(0, len(self.order), CHUNK):
+            chunk = self.order[first : first + CHUNK]
+            sides = [
+                _columns(side, sheaf, chunk) for side, sheaf in zip(self.sides, self.sheaves, strict=True)
+            ]
+            yield packed(b"[" + b",".join(sides) + b"]")
+        for first in range(0, len(self.golds.places), CHUNK):
+            found = [sheaf.at(place)[1:3] for sheaf, place in self.golds.places[first : first + CHUNK]]
+            yield packed(
+                b"[[" + b"],[".join(b",".join(column) for column in zip(*found, strict=True)) + b"]]"
+            )
+
+
+_Head = tuple[int, Mapping[str, Any], bytes]
+_STATE = {state: number for number, state in enumerate(STATES)}
+_ABSENT: Mapping[str, Any] = {
+    "state": "gold_absent", "codes": (), "tools": (), "arguments": (), "first": "", "score": -1,
+}  # fmt: skip
+
+
+def _columns(side: Side, sheaf: Sheaf, chunk: Sequence[int]) -> bytes:
+    """The columns of some pairs as one JSON text."""
+    nothing = [b"null"] * _COLUMNS
+    rows = [sheaf.at(place)[3:-1] if (place := side.places[at]) >= 0 else nothing for at in chunk]
+    return b"[[" + b"],[".join(b",".join(column) for column in zip(*rows, strict=True)) + b"]]"
+
+
+def _joined(sheaves: Sequence[Sheaf]) -> Iterator[tuple[_Head | None, ...]]:
+    """The heads of one system's pairs, or of two systems' pairs of one name."""
+    if len(sheaves) == 1:
+        for alone in _heads(sheaves[0]):
+            yield (alone,)
+        return
+    rest = {one[1]["id"]: one for one in _heads(sheaves[1])}
+    for one in _heads(sheaves[0]):
+        yield one, rest.pop(one[1]["id"], None)
+    for other in rest.values():
+        yield None, other
+
+
+def _heads(sheaf: Sheaf) -> Iterator[_Head]:
+    return ((at, json.loads(index), gold) for at, index, gold in sheaf.heads())
+
+
+def _steps(numbers: Sequence[int]) -> list[int]:
+    """Numbers by how far each is from the one before, plus one: 0 where they count up.
+
+    >>> _steps([0, 1, 2, 0])
+    [0, 0, 0, -3]
+    """
+    return [one - before - 1 for before, one in zip([-1, *numbers], numbers, strict=False)]
+
+
+def packed(data: bytes) -> bytes:
+    """Data as a page holds it: gzip without a time, in base64.
+
+    >>> packed(b"[]") == packed(b"[]")
+    True
+    """
+    squeeze = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP, 9)
+    return base64.b64encode(squeeze.compress(data) + squeeze.flush())

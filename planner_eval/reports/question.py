@@ -1,0 +1,52 @@
+"""Which field of records holds the question, or the conversation."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import did_you_mean
+from planner_eval.records.fields import HEAD
+from planner_eval.records.files import PlanFile
+
+QUESTIONS = (
+    "question", "query", "input", "user_query", "instruction", "user_input", "utterance", "prompt", "request",
+    "task", "conversations", "conversation", "messages", "dialogue", "dialog",
+)  # fmt: skip
+"""Fields that hold what was asked, the likeliest first."""
+
+
+def question_field(wanted: str | None, *files: PlanFile) -> tuple[str | None, list[str]]:
+    """The field that holds the question, and what is to be said of it.
+
+    Args:
+        wanted: What the user names; recognised when None, none when "".
+        files: The gold plans, then the predictions.
+
+    Raises:
+        InputError: no record has the field that the user names.
+    """
+    if wanted == "":
+        return None, []
+    for file in files:
+        seen = [record.fields for record in islice(file.records, HEAD)]
+        names = (wanted,) if wanted is not None else QUESTIONS
+        for name in names:
+            if any(_asks(fields.get(name)) for fields in seen):
+                return name, [f'question: field "{name}" of {file.name}']
+    if wanted is not None:
+        known = dict.fromkeys(
+            key for file in files for one in islice(file.records, HEAD) for key in one.fields
+        )
+        hint = did_you_mean(wanted, known, lead="; ")
+        there = f"; there are {', '.join(known)}" if known and not hint else ""
+        raise InputError(f"--query {wanted!r}: no record has that field{hint}{there}")
+    return None, []
+
+
+def _asks(value: Any) -> bool:
+    """Whether a value may be a question: words, or what was said turn by turn."""
+    if isinstance(value, str):
+        return bool(value.strip())
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)

@@ -1,0 +1,267 @@
+"""Pages of runs that a folder keeps: their files are found again, and held against what the run knew."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import InputError
+from planner_eval.dialects.table import add_file, own
+from planner_eval.engine.described import described
+from planner_eval.engine.differing import other_input
+from planner_eval.engine.inputs import input_of, inputs_of
+from planner_eval.engine.kept import Kept, kept, run_data
+from planner_eval.engine.rows import digest_of
+from planner_eval.metrics import METRICS, choose
+from planner_eval.policy import Policy
+from planner_eval.reports.job import PageJob
+from planner_eval.reports.packs import Sheaf
+from planner_eval.reports.question import question_field
+from planner_eval.reports.stored import METRICS as STORED
+from planner_eval.reports.stored import stored_lines
+from planner_eval.scoring.diff_sums import DiffSums
+from planner_eval.verbs.evaluating import Paired, counted, pair
+from planner_eval.verbs.policies import policy_of
+from planner_eval.verbs.readings import Reading
+from planner_eval.verbs.reporting import AS_USUAL, KEYS, Shown, Side, Told, refuse_shown, report, told_page
+from planner_eval.verbs.scoring import refuse_unknown_keys, scoring_job
+
+
+class OfRun(NamedTuple):
+    """A run of score or diff, and the files that it was made of.
+
+    Args:
+        run: What the folder keeps.
+        kind: ``"score"`` or ``"diff"``.
+        paired: Its pairs.
+        policy: How values were compared.
+        given: What was named as predictions and as gold.
+        wrappers: Files of notations.
+        metrics: What was counted.
+        by: What figures are broken down by.
+    """
+
+    run: Kept
+    kind: str
+    paired: Paired
+    policy: Policy
+    given: tuple[str, str]
+    wrappers: tuple[str, ...]
+    metrics: tuple[str, ...]
+    by: tuple[str, ...]
+
+    @property
+    def told(self) -> bool:
+        """Whether its rows say what differs, of the plans as they are read."""
+        plain = not self.policy.inline and self.policy.repeats and not self.paired.reading.infer
+        rows = self.kind == "diff" and self.run.store == "jsonl" and self.run.options.get("form") == "jsonl"
+        return plain and rows and bool(self.run.options.get("located"))
+
+    def refuse_unlike(self, other: OfRun) -> None:
+        """Refuse a run that another cannot be shown beside.
+
+        Raises:
+            InputError: their gold plans or their policies are not the same.
+        """
+        golds = [
+            [(i["size"], i["digest"]) for i in one.run.inputs if i["role"] == "gold"] for one in (self, other)
+        ]
+        said = f"{self.run.path} and {other.run.path} cannot be shown together"
+        if golds[0] != golds[1]:
+            raise InputError(f"{said}: their gold plans are not the same")
+        if described(self.policy) != described(other.policy):
+            raise InputError(f"{said}: they were compared under other policies")
+
+
+def of_run(path: str, policy: str | None = None) -> OfRun:
+    """A run of score or diff, from its folder.
+
+    Args:
+        path: The folder.
+        policy: The file of its policy, where that is no preset.
+
+    Raises:
+        InputError: it is no such run, or what it was made of was moved or changed.
+    """
+    kind = str(run_data(path).get("kind"))
+    if kind not in ("score", "diff"):
+        said = "a page is made of runs of predict, score and diff"
+        raise InputError(f"{path} is a run of {kind}: {said}")
+    run = kept(path, kind)
+    options: Any = run.options
+    if "benchmark" in options:
+        raise InputError(
+            f"{path} was scored under the benchmark {options['benchmark']}, whose notation and rules are its "
+            "own: name the answers and the gold plans, planeval report PRED --gold GOLD"
+        )
+    given = _given(path)
+    wrappers = _notations(run, path)
+    chosen = _policy(run, path, policy)
+    reading = Reading(**{name: options[name] for name in Reading._fields if name in options})
+    paired = _paired(given, reading, tuple(options.get("ids", ())), path)
+    _refuse_changed(run, paired, wrappers, path)
+    metrics, by = tuple(options.get("metrics", STORED)), tuple(options.get("keys", ()))
+    if unknown := [name for name in metrics if name not in METRICS]:
+        raise InputError(f"{path}: the run has the metric {unknown[0]!r}, which this version does not know")
+    return OfRun(run, kind, paired, chosen, given, wrappers, metrics, by)
+
+
+def report_run(
+    found: OfRun,
+    *,
+    metrics: Sequence[str] = (),
+    by: Sequence[str] = (),
+    shown: Shown = AS_USUAL,
+    name: str | None = None,
+    progress: Any = None,
+    **how: Any,
+) -> Told:
+    """Write one page of a run.
+
+    What a run of diff told is told again, and only its plans are read; the pairs of a run of score are
+    compared again, for its rows hold figures alone.
+
+    Args:
+        found: The run, as :func:`of_run` gives it.
+        metrics: Of a run of score other metrics than its own.
+        by: What to break the figures down by, where not as the run did.
+        shown: What the page shows, and how.
+        name: What the run is called; its folder when left out.
+        progress: Is told how many pairs are done.
+        how: As :func:`planner_eval.engine.run.run` takes it, where processes compare.
+
+    Raises:
+        InputError: the run is not done, or its files are not as it left them.
+    """
+    called = [name or found.run.path.rstrip("/" + os.sep)]
+    by = by or found.by
+    if not found.told:
+        chosen = metrics or found.metrics
+        return report(
+            found.paired, policy=found.policy, metrics=chosen, by=by, names=called, shown=shown,
+            progress=progress, **how,
+        )  # fmt: skip
+    refuse_shown(shown)
+    found.run.sums(lambda data: DiffSums(found.policy, data))
+    query, said = question_field(shown.query, found.paired.gold, found.paired.pred)
+    keys = tuple(by) or KEYS
+    score = scoring_job(found.paired, choose(STORED), found.policy, keys, kept=True)
+    job = PageJob(score, keys, query, shown.texts)
+    totals = job.fold()
+    sheaf = Sheaf(tempfile.TemporaryFile())  # noqa: SIM115 - it lives as long as the page is written
+    with open(found.run.rows, "rb") as rows:
+        lines = stored_lines(job, found.paired.pairs, rows, totals)
+        told = None if how else progress
+        sheaf.extend(lines if told is None else counted(lines, len(found.paired.pairs), told))
+    refuse_unknown_keys(by, totals)
+    more = "these figures are all that a run of diff holds; a run of score, or the files, give all others"
+    return told_page([Side(sheaf, totals, job)], [found.paired], found.policy, called, shown, [*said, more])
+
+
+def _given(path: str) -> tuple[str, str]:
+    """What the run was made of, as its command named it."""
+    given: Any = run_data(path).get("given")
+    if not isinstance(given, list) or len(given) != 2:
+        raise InputError(f"{path} does not say what it was made of: planeval report PRED --gold GOLD")
+    return str(given[0]), str(given[1])
+
+
+def _paired(given: tuple[str, str], reading: Reading, ids: tuple[str, ...], path: str) -> Paired:
+    """The pairs of a run, read again."""
+    from planner_eval.records.files import PlanFile
+
+    sides: list[PlanFile] = []
+    for name, read, role in (
+        (given[0], reading.answers, "predictions"),
+        (given[1], reading.golds, "gold plans"),
+    ):
+        try:
+            sides.append(read(name))
+        except InputError as error:
+            if os.path.lexists(name):
+                raise
+            raise InputError(
+                f"{path} was made of {name} ({role}), which is not there: it was moved or removed, or the "
+                f"command was given in another folder; put it back, or name the files as they are called "
+                f"now, planeval report PRED --gold GOLD ({error})"
+            ) from None
+    answers, golds = _asked(given[0], sides[0], sides[1], reading)
+    return pair(answers, golds, reading=reading, id=ids or None)
+
+
+def _asked(name: str, answers: Any, golds: Any, reading: Reading) -> tuple[Any, Any]:
+    """The files as they were scored, where the answers are those of a run that asked a model."""
+    folder = os.path.dirname(name)
+    if not folder or os.path.basename(name) != "rows.jsonl" or not _is_predicted(folder):
+        return answers, golds
+    from planner_eval.prediction.answers import answers_read, golds_asked
+    from planner_eval.prediction.folder import predicted
+
+    asked = predicted(folder)
+    strict = reading.repair is False
+    return answers_read(answers, asked, dialect=reading.dialect, strict=strict), golds_asked(golds, asked)
+
+
+def _is_predicted(folder: str) -> bool:
+    try:
+        return run_data(folder).get("kind") == "predict"
+    except InputError:
+        return False
+
+
+def _notations(run: Kept, path: str) -> tuple[str, ...]:
+    """The notations that the run read and that are not shipped: added, and their files."""
+    known: Mapping[str, str] = run_data(path).get("notations") or {}
+    have = {row.name: digest_of(repr(row).encode()) for row in own()}
+    files = tuple(str(one["path"]) for one in run.inputs if one["role"] == "wrappers")
+    if any(have.get(name) != digest for name, digest in known.items()):
+        for file in files:
+            add_file(file)
+        have = {row.name: digest_of(repr(row).encode()) for row in own()}
+    for name, digest in known.items():
+        if have.get(name) != digest:
+            said = "has changed since" if name in have else "is not known here: name its file with --wrappers"
+            raise InputError(f"{path} was read with the notation {name!r}, which {said}")
+    return files
+
+
+def _policy(run: Kept, path: str, named: str | None) -> Policy:
+    """The policy of a run."""
+    name = str(run.options.get("policy", "default"))
+    try:
+        chosen = policy_of(named or name)
+    except InputError:
+        if named is not None:
+            raise
+        raise InputError(
+            f"{path} was compared under the policy {name!r}, which is none of the presets: name its file "
+            "with --policy"
+        ) from None
+    if _as_kept(described(chosen)) != _as_kept(run.options.get("compared")):
+        raise InputError(
+            f"{path} was compared under the policy {name!r}, which is not what {named or name} says now"
+        )
+    return chosen
+
+
+def _as_kept(told: Any) -> Any:
+    """A description without functions of this process, as a run's file keeps it."""
+    import json
+
+    return json.loads(json.dumps(told))
+
+
+def _refuse_changed(run: Kept, paired: Paired, wrappers: Sequence[str], path: str) -> None:
+    """Refuse files that are not those of the run.
+
+    Raises:
+        InputError: names the file.
+    """
+    now = [*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold)]
+    now += [input_of("wrappers", name) for name in wrappers]
+    if said := other_input(run.inputs, now):
+        raise InputError(
+            f"{path} was made of other files: {said}; the run's command makes it anew in another folder"
+        )

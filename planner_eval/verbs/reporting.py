@@ -1,0 +1,266 @@
+"""One page of compared pairs: what was right, what went wrong, and why, of one system or of two."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import InputError
+from planner_eval.metrics import DEFAULT_METRICS, choose
+from planner_eval.policy import DEFAULT_POLICY, Policy
+from planner_eval.reports.head import THEMES, compare_data, head_of, run_data
+from planner_eval.reports.job import PageJob
+from planner_eval.reports.packs import Packs, Sheaf
+from planner_eval.reports.page import page
+from planner_eval.reports.question import question_field
+from planner_eval.scoring.compare import System, comparison_of
+from planner_eval.scoring.report import Report, report_of
+from planner_eval.scoring.row_lines import row_of
+from planner_eval.scoring.scored import FIELDS, Scored
+from planner_eval.scoring.totals import Totals
+from planner_eval.verbs.comparing import Systems, system_names
+from planner_eval.verbs.evaluating import Paired, counted, pair
+from planner_eval.verbs.policies import AnyPolicy, policy_of
+from planner_eval.verbs.reading import Source, no_text
+from planner_eval.verbs.readings import AS_IT_COMES, Reading
+from planner_eval.verbs.scoring import mending, refuse_unknown_keys, scoring_job
+
+KEYS = ("calls", *FIELDS)
+"""What pairs are told apart by unless the user says it."""
+
+
+class Shown(NamedTuple):
+    """What a page shows, and how.
+
+    Args:
+        title: Its heading; made of the names when left out.
+        query: The field of a record that holds the question or the conversation; recognised when left out,
+            none when "".
+        texts: Show the texts of plans, as far as they are no longer than 20,000 characters.
+        failures: List only pairs that are not the same; figures are of all.
+        limit: List so many pairs at most.
+        theme: ``"auto"``, ``"light"`` or ``"dark"``.
+        command: The command that shows one pair, up to its id.
+    """
+
+    title: str | None = None
+    query: str | None = None
+    texts: bool = True
+    failures: bool = False
+    limit: int | None = None
+    theme: str = "auto"
+    command: Sequence[str] | None = None
+
+
+AS_USUAL = Shown()
+"""All pairs, with their texts."""
+
+
+class Told(NamedTuple):
+    """A page, and what it is made of.
+
+    Args:
+        pieces: The page, piece by piece.
+        reports: The figures of each system.
+        notes: What the user should know.
+    """
+
+    pieces: Iterator[str]
+    reports: tuple[Report, ...]
+    notes: tuple[str, ...]
+
+
+def report(
+    pred: Source | Systems,
+    gold: Source = None,
+    *,
+    policy: AnyPolicy = DEFAULT_POLICY,
+    metrics: Iterable[str] = DEFAULT_METRICS,
+    by: Sequence[str] = (),
+    cluster: str | None = None,
+    reading: Reading = AS_IT_COMES,
+    names: Sequence[str] | None = None,
+    shown: Shown = AS_USUAL,
+    causes: bool = False,
+    progress: Any = None,
+    **how: Any,
+) -> Told:
+    """Write one page of compared pairs: figures, what went wrong, and each pair with both plans.
+
+    Args:
+        pred: The predictions, as for :func:`planner_eval.pair`; of two systems a list or a mapping of two; or
+            what :func:`planner_eval.pair` gave, or a list of two of these.
+        gold: The gold plans; nothing beside what :func:`planner_eval.pair` gave.
+        policy: How values compare: a policy, the name of a preset, or a policy's file.
+        metrics: Names of :data:`planner_eval.metrics.METRICS` or of their groups.
+        by: What to break the figures down by, as for :func:`planner_eval.score`.
+        cluster: What says in which cluster a pair lies, as for :func:`planner_eval.score`.
+        reading: How all are read and paired.
+        names: What the systems are called; their files when left out.
+        shown: What the page shows, and how.
+        causes: Find what each root cause costs, as :func:`planner_eval.attribute` does.
+        progress: Is told how many pairs are done, and of how many.
+        how: As :func:`planner_eval.engine.run.run` takes it, where processes do the work: ``jobs`` …
+
+    Returns:
+        The page in pieces, the figures of each system, and what the user should know.
+
+    Raises:
+        InputError: there is no such metric, file, policy or field; or there are more than two systems.
+
+    >>> made = report(["f(#x='1')"], ["f(#x='2')"])
+    >>> made.reports[0].states(), "".join(made.pieces).count("planeval.page/1")
+    ({'different': 1}, 1)
+    """
+    chosen = policy_of(policy)
+    by = (by,) if isinstance(by, str) else by
+    every, called = _systems(pred, gold, reading, names)
+    refuse_shown(shown)
+    query, said = question_field(shown.query, every[0].gold, every[0].pred)
+    keys = tuple(by) or KEYS
+    sides = []
+    for paired in every:
+        score = scoring_job(paired, choose(metrics), chosen, keys, cluster, kept=True, causes=causes)
+        job = PageJob(score, keys, query, shown.texts, len(every) > 1)
+        sides.append(_side(job, paired, progress, how))
+    for side in sides:
+        side.totals.names.check(chosen)
+        refuse_unknown_keys(by, side.totals)
+    return told_page(sides, every, chosen, called, shown, said)
+
+
+class Side(NamedTuple):
+    """A system's pairs as lines, and what they add up to."""
+
+    sheaf: Sheaf
+    totals: Totals
+    job: PageJob
+
+
+def _side(job: PageJob, paired: Paired, progress: Any, how: Mapping[str, Any]) -> Side:
+    """Compare the pairs of a system: here, or in parts by processes."""
+    if not how:
+        totals = job.fold()
+        rows = job.rows(paired.pairs, totals)
+        sheaf = Sheaf(tempfile.TemporaryFile())  # noqa: SIM115 - it lives as long as the page is written
+        sheaf.extend(rows if progress is None else counted(rows, len(paired.pairs), progress))
+        return Side(sheaf, totals, job)
+    from planner_eval.engine.large import unchanged
+    from planner_eval.engine.run import run
+
+    done = run(job, paired.pairs, progress=progress, unchanged=unchanged(paired.pred, paired.gold), **how)
+    return Side(Sheaf(open(done.rows, "rb"), done), done.sums, job)
+
+
+def told_page(
+    sides: Sequence[Side],
+    every: Sequence[Paired],
+    policy: Policy,
+    names: Sequence[str],
+    shown: Shown,
+    said: Sequence[str],
+) -> Told:
+    """The page of pairs that were compared.
+
+    Args:
+        sides: The pairs of each system.
+        every: The files behind them.
+        policy: How values were compared.
+        names: What the systems are called.
+        shown: What the page shows.
+        said: What the user should know already.
+    """
+    packs = Packs([side.sheaf for side in sides], failures=shown.failures, limit=shown.limit)
+    reports = tuple(report_of(side.totals, (), side.job.score.about, policy=policy.name) for side in sides)
+    noted = [note for paired in every for note in paired.reading.notes_of([paired.pred], paired.gold)]
+    notes = [*noted, *said, *_left(packs, shown)]
+    runs = [
+        run_data(made, name, taken) for made, name, taken in zip(reports, names, packs.taken, strict=True)
+    ]
+    title = shown.title or f"{' and '.join(names)} against {every[0].gold.name}"
+    head = head_of(
+        packs,
+        runs,
+        title=title,
+        command=shown.command,
+        notes=[*dict.fromkeys(notes)],
+        theme=shown.theme,
+        compare=_compared(sides, names, policy) if len(sides) > 1 else None,
+    )
+    return Told(page(head, packs), reports, tuple(dict.fromkeys([*said, *_left(packs, shown)])))
+
+
+def _left(packs: Packs, shown: Shown) -> Iterator[str]:
+    """That not all pairs are listed."""
+    if shown.limit is not None and packs.found > len(packs.ids):
+        yield f"the first {len(packs.ids):,} of {packs.found:,} pairs are listed; the figures are of all"
+    if shown.failures:
+        yield "pairs that are the same are not listed; the figures are of all"
+
+
+def _compared(sides: Sequence[Side], names: Sequence[str], policy: Policy) -> dict[str, Any]:
+    job = sides[0].job.score
+    systems = [System(_Counts(side), side.totals, side.job.score.about) for side in sides]
+    found = comparison_of(systems, job.metrics, names=names, by=(), seed=0, policy=policy.name)
+    return compare_data(found.contrasts[0])
+
+
+class _Counts(Sequence[Any]):
+    """What metrics counted in each pair of a system, read when it is asked for."""
+
+    def __init__(self, side: Side) -> None:
+        self.side = side
+
+    def __len__(self) -> int:
+        return self.side.totals.pairs
+
+    def __iter__(self) -> Iterator[Scored]:
+        return map(row_of, self.side.sheaf.counts())
+
+    def __getitem__(self, at: Any) -> Any:
+        return [*self][at]
+
+
+def _systems(
+    pred: Any, gold: Source, reading: Reading, names: Sequence[str] | None
+) -> tuple[list[Paired], Sequence[str]]:
+    """One system or two, paired with gold, and what they are called."""
+    if isinstance(pred, Paired):
+        return [mending(pred)], names or [pred.pred.name]
+    several = isinstance(pred, Mapping) or (isinstance(pred, (list, tuple)) and _are_systems(pred, gold))
+    if not several:
+        one = mending(pair(pred, gold, reading=reading))
+        return [one], names or [one.pred.name]
+    if isinstance(pred, Mapping):
+        names, pred = (tuple(pred) if names is None else names), list(pred.values())
+    if len(pred) > 2:
+        raise InputError(f"a page shows one system or two, and these are {len(pred)}")
+    called = system_names(pred, names)
+    if all(isinstance(one, Paired) for one in pred):
+        return [mending(one) for one in pred], called
+    right = reading.golds(no_text(gold))
+    return [mending(pair(one, right, reading=reading)) for one in pred], called
+
+
+def _are_systems(pred: Sequence[Any], gold: Any) -> bool:
+    """Whether a list is one of two systems, not of predictions."""
+    import os
+
+    from planner_eval.records.files import PlanFile
+
+    return len(pred) > 1 and all(
+        isinstance(one, (Paired, PlanFile, os.PathLike, list, tuple)) for one in pred
+    )
+
+
+def refuse_shown(shown: Shown) -> None:
+    """Refuse a look that there is not, and a limit that is none.
+
+    Raises:
+        InputError: says what is expected.
+    """
+    if shown.theme not in THEMES:
+        raise InputError(f"the theme is {shown.theme!r}, expected one of {', '.join(THEMES)}")
+    if shown.limit is not None and shown.limit < 1:
+        raise InputError(f"the limit is {shown.limit}, expected a number from 1 on")

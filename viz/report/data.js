@@ -1,0 +1,192 @@
+// The data of the page: the head at once, the index when the page opens, pairs by the thousand when asked for.
+// planner_eval/reports/ packs it in columns, the pairs in the order of their gold plans, which are kept once;
+// index() and detail(k) give the shapes that the rest of the script sees.
+
+const KEPT_PACKS = 8;  // unpacked packs that stay in memory
+
+const head = JSON.parse(byId("head").textContent);
+const two = head.runs.length > 1;
+const packs = new Map();
+let packed = null;
+
+function bytesOf(base64) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
+  const text = atob(base64), bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
+/** The JSON of a pack. */
+function unpack(number) {
+  const stream = new Blob([bytesOf(byId(`pack-${number}`).textContent.trim())]).stream()
+    .pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).json();
+}
+
+/** A pack of pairs or of gold plans, kept for a while. */
+function pack(number) {
+  const found = packs.get(number) || unpack(number);
+  packs.delete(number);
+  packs.set(number, found);
+  if (packs.size > KEPT_PACKS) packs.delete(packs.keys().next().value);
+  return found;
+}
+
+/** The index as it is packed, with the number of each pair's gold plan and the pair's place among the packs. */
+async function packedIndex() {
+  if (packed) return packed;
+  const found = await unpack(0);
+  found.golds = found.sides.map(({ gold }) => {
+    let last = -1;
+    return gold.map(step => (last += step + 1));
+  });
+  found.place = new Array(found.id.length);
+  const first = found.golds[0];
+  first.map((_, k) => k).sort((a, b) => first[a] - first[b] || a - b).forEach((k, at) => { found.place[k] = at; });
+  packed = found;
+  return found;
+}
+
+/** The index of all pairs. */
+async function index() {
+  const { strings, id, fields, lists, sides, states, place } = await packedIndex();
+  const numbers = new Map(strings.map((text, s) => [text, s])), shown = strings.slice();
+  const interned = text => {
+    let s = numbers.get(text);
+    if (s === undefined) { s = shown.length; numbers.set(text, s); shown.push(text); }
+    return s;
+  };
+  const back = (column, read) => place.map(at => read(column[at]));
+  const known = Object.keys(head.states), ordered = states.map(state => known.indexOf(state));
+  const made = { strings: shown, id: id.map(interned), fields };
+  for (const [number, side] of sides.entries()) {
+    const end = number ? "_b" : "";
+    made[`state${end}`] = back(side.state, state => ordered[state]);
+    made[`first${end}`] = back(side.first, text => (text ? interned(text) : -1));
+    made[`score${end}`] = back(side.score, score => score);
+    for (const name of ["codes", "tools", "arguments"]) {
+      const column = back(side[name], list => lists[list]);
+      made[name] = number ? made[name].map((one, k) => [...new Set([...one, ...column[k]])]) : column;
+    }
+  }
+  return made;
+}
+
+/** A gold plan with its text and places, and the question. */
+async function goldOf(number) {
+  if (number < 0) return [null, null];
+  const [golds, asked] = await pack(1 + head.details + Math.floor(number / head.chunk));
+  return [golds[number % head.chunk], asked[number % head.chunk]];
+}
+
+/** A prediction; calls and arguments that are gold's stand as their numbers there. */
+function planOf(found, gold) {
+  if (found === null) return null;
+  const listed = Array.isArray(found) ? found : found.c;
+  const c = listed.map(call => {
+    if (typeof call === "number") return gold.c[call];
+    if (typeof call[0] !== "number") return call;
+    const [tool, known] = gold.c[call[0]];
+    return [tool, call[1].map(one => (typeof one === "number" ? known[one] : one))];
+  });
+  return Array.isArray(found) ? { c } : { c, a: found.a };
+}
+
+const WHOLE = -1, NO_PLACE = -1, THE_ANSWER = -2;
+const givenAt = (call, plan) => (call === THE_ANSWER ? plan.a || [] : plan.c[call][1]);
+
+function argumentAt(call, argument, plan) {
+  if (argument === WHOLE) return null;
+  return typeof argument === "number" ? givenAt(call, plan)[argument][0] : argument;
+}
+
+/** A plain value, or a reference, as sentences write it. */
+function wordsOfValue(value) {
+  if (value !== null && typeof value === "object" && value.$) {
+    const [call, path] = value.$, way = path.map(step => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
+    return way ? `‹call ${call + 1}: ${way.replace(/^\./, "")}›` : `‹call ${call + 1}›`;
+  }
+  return value === null || typeof value !== "object" ? JSON.stringify(value) : "";
+}
+
+/** What the marks of a side stand for in an edit's words: planner_eval/reports/told.py says the same of them. */
+function fillsOf(call, argument, plan) {
+  if (call === NO_PLACE) return ["", "", "", "", ""];
+  const name = argumentAt(call, argument, plan), given = givenAt(call, plan);
+  const found = name === null ? null : given.find(one => one[0] === name), value = found ? wordsOfValue(found[1]) : "";
+  if (call === THE_ANSWER) return ["", "", value, `'${name}'`, ""];
+  const listed = name === null ? given.map(([one, said]) => `${one}=${wordsOfValue(said)}`).join(", ") : "";
+  return [listed, plan.c[call][0], value, `'${name}'`, `call ${call + 1}`];
+}
+
+const MARKS = "\x02\x03\x04\x05\x06\x07\x0e\x0f\x10\x11\x12";
+
+function placeAt(call, argument, plan, span) {
+  return call === NO_PLACE ? null
+    : [call === THE_ANSWER ? null : call, argumentAt(call, argument, plan), ...span];
+}
+
+const nameOf = call => call[0].slice(call[0].lastIndexOf(".") + 1);
+const lengthOf = text => (/[\ud800-\udbff]/.test(text) ? [...text].length : text.length);
+
+/** About where a call or an argument stands in a text; planner_eval/reports/told.py guesses the same. */
+function guessed(text, calls, call, argument) {
+  let at = 0, begin = 0;
+  for (const one of calls.slice(0, call + 1)) {
+    begin = Math.max(text.indexOf(nameOf(one), at), 0);
+    at = begin + nameOf(one).length;
+  }
+  const points = unit => lengthOf(text.slice(0, unit));
+  if (argument === null) {
+    const after = call + 1 < calls.length ? text.indexOf(nameOf(calls[call + 1]), at) : -1;
+    return [points(begin), after >= 0 ? points(after) : lengthOf(text)];
+  }
+  const place = points(Math.max(text.indexOf(argument, at), 0));
+  const given = calls[call][1].find(one => one[0] === argument), value = given ? given[1] : "";
+  return [place, place + lengthOf(argument) + (typeof value === "string" ? lengthOf(value) : 0)];
+}
+
+function editOf([code, words, cause, goldCall, goldArgument, predCall, predArgument, ...off], pred, gold, spans, text) {
+  const none = { c: [] }, ours = fillsOf(predCall, predArgument, pred || none);
+  const theirs = fillsOf(goldCall, goldArgument, gold || none);
+  const fills = [...ours.flatMap((one, at) => [one, theirs[at]]), `gold's ${goldCall + 1}`];
+  const said = words.replace(/[\x02-\x07\x0e-\x12]/g, mark => fills[MARKS.indexOf(mark)]);
+  const about = off.length ? guessed(text, pred.c, predCall, argumentAt(predCall, predArgument, pred)) : [];
+  const here = off.map((far, at) => about[at] + far), call = spans[goldCall] || [];
+  const within = (call[2] && typeof goldArgument === "number" && call[2][goldArgument]) || call.slice(0, 2);
+  return [packed.codes[code], said, cause, placeAt(goldCall, goldArgument, gold, within),
+    placeAt(predCall, predArgument, pred, here)];
+}
+
+/** All that is known of one pair. */
+async function detail(k) {
+  const { golds, place } = await packedIndex(), at = place[k], made = {};
+  const sides = await pack(1 + Math.floor(at / head.chunk));
+  for (const [number, columns] of sides.entries()) {
+    const [p, text, edits, partners, structure, more] = columns.map(column => column[at % head.chunk]);
+    const end = number ? "b" : "";
+    const [known, asked] = await goldOf(golds[number][k]);
+    const [gold, said, spans] = known || [null, null, []];
+    if (asked !== null) made.q = asked;
+    if (!number || golds[0][k] !== golds[1][k]) {
+      made[`g${end}`] = gold;
+      if (said !== null) made[`gt${end}`] = said;
+    }
+    const pred = planOf(p, gold);
+    made[`p${end}`] = pred;
+    if (text !== null) made[`pt${end}`] = text;
+    made[`e${end}`] = (edits || []).map(edit => editOf(edit, pred, gold, spans, text));
+    made[`al${end}`] = (partners || []).map(([ours, theirs]) => [theirs, ours]);
+    if (structure) made[`s${end}`] = structure;
+    for (const [name, value] of Object.entries(more || {})) made[name + end] = value;
+  }
+  return made;
+}
+
+/** The command that shows a pair again; null where the page was not made from files. */
+function commandOf(id) {
+  if (!head.command) return null;
+  const named = head.command.some(word => word.includes("{id}"));
+  const words = named ? head.command.map(word => word.replaceAll("{id}", () => id)) : [...head.command, id];
+  return words.map(shellWord).join(" ");
+}

@@ -1,0 +1,144 @@
+// Which pairs are shown, in what order, and how many pairs each choice would leave.
+
+let all;  // the index and what is made of it once
+
+const WHO = ["both", "a", "b", "neither"];
+const WHO_WORDS = { both: "both right", a: "only A right", b: "only B right", neither: "both wrong" };
+const NOT_JUDGED = ["gold_unreadable", "gold_absent"];
+
+/** A choice among values: for each pair the positions of its values, end to end, and where they begin. */
+function facetOf(key, label, strings, column) {
+  const local = new Map(), values = [], begins = new Uint32Array(column.length + 1), flat = [];
+  column.forEach((given, k) => {
+    for (const s of Array.isArray(given) ? new Set(given) : [given]) {
+      if (s < 0) continue;
+      let at = local.get(s);
+      if (at === undefined) { at = values.length; local.set(s, at); values.push(s); }
+      flat.push(at);
+    }
+    begins[k + 1] = flat.length;
+  });
+  return { key, label, names: values.map(s => strings[s]), begins, flat: Uint32Array.from(flat) };
+}
+
+/** Everything that filters and counts need, made once. */
+function prepare(index) {
+  const names = Object.keys(head.states), strings = index.strings;
+  const facets = [facetOf("state", two ? `State of A` : "State", names, index.state)];
+  if (index.state_b) {
+    facets.push(facetOf("stateb", "State of B", names, index.state_b));
+    facets.push(facetOf("who", "Who is right", WHO, index.state.map((_, k) => whoIsRight(names, index, k))));
+  }
+  for (const [key, label] of [["code", "Difference"], ["tool", "Tool"], ["argument", "Argument"]]) {
+    facets.push(facetOf(key, label, strings, index[`${key}s`]));
+  }
+  for (const [name, column] of Object.entries(index.fields || {})) {
+    facets.push(facetOf(`f.${name}`, visible(name), strings, column));
+  }
+  all = { ...index, n: index.id.length, names, facets, orders: { "": null }, lower: null, words: null };
+}
+
+/** Position in WHO; -1 where gold says nothing. */
+function whoIsRight(names, index, k) {
+  const a = names[index.state[k]], b = names[index.state_b[k]];
+  if (NOT_JUDGED.includes(a) || NOT_JUDGED.includes(b)) return -1;
+  return a === "same" ? (b === "same" ? 0 : 1) : b === "same" ? 2 : 3;
+}
+
+const idOf = k => all.strings[all.id[k]];
+const stateOf = k => all.names[all.state[k]];
+const stateOfB = k => all.names[all.state_b[k]];
+const firstOf = k => (all.first[k] < 0 ? "" : all.strings[all.first[k]]);
+
+/** The strings of each pair that words are looked for in, end to end. */
+function wordsOfPairs() {
+  const begins = new Uint32Array(all.n + 1), flat = [];
+  const columns = [all.id, all.first, all.first_b, all.codes, all.tools, all.arguments,
+    ...Object.values(all.fields || {})].filter(Boolean);
+  for (let k = 0; k < all.n; k++) {
+    for (const column of columns) {
+      const given = column[k];
+      if (typeof given === "number") { if (given >= 0) flat.push(given); } else flat.push(...given);
+    }
+    begins[k + 1] = flat.length;
+  }
+  return { begins, flat: Uint32Array.from(flat) };
+}
+
+/** The words asked for; what stands in quotation marks is one. */
+const wordsOf = text => [...text.toLowerCase().matchAll(/"([^"]+)"?|(\S+)/g)].map(m => m[1] || m[2]);
+
+/** What the first search needs, made when the page has nothing else to do. */
+function prepareSearch() {
+  all.lower ||= all.strings.map(one => one.toLowerCase());
+  all.words ||= wordsOfPairs();
+}
+
+/** Which pairs have all words, as a list of zeros and ones; null where none is asked for. */
+function pairsWith(text) {
+  const words = wordsOf(text);
+  if (!words.length) return null;
+  prepareSearch();
+  const { begins, flat } = all.words, fits = new Uint8Array(all.n).fill(1);
+  for (const word of words) {
+    const has = new Uint8Array(all.lower.length);
+    all.lower.forEach((one, s) => { if (one.includes(word)) has[s] = 1; });
+    for (let k = 0; k < all.n; k++) {
+      if (!fits[k]) continue;
+      let at = begins[k];
+      while (at < begins[k + 1] && !has[flat[at]]) at++;
+      if (at === begins[k + 1]) fits[k] = 0;
+    }
+  }
+  return fits;
+}
+
+/** The order of all pairs under a way to sort, made once each; null as in the files. */
+function orderOf(sort) {
+  if (sort in all.orders) return all.orders[sort];
+  const descends = sort.startsWith("-"), key = descends ? sort.slice(1) : sort;
+  const compare = new Intl.Collator("en", { numeric: true }).compare;
+  const ways = {
+    id: (a, b) => compare(idOf(a), idOf(b)),
+    state: (a, b) => all.state[a] - all.state[b],
+    score: (a, b) => (all.score ? all.score[a] - all.score[b] : 0),
+    edits: (a, b) => all.codes[a].length - all.codes[b].length,
+  };
+  if (!Object.hasOwn(ways, key)) return (all.orders[sort] = null);
+  const order = Uint32Array.from({ length: all.n }, (_, k) => k);
+  order.sort((a, b) => (descends ? -1 : 1) * ways[key](a, b) || a - b);
+  return (all.orders[sort] = order);
+}
+
+const has = (facet, k, at) => {
+  for (let i = facet.begins[k]; i < facet.begins[k + 1]; i++) if (facet.flat[i] === at) return true;
+  return false;
+};
+
+const tally = (facet, counts, k) => {
+  for (let i = facet.begins[k]; i < facet.begins[k + 1]; i++) counts[facet.flat[i]]++;
+};
+
+/**
+ * The pairs that the state asks for, and for each facet how many pairs each of its values would leave.
+ * A facet's own choice does not narrow its counts: they say what a click on another value would show.
+ */
+function matching(asked) {
+  const fits = pairsWith(asked.q), order = orderOf(asked.sort), found = [];
+  const counts = all.facets.map(facet => new Uint32Array(facet.names.length));
+  const active = all.facets
+    .map((facet, at) => ({ facet, at, value: facet.key.startsWith("f.") ? asked.fields[facet.key.slice(2)] : asked[facet.key] }))
+    .filter(one => one.value)
+    .map(one => ({ ...one, value: one.facet.names.findIndex(name => addressed(name) === addressed(one.value)) }));
+  for (let i = 0; i < all.n; i++) {
+    const k = order ? order[i] : i;
+    if (fits && !fits[k]) continue;
+    let failed = null, fails = 0;
+    for (const one of active) if (!has(one.facet, k, one.value)) { failed = one; if (++fails > 1) break; }
+    if (fails > 1) continue;
+    if (fails) { tally(failed.facet, counts[failed.at], k); continue; }
+    found.push(k);
+    for (let at = 0; at < counts.length; at++) tally(all.facets[at], counts[at], k);
+  }
+  return { found, counts };
+}
