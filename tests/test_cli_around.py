@@ -140,11 +140,18 @@ TARGETS = {
 ASKED = f"score {SAMPLES}/answers/callnavi.jsonl {SAMPLES}/callnavi --benchmark callnavi --judge m"
 
 
+PLOTTED = {
+    "score": f"score {SAMPLES}/answers/appbench.jsonl {SAMPLES}/appbench --benchmark appbench",
+    "table": "table apps-run",
+}
+"""Calls of commands that draw what a benchmark's paper shows."""
+
 PREDICTED = f"predict {SAMPLES}/callnavi --benchmark callnavi --model m -o run"
 
 
 def call_of(command: str, flag: str) -> list[str]:
-    return shlex.split({"--judge-cache": ASKED, "--cache": PREDICTED}.get(flag) or CALLS[command])
+    other = {"--judge-cache": ASKED, "--cache": PREDICTED, f"{command} --plot": PLOTTED.get(command)}
+    return shlex.split(other.get(flag) or other.get(f"{command} {flag}") or CALLS[command])
 
 
 @pytest.mark.parametrize(("command", "flag"), targets())

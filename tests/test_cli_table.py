@@ -106,6 +106,7 @@ FILES: dict[str, str] = {
     **_run("better-run", "own", "gold.jsonl", "large", [("a", ADD), ("b", ADD), ("c", CHAIN)]),
     **_run("fewer-run", "own", "gold.jsonl", "fewer", [("a", ADD), ("b", SUB)]),
     **_run("lost-run", "own", "nowhere.jsonl", "lost", [("a", ADD)]),
+    **_run("apps-run", "appbench", str(SAMPLES / "appbench"), "m", _answers("appbench")),
     **_run("names-run", "callnavi", str(SAMPLES / "callnavi"), "m", _answers("callnavi")),
     **_run(
         "sums-run",

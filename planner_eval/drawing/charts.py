@@ -32,6 +32,13 @@ LOOKS = (
 )
 """Colour (Okabe and Ito's) and hatching of each system: one of the two is enough to tell them apart."""
 
+DATELESS: Mapping[str, Any] = {
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+    "png": {"Software": None},
+}
+"""What files say of themselves: not when they were made."""
+
 FEW = 10
 """Samples of a cell of a heat map below which it is hatched."""
 
@@ -130,35 +137,48 @@ def _image(chart: Chart, format: str, columns: int) -> bytes:
     if columns not in WIDTHS:
         raise InputError(f"a chart is 1 or 2 columns wide, and no {columns}")
     with styled():
-        from matplotlib.figure import Figure
-
-        across = _across(chart, columns)
-        down = math.ceil(len(chart.panels) / across)
-        figure = Figure(layout="constrained")
-        every = [figure.add_subplot(down, across, at) for at in range(1, len(chart.panels) + 1)]
-        names = list(dict.fromkeys(n for p in chart.panels if isinstance(p, Bars) for n in p.series))
-        handles: dict[str, Any] = {}
-        room, height = WIDTHS[columns] / across, 0.0
-        maps = []
-        for axes, panel in zip(every, chart.panels, strict=True):
-            if isinstance(panel, Heat):
-                first = axes.get_subplotspec().is_first_col()  # type: ignore[union-attr]
-                picture, high = _heat(axes, panel, room - _SCALE / across, first=first)
-                maps.append((axes, picture, panel.shown))
-                height = max(height, high)
-            else:
-                handles |= _bars(axes, panel, names, room)
-                height = max(height, 2.1)
-        if maps:
-            _, picture, shown = maps[0]
-            beside: dict[str, Any] = {"pad": 0.02, "aspect": 30, "fraction": 0.08, "label": visible(shown)}
-            figure.colorbar(picture, ax=[axes for axes, *_ in maps], **beside).outline.set_visible(False)
-        rows = _legend(figure, handles, columns) if len(handles) > 1 else 0
-        figure.set_size_inches(WIDTHS[columns], height * down + 0.16 * rows)
         paper = io.BytesIO()
-        dateless = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
-        figure.savefig(paper, format=format, metadata=dateless[format])
+        drawn(chart, columns).savefig(paper, format=format, metadata=DATELESS[format])
     return paper.getvalue()
+
+
+def drawn(chart: Chart, columns: int) -> Figure:
+    """A chart as matplotlib has it; to be called within :func:`styled`.
+
+    Args:
+        chart: The chart.
+        columns: Over how many columns of a paper, one of :data:`WIDTHS`.
+
+    >>> bars = Bars("", ("easy",), "difficulty", "share (%)", {"m": (Point(50.0, 20.0, 80.0, 4),)})
+    >>> with styled():
+    ...     drawn(Chart("mine", (bars,)), 1).get_figwidth()
+    3.3
+    """
+    from matplotlib.figure import Figure
+
+    across = _across(chart, columns)
+    down = math.ceil(len(chart.panels) / across)
+    figure = Figure(layout="constrained")
+    every = [figure.add_subplot(down, across, at) for at in range(1, len(chart.panels) + 1)]
+    names = list(dict.fromkeys(n for p in chart.panels if isinstance(p, Bars) for n in p.series))
+    handles: dict[str, Any] = {}
+    room, height = WIDTHS[columns] / across, 0.0
+    maps = []
+    for at, (axes, panel) in enumerate(zip(every, chart.panels, strict=True)):
+        if isinstance(panel, Heat):
+            picture, high = _heat(axes, panel, room - _SCALE / across, first=at % across == 0)
+            maps.append((axes, picture, panel.shown))
+        else:
+            bars, high = _bars(axes, panel, names, room)
+            handles |= bars
+        height = max(height, high)
+    if maps:
+        _, picture, shown = maps[0]
+        beside: dict[str, Any] = {"pad": 0.02, "aspect": 30, "fraction": 0.08, "label": visible(shown)}
+        figure.colorbar(picture, ax=[axes for axes, *_ in maps], **beside).outline.set_visible(False)
+    rows = _legend(figure, handles, columns) if len(handles) > 1 else 0
+    figure.set_size_inches(WIDTHS[columns], height * down + 0.16 * rows)
+    return figure
 
 
 _SCALE, _EDGE = 0.5, 0.6
@@ -210,28 +230,28 @@ def _legend(figure: Figure, handles: Mapping[str, Any], columns: int) -> int:
 
 
 # ---------------------------------------------------------------- bars
-def _bars(axes: Axes, panel: Bars, names: Sequence[str], room: float) -> dict[str, Any]:
-    """Draw one panel; the bars of each system, for the legend."""
+def _bars(axes: Axes, panel: Bars, names: Sequence[str], room: float) -> tuple[dict[str, Any], float]:
+    """Draw one panel; the bars of each system, for the legend, and how high it wants to be."""
     present = [name for name in names if name in panel.series]
     width = 0.8 / max(1, len(present))
     handles: dict[str, Any] = {}
     for number, name in enumerate(present):
-        color, hatch = LOOKS[names.index(name) % len(LOOKS)]
+        color, hatch = look(names.index(name))
         points = panel.series[name]
         places = [at + (number - (len(present) - 1) / 2) * width for at in range(len(points))]
-        look: dict[str, Any] = {"facecolor": color, "edgecolor": "white", "linewidth": 0.4, "hatch": hatch}
-        bars = axes.bar(places, [point.value or 0 for point in points], width * 0.94, **look)
-        handles[_entry(name)] = bars
+        how: dict[str, Any] = {"facecolor": color, "edgecolor": "white", "linewidth": 0.4, "hatch": hatch}
+        bars = axes.bar(places, [point.value or 0 for point in points], width * 0.94, **how)
+        handles[entry(name)] = bars
         for place, point in zip(places, points, strict=True):
             _mark(axes, place, point, color, 72 * _bar(panel, room))
-    _ticks(axes, panel, room)
+    high = 1.95 + _ticks(axes, panel, room)
     axes.set_title(visible(panel.title))
     axes.set_xlabel(visible(panel.across))
     axes.set_ylabel(visible(panel.up))
     axes.set_ylim(_least(panel), panel.most)
     axes.margins(x=0.02)
     axes.grid(axis="y")
-    return handles
+    return handles, high
 
 
 def _least(panel: Bars) -> float:
@@ -249,29 +269,51 @@ def _mark(axes: Axes, place: float, point: Point, color: str, wide: float) -> No
     if point.low is not None and point.high is not None:
         ends = [[max(0.0, point.value - point.low)], [max(0.0, point.high - point.value)]]
         line = min(0.7, wide / 4)
-        look: dict[str, Any] = {"elinewidth": line, "capsize": min(1.6, wide / 3), "capthick": line}
-        axes.errorbar(place, point.value, yerr=ends, color="#222222", **look)
+        how: dict[str, Any] = {"elinewidth": line, "capsize": min(1.6, wide / 3), "capthick": line}
+        axes.errorbar(place, point.value, yerr=ends, color="#222222", **how)
 
 
-def _ticks(axes: Axes, panel: Bars, room: float) -> None:
-    """What stands below the groups, each with the number of what it is of, where all systems have one."""
+def _ticks(axes: Axes, panel: Bars, room: float) -> float:
+    """Write what stands below the groups; the inches that it takes beyond two lines.
+
+    Each group has the number of what it is of, where all systems have the same.
+    """
     counts = [{points[at].n for points in panel.series.values()} for at in range(len(panel.ticks))]
     told = all(len(each) == 1 and each != {0} for each in counts)
     names = [shortened(visible(tick), 24) for tick in panel.ticks]
     numbers = [f"({max(each):,})" for each in counts] if told else [""] * len(names)
-    each = (room - _EDGE) / max(1, len(names))
-    level = max(len(line) for line in (*names, *numbers)) * 0.062 <= each
-    mark = "\n" if level else " "
-    labels = [f"{name}{mark}{number}".rstrip() for name, number in zip(names, numbers, strict=True)]
+    pairs = [*zip(names, numbers, strict=True)]
+    each = (room - _EDGE) / max(1, len(names)) / _LETTER
+    for whole in (True, False):  # a name in a line, or a word in a line, or all of it aslant
+        lines = [[*([name] if whole else name.split(" ")), *filter(None, [number])] for name, number in pairs]
+        if max(len(line) for some in lines for line in some) > each:
+            continue
+        labels = ["\n".join(some) for some in lines]
+        axes.set_xticks(range(len(labels)), labels)
+        return 0.12 * max(0, max(label.count("\n") for label in labels) - 1)
+    labels = [f"{name} {number}".rstrip() for name, number in pairs]
     axes.set_xticks(range(len(labels)), labels)
-    if not level:
-        axes.tick_params("x", labelrotation=40, pad=1)
-        for label in axes.get_xticklabels():
-            label.set_horizontalalignment("right")
-            label.set_rotation_mode("anchor")
+    axes.tick_params("x", labelrotation=40, pad=1)
+    for label in axes.get_xticklabels():
+        label.set_horizontalalignment("right")
+        label.set_rotation_mode("anchor")
+    return max(map(len, labels)) * 0.034
 
 
-def _entry(name: str) -> str:
+_LETTER = 0.062
+"""Inches that a letter below a group takes."""
+
+
+def look(number: int) -> tuple[str, str]:
+    """Colour and hatching of a system by its number; of 36 no two look alike.
+
+    >>> len({look(number) for number in range(36)})
+    36
+    """
+    return LOOKS[number % len(LOOKS)][0], LOOKS[(number + number // len(LOOKS)) % len(LOOKS)][1]
+
+
+def entry(name: str) -> str:
     """A system's name in the legend, which leaves out names that begin with an underscore."""
     shown = shortened(visible(name), 48)
     return f" {shown}" if shown.startswith("_") else shown
@@ -310,14 +352,14 @@ def _value(point: Point | None) -> float:
 def _cell(axes: Axes, at: tuple[int, int], point: Point, side: float, color: Any) -> None:
     """What stands in a cell: the figure, its interval where there is room, and of how many it is."""
     value = point.value or 0.0
-    ink = "white" if value < 50 else "black"
+    ink = "white" if value < 47 else "black"
     lines = [f"{value:.0f}"]
     if side >= _WIDE and point.low is not None and point.high is not None:
         lines.append(f"{point.low:.0f}–{point.high:.0f}")
     lines.append(f"({point.n:,})")
     ground = {"facecolor": color, "edgecolor": "none", "pad": 0.4}
-    look = {"color": ink, "ha": "center", "va": "center", "fontsize": 6.5 if side >= 0.33 else 5}
-    axes.text(*at, "\n".join(lines), bbox=ground, linespacing=1.05, zorder=4, **look)  # type: ignore[arg-type]
+    how = {"color": ink, "ha": "center", "va": "center", "fontsize": 6.5 if side >= 0.33 else 5}
+    axes.text(*at, "\n".join(lines), bbox=ground, linespacing=1.05, zorder=4, **how)  # type: ignore[arg-type]
     if point.n < FEW:
         box = {"fill": False, "hatch": "////", "edgecolor": ink, "alpha": 0.35, "linewidth": 0}
         axes.bar(at[0], 1, 1, at[1] - 0.5, **box)  # type: ignore[arg-type]

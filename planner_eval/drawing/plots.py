@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from planner_eval.base.errors import InputError, RenderError
+from planner_eval.base.errors import InputError
 from planner_eval.base.formats import PICTURES
 from planner_eval.base.text import shortened
+from planner_eval.drawing.charts import DATELESS, entry, look, styled
 from planner_eval.drawing.labels import visible
 
 if TYPE_CHECKING:
@@ -19,16 +19,6 @@ if TYPE_CHECKING:
 
 MOST_BARS = 12
 """Values of one panel; what lies beyond is one bar more."""
-
-LOOKS = (
-    ("#0072b2", ""),
-    ("#e69f00", "///"),
-    ("#009e73", "..."),
-    ("#cc79a7", "xxx"),
-    ("#56b4e9", "\\\\\\"),
-    ("#d55e00", "++"),
-)
-"""Colour (Okabe and Ito's) and hatching of each data set: one of the two is enough to tell them apart."""
 
 Counts: TypeAlias = Mapping[Any, int]
 
@@ -72,18 +62,11 @@ def plot(panels: Sequence[Panel], *, format: str = "svg", columns: int = 3) -> b
     names = list(dict.fromkeys(name for panel in panels for name in panel.series))
     if not names:
         raise InputError("there is nothing to plot")
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise RenderError(f"plots need matplotlib ({error}): pip install 'planner_eval[plot]'") from None
     rows = math.ceil(len(panels) / columns)
-    # A fixed salt and no date: the same counts give the same bytes. Text stays text.
-    settings: dict[Any, Any] = {"svg.hashsalt": "planner_eval", "svg.fonttype": "none", "font.size": 9}
-    settings |= {"text.parse_math": False, "hatch.linewidth": 0.6}
-    with rc_context(settings), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a font without a letter: the text is right in SVG and PDF
-        figure = Figure(figsize=(3.4 * min(columns, len(panels)), 2.5 * rows + 0.5), layout="constrained")
+    with styled():
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(3.0 * min(columns, len(panels)), 2.2 * rows + 0.4), layout="constrained")
         handles: dict[str, Any] = {}
         for number, panel in enumerate(panels, 1):
             axes = figure.add_subplot(rows, min(columns, len(panels)), number)
@@ -93,11 +76,9 @@ def plot(panels: Sequence[Panel], *, format: str = "svg", columns: int = 3) -> b
             handles.keys(),
             loc="outside upper center",
             ncols=min(len(names), 4),
-            frameon=False,
         )
         paper = io.BytesIO()
-        dateless = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
-        figure.savefig(paper, format=format, dpi=144, metadata=dateless[format])
+        figure.savefig(paper, format=format, dpi=144, metadata=DATELESS[format])
     return paper.getvalue()
 
 
@@ -128,23 +109,16 @@ def _draw(axes: Axes, panel: Panel, names: Sequence[str]) -> dict[str, Any]:
         total = sum(counts.values()) or 1
         heights = [100 * counts.get(value, 0) / total for value in shown]
         heights += [100 * (total - sum(counts.get(value, 0) for value in shown)) / total] if rest else []
-        color, hatch = LOOKS[names.index(name) % len(LOOKS)]
+        color, hatch = look(names.index(name))
         places = [at + (number - (len(present) - 1) / 2) * width for at in range(len(labels))]
-        look = {"facecolor": color, "edgecolor": "white", "linewidth": 0.5, "hatch": hatch}
-        handles[_entry(name)] = axes.bar(places, heights, width, **look)  # type: ignore[arg-type]
-    axes.set_xticks(range(len(labels)), labels, fontsize=9 if len(labels) <= MOST_BARS else 7.5)
+        how = {"facecolor": color, "edgecolor": "white", "linewidth": 0.5, "hatch": hatch}
+        handles[entry(name)] = axes.bar(places, heights, width, **how)  # type: ignore[arg-type]
+    axes.set_xticks(range(len(labels)), labels)
     if any(len(label) > 4 for label in labels):
         axes.tick_params("x", labelrotation=35)
         for label in axes.get_xticklabels():
             label.set_horizontalalignment("right")
-    axes.set_title(visible(panel.title), fontsize=10, loc="left", fontweight="bold")
+    axes.set_title(visible(panel.title))
     axes.set_ylabel(f"% of {visible(panel.of)}")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", linewidth=0.4, alpha=0.6)
-    axes.set_axisbelow(True)
+    axes.grid(axis="y")
     return handles
-
-
-def _entry(name: str) -> str:
-    """A data set's name in the legend, which leaves out names that begin with an underscore."""
-    return f" {visible(name)}" if name.startswith("_") else visible(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import InputError
@@ -79,18 +79,16 @@ def chart(
     how = How(variant, None if gold is None else os.fspath(gold), judge, prompts, run)
     wanted = tuple(sorted({**settings, **chosen.settings}.items()))
     scored = [UnderBenchmark(told, bench, how).scored_with(wanted) for _, told in named]
-    names = free_names([told.label if name is None else name for name, told in _apart(named)])
+    names = free_names(_labels(named))
     pairs = zip(names, scored, named, strict=True)
     return chosen.make([System(name, one, told.asked, run) for name, one, (_, told) in pairs])
 
 
-def _apart(named: Sequence[tuple[str | None, Told]]) -> list[tuple[str | None, Told]]:
-    """The runs, those of one system that were asked alike told apart by their folders."""
+def _labels(named: Sequence[tuple[str | None, Told]]) -> Iterator[str]:
+    """What runs are called; those of one system by their pipelines too, or else by their folders."""
     labels = [told.label if name is None else name for name, told in named]
-    made: list[tuple[str | None, Told]] = []
-    for (_, told), label in zip(named, labels, strict=True):
-        same = [other for (_, other), its in zip(named, labels, strict=True) if its == label]
-        if len(same) > 1 and len({other.asked.get("pipeline") for other in same}) == 1:
-            label = f"{label}, {os.path.normpath(told.path)}"
-        made.append((label, told))
-    return made
+    for label, (_, told) in zip(labels, named, strict=True):
+        same = [other for its, (_, other) in zip(labels, named, strict=True) if its == label]
+        ways = {other.asked.get("pipeline") for other in same}
+        way = told.asked.get("pipeline") if len(ways) == len(same) else os.path.normpath(told.path)
+        yield f"{label}, {way}" if len(same) > 1 else label

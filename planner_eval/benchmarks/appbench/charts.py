@@ -54,8 +54,9 @@ def figure5(systems: Sequence[System]) -> Chart:
             "appbench-5 compares two ways to prompt: it needs runs of planeval predict with --pipeline flat "
             f"and hierarchical, and has {', '.join(sorted(map(str, asked - {None}))) or 'neither'}"
         )
-    named = [system._replace(name=f"{system.name}, {system.asked['pipeline']}") for system in systems]
-    return figure6(named)._replace(name="appbench-5")
+    named = [(one, f", {one.asked['pipeline']}") for one in systems]
+    told = [one._replace(name=one.name.removesuffix(way) + way) for one, way in named]
+    return figure6(told)._replace(name="appbench-5")
 
 
 def figure6(systems: Sequence[System]) -> Chart:
