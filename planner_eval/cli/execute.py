@@ -19,7 +19,7 @@ from planner_eval.cli.execute_job import KEPT, Asked, ExecuteJob, told, unread
 from planner_eval.cli.options import Applies, emit, note, outputs, reading, refuse_idle, written
 from planner_eval.cli.running import Running, running, store_option
 from planner_eval.cli.runs import as_begun
-from planner_eval.cli.sources import chosen, dataset_places, ids, read_plans
+from planner_eval.cli.sources import chosen, dataset_places, ids, read_plans, tell_of_facts
 from planner_eval.cli.targets import Target
 from planner_eval.cli.terminal import counting
 from planner_eval.cli.working import Done, working
@@ -254,6 +254,7 @@ def _tools(spec: str, seed: str, facts: str | None, isolation: str | None) -> To
     tools = pe.tool_source(spec, seed=seed, facts=facts)
     if (isolation or tools.level) == "inline" and tools.data.get("kind") != "recorded":
         note("inline: the tools run in this process, without any isolation")
+    tell_of_facts(tools)
     return tools
 
 

@@ -60,7 +60,8 @@ def world_source(
         "image": populated.image(),
     }
     name = f"world:{populated.definition.name}"
-    return factory_source(name, "planner_eval.worlds.source", "restored", arguments)
+    source = factory_source(name, "planner_eval.worlds.source", "restored", arguments)
+    return replace(source, notes=populated.unmet)
 
 
 def restored(definition: bytes, seed: str, image: bytes) -> World:
@@ -83,6 +84,7 @@ def read_facts(path: str | PlanFile, *, dialect: str | None = None) -> list[list
     Raises:
         InputError: the file is missing or unreadable.
     """
+    from planner_eval.plan.model import Plan
     from planner_eval.records.plans import read_plan
     from planner_eval.records.several import read_path
     from planner_eval.worlds.facts import facts_of
@@ -93,5 +95,5 @@ def read_facts(path: str | PlanFile, *, dialect: str | None = None) -> list[list
         try:
             plans.append(read_plan(record, dialect=dialect))
         except ParseError:
-            continue
+            plans.append(Plan())  # so that the others keep their numbers
     return facts_of(plans)
