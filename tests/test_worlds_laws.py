@@ -365,12 +365,15 @@ def sought(world: World, api: Api, seed: int, *, invented: bool) -> dict[str, An
 RIVALS = [
     "Trains: [class = findtrains(#from='Oslo', #to='Lyon', #date_of_journey='2019-03-05', #class='{}')]",
     "Hotels: [address = searchhouse(#where_to='Oslo', #rating='4.0', #has_laundry_service='{}')]",
-    "Buses: [price = findbus(#from_city='Oslo', #to_city='Lyon', #departure_date='2019-03-05', #category='{}')]",
+    "Buses: [price = findbus(#from_city='Oslo', #to_city='Lyon', #departure_date='2019-03-05',"
+    " #category='{}')]",
 ]
 ASKED = [("Value", "Flexible", "Business"), ("True", "False"), ("direct", "one-stop")]
 
 
-@pytest.mark.parametrize(("search", "values"), [*zip(RIVALS, ASKED, strict=True)], ids=["text", "truth", "both"])
+@pytest.mark.parametrize(
+    ("search", "values"), [*zip(RIVALS, ASKED, strict=True)], ids=["text", "truth", "both"]
+)
 def test_searches_that_ask_for_every_value_of_a_filter_find_other_rows_without_it(
     search: str, values: tuple[str, ...]
 ) -> None:

@@ -44,8 +44,8 @@ PATCHED = ("json", "jsonl", "text", None)
 @click.option(
     "--initial",
     metavar="FILE|FIELD",
-    help="The state that the tools of --execute begin in: a JSON object for all, records with id and state in a "
-    ".jsonl file, a record's field; none for none.",
+    help="The state that tools of --execute begin in: a JSON object for all, records with id and state in "
+    "a .jsonl file, a record's field; none for none.",
 )
 @ids("Compare only the records of this id")
 @click.option("--patch", is_flag=True, help="Write the repair instead: what planeval apply takes.")

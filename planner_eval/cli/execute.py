@@ -178,15 +178,8 @@ def command(
     states = states_of(initial, source.records)
     manner = Options(binding, concurrency, retries, backoff, arguments=trace, state=state)
     if seeds is not None:
-        from planner_eval.cli.execute_seeds import code as code_of
-        from planner_eval.cli.execute_seeds import judged
-        from planner_eval.cli.execute_seeds import told as told_of_seeds
-
-        limits: dict[str, Any] = {"isolation": isolation, "timeout": timeout, "options": manner}
-        limits["initial"] = states
-        judgement = judged(source, spec, seeds=seeds, facts=facts, dialect=dialect, **limits)
-        emit(told_of_seeds(judgement, form), output)
-        return code_of(judgement)
+        limits = {"isolation": isolation, "timeout": timeout, "options": manner, "initial": states}
+        return _over_seeds(source, spec, form, output, seeds=seeds, facts=facts, dialect=dialect, **limits)
     tools = _tools(spec, seed, facts, isolation)
     how = Asked(tools, isolation, timeout, manner, allow_read, dialect, states)
     apart = record is None and form not in DRAWN and not _remembers(how)
@@ -220,6 +213,15 @@ def command(
             note(problem)
     code: int = 130 if runs.interrupted else runs.code
     return code
+
+
+def _over_seeds(source: PlanFile, spec: str, form: str, output: str | None, **how: Any) -> int:
+    """Run the plans in several worlds, and tell how often each is carried out."""
+    from planner_eval.cli.execute_seeds import code, judged, told
+
+    judgement = judged(source, spec, **how)
+    emit(told(judgement, form), output)
+    return code(judgement)
 
 
 def _refuse_idle(spec: str, form: str, isolation: str | None, retries: int, *, kept: bool) -> None:

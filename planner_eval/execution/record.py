@@ -1,8 +1,8 @@
 """Recorded answers: what tools said once, kept in a file, so that it can be said again without them.
 
 One JSON object a line: ``{"tool": …, "arguments": {…}, "value": …}``, or ``"error": [kind, message]``
-in place of the value (and third the line of the tools' file, where one raised it). ``"plan"`` and ``"call"`` say for which call of which plan; without them, as people
-write such lines, the answer holds for any plan.
+in place of the value (and third the line of the tools' file, where one raised it). ``"plan"`` and ``"call"``
+say for which call of which plan; without them, as people write such lines, the answer holds for any plan.
 """
 
 from __future__ import annotations

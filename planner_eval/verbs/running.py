@@ -163,9 +163,7 @@ def execute(
     if not many and record is None and not allow_read:
         one = parse(plan, dialect=dialect)
         begun = initial_of(states_of(initial), plan if isinstance(plan, Record) else None, tools)
-        return execute_plan(
-            one, tools, isolation=isolation, timeout=timeout, options=options, initial=begun
-        )
+        return execute_plan(one, tools, isolation=isolation, timeout=timeout, options=options, initial=begun)
     if isinstance(tools, Sandbox) and (record is not None or allow_read):
         raise InputError("a Sandbox has its tools and limits already: give `record` and `allow_read` none")
     wanted = replace(options or Options(), arguments=True) if record is not None else options or Options()

@@ -76,7 +76,6 @@ class _Asked:
         return cls(used)
 
 
-
 def facts_of(plans: Iterable[Plan], *, holes: Sequence[str] = ("?", "$$$")) -> list[list[dict[str, Any]]]:
     """The facts of plans, as JSON data.
 
@@ -213,9 +212,7 @@ def _answered(
         return None
 
 
-def _provide(
-    world: World, api: Api, values: Mapping[str, Any], made: list[_Made], asked: _Asked
-) -> None:
+def _provide(world: World, api: Api, values: Mapping[str, Any], made: list[_Made], asked: _Asked) -> None:
     """Make what a call is about, where it is missing, and see that enough else is there."""
     fixed = _fixed(world, api, values)
     for name, column, argument in list(strangers(world, api, values)):
@@ -297,8 +294,9 @@ def _beyond(
         return None
     for _ in range(20):
         other = world.making.value(column, row, random)
-        kept = other is not None and not (other <= value if op == "<=" else other >= value if op == ">=" else 0)
-        if kept and str(other).casefold() not in barred:
+        if other is None or (op == "<=" and other <= value) or (op == ">=" and other >= value):
+            continue
+        if str(other).casefold() not in barred:
             return other
     made = (f"other {number}" for number in count(1))
     return next(other for other in made if other not in barred) if column.type == "text" else None
