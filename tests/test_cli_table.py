@@ -214,7 +214,8 @@ example = '<call>{"wish": "f", "gifts": {"a": 1}}</call>'
     "slow.py": "import time\ndef add(arg_0, arg_1):\n    time.sleep(1)\n",
     "flaky.py": "tried = []\ndef add(arg_0, arg_1):\n    tried.append(1)\n"
     "    if len(tried) == 1:\n        raise ValueError('once')\n    return 'second time'\n",
-    "till.py": "class Till:\n    sold = ()\n    def set_state(self, state):\n        self.sold = state['sold']\n"
+    "till.py": "class Till:\n    sold = ()\n"
+    "    def set_state(self, state):\n        self.sold = state['sold']\n"
     "    def take(self, what):\n        return self.sold.index(what)\n",
     "till.json": '[{"name": "take", "arguments": {"what": "jam"}}]',
     "sold.json": '{"sold": ["tea", "jam"]}',

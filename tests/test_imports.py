@@ -167,6 +167,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "execution.wire",
         "records.plans",
         "records.several",
+        "worlds.beginning",
         "worlds.facts",
         "worlds.reading",
     ),

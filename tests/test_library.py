@@ -160,6 +160,7 @@ ALLOWED = {
         "prediction.shots",
     },
     "where a record of calls was cut": {"execution.record"},
+    "the state in which a record begins": {"records.states", "verbs.running"},
     "names that there are, and the one that was meant": {"dialects", "drawing.themes", "records.pairing"},
     "rules for what no plan has, once all pairs were compared": {"verbs.evaluating"},
 }  # fmt: skip

@@ -35,7 +35,7 @@ from planner_eval.policy.schema import RuleEntry
 from planner_eval.records.files import Record
 from planner_eval.records.gold import FIELDS, read_gold
 from planner_eval.records.schema import GoldRecord
-from planner_eval.scoring.schema import ComparisonData, ContrastData, ReportData
+from planner_eval.scoring.schema import ComparisonData, ContrastData, EffectsData, ReportData
 from planner_eval.worlds import load
 from tests.conftest import ROOT
 from tests.test_cli import planeval
@@ -202,6 +202,15 @@ SETTINGS = {
     "thresholds": {"exact": 0.5, "calls": {"recall": 1}},
 }
 
+EFFECTS = {
+    "verdict": "different",
+    "results_same": False,
+    "state_same": None,
+    "outputs_seen": True,
+    "reached": True,
+    "said": "different",
+}
+
 PRICES = {"models": {"m": {"input": 2.5, "output": 10}}}
 
 GOOD: dict[str, list[Any]] = {
@@ -224,6 +233,7 @@ GOOD: dict[str, list[Any]] = {
     "prices": [PRICES],
     "datasets": [read_json("data/datasets.json")],
     "report": [SCORE],
+    "effects": [EFFECTS],
     "contrast": [COMPARE],
     "comparison": [COMPARE_THREE],
 }
@@ -446,6 +456,12 @@ BAD: dict[str, list[tuple[tuple[Any, ...], Any]]] = {
         (("breakdown", "calls"), 3),
         (("colour",), 1),
     ],
+    "effects": [
+        (("verdict",), "alike"),
+        (("state_same",), "yes"),
+        (("reached",), DELETE),
+        (("colour",), 1),
+    ],
     "contrast": [
         (("schema",), DELETE),
         (("samples",), None),
@@ -542,6 +558,7 @@ READERS: dict[str, Callable[[Any, Path], Any]] = {
     "prices": lambda data, folder: read_prices(Path(file(folder, data))),
     "datasets": by_model(DatasetsFile),
     "report": by_model(ReportData),
+    "effects": by_model(EffectsData),
     "contrast": by_model(ContrastData),
     "comparison": by_model(ComparisonData),
 }

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_eval.worlds import CallError, World
+import planner_eval as pe
+from planner_eval.worlds import CallError, World, facts_of
 from planner_eval.worlds.acting import rows
 from planner_eval.worlds.definition import Api, Argument
 from planner_eval.worlds.facts import without
@@ -359,6 +360,48 @@ def sought(world: World, api: Api, seed: int, *, invented: bool) -> dict[str, An
         if each.required and each.name not in arguments:
             arguments[each.name] = {"date": "2019-03-05", "time": "9:00"}.get(each.type, "2")
     return arguments
+
+
+RIVALS = [
+    "Trains: [class = findtrains(#from='Oslo', #to='Lyon', #date_of_journey='2019-03-05', #class='{}')]",
+    "Hotels: [address = searchhouse(#where_to='Oslo', #rating='4.0', #has_laundry_service='{}')]",
+    "Buses: [price = findbus(#from_city='Oslo', #to_city='Lyon', #departure_date='2019-03-05',"
+    " #category='{}')]",
+]
+ASKED = [("Value", "Flexible", "Business"), ("True", "False"), ("direct", "one-stop")]
+
+
+@pytest.mark.parametrize(
+    ("search", "values"), [*zip(RIVALS, ASKED, strict=True)], ids=["text", "truth", "both"]
+)
+def test_searches_that_ask_for_every_value_of_a_filter_find_other_rows_without_it(
+    search: str, values: tuple[str, ...]
+) -> None:
+    """No row of one is what the other finds when it forgets the filter."""
+    facts = facts_of([pe.parse("\n".join(map(search.format, values)))])
+    base = World("appbench", seed=1)
+    for seed in range(40):
+        base.seed = str(seed)
+        with base.copy(facts) as world:
+            assert unfiltered(world, facts[0]) == (len(facts[0]) * (2 if "rating" in search else 1), [])
+
+
+def unfiltered(world: World, calls: Any) -> tuple[int, list[Any]]:
+    """How many filters of literal values can be left out, and those whose search finds the same without."""
+    tried, wrong = 0, []
+    for call in calls:
+        with suppress(CallError):
+            api = world.definition.find(call["name"], call["app"])
+            given = {name: v for name, v in call["arguments"].items() if not isinstance(v, dict)}
+            if api.acts or not api.reads or len(given) < len(call["arguments"]):
+                continue
+            values = world.arguments(api, given)
+            found = rows(world, api, values)[:1]
+            for match in api.matches:
+                if found and (less := without(world, api, values, match.argument)):
+                    tried += 1
+                    wrong += [(call, match.argument)] * (rows(world, api, less)[:1] == found)
+    return tried, wrong
 
 
 # ---------------------------------------------------------------- many seeds

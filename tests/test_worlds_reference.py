@@ -23,6 +23,7 @@ from planner_eval.worlds.database import quoted
 from planner_eval.worlds.definition import Api
 from planner_eval.worlds.generic import extend
 from planner_eval.worlds.replay import Replay
+from tests.test_worlds_laws import unfiltered
 
 PARTS = ("ss", "sm", "ms", "mm")
 
@@ -73,6 +74,20 @@ def test_every_gold_plan_runs_to_the_end_and_twice_to_the_same_state(reference: 
             acts = any(base().definition.find(call.name, call.app).acts for call in plan.calls)
             assert acts == (one.dump() != before), f"{key}: the state changes exactly when a call acts"
     assert failed.keys() == BROKEN.keys(), {key: failed[key] for key in failed.keys() - BROKEN.keys()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_no_search_of_gold_finds_its_row_without_a_filter(reference: Path, seed: int) -> None:
+    tried, wrong = 0, []
+    for key, plan in gold(reference).items():
+        facts = facts_of([plan])
+        with base(seed).copy(facts) as world:
+            found, same = unfiltered(world, facts[0])
+            tried += found
+            wrong += [(key, *each) for each in same]
+    assert tried > 400
+    assert wrong == []
 
 
 def test_what_is_broken_is_broken_as_listed(reference: Path) -> None:

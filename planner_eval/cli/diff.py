@@ -17,7 +17,7 @@ from planner_eval.cli.pairs import missing, pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.running import Running, running, store_option
 from planner_eval.cli.runs import as_begun, refuse_absent, refuse_runs
-from planner_eval.cli.sources import ids, read_sides
+from planner_eval.cli.sources import ids, read_sides, tell_of_facts
 from planner_eval.cli.terminal import counting
 from planner_eval.cli.working import Done, working
 
@@ -44,8 +44,8 @@ PATCHED = ("json", "jsonl", "text", None)
 @click.option(
     "--initial",
     metavar="FILE|FIELD",
-    help="The state that the tools of --execute begin in: a JSON object for all, records with id and state in a "
-    ".jsonl file, a record's field; none for none.",
+    help="The state that tools of --execute begin in: a JSON object for all, records with id and state in "
+    "a .jsonl file, a record's field; none for none.",
 )
 @ids("Compare only the records of this id")
 @click.option("--patch", is_flag=True, help="Write the repair instead: what planeval apply takes.")
@@ -110,6 +110,8 @@ def command(
     _refuse_idle(shape, output if patch and named not in PATCHED else None, len(paired.pairs))
     # A world must be able to answer what gold asks; nothing is known of the prediction.
     tools = pe.tool_source(execute, seed="0", facts=golds) if execute else None
+    if tools is not None:
+        tell_of_facts(tools)
     if shape.paged:
         return _page(paired, pred, gold, policy, running, output, only=shape.only)
     reading = {**how._asdict(), "ids": wanted}

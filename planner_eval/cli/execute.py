@@ -19,7 +19,7 @@ from planner_eval.cli.execute_job import KEPT, Asked, ExecuteJob, told, unread
 from planner_eval.cli.options import Applies, emit, note, outputs, reading, refuse_idle, written
 from planner_eval.cli.running import Running, running, store_option
 from planner_eval.cli.runs import as_begun
-from planner_eval.cli.sources import chosen, dataset_places, ids, read_plans
+from planner_eval.cli.sources import chosen, dataset_places, ids, read_plans, tell_of_facts
 from planner_eval.cli.targets import Target
 from planner_eval.cli.terminal import counting
 from planner_eval.cli.working import Done, working
@@ -178,15 +178,8 @@ def command(
     states = states_of(initial, source.records)
     manner = Options(binding, concurrency, retries, backoff, arguments=trace, state=state)
     if seeds is not None:
-        from planner_eval.cli.execute_seeds import code as code_of
-        from planner_eval.cli.execute_seeds import judged
-        from planner_eval.cli.execute_seeds import told as told_of_seeds
-
-        limits: dict[str, Any] = {"isolation": isolation, "timeout": timeout, "options": manner}
-        limits["initial"] = states
-        judgement = judged(source, spec, seeds=seeds, facts=facts, dialect=dialect, **limits)
-        emit(told_of_seeds(judgement, form), output)
-        return code_of(judgement)
+        limits = {"isolation": isolation, "timeout": timeout, "options": manner, "initial": states}
+        return _over_seeds(source, spec, form, output, seeds=seeds, facts=facts, dialect=dialect, **limits)
     tools = _tools(spec, seed, facts, isolation)
     how = Asked(tools, isolation, timeout, manner, allow_read, dialect, states)
     apart = record is None and form not in DRAWN and not _remembers(how)
@@ -222,6 +215,15 @@ def command(
     return code
 
 
+def _over_seeds(source: PlanFile, spec: str, form: str, output: str | None, **how: Any) -> int:
+    """Run the plans in several worlds, and tell how often each is carried out."""
+    from planner_eval.cli.execute_seeds import code, judged, told
+
+    judgement = judged(source, spec, **how)
+    emit(told(judgement, form), output)
+    return code(judgement)
+
+
 def _refuse_idle(spec: str, form: str, isolation: str | None, retries: int, *, kept: bool) -> None:
     """Refuse options that would do nothing, above all those whose limits nobody would hold."""
     drawn = form in DRAWN
@@ -254,6 +256,7 @@ def _tools(spec: str, seed: str, facts: str | None, isolation: str | None) -> To
     tools = pe.tool_source(spec, seed=seed, facts=facts)
     if (isolation or tools.level) == "inline" and tools.data.get("kind") != "recorded":
         note("inline: the tools run in this process, without any isolation")
+    tell_of_facts(tools)
     return tools
 
 

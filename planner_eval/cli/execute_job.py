@@ -181,8 +181,8 @@ class ExecuteJob(NamedTuple):
         with Sandbox(how.tools, level=how.isolation, limits=limits, threads=threads, jobs=1) as box:
             for record, _ in pairs:
                 assert record is not None
-                options = {"options": how.options, "dialect": how.dialect, "initial": how.states}
-                yield self.line(next(pe.execute([record], box, **options)), fold)
+                ran = pe.execute([record], box, options=how.options, dialect=how.dialect, initial=how.states)
+                yield self.line(next(ran), fold)
 
     def line(self, one: Ran, fold: Runs) -> str:
         """What is told of a plan, as a line of JSON; adds it to the sums."""

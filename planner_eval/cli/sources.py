@@ -15,6 +15,7 @@ from planner_eval.cli.terminal import tell_reading
 if TYPE_CHECKING:
     from planner_eval import Reading
     from planner_eval.datasets.sources import Source
+    from planner_eval.execution import ToolSource
     from planner_eval.prediction.folder import Predicted
     from planner_eval.records.files import PlanFile
 
@@ -89,6 +90,18 @@ def tell_of(*files: PlanFile) -> None:
     for file in files:
         for said in file.notes:
             note(said)
+
+
+_UNMET = 3
+"""Facts that are told one by one."""
+
+
+def tell_of_facts(tools: ToolSource) -> None:
+    """Say which facts a world refuses none the less, and by which rule."""
+    for said in tools.notes[:_UNMET]:
+        note(f"facts: {said}")
+    if (more := len(tools.notes) - _UNMET) > 0:
+        note(f"facts: {more:,} more calls that the world does not answer")
 
 
 def refuse_stdin_twice(*names: str) -> None:

@@ -11,11 +11,15 @@ if TYPE_CHECKING:
 
 
 class CallFailed(Exception):
-    """One call cannot be made or gave nothing; `kind` is stable, the message is for people."""
+    """One call cannot be made or gave nothing; `kind` is stable, the message is for people.
 
-    def __init__(self, kind: str, message: str) -> None:
+    `place` is the line of the tools' file where it was raised when the answer was recorded.
+    """
+
+    def __init__(self, kind: str, message: str, place: str = "") -> None:
         super().__init__(message)
         self.kind = kind
+        self.place = place
 
 
 def call(function: Any, given: list[tuple[str, Any]]) -> Any:

@@ -1,7 +1,7 @@
 """From what a tool source points at to tools: name → callable; and their state, given and told.
 
 A tool's owner (a class's instance, an object, a module) is given a state by its function ``set_state`` and
-tells it by ``state``; neither is a tool. `_load_scenario`, as BFCL's classes call it, stands for ``set_state``.
+tells it by ``state``; neither is a tool. ``_load_scenario``, as in BFCL's classes, stands for ``set_state``.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _listed(found: list[Any] | tuple[Any, ...]) -> Mapping[str, Any]:
         more: Mapping[str, Any] = {one.__name__: one} if named else _tools_of(one)
         for name in more:
             if not named and name in tools:
-                raise LoadError(f"two of the tools listed are named {name!r}: give them under names of their own")
+                raise LoadError(f"two of the tools listed are named {name!r}: give them other names")
         if isinstance(more, Owned):
             owners.update({type(owner).__name__: owner for owner in more.owners.values()})
         tools.update(more)
@@ -221,7 +221,7 @@ def _state(owner: Any) -> Any:
 
 
 def _fields(value: Any, depth: int, inside: tuple[int, ...]) -> Any:
-    """A state with the public fields of objects in place of these: what is only described compares by words."""
+    """A state with the public fields of objects in place of these, which would only be described."""
     kind = type(value)
     if kind in (str, int, float, bool, type(None)) or depth > _DEEPEST:
         return value
@@ -243,4 +243,4 @@ def _told(owners: Mapping[str, Any]) -> str:
 
 
 def _kind(value: Any) -> str:
-    return {list: "an array", str: "a text", dict: "an object"}.get(type(value), repr(value)[:40])
+    return "an array" if type(value) is list else repr(value)[:40]

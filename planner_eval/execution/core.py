@@ -120,7 +120,7 @@ def _attempt(program: Program, tools: Mapping[str, Any], position: int, take: Ta
             value = _call(program, position, tools, given)
             break
         except CallFailed as failure:
-            problem = (failure.kind, str(failure))
+            problem = (failure.kind, str(failure), failure.place)
             break
         except BaseException as error:
             if inline and isinstance(error, KeyboardInterrupt):

@@ -1,14 +1,15 @@
 """Recorded answers: what tools said once, kept in a file, so that it can be said again without them.
 
 One JSON object a line: ``{"tool": …, "arguments": {…}, "value": …}``, or ``"error": [kind, message]``
-in place of the value. ``"plan"`` and ``"call"`` say for which call of which plan; without them, as people
-write such lines, the answer holds for any plan.
+in place of the value (and third the line of the tools' file, where one raised it). ``"plan"`` and ``"call"``
+say for which call of which plan; without them, as people write such lines, the answer holds for any plan.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,12 @@ from planner_eval.execution.job import Program
 from planner_eval.execution.load import argument_key, plan_key
 from planner_eval.execution.trace import Trace
 from planner_eval.execution.wire import Opaque, decode, encode
+
+fcntl: Any
+try:
+    import fcntl
+except ImportError:  # not on every platform
+    fcntl = None
 
 _HEAD = b'{"tool":'
 _ADVICE = "mend that line or remove it: --record runs its plan again"
@@ -62,6 +69,42 @@ def mend_end(path: Path) -> None:
         path.write_bytes(data + b"\n")
 
 
+def hold(path: Path) -> Callable[[], object]:
+    """Keep other runs from recording into a file, and make it where it is not there yet.
+
+    Args:
+        path: The file.
+
+    Returns:
+        What lets go of it, and removes it again where nothing was written to it.
+
+    Raises:
+        ExecutionError: another run records into it, or it cannot be written.
+    """
+    made = not path.exists()
+    try:
+        file = path.open("ab" if made else "rb")
+    except OSError as error:
+        raise ExecutionError(f"{path}: cannot be written: {error.strerror}") from error
+    if fcntl is not None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            raise ExecutionError(
+                f"{path}: another run records into it now; wait for its end, or name another file"
+            ) from None
+        except OSError:  # some network's file systems have no locks
+            pass
+
+    def let_go() -> None:
+        if made and not file.closed and path.exists() and not path.stat().st_size:
+            path.unlink()
+        file.close()
+
+    return let_go
+
+
 def read_record(path: Path, size: int | None = None) -> list[dict[str, Any]]:
     """The entries of a record file, with a ``key`` by which arguments are compared.
 
@@ -98,10 +141,9 @@ def _entry(raw: Any, place: str) -> dict[str, Any]:
     try:
         entry = {"tool": raw["tool"], "key": argument_key(_arguments(raw["arguments"])), **_of_plan(raw)}
         if "error" in raw:
-            if not isinstance(raw["error"], list) or len(raw["error"]) != 2:
+            if not isinstance(raw["error"], list) or len(raw["error"]) not in (2, 3):
                 raise TypeError(f"an error is [kind, message], found {shown(raw['error'], 60)}")
-            kind, message = raw["error"]
-            return {**entry, "error": [str(kind), str(message)]}
+            return {**entry, "error": [str(each) for each in raw["error"]]}
         return {**entry, "value": decode(raw["value"])}
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ExecutionError(f"{place}: no recorded call: {error}; {wanted}") from error
@@ -161,5 +203,6 @@ def record_lines(trace: Trace, program: Program) -> list[str]:
         if call.error is None:
             lines.append(f'{head}"value":{encode(call.value, 1 << 40)}}}')
         else:
-            lines.append(f'{head}"error":{json.dumps([call.error.kind, call.error.message])}}}')
+            said = [call.error.kind, call.error.message, *([call.error.place] if call.error.place else [])]
+            lines.append(f'{head}"error":{json.dumps(said)}}}')
     return lines

@@ -58,6 +58,7 @@ class ToolSource:
         names: Folders whose names they may list.
         objects: The tools themselves, when they live in this process.
         make: Makes these anew, as a class does.
+        notes: What the user should know of them: facts that a world refuses.
     """
 
     name: str
@@ -69,6 +70,7 @@ class ToolSource:
     names: tuple[str, ...] = ()
     objects: Mapping[str, Any] | None = None
     make: Callable[[], Mapping[str, Any]] | None = None
+    notes: tuple[str, ...] = ()
 
 
 def tool_source(tools: Any) -> ToolSource:

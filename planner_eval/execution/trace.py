@@ -17,7 +17,8 @@ class Failure:
         kind: ``unknown-tool``, ``missing-argument``, ``unknown-argument``, ``repeated-argument``,
             ``no-such-output``, ``unresolved``, ``too-many-items``, ``not-recorded``, ``cycle``,
             ``producer-failed``, ``timeout``, ``output-limit``, ``disk-limit``, ``task-limit``,
-            ``worker-died``, ``worker-lied`` (an invalid reply), ``initial-state`` (the tools do not take it), ``unsendable``, ``not-run``, or the
+            ``worker-died``, ``worker-lied`` (an invalid reply), ``initial-state`` (the
+            tools do not take it), ``unsendable``, ``not-run``, or the
             class of the exception that the tool raised.
         message: One sentence for people.
         place: The line of the tools' own file where an exception was raised: ``"tools.py:12"``.

@@ -52,9 +52,10 @@ class States(NamedTuple):
         {'rows': []}
         """
         if self.listed is not None:
-            if record is None or record.id not in self.listed:
-                raise InputError(f"{self.file} has no state for the id {record and record.id}")
-            return self.listed[record.id]
+            named = record.id if record is not None else None
+            if named is None or named not in self.listed:
+                raise InputError(f"{self.file} has no state for the id {named}")
+            return self.listed[named]
         if self.shared is not None or record is None:
             return self.shared
         for field in self.fields:
@@ -125,8 +126,8 @@ def _listed(name: str, rows: Sequence[tuple[str, Any]]) -> States:
         if named is None or field is None:
             lacking = "an id" if named is None else "a state"
             raise InputError(
-                f"{place}: expected a record with an id and {' or '.join(FIELDS)}, found none with {lacking}: "
-                f"{shown(row, 60)}"
+                f"{place}: expected a record with an id and {' or '.join(FIELDS)}, found none "
+                f"with {lacking}: {shown(row, 60)}"
             )
         if named in listed:
             raise InputError(f"{place}: the id {named} has a state already")

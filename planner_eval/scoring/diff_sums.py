@@ -121,7 +121,9 @@ class DiffSums:
     def in_effect(self) -> str:
         """How many pairs come to the same, and how many predictions reach gold's goal."""
         verdicts = {"same": "the same", "different": "different", "unknown": "unknown"}
-        named = ", ".join(f"{self.effects[one]} {said}" for one, said in verdicts.items() if self.effects[one])
+        named = ", ".join(
+            f"{self.effects[one]} {said}" for one, said in verdicts.items() if self.effects[one]
+        )
         return (
             f"in effect: {named}; gold's final state, and the values that it names, are reached in "
             f"{self.effects['reached True']} of {self.pairs}"

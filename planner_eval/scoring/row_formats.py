@@ -105,7 +105,7 @@ def _first(diff: Diff) -> str:
 
 
 def in_short(row: Row) -> str:
-    """One pair on one line: the verdict, what its plans come to, the causes, and the first of them in words."""
+    """One pair on one line: the verdict, what the plans come to, the causes, the first of them in words."""
     if row.diff is None:
         mended = f"; {_readable(row)}" if row.mended is not None else ""
         return f"{row.state.replace('_', ' ')}: {(row.error or STATES[row.state]).splitlines()[0]}{mended}"
@@ -144,7 +144,9 @@ def flat(row: Row) -> dict[str, Any]:
         "causes": len(found.roots) if found else None,
         "codes": " ".join(edit.code for edit in found.edits) if found else None,
         "first": found.roots[0].message if found and found.roots else row.error,
-        **({} if row.effects is None else {"effects": row.effects["said"], "reached": row.effects["reached"]}),
+        **(
+            {} if row.effects is None else {"effects": row.effects["said"], "reached": row.effects["reached"]}
+        ),
     }
 
 

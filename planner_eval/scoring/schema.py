@@ -123,7 +123,7 @@ class EffectsData(_Written):
     results_same: bool = Field(description="The values that come out are known to be the same.")
     state_same: bool | None = Field(description="null: the tools say nothing of their state.")
     outputs_seen: bool | None = Field(
-        description="Each value that gold names, or that comes out of it, was given by some call; null: gold fails."
+        description="Each value that gold names, or comes to, was given by some call; null: gold fails."
     )
     reached: bool | None = Field(description="Gold's final state, and outputs_seen; null: nobody knows.")
     said: str = Field(description="The verdict in words.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple, overload
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.execution.program import Options, Start, compile_plan
-from planner_eval.execution.record import cut_end, mend_end, read_record, record_lines, recordable
+from planner_eval.execution.record import cut_end, hold, mend_end, read_record, record_lines, recordable
 from planner_eval.execution.run import execute as execute_plan
 from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox import Limits, Sandbox
@@ -213,7 +214,7 @@ def _run(
     read: Iterator[Ran], held: AbstractContextManager[Sandbox], options: Options, recorder: _Recorder
 ) -> Iterator[Ran]:
     known = (one if one.plan is None else one._replace(trace=recorder.replayed(one)) for one in read)
-    with held as box:
+    with recorder, held as box:
         for is_left, ones in groupby(known, lambda one: one.plan is not None and one.trace is None):
             if is_left:
                 yield from _ran(ones, box, options, recorder)
@@ -241,9 +242,17 @@ class _Recorder:
     def __init__(self, path: str | os.PathLike[str] | None, options: Options) -> None:
         self.path, self.options = None if path is None else Path(path), options
         self.mended = False
+        self.let_go = weakref.finalize(self, hold(self.path)) if self.path is not None else None
         there = self.path is not None and self.path.exists()
         entries = read_record(self.path, cut_end(self.path)) if self.path is not None and there else []
         self.box = Sandbox(recorded(str(path), entries)) if entries else None
+
+    def __enter__(self) -> _Recorder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.let_go is not None:
+            self.let_go()
 
     def replayed(self, ran: Ran) -> Trace | None:
         """A plan answered without the tools; None where not all of it was recorded.

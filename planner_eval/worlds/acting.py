@@ -69,7 +69,7 @@ def answer(world: World, api: Api, values: dict[str, Any]) -> dict[str, Any]:
     found.row = found.rows[0] if found.rows else {}
     for condition, otherwise in api.requires:
         if not found.compute(world.connection, condition):
-            raise Refused(_told(otherwise, {**values, **found.row}))
+            raise Refused(_told(otherwise, {**values, **found.row}), condition)
     _change(world, api, found)
     outputs = {name: _output(world, api, name, source, found) for name, source in api.returns}
     if api.deletes and table is not None and found.row:
@@ -82,7 +82,7 @@ def refuse_senseless(world: World, api: Api, values: Mapping[str, Any]) -> None:
     scope = {"today": world.definition.today, **values}
     for argument, condition, otherwise in api.valid:
         if values.get(argument) is not None and compute(world.connection, condition, values=scope) == 0:
-            raise Refused(_told(otherwise, values))
+            raise Refused(_told(otherwise, values), condition)
 
 
 def rows(world: World, api: Api, values: Mapping[str, Any]) -> list[dict[str, Any]]:

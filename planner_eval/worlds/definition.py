@@ -39,7 +39,16 @@ class NotFound(CallError):
 
 
 class Refused(CallError):
-    """What the call asks for exists and cannot be had: taken, sold out, not allowed."""
+    """What the call asks for exists and cannot be had: taken, sold out, not allowed.
+
+    Args:
+        message: For people.
+        rule: The condition of the world's file that is not met, where it is one.
+    """
+
+    def __init__(self, message: str, rule: str = "") -> None:
+        super().__init__(message)
+        self.rule = rule
 
 
 class TooLong(Refused):

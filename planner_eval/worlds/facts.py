@@ -13,8 +13,9 @@ facts are the state before the plan.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,41 @@ ROUNDS = 6
 _REFERENCE = "$ref"
 _TEXT = "$text"
 _MISSING = object()
+
+
+@dataclass(slots=True)
+class _Asked:
+    """What the facts say of columns.
+
+    Args:
+        used: Names of outputs that later calls take from a search that does not ask for them.
+        values: By table and column what searches ask for.
+        fixed: Arguments of the call at hand that a search of the same table gave.
+        place: Where the call at hand stands.
+        unmet: Calls that the world refuses none the less, each with where it stands, and why.
+    """
+
+    used: set[str]
+    values: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    fixed: set[str] = field(default_factory=set)
+    place: str = ""
+    unmet: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, facts: Sequence[Sequence[Mapping[str, Any]]]) -> _Asked:
+        """What is known beforehand."""
+        used: set[str] = set()
+        for calls in facts:
+
+            def taken(made: dict[str, Any], calls: Sequence[Mapping[str, Any]] = calls) -> Any:
+                position, path = made.get(_REFERENCE, (-1, ()))
+                asks = calls[position]["arguments"] if 0 <= position < len(calls) else {}
+                used.update(str(step) for step in path if step not in asks)
+                return made
+
+            for call in calls:
+                fold(dict(call["arguments"]), lambda leaf: leaf, fields=taken)
+        return cls(used)
 
 
 def facts_of(plans: Iterable[Plan], *, holes: Sequence[str] = ("?", "$$$")) -> list[list[dict[str, Any]]]:
@@ -99,20 +135,24 @@ class _Made:
 def settle(world: World, facts: Sequence[Sequence[Mapping[str, Any]]]) -> None:
     """Make a world able to answer the facts; called once, before the world is used."""
     world.connection.execute("BEGIN")
-    left = list(facts)
+    asked = _Asked.of(facts)
     for _ in range(ROUNDS):  # a row that stands before one plan's may be what another search finds
-        if not any([_made_for(world, calls) for calls in left]):
+        asked.unmet.clear()
+        if not any([_made_for(world, calls, asked, number) for number, calls in enumerate(facts, 1)]):
             break
+    world.unmet = tuple(asked.unmet)
     world.connection.execute("COMMIT")
 
 
-def _made_for(world: World, calls: Sequence[Mapping[str, Any]]) -> bool:
+def _made_for(world: World, calls: Sequence[Mapping[str, Any]], asked: _Asked, number: int) -> bool:
     """Make what a plan's calls need; whether a row was put before others."""
     world.connection.execute("SAVEPOINT fact")
     made: list[_Made] = []
     results: list[Any] = []
-    for call in calls:
-        results.append(_answered(world, call, results, made))
+    for position, call in enumerate(calls, 1):
+        asked.fixed = _from_itself(world, calls, call)
+        asked.place = f"plan {number}, call {position} ({call['name']})"
+        results.append(_answered(world, call, results, made, asked))
     world.connection.execute("ROLLBACK TO fact")
     world.connection.execute("RELEASE fact")
     for each in made:
@@ -120,7 +160,30 @@ def _made_for(world: World, calls: Sequence[Mapping[str, Any]]) -> bool:
     return any(each.first for each in made)
 
 
-def _answered(world: World, call: Mapping[str, Any], results: Sequence[Any], made: list[_Made]) -> Any:
+def _from_itself(world: World, calls: Sequence[Mapping[str, Any]], call: Mapping[str, Any]) -> set[str]:
+    """The arguments that are outputs of an earlier search of the table that the call reads.
+
+    What such a search finds first has these values: no row can stand before it that has not.
+    """
+    found: set[str] = set()
+    for name, value in call["arguments"].items():
+        position = value.get(_REFERENCE, (-1,))[0] if isinstance(value, dict) else -1
+        if 0 <= position < len(calls):
+            tables = {_table_of(world, one) for one in (calls[position], call)}
+            found.update({name} if len(tables) == 1 else ())
+    return found
+
+
+def _table_of(world: World, call: Mapping[str, Any]) -> str | None:
+    try:
+        return world.definition.find(call["name"], call.get("app")).reads
+    except CallError:
+        return None
+
+
+def _answered(
+    world: World, call: Mapping[str, Any], results: Sequence[Any], made: list[_Made], asked: _Asked
+) -> Any:
     """The call's outputs, once what it is about has been made where it was missing; None if it fails."""
     resolved = {name: _resolved(value, results) for name, value in call["arguments"].items()}
     arguments = {name: value for name, value in resolved.items() if value is not _MISSING}
@@ -128,7 +191,7 @@ def _answered(world: World, call: Mapping[str, Any], results: Sequence[Any], mad
         api = world.definition.find(call["name"], call.get("app"))
         values = world.arguments(api, arguments, partial=True)
         refuse_senseless(world, api, values)
-        _provide(world, api, values, made)
+        _provide(world, api, values, made, asked)
         if len(arguments) < len(resolved):
             return None
         try:
@@ -137,17 +200,19 @@ def _answered(world: World, call: Mapping[str, Any], results: Sequence[Any], mad
             raise
         except Refused:
             if not _adjust(world, api, values, made):
-                return None
+                raise
             return world.perform(api, arguments) or None
     except TooLong as error:
         raise InputError(
             f"{world.definition.name}: the facts cannot be made: {call['name']}: {error}"
         ) from None
-    except (CallError, sqlite3.Error, OverflowError):
+    except (CallError, sqlite3.Error, OverflowError) as error:
+        rule = getattr(error, "rule", "")
+        asked.unmet.append(f"{asked.place}: {error}{f' (the world requires {rule})' if rule else ''}")
         return None
 
 
-def _provide(world: World, api: Api, values: Mapping[str, Any], made: list[_Made]) -> None:
+def _provide(world: World, api: Api, values: Mapping[str, Any], made: list[_Made], asked: _Asked) -> None:
     """Make what a call is about, where it is missing, and see that enough else is there."""
     fixed = _fixed(world, api, values)
     for name, column, argument in list(strangers(world, api, values)):
@@ -157,11 +222,13 @@ def _provide(world: World, api: Api, values: Mapping[str, Any], made: list[_Made
     wanted = _wanted(api, values)
     if table is None or api.python is not None or not (wanted or fixed):
         return
+    for name, value in wanted.items():
+        asked.values.setdefault((table.name, name), set()).add(str(value).casefold())
     known = bool(rows(world, api, values))
     if not known:
         _invent(world, table, wanted, fixed, made)
     if not api.acts and (table.rows or not known):
-        _tell_apart(world, api, values, fixed, made)
+        _tell_apart(world, api, values, fixed, made, asked)
     if not table.rows:  # a table that begins empty holds what plans do, not what they find
         return
     same = " AND ".join(f"{quoted(name)} IS :{bound(name)}" for name in wanted) or "0"
@@ -171,14 +238,19 @@ def _provide(world: World, api: Api, values: Mapping[str, Any], made: list[_Made
 
 
 def _tell_apart(
-    world: World, api: Api, values: Mapping[str, Any], fixed: Mapping[str, Any], made: list[_Made]
+    world: World,
+    api: Api,
+    values: Mapping[str, Any],
+    fixed: Mapping[str, Any],
+    made: list[_Made],
+    asked: _Asked,
 ) -> None:
     """See that the search finds another row first when it drops a filter that may be left out."""
     table = world.definition.tables[api.reads or ""]
     wanted = _wanted(api, values)
     for match in api.matches:
         less = without(world, api, values, match.argument)
-        if less is None:
+        if less is None or match.argument in asked.fixed:
             continue
         found = rows(world, api, values)[:1]
         if not found or rows(world, api, less)[:1] != found:
@@ -189,7 +261,13 @@ def _tell_apart(
         given = {**fixed, **wanted}
         given[match.column] = less[match.argument]
         if given[match.column] is None:
-            given[match.column] = _beyond(column, match.op, values[match.argument], given, world, random)
+            barred = asked.values.get((table.name, match.column), set())
+            other = _beyond(column, match.op, values[match.argument], given, world, random, barred)
+            if other is None and column.name in asked.used:  # a later call could do nothing without it
+                other = _beyond(column, match.op, values[match.argument], given, world, random, ())
+                if other is None:
+                    continue
+            given[match.column] = other
         _place(world, table, given, random, made, first=True)
 
 
@@ -202,13 +280,26 @@ def without(world: World, api: Api, values: Mapping[str, Any], argument: str) ->
     return None if default == values[argument] else {**values, argument: default}
 
 
-def _beyond(column: Column, op: str, value: Any, row: Mapping[str, Any], world: World, random: Random) -> Any:
-    """A value of the column that a filter keeps out."""
-    if op in ("<=", ">=") and column.type in ("integer", "number"):
-        return value + random.randrange(1, 9) * (1 if op == "<=" else -1)
-    if op == "contains" or op in ("<=", ">="):
+def _beyond(
+    column: Column,
+    op: str,
+    value: Any,
+    row: Mapping[str, Any],
+    world: World,
+    random: Random,
+    barred: Collection[str],
+) -> Any:
+    """A value of the column that a filter keeps out, and no search asks for; None if there is none."""
+    if op == "contains":
         return None
-    return _another(column, value, row, world, random)
+    for _ in range(20):
+        other = world.making.value(column, row, random)
+        if other is None or (op == "<=" and other <= value) or (op == ">=" and other >= value):
+            continue
+        if str(other).casefold() not in barred:
+            return other
+    made = (f"other {number}" for number in count(1))
+    return next(other for other in made if other not in barred) if column.type == "text" else None
 
 
 def _count(world: World, table: Table, condition: str, values: Mapping[str, Any]) -> int:

@@ -60,7 +60,8 @@ def world_source(
         "image": populated.image(),
     }
     name = f"world:{populated.definition.name}"
-    return factory_source(name, "planner_eval.worlds.source", "restored", arguments)
+    source = factory_source(name, "planner_eval.worlds.source", "restored", arguments)
+    return replace(source, notes=populated.unmet)
 
 
 def restored(definition: bytes, seed: str, image: bytes) -> World:
@@ -87,11 +88,11 @@ def read_facts(path: str | PlanFile, *, dialect: str | None = None) -> list[list
     from planner_eval.records.several import read_path
     from planner_eval.worlds.facts import facts_of
 
-    plans = []
+    facts: list[list[dict[str, Any]]] = []
     file = read_path(path, role="gold") if isinstance(path, str) else path
     for record in file.records:
         try:
-            plans.append(read_plan(record, dialect=dialect))
+            facts += facts_of([read_plan(record, dialect=dialect)])
         except ParseError:
-            continue
-    return facts_of(plans)
+            facts.append([])  # so that the others keep their numbers
+    return facts

@@ -53,6 +53,8 @@ class World:
             definition = load(definition)
         self.definition = definition
         self.seed = str(seed)
+        self.unmet: tuple[str, ...] = ()
+        """Facts that the world refuses none the less, in words."""
         self._lock = RLock()
         try:
             self.connection = connect(database)
@@ -87,7 +89,7 @@ class World:
     def from_image(cls, definition: Definition, seed: str, image: bytes) -> World:
         """The world, in memory, whose database :meth:`image` gave."""
         world = object.__new__(cls)
-        world.definition, world.seed, world._lock = definition, seed, RLock()
+        world.definition, world.seed, world._lock, world.unmet = definition, seed, RLock(), ()
         world.connection = connect(":memory:")
         world.connection.deserialize(image)
         world._begun = image
