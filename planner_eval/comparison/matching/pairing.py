@@ -100,7 +100,7 @@ class Side:
     ``tools`` are in gold's spelling, see :meth:`Pairing.respell`, ``called`` as the plan has them.
     """
 
-    __slots__ = ("_blank", "_features", "_users", "_written", "called", "known", "numbered", "tools")
+    __slots__ = ("_blank", "_users", "_written", "called", "known", "numbered", "parts", "tools")
 
     def __init__(self, numbered: Numbered) -> None:
         self.numbered = numbered
@@ -108,7 +108,7 @@ class Side:
         self.known: list[dict[Any, Argument] | None] = [None] * len(numbered.arguments)
         self._blank = [0] * len(self.tools)
         self._written: dict[int, dict[Any, Value]] = {}
-        self._features: dict[int, dict[Any, frozenset[str]]] = {}
+        self.parts: list[dict[Any, frozenset[str]] | None] = [None] * len(numbered.arguments)
         self._users: list[list[Use]] | None = None
 
     def arguments(self, position: int) -> dict[Any, Argument]:
@@ -141,12 +141,8 @@ class Side:
 
     def features(self, position: int) -> dict[Any, frozenset[str]]:
         """What of each argument of a call tells how like another one it is."""
-        found = self._features.get(position)
-        if found is None:
-            given = self.arguments(position)
-            found = self._features[position] = {
-                name: features(value) for name, (_, _, value) in given.items()
-            }
+        given = self.arguments(position)
+        found = self.parts[position] = {name: features(value) for name, (_, _, value) in given.items()}
         return found
 
     def open(self, position: int, arguments: dict[Any, Argument], written: dict[str, Value]) -> None:
@@ -314,22 +310,21 @@ class Pairing:
             for name in ours:
                 if name not in theirs and not (asked and self._matches(pred, gold, name, False)):
                     differ.append(name)
-        found = differ, referring, shared * NAMED + right * VALUED + self._nearness(pred, gold, unlike)
+        near = self._nearness(pred, gold, unlike) if unlike else 0.0
+        found = differ, referring, shared * NAMED + right * VALUED + near
         if self._few:
             self._fixed[pred, gold] = found
         return found
 
     def _nearness(self, pred: int, gold: int, names: list[Any]) -> float:
         """What speaks for a pair in the values that differ."""
-        if not names:
-            return 0.0
+        mine = self.pred.parts[pred] or self.pred.features(pred)
+        wanted = self.gold.parts[gold] or self.gold.features(gold)
         near = 0.0
-        mine, wanted = self.pred.features(pred), self.gold.features(gold)
         for name in names:
-            one, other = mine[name], wanted[name]
-            if not one.isdisjoint(other):
+            if not mine[name].isdisjoint(wanted[name]):
                 kinds = type(self.pred.arguments(pred)[name][2]), type(self.gold.arguments(gold)[name][2])
-                near += in_common(one, other, listed=list in kinds)
+                near += in_common(mine[name], wanted[name], listed=list in kinds)
         return min(near, NEAR) * ALIKE
 
     def _strayed(self, producers: tuple[int, ...], wanted: tuple[int, ...], strict: bool) -> float:
