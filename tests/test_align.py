@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import permutations
 from random import Random
 
@@ -63,6 +63,46 @@ def test_equal_calls_first_then_the_nearest() -> None:
 def test_case_and_blanks_speak_for_a_pair() -> None:
     found = align(chain("rome ", "new  YORK"), chain("New York", "Rome"))
     assert found.pairs == ((1, 0), (0, 1))
+
+
+def test_of_equally_dear_pairings_the_one_of_like_values_is_taken_in_any_order() -> None:
+    given = [("Dover", "May 4 2026", "450"), ("Calais", "May 11 2026", "75"), ("Cork", "June 2 2026", "8")]
+    wanted = [
+        ("Dover, UK", "2026-05-04", 450.0),
+        ("Calais, FR", "2026-05-11", 75),
+        ("Cork, IE", "2026-06-02", 8),
+    ]
+    for order in permutations(range(3)):
+        plans = [
+            Plan(tuple(Call(f"c{at}", "ferry", tuple(zip("abc", calls[at], strict=True))) for at in places))
+            for calls, places in ((given, order), (wanted, range(3)))
+        ]
+        assert align(*plans).pairs == tuple((order.index(at), at) for at in range(3))
+
+
+def test_likeness_never_makes_a_call_wrong_that_could_be_right() -> None:
+    random = Random(7)
+    words = ["north gate", "north", "gate", "south gate", "gate 7"]
+    for _ in range(300):
+        one, other = (
+            Plan(
+                tuple(Call(f"c{at}", "f", tuple((n, random.choice(words)) for n in "ab")) for at in range(4))
+            )
+            for _ in range(2)
+        )
+        found = match(one, other)
+        if found.pairing is None:
+            continue
+
+        def right(pairs: Iterable[tuple[int, int]], one: Plan = one, other: Plan = other) -> tuple[int, int]:
+            equal = [
+                sum(x == y for x, y in zip(one.calls[p].arguments, other.calls[g].arguments, strict=True))
+                for p, g in pairs
+            ]
+            return sum(equal), equal.count(2)
+
+        best = max(right(zip(image, range(4), strict=True)) for image in permutations(range(4)))
+        assert right(found.alignment.pairs) == best
 
 
 def test_consumers_tell_equal_calls_apart() -> None:

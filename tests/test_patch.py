@@ -178,3 +178,13 @@ def test_a_call_is_added_where_the_patch_says(after: str | None, wanted: str) ->
         Plan(tuple(Call(name, "f") for name in "abc")), {"schema": SCHEMA, "operations": [added]}
     )
     assert "".join(call.id for call in found.calls) == wanted
+
+
+def test_a_call_of_no_name_is_put_in_by_the_command_line(tmp_path: Path) -> None:
+    for name, tool, value in (("pred", "f", "Rome"), ("gold", "", "Oslo")):
+        calls = [{"name": tool, "arguments": {"x": value}}, {"name": "g", "arguments": {}}]
+        (tmp_path / f"{name}.json").write_text(json.dumps(calls))
+    files = [str(tmp_path / name) for name in ("pred.json", "gold.json", "patch.json", "mended.json")]
+    assert planeval("diff", *files[:2], "--patch", "-o", files[2]).returncode == 1
+    assert planeval("apply", files[2], files[0], "-o", files[3]).returncode == 0
+    assert planeval("diff", files[3], files[1]).stdout.startswith("same")

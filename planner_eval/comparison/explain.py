@@ -194,7 +194,7 @@ class _Finder(CallEdits):
     def links(self, plan: Plan, position: int, value: Value) -> str:
         """Links that no argument has: ``the link Look → Draw``; empty for anything else."""
         refs = value if type(value) is list else [value]
-        if not refs or any(type(ref) is not Ref for ref in refs):
+        if position == len(plan.calls) or not refs or any(type(ref) is not Ref for ref in refs):
             return ""
         tools = [plan.calls[ref.call].tool for ref in refs]
         return f"the link {' and '.join(tools)} → {plan.calls[position].tool}"

@@ -148,7 +148,7 @@ _NAMED = {
 }
 """Codes of edits that are one habit whatever they are about, and what it is called."""
 
-_VALUES = ("argument.type", "argument.extra", "reference.literal")
+_VALUES = ("argument.type", "argument.extra", "argument.renamed", "reference.literal")
 """Codes of edits of which one habit may concern arguments of several names."""
 
 _EMPTY: tuple[Any, ...] = ("", None, [], {})

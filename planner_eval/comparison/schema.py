@@ -58,6 +58,7 @@ class Remove(_OfCall):
 class AddedCall(CallEntry):
     """A new call, which has to have an id."""
 
+    name: str = Field(description="The tool; empty where gold's call names none.")
     id: str
 
 

@@ -35,12 +35,21 @@ def likeness(ours: Value, theirs: Value) -> float:
     >>> likeness("Rome", "Oslo"), likeness(["Rome", "Oslo"], "Rome"), likeness(7, 8)
     (0.0, 1.0, 0.0)
     """
-    one, other = features(ours), features(theirs)
-    if not one or not other:
+    listed = type(ours) is list or type(theirs) is list
+    return in_common(features(ours), features(theirs), listed=listed)
+
+
+def in_common(one: frozenset[str], other: frozenset[str], *, listed: bool) -> float:
+    """:func:`likeness` of two values by their features.
+
+    Args:
+        one: What is compared of the one.
+        other: What is compared of the other.
+        listed: Whether one of them is a list.
+    """
+    if one.isdisjoint(other):
         return 0.0
-    whole = len(one) + len(other)
-    if type(ours) is list or type(theirs) is list:
-        whole = 2 * min(len(one), len(other))
+    whole = 2 * min(len(one), len(other)) if listed else len(one) + len(other)
     shared = EIGHTHS * 2 * len(one & other) // whole
     return shared / EIGHTHS if shared >= LEAST else 0.0
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterable
 from typing import Any, TypeAlias
 
 from planner_eval.base.named import NamedTuple
-from planner_eval.comparison.matching.likeness import likeness
+from planner_eval.comparison.matching.likeness import features, in_common
 from planner_eval.comparison.matching.names import Tool, respelled
 from planner_eval.comparison.matching.ranks import Ranks
 from planner_eval.plan.canonical import Key, Numbered, producers_of, value_key
@@ -100,7 +100,7 @@ class Side:
     ``tools`` are in gold's spelling, see :meth:`Pairing.respell`, ``called`` as the plan has them.
     """
 
-    __slots__ = ("_blank", "_users", "_written", "called", "known", "numbered", "tools")
+    __slots__ = ("_blank", "_users", "_written", "called", "known", "numbered", "parts", "tools")
 
     def __init__(self, numbered: Numbered) -> None:
         self.numbered = numbered
@@ -108,6 +108,7 @@ class Side:
         self.known: list[dict[Any, Argument] | None] = [None] * len(numbered.arguments)
         self._blank = [0] * len(self.tools)
         self._written: dict[int, dict[Any, Value]] = {}
+        self.parts: list[dict[Any, frozenset[str]] | None] = [None] * len(numbered.arguments)
         self._users: list[list[Use]] | None = None
 
     def arguments(self, position: int) -> dict[Any, Argument]:
@@ -137,6 +138,12 @@ class Side:
             values = [value for _, value in self.numbered.written[position]]
             self._written[position] = dict(zip(self.arguments(position), values, strict=True))
         return self._written[position]
+
+    def features(self, position: int) -> dict[Any, frozenset[str]]:
+        """What of each argument of a call tells how like another one it is."""
+        given = self.arguments(position)
+        found = self.parts[position] = {name: features(value) for name, (_, _, value) in given.items()}
+        return found
 
     def open(self, position: int, arguments: dict[Any, Argument], written: dict[str, Value]) -> None:
         """Let a call have other arguments than it is written with."""
@@ -278,7 +285,7 @@ class Pairing:
         differ: list[Any] = []
         referring: list[tuple[Any, tuple[int, ...], tuple[int, ...]]] = []
         shared = right = 0
-        near = 0.0
+        unlike: list[Any] = []
         for name, wanted in theirs.items():
             mine = ours.get(name)
             if mine is None:
@@ -294,7 +301,7 @@ class Pairing:
                     right += 1
                 else:
                     differ.append(name)
-                    near += likeness(mine[2], wanted[2])
+                    unlike.append(name)
             elif mine[1]:
                 referring.append((name, mine[1], wanted[1]))
             else:
@@ -303,10 +310,22 @@ class Pairing:
             for name in ours:
                 if name not in theirs and not (asked and self._matches(pred, gold, name, False)):
                     differ.append(name)
-        found = differ, referring, shared * NAMED + right * VALUED + min(near, NEAR) * ALIKE
+        near = self._nearness(pred, gold, unlike) if unlike else 0.0
+        found = differ, referring, shared * NAMED + right * VALUED + near
         if self._few:
             self._fixed[pred, gold] = found
         return found
+
+    def _nearness(self, pred: int, gold: int, names: list[Any]) -> float:
+        """What speaks for a pair in the values that differ."""
+        mine = self.pred.parts[pred] or self.pred.features(pred)
+        wanted = self.gold.parts[gold] or self.gold.features(gold)
+        near = 0.0
+        for name in names:
+            if not mine[name].isdisjoint(wanted[name]):
+                kinds = type(self.pred.arguments(pred)[name][2]), type(self.gold.arguments(gold)[name][2])
+                near += in_common(mine[name], wanted[name], listed=list in kinds)
+        return min(near, NEAR) * ALIKE
 
     def _strayed(self, producers: tuple[int, ...], wanted: tuple[int, ...], strict: bool) -> float:
         to_gold = self.to_gold

@@ -31,11 +31,12 @@ def pair_replaced(pairing: Pairing) -> None:
     """Pair calls that are left over on both sides where they share something that speaks for it.
 
     A pair is made only on a ground: a value that says something under one argument name (counts 2), all
-    arguments equal (2), a paired consumer that uses both at one place (2), one name or a like one (1), or an
-    akin name of a call that takes from one paired call or gives to one as well (1). Among pairs with a ground
-    a value that says nothing by itself, an equal argument name and an equal app count too (0.5 each, the app
-    1), and so does standing alone between the same paired producers and consumers (1). A call that repeats
-    one with a partner is made twice rather than for another: names and single values are no ground there.
+    arguments equal (2), also under one another's names (2), a paired consumer that uses both at one place
+    (2), one name or a like one (1), or an akin name of a call that takes from one paired call or gives to
+    one as well (1). Among pairs with a ground a value that says nothing by itself, an equal argument name and
+    an equal app count too (0.5 each, the app 1), and so does standing alone between the same paired producers
+    and consumers (1). A call that repeats one with a partner is made twice rather than for another: names and
+    single values are no ground there.
     """
     if ALONE not in pairing.to_pred or ALONE not in pairing.to_gold:
         return
@@ -122,6 +123,8 @@ class _Evidence:
             marks[mark, *value] = weight
         if any(value not in self.common for value in values):
             marks["all", frozenset(values)] = 2.0
+            if len(values) > 1:
+                marks["exchanged", frozenset(value[1:] for value in values)] = 2.0
         for consumer, argument, slot in side.users[position]:
             image = self.pairing.to_gold[consumer] if ours else consumer
             if image >= 0:
@@ -151,7 +154,7 @@ class _Evidence:
 
 
 _GROUNDS_AGAIN = frozenset({"all", "used"})
-_GROUNDS = _GROUNDS_AGAIN | {"name", "value"}
+_GROUNDS = _GROUNDS_AGAIN | {"name", "value", "exchanged"}
 
 
 def _neighbours(side: Side, at: int, images: list[int] | None) -> set[tuple[str, int]]:
