@@ -10,9 +10,10 @@ from random import Random
 import pytest
 
 from planner_eval.base import jsontext
+from planner_eval.base.errors import LimitError
 from planner_eval.base.limits import Limits
 from planner_eval.base.quoted import TEXT, Branch, matches
-from planner_eval.dialects import cut, extent, repair
+from planner_eval.dialects import blocks, cut, extent, python_parts, repair
 from planner_eval.dialects.extent import tokens
 from planner_eval.dialects.read import parse
 from tests.memory import measured, measures
@@ -62,7 +63,7 @@ def test_long_flat_calls_read_as_short_ones(text: str) -> None:
 def test_calls_of_all_blocks_count_towards_the_limit() -> None:
     text = "".join(f"```\nf(a={at})\n```\nand\n" for at in range(20))
     assert len(parse(text, limits=Limits(calls=20))) == 20
-    with pytest.raises(Exception, match="more than the limit of 19"):
+    with pytest.raises(Exception, match="more calls than the limit of 19"):
         parse(text, limits=Limits(calls=19))
 
 
@@ -176,6 +177,68 @@ def test_names_and_nodes_are_counted_before_data_is_made_of_all(name: str, tmp_p
     assert done.returncode == 3
     assert "more calls than the limit of 100,000" in done.stdout + done.stderr
     assert 0 < peak < 30 + 40 + len(MANY[name]) // 10**6
+
+
+@measures
+@pytest.mark.parametrize(
+    ("line", "at", "most"), [("and then we do it!", 0, 100), ("and so on!", 70_000, 230), (")", 0, 100)]
+)
+def test_too_many_lines_around_a_broken_one_cost_no_more_than_the_limit_is_worth(
+    line: str, at: int, most: int, tmp_path: Path
+) -> None:
+    """All were read before they were counted, which took 270 to 310 MB and ten seconds."""
+    lines = ["f(a=1)"] * 140_000
+    lines[at] = line
+    file = tmp_path / "plan.txt"
+    file.write_text("\n".join(lines))
+    done, peak = measured("parse", str(file), seconds=15)
+    assert done.returncode == 3
+    assert "more calls than the limit of 100,000" in done.stdout
+    assert 0 < peak < most
+
+
+@measures
+def test_links_are_counted_before_data_is_made_of_all(tmp_path: Path) -> None:
+    """Three million took 278 MB."""
+    file = tmp_path / "plan.txt"
+    file.write_text('{"task_nodes": [{"task": "a"}], "task_links": [' + ", ".join(["{}"] * 3_000_000) + "]}")
+    done, peak = measured("parse", str(file), seconds=10)
+    assert done.returncode == 3
+    assert "more links than 300,000" in done.stdout
+    assert 0 < peak < 100
+
+
+@pytest.mark.parametrize("text", ["f()" * 30, "f(a=1)\n" * 5 + "and so on!\n" + "f(a=1)\n" * 5])
+def test_calls_of_one_text_are_counted_as_they_are_read(text: str) -> None:
+    with pytest.raises(LimitError, match="more calls than the limit of 9"):
+        parse(text, limits=Limits(calls=9))
+
+
+def test_links_may_be_more_than_calls() -> None:
+    graph = {"task_nodes": [{"task": name} for name in "abc"], "task_links": []}
+    links = [{"source": a, "target": b} for a, b in ("ab", "bc", "ac")]
+    assert len(parse(json.dumps(graph | {"task_links": links}), limits=Limits(calls=3)).edges) == 3
+
+
+def test_empty_objects_are_not_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten megabytes of them took eight seconds."""
+    expected = parse("[{}, {}]").diagnostics
+    monkeypatch.delattr(blocks, "detect_data")
+    assert parse("[" + ", ".join(["{}"] * 9) + "]").diagnostics == expected
+
+
+def test_a_long_list_of_calls_is_placed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What only counts the parts of a list moves no nodes; who looks for texts in it reads none anew."""
+    made, moved = [], []
+    move, read = python_parts._move, python_parts.parsed
+    monkeypatch.setattr(python_parts, "_move", lambda *of: (moved.append(1), move(*of)))
+    monkeypatch.setattr(python_parts, "parsed", lambda text: (made.append(1), read(text))[1])
+    text = "[" + ", ".join(["f(a=1)"] * 30_000) + "]"
+    plan = parse(text)
+    assert (len(plan), plan.calls[-1].span) == (30_000, (len(text) - 7, len(text) - 1))
+    parts = len(text) // python_parts.python_cuts.PART + 1
+    assert 0 < len(moved) < parts
+    assert len(made) < 2.5 * parts
 
 
 def test_nodes_that_are_a_value_are_no_calls() -> None:

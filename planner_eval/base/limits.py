@@ -69,6 +69,16 @@ def refuse_integer(text: str, at: int | None = None) -> LimitError:
     return LimitError(reason, text=text, offset=at)
 
 
+def refuse_calls(limits: Limits, text: str = "") -> LimitError:
+    """The error of a plan of too many calls, where the rest is not counted.
+
+    Args:
+        limits: Bounds on calls.
+        text: The text that makes them.
+    """
+    return LimitError(f"the plan has more calls than the limit of {limits.calls:,}", text=text, offset=0)
+
+
 def check_calls(count: int, limits: Limits) -> None:
     """Refuse a plan of too many calls.
 

@@ -11,12 +11,14 @@ from typing import Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import decode, loads
 from planner_eval.base.later import later
+from planner_eval.base.limits import refuse_calls
 from planner_eval.dialects import callnavi
 from planner_eval.dialects.blocks import SCRIPT_START, PieceReader
 from planner_eval.dialects.cut import cut_at
 from planner_eval.dialects.detect import is_schema
 from planner_eval.dialects.extent import extent
 from planner_eval.dialects.json_calls import arguments_of
+from planner_eval.dialects.many import refuse_many_first
 from planner_eval.dialects.messages import ARGUMENT_KEYS, NAME_KEYS, WRAPPERS, is_call, key_of_name
 from planner_eval.dialects.pieces import (
     NAME,
@@ -253,7 +255,7 @@ class Reader(PieceReader):
 
     def _lines(self, view: View) -> Iterator[Read]:
         text = view.text
-        at = 0
+        at, begun = 0, False
         while at < len(text):
             at = _BLANK_LINES.match(text, at).end()  # type: ignore[union-attr]
             line_end = text.find("\n", at)
@@ -266,8 +268,12 @@ class Reader(PieceReader):
             if self.budget <= 0:
                 self.notes.append(Diagnostic("find.stopped", "the search for calls stopped early", "warning"))
                 return
+            if not begun:  # at each piece it would go over all that follow
+                begun = True
+                refuse_many_first(text, self.limits, start, self.defined)
             found, end = self._piece(view, start, line_end)
             if isinstance(found, Read):
+                self.taken += len(found.raw.calls)
                 yield found
             elif found is not None:
                 self.why = self.why or found.why
@@ -361,10 +367,13 @@ class Reader(PieceReader):
         return None, piece.end
 
     def _extent(self, text: str, start: int) -> tuple[int, bool]:
-        """How far a plan goes that starts here: over further calls that follow at once."""
-        end = start
-        at = start
-        while True:
+        """How far a plan goes that starts here: over further calls that follow at once.
+
+        Raises:
+            LimitError: there are more of them than a plan may have.
+        """
+        end = at = start
+        for _ in range(self.limits.calls):
             piece = extent(text, at)
             if not piece.closed:
                 stop = text.find("\n\n", max(piece.end if piece.end < len(text) else at, at))
@@ -376,6 +385,8 @@ class Reader(PieceReader):
             loose = "\n" in gap.group() and gap.group().count("\n") > 1 and not gap.group().strip(" \t\n`")
             if at >= len(text) or loose or not _START.match(text, at):
                 break
+        else:
+            raise refuse_calls(self.limits, self.source)
         stray = re.compile(r"\s{0,3}+[\])}]").match(text, end)
         return (stray.end(), True) if stray else (end, True)
 

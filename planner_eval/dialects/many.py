@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from planner_eval.base.errors import LimitError
 from planner_eval.base.jsontext import blank_end, decode
 from planner_eval.base.later import later
-from planner_eval.base.limits import Limits
+from planner_eval.base.limits import Limits, refuse_calls
 from planner_eval.dialects.functions import BUILTINS, OWN, SHOWING
 from planner_eval.dialects.messages import (
     ARGUMENT_KEYS,
@@ -48,9 +49,10 @@ def refuse_many(text: str, limits: Limits) -> None:
         and "<" not in text  # another notation may stand between
         and _objects(text, limits.calls)
     ):
-        raise _refusal(text, limits)
-    if _beside(text, limits.calls):
-        raise _refusal(text, limits)
+        raise refuse_calls(limits, text)
+    many = _beside(text, limits.calls)
+    if many is not None:
+        raise LimitError(f"the plan has more {many}", text=text, offset=0)
 
 
 def is_many(text: str, limits: Limits) -> bool:
@@ -97,10 +99,10 @@ def _written(text: str, most: int) -> bool:
     return _FENCE_END.fullmatch(text, at) is not None
 
 
-def _past(text: str, at: int, most: int) -> int | None:
+def _past(text: str, at: int, most: int, defined: Collection[str] = ()) -> int | None:
     """Where the first call too many ends, of calls of tools in a row; a name that they assign is no tool."""
     call = _call()
-    targets: set[str] = set()
+    targets = set(defined)
     roots: set[str] = set()
     for _ in range(most + 1):
         match = call.match(text, at)
@@ -113,18 +115,20 @@ def _past(text: str, at: int, most: int) -> int | None:
     return None if targets & roots else at
 
 
-def refuse_many_first(text: str, limits: Limits) -> None:
+def refuse_many_first(text: str, limits: Limits, at: int = 0, defined: Collection[str] = ()) -> None:
     """Refuse a program that begins with more calls of tools than a plan may have, whatever follows.
 
     Args:
         text: The program.
         limits: Bounds on calls.
+        at: Where it begins.
+        defined: Names that are no tools.
 
     Raises:
         LimitError: it does.
     """
-    if len(text) >= _LEAST * limits.calls and _past(text, 0, limits.calls) is not None:
-        raise _refusal(text, limits)
+    if len(text) - at >= _LEAST * limits.calls and _past(text, at, limits.calls, defined) is not None:
+        raise refuse_calls(limits, text)
 
 
 def refuse_opened(opened: re.Pattern[str], text: str, limits: Limits) -> None:
@@ -143,11 +147,7 @@ def refuse_opened(opened: re.Pattern[str], text: str, limits: Limits) -> None:
     if len(text) > _LEAST * limits.calls:
         found = islice((match for match in opened.finditer(text) if match.lastindex), limits.calls + 1)
         if sum(1 for _ in found) > limits.calls:
-            raise _refusal(text, limits)
-
-
-def _refusal(text: str, limits: Limits) -> LimitError:
-    return LimitError(f"the plan has more calls than the limit of {limits.calls:,}", text=text, offset=0)
+            raise refuse_calls(limits, text)
 
 
 def refuse_listed(text: str, at: int, limits: Limits) -> None:
@@ -162,7 +162,7 @@ def refuse_listed(text: str, at: int, limits: Limits) -> None:
         LimitError: it has.
     """
     if len(text) - at >= _LEAST * limits.calls and _objects(text, limits.calls, at):
-        raise _refusal(text, limits)
+        raise refuse_calls(limits, text)
 
 
 def is_listed(text: str, limits: Limits) -> bool:
@@ -171,7 +171,7 @@ def is_listed(text: str, limits: Limits) -> bool:
     >>> is_listed('[{"name": "f", "arguments": {}}, {"name": "g", "arguments": {}}]', Limits(calls=1))
     True
     """
-    if _beside(text, limits.calls):
+    if _beside(text, limits.calls) is not None:
         return True
     if len(text) < _LEAST * limits.calls or "<" in text:
         return False
@@ -201,10 +201,13 @@ def _objects(text: str, most: int, at: int = 0, *, plain: bool = False) -> bool:
     return count > most and (is_plain(value) or not _is_schema(value))
 
 
-def _beside(text: str, most: int) -> bool:
-    """Whether JSON lists more names than so many, with their parameters beside, or more nodes of a graph."""
+def _beside(text: str, most: int) -> str | None:
+    """What JSON lists more of than it may, of so many calls: their names or parameters, or a graph's links.
+
+    Three links a call take the memory of a call.
+    """
     if len(text) < _LEAST * most or not _LISTS_BESIDE.search(text):
-        return False
+        return None
     fence = _FENCE.match(text)
     at, mark = blank_end(text, fence.end() if fence else 0), "{"
     try:
@@ -212,15 +215,18 @@ def _beside(text: str, most: int) -> bool:
             key, at = decode(text, blank_end(text, at + 1))
             at = blank_end(text, blank_end(text, at) + 1)
             if key in _BESIDE and text.startswith("[", at):
-                count, at = _items(text, at, most)
-                if count > most:
-                    return True
+                allowed = most * _BESIDE[key]
+                count, at = _items(text, at, allowed)
+                if count > allowed:
+                    return (
+                        f"links than {allowed:,}" if allowed > most else f"calls than the limit of {most:,}"
+                    )
             else:
                 at = decode(text, at).end
             mark, at = ",", blank_end(text, at)
     except (ValueError, RecursionError):
         pass
-    return False
+    return None
 
 
 def _items(text: str, at: int, most: int) -> tuple[int, int]:
@@ -270,8 +276,9 @@ def _inner(text: str, at: int, depth: int = 0) -> int | None:
 
 
 _LISTING = frozenset({*CALLS, *INSIDE})
-_BESIDE = frozenset({"API", "parameters", *NODES})
-"""Under which CallNavi and TaskBench list what is one call each."""
+_LINKS = ("task_links", "tool_links", "links")
+_BESIDE = dict.fromkeys(("API", "parameters", *NODES), 1) | dict.fromkeys(_LINKS, 3)
+"""Under which CallNavi and TaskBench list what is one call each, and links: how many there may be a call."""
 _LISTS_BESIDE = re.compile(r'"(?:API|(?:task_|tool_)?nodes)"\s*+:\s*+\[')
 _MEANT = frozenset({*ARGUMENT_KEYS, *WRAPPERS})
 """A name alone may be words."""

@@ -234,6 +234,10 @@ def refuse_pairs(value: Any, text: str) -> None:
         )
 
 
+_NAMING = frozenset({ast.Constant, ast.List, ast.Tuple})
+"""What names a tool in a list, or holds such a list."""
+
+
 def refuse_loose(tree: ast.Module, text: str) -> None:
     """The same for a Python list."""
     for statement in tree.body if may_hold(tree.body, frozenset({ast.List, ast.Tuple})) else ():
@@ -243,6 +247,8 @@ def refuse_loose(tree: ast.Module, text: str) -> None:
 
 def _data(node: ast.expr) -> Any:
     if isinstance(node, (ast.List, ast.Tuple)):
+        if not may_hold(node.elts, _NAMING):
+            return []
         return [_data(item) for item in node.elts]
     if isinstance(node, ast.Dict):
         return {}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.limits import Span
+from planner_eval.base.limits import DEFAULT_LIMITS, Limits, Span, refuse_calls
 from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.functions import BUILTINS, OWN, SHOWING
 from planner_eval.plan.model import (
@@ -121,10 +121,22 @@ class Machine:
         text: The program, for messages.
         defined: Names that are no tools: functions and libraries that the text before defines.
         mappings: One positional mapping is the named arguments (JavaScript).
+        limits: Bounds on calls, which hold while they are made.
+        taken: How many calls were read before, which count too.
     """
 
-    def __init__(self, text: str, defined: Iterable[str] = (), *, mappings: bool = False) -> None:
+    def __init__(
+        self,
+        text: str,
+        defined: Iterable[str] = (),
+        *,
+        mappings: bool = False,
+        limits: Limits = DEFAULT_LIMITS,
+        taken: int = 0,
+    ) -> None:
         self.text = text
+        self.limits = limits
+        self.most = limits.calls - taken
         self.defined = set(defined)
         self.mappings = mappings
         self.held: dict[str, Value | Unknown] = {}
@@ -286,6 +298,7 @@ class Machine:
 
         Raises:
             _CannotKnow: it is no tool's call, so its value cannot be known.
+            LimitError: it is one call too many.
         """
         if node.name in SHOWING or not self.is_tool(node):
             for _, value, _ in node.arguments:
@@ -310,6 +323,8 @@ class Machine:
                     self.notes.append(Diagnostic("value.computed", message, "warning", None, key, span))
             arguments.append((key, known))
             spans.append(span)
+        if len(self.calls) >= self.most:
+            raise refuse_calls(self.limits, self.text)
         made = _made(len(self.calls))
         for code, message, span in self.control[-1:]:
             if not any(note.span == span and note.code == code for note in self.notes):

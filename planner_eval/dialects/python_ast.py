@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from planner_eval.base.errors import LimitError
-from planner_eval.base.limits import MAX_DIGITS, Span, long_integers, refuse_integer
+from planner_eval.base.limits import DEFAULT_LIMITS, MAX_DIGITS, Limits, Span, long_integers, refuse_integer
 from planner_eval.dialects.program import (
     UNKNOWN,
     CallNode,
@@ -47,23 +47,32 @@ def syntax(text: str) -> ast.Module | SyntaxError | None:
         return None
 
 
-def follow(tree: ast.Module, text: str, defined: Iterable[str] = ()) -> RawPlan:
+def follow(
+    tree: ast.Module,
+    text: str,
+    defined: Iterable[str] = (),
+    limits: Limits = DEFAULT_LIMITS,
+    taken: int = 0,
+) -> RawPlan:
     r"""The calls of a program.
 
     Args:
         tree: From :func:`syntax`.
         text: The same text.
         defined: Names that are no tools.
+        limits: Bounds on calls.
+        taken: How many calls were read before, which count too.
 
     Raises:
         ParseError: an argument of a tool's call cannot be known.
-        LimitError: an integer has more digits than a plan may hold, or the program nests too deeply.
+        LimitError: there are too many calls, an integer has more digits than a plan may hold, or the program
+            nests too deeply.
 
     >>> text = "x = f(a=1)\ng(b=x['y'])"
     >>> follow(syntax(text), text).calls[1].arguments
     (('b', RawRef(name='@0', path=('y',))),)
     """
-    machine = Machine(text, defined)
+    machine = Machine(text, defined, limits=limits, taken=taken)
     reader = _Reader(text, machine)
     if long_integers(text):
         reader.refuse_long_integers(tree)

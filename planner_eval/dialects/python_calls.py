@@ -18,7 +18,7 @@ from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.grammar import found_at
 from planner_eval.base.jsontext import Places, loads
 from planner_eval.base.later import later
-from planner_eval.base.limits import Limits, check_calls, refuse_integer
+from planner_eval.base.limits import DEFAULT_LIMITS, Limits, check_calls, refuse_integer
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.extent import extent, tokens
 from planner_eval.dialects.json_calls import read_values
@@ -86,8 +86,7 @@ def read(text: str, limits: Limits) -> RawPlan:
 
 
 def _reference(text: str, limits: Limits) -> RawPlan:
-    raw = read_grammar(text)
-    check_calls(len(raw.calls), limits)
+    raw = read_grammar(text, limits=limits)
     if not raw.calls:
         raise _nothing(text)
     return raw
@@ -114,19 +113,18 @@ def read_calls(
     """
     tree = tree or syntax(text)
     if tree is not None and not isinstance(tree, SyntaxError):
-        raw = follow(tree, text, defined)
+        raw = follow(tree, text, defined, limits)
     else:
         refuse_many_first(text, limits)
         _check_depth(text, limits)
         if isinstance(tree, BrokenPart):
             _refuse_part(text, tree)
         try:
-            raw = read_grammar(text, defined)
+            raw = read_grammar(text, defined, limits)
         except ParseError as error:
             if isinstance(tree, SyntaxError) and _PROGRAM.search(text):
                 raise _python_error(tree, text) from None
             raise error from None
-    check_calls(len(raw.calls), limits)
     return raw
 
 
@@ -169,7 +167,7 @@ def _python_error(error: SyntaxError, text: str) -> ParseError:
     return ParseError(reason, text=text, offset=lines[line - 1] + max((error.offset or 1) - 1, 0))
 
 
-def read_grammar(text: str, defined: Iterable[str] = ()) -> RawPlan:
+def read_grammar(text: str, defined: Iterable[str] = (), limits: Limits = DEFAULT_LIMITS) -> RawPlan:
     """Read calls by the Lark grammar: the reference for what ast.parse reads of them.
 
     Raises:
@@ -181,7 +179,7 @@ def read_grammar(text: str, defined: Iterable[str] = ()) -> RawPlan:
         items = grammar.run(grammar.load("python", PythonTransformer), text, WORDS, "pythonic")
     except ParseError as error:
         raise _explained(error) from None
-    machine = Machine(text, defined)
+    machine = Machine(text, defined, limits=limits)
     for targets, node in items:
         if targets:
             machine.assign(targets, node, unpack=len(targets) > 1)

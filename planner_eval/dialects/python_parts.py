@@ -103,7 +103,7 @@ def in_parts(text: str) -> ast.Module:
             message = f"'{text[opened]}' was never closed"
             raise BrokenPart(SyntaxError(message, ("<unknown>", line + 1, column + 1, None)), start, end)
         try:
-            whole.note("body", source.part(whole, start, end).body)
+            whole.note("body", source.part(whole, start, end, placed=False).body)
         except (SyntaxError, Uncut):
             source.far = len(text)  # an error may tell other lines in words
             if len(text) > PARSED:
@@ -171,8 +171,14 @@ class _Source:
         line = bisect_right(self.starts, place) - 1
         return line, len(self.text[self.starts[line] : place].encode("utf-8", "surrogatepass"))
 
-    def part(self, long: Long, start: int, end: int) -> ast.Module:
+    def part(self, long: Long, start: int, end: int, *, placed: bool = True) -> ast.Module:
         """The tree of a part, alone where it stands in the text.
+
+        Args:
+            long: What it is a part of.
+            start: Where it begins.
+            end: Where it ends.
+            placed: Whether lines and columns have to be those of the text: to move nodes takes time.
 
         Raises:
             SyntaxError: it is no Python by itself.
@@ -202,7 +208,7 @@ class _Source:
             head = "{" if long.mark == "{" and long.pairs else "_(" if long.mark == "f(" else "["
             lead = "\n" * line + " " * column if line else " " * (column - len(head))
             tree = parsed(f"{head}{lead}{text}\n{'}' if head == '{' else ')' if head == '_(' else ']'}")
-        if down or right:
+        if placed and (down or right):
             _move(tree, line + 1, down, right)
         if inner:
             self.attach(tree, inner)
@@ -268,16 +274,22 @@ class _Source:
 
 def _move(tree: ast.AST, first: int, down: int, right: int) -> None:
     """Put a tree where its text stands: so many lines further, and from the first line on as many columns."""
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.expr, ast.stmt, ast.keyword, ast.excepthandler, ast.arg, ast.alias)):
-            assert node.end_lineno is not None
-            assert node.end_col_offset is not None
-            if node.lineno == first:
-                node.col_offset += right
-            if node.end_lineno == first:
-                node.end_col_offset += right
-            node.lineno += down
-            node.end_lineno += down
+    waiting = [tree]
+    while waiting:  # ast.walk takes several times as long
+        node = waiting.pop()
+        held = vars(node)
+        if "end_lineno" in held:
+            if held["lineno"] == first:
+                held["col_offset"] += right
+            if held["end_lineno"] == first:
+                held["end_col_offset"] += right
+            held["lineno"] += down
+            held["end_lineno"] += down
+        for value in held.values():
+            if type(value) is list:
+                waiting += [item for item in value if isinstance(item, ast.AST)]
+            elif isinstance(value, ast.AST):
+                waiting.append(value)
 
 
 def _until(text: str, start: tuple[int, int], end: tuple[int, int]) -> str:
@@ -314,13 +326,16 @@ class _Made(list[Any]):
         if key not in long.counts:
             long.counts[key] = 0
             if self.data is None:
-                long.note(key, self)
+                long.note(key, self._nodes(placed=False))
             else:
                 long.counts[key] = len(self.data)
 
     def __iter__(self) -> Iterator[Any]:
+        return self._nodes(placed=True)
+
+    def _nodes(self, *, placed: bool) -> Iterator[Any]:
         for start, end in self._long.parts():
-            tree = self._source.part(self._long, start, end)
+            tree = self._source.part(self._long, start, end, placed=placed)
             if self._long.is_block:
                 yield from tree.body
                 continue

@@ -19,7 +19,7 @@ from planner_eval.dialects.lines import Reader
 from planner_eval.dialects.pieces import Nothing, Read, placed, split
 from planner_eval.dialects.table import Wrapper, table
 from planner_eval.dialects.views import View
-from planner_eval.plan.model import Diagnostic
+from planner_eval.plan.model import Diagnostic, RawPlan
 
 _MARK = later(
     r"(?:(?<!['\"])<{2,3}|(?m:^)[ \t]*+<?+)(domain|api_call|api_provider|explanation|code)>{1,3}\s*+:?"
@@ -30,11 +30,15 @@ _MARK = later(
 
 @dataclass(slots=True)
 class Search:
-    """The state of one search."""
+    """The state of one search.
+
+    `seen` are the signatures of calls that were read; those of `unsigned` are missing there as yet.
+    """
 
     reader: Reader
     notes: list[Diagnostic] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
+    unsigned: RawPlan | None = None
     unclosed: int | None = None
 
 
@@ -241,6 +245,7 @@ def _blocks(view: View, search: Search) -> list[Read]:
     reader, count = search.reader, 0
     read: list[Read] = []
     for block in split(view):
+        reader.taken = count
         for found in own_code.read(block, reader, after=bool(read)):
             shown = replace(found, reason=f"{found.reason}, in a fence") if block.fenced else found
             read += _once([shown], search)
@@ -253,6 +258,13 @@ def _once(read: list[Read], search: Search, *, whole: bool = False) -> list[Read
     """The blocks that do not only repeat calls already read; `whole` wants all of them repeated."""
     kept = []
     for item in read:
+        if search.unsigned is None and not search.seen:
+            search.unsigned = item.raw  # in most texts it is all, which repeats nothing
+            kept.append(item)
+            continue
+        if search.unsigned is not None:
+            search.seen.update(restated.signature(search.unsigned))
+            search.unsigned = None
         own = restated.signature(item.raw)
         if own and (set(own) == search.seen if whole else set(own) <= search.seen):
             search.notes.append(restated.note(len(own), item.span))
