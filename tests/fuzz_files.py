@@ -208,11 +208,19 @@ def write(folder: Path, chance: random.Random) -> tuple[Path, bytes | None]:
 
 
 # ---------------------------------------------------------------- one command
-def run(argv: list[str]) -> Done:
-    """A command in this process; whatever it raises is a find."""
+class _Screen(io.TextIOWrapper):
+    """What is taken for a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def run(argv: list[str], *, screen: bool = False) -> Done:
+    """A command in this process, at a terminal or not; whatever it raises is a find."""
     from planner_eval.cli import run as command_line
 
-    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace", newline="\n") for _ in range(2))
+    kind = _Screen if screen else io.TextIOWrapper
+    out, err = (kind(io.BytesIO(), "utf-8", "backslashreplace", newline="\n") for _ in range(2))
     before = sys.argv, sys.stdin
     sys.argv, sys.stdin = ["planeval", *argv], io.TextIOWrapper(io.BytesIO())
     start = time.process_time()

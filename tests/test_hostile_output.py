@@ -12,12 +12,16 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import click
 import pytest
 
+from planner_eval import dialects
+from planner_eval.cli import COMMANDS
 from tests.fuzz_files import Done, run
 from tests.modelserver import Answer, ModelServer, message
 
@@ -36,9 +40,14 @@ MARKUP = re.compile(r"<\w|(?<!\\)\]\(")
 
 ROWS = ("text", "json", "jsonl", "csv", "md")
 WHOLE = ("text", "json", "csv", "md")
+DRAWN = ("svg", "png", "pdf", "dot", "mermaid")
+TABLES = ("text", "md", "tex", "csv", "svg")
+LISTED = ("text", "md", "csv", "json", "jsonl")
+CATALOGS = ("openai", "anthropic", "gemini", "mcp", "jsonschema", "planeval")
+GRAMMARS = ("json-schema", "lark", "gbnf")
 CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "diff": (("diff", "pred.jsonl", "gold.jsonl"), (*ROWS, "junit", "html")),
-    "diff one": (("diff", "pred.json", "gold.json"), ("text", "json", "html", "dot", "mermaid")),
+    "diff one": (("diff", "pred.json", "gold.json"), ("text", "json", "html", "listing", "boxes", *DRAWN)),
     "diff by a name": (("diff", "pred.jsonl", "gold.jsonl", "--id", "HOSTILE"), ("text",)),
     "diff a patch": (("diff", "pred.json", "gold.json", "--patch"), ("",)),
     "score": (("score", "pred.jsonl", "gold.jsonl", "--by", "kind"), (*WHOLE, "html", "junit")),
@@ -48,7 +57,7 @@ CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "diff files so named": (("diff", "NAMED.jsonl", "gold.jsonl"), (*ROWS, "junit", "html")),
     "score files so named": (("score", "NAMED.jsonl", "gold.jsonl"), (*WHOLE, "html", "junit")),
     "stats of files so named": (("stats", "NAMED.jsonl", "gold.jsonl", "--each"), ROWS),
-    "score as a benchmark": (("score", "answers.jsonl", "bench", "--benchmark", "nestful"), (*ROWS, "junit")),
+    "score as a benchmark": (("score", "answers.jsonl", "bench", "--benchmark", "nestful"), (*ROWS, "junit", "tsv")),
     "compare as a benchmark": (
         ("compare", "answers.jsonl", "others.jsonl", "--gold", "bench", "--benchmark", "nestful"),
         (*ROWS, "junit"),
@@ -67,15 +76,36 @@ CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "apply nowhere": (("apply", "patch.jsonl", "gold2.jsonl", "--to", "pythonic"), ("",)),
     "predict nothing": (("predict", "tasks.jsonl", "--model", "HOSTILE", "--dry-run"), ("",)),
     "parse": (("parse", "pred.jsonl"), ("text", "jsonl")),
+    "parse one": (("parse", "pred.json"), ("json",)),
     "stats": (("stats", "pred.jsonl"), WHOLE),
     "stats each": (("stats", "pred.jsonl", "--each"), ROWS),
     "stats words": (("stats", "pred.jsonl", "--by", "kind"), WHOLE),
     "check": (("check", "pred.jsonl", "--catalog", "tools.json"), ROWS),
     "catalog": (("catalog", "show", "tools.json"), WHOLE),
-    "render": (("render", "pred.json"), ("text", "dot", "mermaid")),
+    "catalog one": (("catalog", "show", "tools.json", "--tool", "fHOSTILE"), ("text",)),
+    "too many words": (("catalog", "show", "tools.json", "HOSTILE"), ("",)),
+    **{f"catalog as {form}": (("catalog", "convert", "tools.json", "--to", form, "--loss"), ("",)) for form in CATALOGS},
+    **{f"grammar as {form}": (("catalog", "grammar", "tools.json", "--dialect", "json", "--to", form), ("",)) for form in GRAMMARS},
+    "render": (("render", "pred.json"), ("text", "boxes", *DRAWN)),
     "convert": (("convert", "pred.json", "--to", "plan", "--loss"), ("",)),
     "convert json": (("convert", "pred.json", "--to", "json"), ("",)),
     "execute": (("execute", "pred.json", "--tools", "nestful", "--isolation", "inline"), ROWS),
+    "execute a trace": (("execute", "pred.json", "--tools", "nestful", "--isolation", "inline", "--trace", "--state"), ROWS),
+    "execute as a drawing": (("execute", "pred.json", "--tools", "nestful", "--isolation", "inline"), DRAWN),
+    "execute what prints": (("execute", "say.json", "--tools", "say.py", "--isolation", "inline", "--trace"), ROWS),
+    "execute in worlds": (
+        ("execute", "pred.jsonl", "--tools", "world:bank", "--seeds", "1", "--isolation", "inline"), ROWS,
+    ),
+    "data fetch": (("data", "fetch", "HOSTILE", "--cache", "cache", "--mirror", "http://127.0.0.1:1/HOSTILE"), ("",)),
+    "data check": (("data", "check", "nestful-v1", "--source", "bench/nestful_data.jsonl"), ("text", "md", "json")),
+    "data show": (("data", "show", "nestful-v1", "--source", "bench/nestful_data.jsonl", "--samples", "1"), ("",)),
+    "data show a sample": (("data", "show", "nestful-v1", "--source", "bench", "--id", "HOSTILE"), ("",)),
+    "data list": (("data", "list", "--source", "HOSTILE"), LISTED),
+    "data verify": (("data", "verify", "nestful-v1", "--source", "NAMED"), LISTED),
+    "export texts": (("data", "export", "tasks.jsonl", "--to", "chat-jsonl"), ("",)),
+    "export calls": (("data", "export", "tasks.jsonl", "--to", "tools-jsonl"), ("",)),
+    "no such schema": (("schema", "HOSTILE"), ("",)),
+    "no such run": (("table", "HOSTILE=run", "--metric", "HOSTILE"), TABLES),
     "agree": (("agree", "judge.jsonl", "human.jsonl"), (*ROWS, "junit")),
     "a file that is not there": (("parse", "HOSTILE.json"), ("",)),
     "no such format": (("parse", "pred.json", "--from", "HOSTILE"), ("",)),
@@ -86,8 +116,63 @@ CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }  # fmt: skip
 
 
+BARE = {
+    "dialects": "lists our own notations",
+    "doctor": "says what this machine has",
+    "selftest": "lists our own pairs",
+}
+"""Commands that tell nothing of anybody else's."""
+ANSWERED = {("predict", ""), *(("table", form) for form in TABLES)}
+"""What is called on the answers of a server, below."""
+
+
+FOR_PROGRAMS = {"grammar as lark", "grammar as gbnf"}
+"""What a program is to get as it is: escaped where it goes to a terminal, as notations are."""
+SLOW = {"execute in worlds"}
+"""Rows that are tried with every fifth text, as what is drawn for print is."""
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    """Every command, and those within one, by their names."""
+    for name, (module, _) in COMMANDS.items():
+        found = import_module(f"planner_eval.cli.{module}").command
+        inner = found.commands.items() if isinstance(found, click.Group) else [("", found)]
+        yield from ((f"{name} {each}".strip(), command) for each, command in inner)
+
+
+def forms_of(command: click.Command) -> list[str]:
+    """What it writes: the choices of --format or --to; "" where there is one form."""
+    said = [each for each in command.params if {"--format", "--to"} & set(each.opts)]
+    return next((list(each.type.choices) for each in said if isinstance(each.type, click.Choice)), [""])
+
+
+def test_every_command_is_tried_in_every_form() -> None:
+    tried = set(ANSWERED)
+    for argv, forms in CALLS.values():
+        chosen = [argv[argv.index("--to") + 1]] if "--to" in argv else list(forms)
+        tried |= {(name, form) for form in [*chosen, *forms] for name in (argv[0], " ".join(argv[:2]))}
+    lacking = [
+        f"{name} {form}".strip()
+        for name, command in commands()
+        if name not in BARE
+        for form in forms_of(command)
+        if (name, form) not in tried
+    ]
+    assert not lacking, f"add a row to CALLS for: {', '.join(lacking)}"
+
+
 def _lines(*rows: dict[str, Any]) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+SAY = """
+def say():
+    print(TEXT)
+    return {TEXT: [TEXT]}
+def fail():
+    raise type(TEXT.encode("ascii", "ignore").decode().replace(chr(0), "") or "E", (Exception,), {})(TEXT)
+"""
+"""Tools that give, print and raise a text."""
 
 
 def files(evil: str) -> Iterator[tuple[str, str]]:
@@ -108,6 +193,8 @@ def files(evil: str) -> Iterator[tuple[str, str]]:
     yield "judge.jsonl", _lines({"id": evil, "verdict": evil}, {"id": "b", "verdict": "pass"})
     yield "human.jsonl", _lines({"id": evil, "verdict": "pass"}, {"id": "b", "verdict": evil})
     yield "broken.txt", f"f(x={evil}"
+    yield "say.json", json.dumps([{"name": "say", "arguments": {}}, {"name": "fail", "arguments": {}}])
+    yield "say.py", f"TEXT = {evil!a}\n{SAY}"
     label = {
         "name": f"f{evil}",
         "label": f"$v{evil}$",
@@ -156,7 +243,11 @@ def wrong(name: str, form: str, done: Done) -> str:
         return f"a formula: {bad[0]!r}" if bad else ""
     if form == "md" and (markup := MARKUP.search(done.out)):
         return f"markup: {done.out[max(0, markup.start() - 30) : markup.end() + 20]!r}"
-    if form == "html" and (markup := ACTING.search(done.out)):
+    if form == "svg" and done.code < 2:
+        ElementTree.fromstring(done.out)
+    if form == "tex" and done.code < 2 and re.search(r"(?<!\\)[#$%&~_^]", done.out.replace(" & ", "")):
+        return f"what acts in TeX: {done.out[:300]!r}"
+    if form in ("html", "svg") and (markup := ACTING.search(done.out)):
         return f"markup: {markup.group()!r}"
     if form == "junit" and done.code < 2:
         words = [
@@ -177,17 +268,32 @@ def test_no_form_of_output_lets_foreign_text_act(
     monkeypatch.chdir(tmp_path)
     argv, forms = CALLS[name]
     found = []
-    for evil in HOSTILE:
+    for at, evil in enumerate(HOSTILE):
         for file, text in files(evil):
             Path(file).write_bytes(text.encode("utf-8", "surrogatepass"))
         for form in forms:
+            if at % 5 and (name in SLOW or form in ("png", "pdf")):
+                continue
             if set(evil) & {"\x00", "\ud800"} and any("HOSTILE" in word or "NAMED" in word for word in argv):
                 continue  # the system passes no such word
             words = [word.replace("HOSTILE", evil) for word in argv]
-            done = run([*words, *(("--format", form) if form else ())])
+            place = ("-o", f"drawn.{form}") if form in ("png", "pdf") else ()
+            asked = [*words, *(("--format", form) if form else ()), *place]
+            done = run(asked, screen=name in FOR_PROGRAMS)
             if problem := wrong(name, form, done):
                 found.append(f"{form} {evil!r}: {problem}")
     assert not found, "\n".join(found)
+
+
+def test_no_notation_moves_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a pipe a plan is what it is: whoever asked for that notation gets the text as it was."""
+    monkeypatch.chdir(tmp_path)
+    for evil in HOSTILE:
+        for file, text in files(evil):
+            Path(file).write_bytes(text.encode("utf-8", "surrogatepass"))
+        for name in dialects.names():
+            done = run(["convert", "pred.json", "--to", name, "--loss"], screen=True)
+            assert not wrong("convert", "", done), (evil, name)
 
 
 @pytest.mark.parametrize("annotation", ["'\\\\d'", "Literal['\\\\w']"])
@@ -224,7 +330,10 @@ def test_what_a_model_or_its_server_says_acts_nowhere(
             asked = ("--model", "m", "--url", server.url, "--retries", "0", "-o", f"run{at}")
             for argv, forms in (
                 (("predict", "tasks.jsonl", *asked), ("",)),
-                (("parse", f"run{at}"), ("text", "jsonl")),
+                (("parse", f"run{at}/rows.jsonl"), ("text", "jsonl")),
+                (("stats", f"run{at}/rows.jsonl", "--each"), ("text", "csv", "md")),
+                (("compare", f"run{at}", f"run{at}", "--gold", "gold.jsonl"), ("text", "csv", "md", "junit")),
+                (("table", f"run{at}", "--metric", "exact", "--gold", "gold.jsonl"), TABLES),
                 (("score", f"run{at}", "gold.jsonl"), ("text", "csv", "md", "junit", "html")),
                 (("diff", f"run{at}", "gold.jsonl"), ("text", "csv", "md")),
             ):

@@ -22,6 +22,7 @@ from planner_eval.plan.canonical import same
 from planner_eval.plan.digest import digest
 from planner_eval.plan.model import Call, Plan, Ref
 from tests.build import edges
+from tests.conftest import ROOT
 from tests.performance.timing import growth, seconds
 from tests.plant import KINDS
 from tests.real_plans import real_plans
@@ -192,3 +193,16 @@ def test_time_and_memory_of_a_command_grow_at_most_as_its_files(command: str, tm
         assert child.returncode in (0, 1)
     assert growth(counts, times) <= 1.2, times
     assert growth(counts, peaks) <= 1.05, peaks
+
+
+# ---------------------------------------------------------------- fuzzers
+@pytest.mark.parametrize("name", ["fuzz", "fuzz_files", "fuzz_replies", "fuzz_endpoints"])
+def test_fuzzers_find_nothing_new(name: str, tmp_path: Path) -> None:
+    """Each run begins elsewhere; what it finds lies in the folder that the message names."""
+    seed = str(time.time_ns() % 100_000)
+    command = [sys.executable, "-m", f"tests.{name}", "--seconds", "120", "--seed", seed]
+    own = ["--own"] if name == "fuzz" else []
+    done = subprocess.run(
+        [*command, *own, "--finds", str(tmp_path)], capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 0, f"{tmp_path}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"

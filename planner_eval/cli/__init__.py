@@ -142,13 +142,17 @@ def run() -> int:
             silence(sys.stdout)
         if isinstance(error, BrokenPipeError):
             return 0
+        from planner_eval.base.text import printable
+
         where = error.filename or "standard output"
-        say(f"planeval: {where} cannot be written or read: {error.strerror or error}")
+        say(printable(f"planeval: {where} cannot be written or read: {error.strerror or error}"))
         return 2
 
 
 def _shown(error: click.ClickException) -> str:
-    """An error of usage as click shows it."""
+    """An error of usage as click shows it, which repeats the words that it was given."""
+    from planner_eval.base.text import printable
+
     shown = io.StringIO()
     error.show(shown)
-    return shown.getvalue().rstrip("\n")
+    return printable(shown.getvalue().rstrip("\n"))

@@ -6,7 +6,8 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.tables import table
+from planner_eval.base.tables import md_cell, table
+from planner_eval.base.text import printable
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.replay import Replayed
@@ -28,18 +29,23 @@ def shown(found: DatasetCheck, *, form: str, examples: int) -> str:
     if form == "json":
         data = {"name": dataset.name, **asdict(checked), "replayed": [_data(one) for one in replays]}
         return json.dumps(data, ensure_ascii=False, indent=1)
-    blocks = [_head(dataset, checked), _findings(checked, form)]
-    blocks += [_replayed(one, examples) for one in replays]
-    return "\n\n".join(block for block in blocks if block)
+    blocks = [_told(_head(dataset, checked), form), _findings(checked, form)]
+    blocks += [_told(_replayed(one, examples), form) for one in replays]
+    return "\n\n".join(blocks)
 
 
-def _head(dataset: Dataset, checked: Checked) -> str:
+def _told(lines: list[str], form: str) -> str:
+    """Lines in which words of the data stand."""
+    return "\n".join(md_cell(one) if form == "md" else printable(one.replace("\n", "\\n")) for one in lines)
+
+
+def _head(dataset: Dataset, checked: Checked) -> list[str]:
     lines = [f"{dataset.name}: {checked.samples:,} of {dataset.records:,} published records"]
     lines.append(f"gold plans read: {checked.plans:,}, the same as itself: {_same(checked)}")
     if checked.unreadable:
         lines.append(f"gold plans that cannot be read: {len(checked.unreadable):,}")
         lines += [f"  {one}" for one in checked.unreadable[:5]]
-    return "\n".join(lines)
+    return lines
 
 
 def _same(checked: Checked) -> str:
@@ -55,14 +61,14 @@ def _findings(checked: Checked, form: str) -> str:
         {"severity": f.severity, "code": f.code, "found": f.count, "records": f.records, "meaning": f.meaning}
         for f in checked.findings
     ]
-    lines = [table(rows, form, width=90), ""]
+    lines: list[str] = []
     for finding in checked.findings:
         if finding.severity != "info":
             lines += [f"{finding.code}", *(f"  {one}" for one in finding.examples)]
-    return "\n".join(lines).rstrip()
+    return f"{table(rows, form, width=90)}\n\n{_told(lines, form)}".rstrip()
 
 
-def _replayed(one: Replayed, examples: int) -> str:
+def _replayed(one: Replayed, examples: int) -> list[str]:
     report = one.report
     right = len(report.rows) - len(one.imperfect)
     head = f"gold against gold, {report.variant}: {right:,} of {len(report.rows):,} perfect"
@@ -79,7 +85,7 @@ def _replayed(one: Replayed, examples: int) -> str:
     for error, names in errors.items():
         more = f" and {len(names) - 4} more figures" if len(names) > 4 else ""
         lines.append(f"  the published code ends with {error} instead of {', '.join(names[:4])}{more}")
-    return "\n".join(lines)
+    return lines
 
 
 def _why(row: SampleScore) -> str:
