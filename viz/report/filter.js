@@ -66,7 +66,7 @@ function wordsOfPairs() {
 }
 
 /** The words asked for; what stands in quotation marks is one. */
-const wordsOf = text => [...text.toLowerCase().matchAll(/"([^"]+)"?|(\S+)/g)].map(m => m[1] || m[2]);
+const wordsOf = text => [...(text || "").toLowerCase().matchAll(/"([^"]+)"?|(\S+)/g)].map(m => m[1] || m[2]);
 
 /** What the first search needs, made when the page has nothing else to do. */
 function prepareSearch() {
@@ -124,11 +124,11 @@ const tally = (facet, counts, k) => {
  * A facet's own choice does not narrow its counts: they say what a click on another value would show.
  */
 function matching(asked) {
-  const fits = pairsWith(asked.q), order = orderOf(asked.sort), found = [];
+  const fits = pairsWith(asked.q), order = orderOf(asked.sort || ""), found = [];
   const counts = all.facets.map(facet => new Uint32Array(facet.names.length));
   const active = all.facets
     .map((facet, at) => ({ facet, at, value: facet.key.startsWith("f.") ? asked.fields[facet.key.slice(2)] : asked[facet.key] }))
-    .filter(one => one.value)
+    .filter(one => (one.value ?? null) !== null)
     .map(one => ({ ...one, value: one.facet.names.findIndex(name => addressed(name) === addressed(one.value)) }));
   for (let i = 0; i < all.n; i++) {
     const k = order ? order[i] : i;

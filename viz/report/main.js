@@ -8,9 +8,9 @@ let last = null;
 
 function makePairs() {
   const search = el("input", { id: "find", type: "search", placeholder: "ids, words, tools, values…", "aria-label": "Find pairs by words", autocomplete: "off", spellcheck: "false" });
-  search.addEventListener("input", () => go({ view: "pairs", q: search.value }, true));
+  search.addEventListener("input", () => go({ view: "pairs", q: search.value || null }, true));
   const sort = el("select", { id: "sort", "aria-label": "Sort" }, SORTS.map(([value, text]) => el("option", { value, text })));
-  sort.addEventListener("change", () => go({ sort: sort.value }));
+  sort.addEventListener("change", () => go({ sort: sort.value || null }));
   pane.node = el("article", { id: "pair", "aria-label": "One pair", tabindex: "-1" });
   new ResizeObserver(([one]) => { pane.width = one.contentRect.width || innerWidth; }).observe(pane.node);
   byId("pairs").append(
@@ -31,7 +31,7 @@ function facetView(facet, counts) {
   if (!order.length) return null;
   const whole = wholeLists.has(facet.key), shown = order.filter((at, place) => place < (whole ? 500 : SHOWN_VALUES) || facet.names[at] === now), top = Math.max(1, ...shown.map(at => counts[at]));
   const words = name => (facet.key === "who" ? WHO_WORDS[name] : facet.key.startsWith("state") ? stateWords(name) : nameText(name));
-  const box = el("details", { class: "facet", open: opened.has(facet.key) || Boolean(now), on: { toggle: event => (event.target.open ? opened.add(facet.key) : opened.delete(facet.key)) } },
+  const box = el("details", { class: "facet", open: opened.has(facet.key) || now !== null, on: { toggle: event => (event.target.open ? opened.add(facet.key) : opened.delete(facet.key)) } },
     el("summary", { text: facet.label }), el("ul", null, shown.map(at => {
       const fillBar = el("span", { class: "fill", "aria-hidden": "true" });
       fillBar.style.width = share(counts[at], top);
@@ -50,9 +50,9 @@ function showFacets(counts) {
 }
 
 function showChosen() {
-  const keys = [...FILTERS.filter(key => state[key]), ...Object.keys(state.fields).map(name => `f.${name}`)];
-  byId("chosen").replaceChildren(...keys.map(key => el("li", null, el("button", { type: "button", class: "chosen", "aria-label": `Take away: ${visible(chosen(key))}`, on: { click: () => go(key === "q" ? { q: "" } : toggled(key, chosen(key))) } },
-    foreign(key === "who" ? WHO_WORDS[chosen(key)] || chosen(key) : key === "q" ? `“${shortened(chosen(key), 40)}”` : shortened(chosen(key), 60)), el("span", { "aria-hidden": "true", text: " ✕" })))),
+  const keys = [...FILTERS.filter(key => state[key] !== null), ...Object.keys(state.fields).map(name => `f.${name}`)];
+  byId("chosen").replaceChildren(...keys.map(key => el("li", null, el("button", { type: "button", class: "chosen", "aria-label": `Take away: ${visible(chosen(key))}`, on: { click: () => go(key === "q" ? { q: null } : toggled(key, chosen(key))) } },
+    foreign(key === "who" ? WHO_WORDS[chosen(key)] || chosen(key) : key === "q" ? `“${shortened(chosen(key), 40)}”` : shortened(nameText(chosen(key)), 60)), el("span", { "aria-hidden": "true", text: " ✕" })))),
   ...(keys.length > 1 ? [el("li", null, el("button", { type: "button", class: "plain", text: "all pairs", on: { click: () => go(nothing()) } }))] : []));
 }
 
@@ -74,11 +74,11 @@ function refilter() {
 const positions = () => (all.positions ||= new Map([...all.id.keys()].reverse().map(k => [addressed(idOf(k)), k])));
 
 function showOpen() {
-  const k = state.id ? positions().get(addressed(state.id)) ?? -1 : -1;
-  byId("pairs").classList.toggle("open", Boolean(state.id));
+  const k = state.id !== null ? positions().get(addressed(state.id)) ?? -1 : -1;
+  byId("pairs").classList.toggle("open", state.id !== null);
   markOpen(k);
   if (k >= 0) { if (pane.k !== k || pane.at !== list.at) showPair(k).catch(failed); pane.at = list.at; }
-  else showNoPair(state.id ? `There is no pair ${visible(state.id)} in this report.` : all.n ? "Choose a pair: with the mouse, or with j and k." : "There are no pairs.");
+  else showNoPair(state.id !== null ? `There is no pair ${visible(state.id)} in this report.` : all.n ? "Choose a pair: with the mouse, or with j and k." : "There are no pairs.");
 }
 
 function update() {
@@ -89,8 +89,8 @@ function update() {
   }
   document.body.dataset.view = state.view;
   if (state.view !== "pairs") return;
-  if (document.activeElement !== byId("find")) byId("find").value = state.q;
-  byId("sort").value = state.sort;
+  if (document.activeElement !== byId("find")) byId("find").value = state.q || "";
+  byId("sort").value = state.sort || "";
   refilter();
   showOpen();
 }
@@ -98,7 +98,7 @@ function update() {
 const KEYS = {
   j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1),
   Home: () => openAt(0, true), End: () => openAt(list.found.length - 1, true),
-  PageDown: () => step(Math.floor(list.height / ROW)), PageUp: () => step(-Math.floor(list.height / ROW)),
+  PageDown: () => step(Math.floor(list.height / list.row)), PageUp: () => step(-Math.floor(list.height / list.row)),
   Enter: () => { if (pane.k >= 0) byId("pair-id")?.focus(); else step(1); },
 };
 const ONLY_IN_LIST = ["ArrowDown", "ArrowUp", "Home", "End", "PageDown", "PageUp", "Enter"];
@@ -121,7 +121,7 @@ function escape(typing, event) {
   if (state.view !== "pairs") return;
   event.preventDefault();
   if (typing) list.scroller.focus();
-  else if (state.id) closePair();
+  else if (state.id !== null) closePair();
   else if (filtered()) go(nothing());
 }
 
@@ -154,7 +154,7 @@ function listen() {
   for (const link of byId("views").children) link.addEventListener("click", event => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    go({ view: link.dataset.view, ...(link.dataset.view === "pairs" ? {} : { id: "" }) });
+    go({ view: link.dataset.view, ...(link.dataset.view === "pairs" ? {} : { id: null }) });
   });
   addEventListener("beforeprint", beforePrint);
   addEventListener("afterprint", () => byId("printed").replaceChildren());

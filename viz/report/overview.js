@@ -25,8 +25,10 @@ function intervalMark(figures, top, base = 0) {
 const axisHead = (...ends) => el("th", { scope: "col", class: "axis-head" }, el("span", null, ends.map(text => el("span", { text }))));
 const intervalWords = one => (typeof one.low === "number" ? `${figureText(one.low)} … ${figureText(one.high)}` : "");
 
+const figureNames = () => [...new Set(head.runs.flatMap(run => (run.figures || []).map(one => one.name)))];
+
 function figuresTable() {
-  const runs = head.runs, names = [...new Set(runs.flatMap(run => (run.figures || []).map(one => one.name)))];
+  const { runs } = head, names = figureNames();
   if (!names.length) return null;
   const row = name => {
     const found = runs.map(run => (run.figures || []).find(one => one.name === name) || {});
@@ -55,6 +57,7 @@ function card(title, kind, ...children) {
 /** The states of one run: a bar, and a link a state. */
 function statesView(run, at) {
   const key = at ? "stateb" : "state", given = Object.keys(head.states).filter(name => run.states[name]);
+  if (!given.length) return el("p", { class: "muted", text: "There are no pairs." });
   const sum = given.reduce((total, name) => total + run.states[name], 0) || 1;
   const bar = el("div", { class: "bar", role: "img", "aria-label": given.map(name => `${count(run.states[name])} ${stateWords(name)}`).join(", ") },
     given.map(name => {
@@ -119,7 +122,8 @@ function mistakenView(run) {
 
 /** One field's values with their figures; a click shows the pairs. */
 function breakdown({ field, rows }) {
-  const names = [...new Set(rows.flatMap(row => Object.keys(row.figures)))].slice(0, 4), facet = all.facets.find(one => one.key === `f.${field}`);
+  const known = new Set(rows.flatMap(row => Object.keys(row.figures)));
+  const names = [...new Set([...figureNames(), ...known])].filter(name => known.has(name)).slice(0, 4), facet = all.facets.find(one => one.key === `f.${field}`);
   const value = row => (facet && facet.names.includes(row.value)
     ? el("a", { href: addressOf({ fields: { [field]: row.value } }) }, foreign(nameText(row.value))) : foreign(nameText(row.value)));
   return el("div", { class: "group" }, el("h3", null, foreign(field)), el("div", { class: "wide" }, el("table", { class: "by" },

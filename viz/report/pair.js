@@ -110,7 +110,7 @@ function pairTools(k) {
 }
 
 function closePair() {
-  go({ id: "" });
+  go({ id: null });
   list.scroller.focus({ preventScroll: true });
 }
 
