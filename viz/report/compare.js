@@ -34,7 +34,7 @@ function pairedFigures(figures) {
       el("td", { class: "number strong", text: difference === null ? "–" : signed(difference) }),
       el("td", { class: "axis" }, intervalMark([{ value: difference, low: one.low, high: one.high }], reach, -reach)),
       el("td", { class: "number muted", text: typeof one.low === "number" ? `${signed(one.low)} … ${signed(one.high)}` : "" }),
-      el("td", { class: "number", text: typeof one.p === "number" ? pWords(one.p) : "" }));
+      el("td", { class: "number p", text: typeof one.p === "number" ? pWords(one.p) : "" }));
   };
   return el("div", { class: "wide" }, el("table", { class: "figures" }, el("thead", null, el("tr", null,
     el("th", { scope: "col", text: "figure" }), ["A", "B", "B − A"].map(text => el("th", { scope: "col", class: "number", text })),
@@ -94,7 +94,6 @@ function makeCompare() {
   const found = whoCounts(), compared = head.compare || {}, where = whereView();
   byId("compare").replaceChildren(...[
     compared.verdict && el("p", { class: "verdict", dir: "auto", text: visible(compared.verdict) }),
-    el("p", { class: "names" }, head.runs.map((run, at) => el("span", null, el("b", { class: "letter", text: LETTER[at] }), foreign(run.name)))),
     card("Who is right", "", quadrants(found)),
     (compared.figures || []).length ? card("Paired figures", "beside", pairedFigures(compared.figures)) : null,
     card("Flips", "groups wide-card two-wide", flipList("a", found.a), flipList("b", found.b)),

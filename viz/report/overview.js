@@ -104,12 +104,13 @@ function countedCauses() {
 function causesView(run) {
   const known = Boolean(run.causes), rows = run.causes || countedCauses(), n = judged(run) || 1;
   const groups = Object.keys(TITLES).map(kind => [kind, rows.filter(row => row.kind === kind).sort((a, b) => (b.credit ?? 0) - (a.credit ?? 0) || b.pairs - a.pairs)]);
-  return groups.filter(([, found]) => found.length).map(([kind, found]) => el("div", { class: "group" }, el("h3", { text: TITLES[kind] }),
+  const said = el("p", { class: "muted caption", text: known ? "pairs that have it as a cause · what the mean score gains where it is undone" : "pairs that have it" });
+  return [said, groups.filter(([, found]) => found.length).map(([kind, found]) => el("div", { class: "group" }, el("h3", { text: TITLES[kind] }),
     bars(found.map(row => ({
       label: foreign(nameText(row.name)), length: known ? row.credit : row.pairs,
       words: known ? `${count(row.pairs)} · +${(row.credit / n).toFixed(3)}` : count(row.pairs),
       change: kind === "depth" ? null : { [kind]: row.name },
-    })), `${TITLES[kind]}, by pairs`)));
+    })), `${TITLES[kind]}, by pairs`)))];
 }
 
 function mistakenView(run) {

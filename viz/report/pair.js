@@ -59,7 +59,7 @@ function sideView(found, side, across) {
   if (side.repairs.length) parts.push(el("section", null, el("h3", { text: "Repairs" }), el("ul", null, side.repairs.map(one => el("li", null, foreign(one))))));
   if (side.edits.length) parts.push(el("section", null, el("h3", { text: plural(side.edits.length, "difference") }), editList(side.edits)));
   if (side.structure) parts.push(el("p", { class: "structure", dir: "auto", text: visible(side.structure) }));
-  if (scene) parts.push(el("section", { class: "plans" }, el("h3", { text: side.plan && side.gold ? "The two plans over one another" : "Plan" }), sceneView(scene, across)));
+  if (scene) parts.push(el("section", { class: "plans" }, el("h3", { text: side.plan && side.gold ? "The two plans over one another" : side.plan ? "The prediction" : "Gold's plan" }), sceneView(scene, across)));
   parts.push(runView(side));
   const view = el("div", { class: "side" }, parts.filter(Boolean));
   if (scene) linkEdits(view, scene, side);
