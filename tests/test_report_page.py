@@ -284,7 +284,8 @@ LAID = """([boxes, edges]) => {
   });
   boxes.forEach((b, i) => boxes.forEach((c, j) => {
     const s = found.spots[i], t = found.spots[j];
-    if (i < j && s.x < t.x + c.w && t.x < s.x + b.w && s.y < t.y + c.h && t.y < s.y + b.h) over.push([i, j]); }));
+    if (i < j && s.x < t.x + c.w && t.x < s.x + b.w && s.y < t.y + c.h && t.y < s.y + b.h) over.push([i, j]);
+  }));
   return { hits, over, below: edges.every(e => found.spots[e.tail].y < found.spots[e.head].y),
     wide: found.spots.every((s, at) => s.x > -0.5 && s.x + boxes[at].w <= found.width + 0.5) };
 }"""

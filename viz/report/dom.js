@@ -31,7 +31,8 @@ const UNSEEN_IN_PROSE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u
 
 function escaped(character) {
   if (ESCAPES[character]) return ESCAPES[character];
-  const point = character.codePointAt(0), hex = point.toString(16);
+  const point = character.codePointAt(0),
+    hex = point.toString(16);
   if (point < 256) return `\\x${hex.padStart(2, "0")}`;
   return point < 65536 ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;
 }
@@ -73,7 +74,9 @@ function copyButton(words, text, given) {
     const done = await copied(text());
     button.textContent = done ? "copied" : "not copied";
     say(done ? `${words}: copied` : "the browser did not allow to copy");
-    setTimeout(() => { button.textContent = words; }, 1500);
+    setTimeout(() => {
+      button.textContent = words;
+    }, 1500);
   });
   return button;
 }

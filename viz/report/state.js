@@ -2,7 +2,7 @@
 
 const PLAIN = ["view", "id", "state", "stateb", "who", "code", "tool", "argument", "q", "sort"];
 const VIEWS = ["overview", "pairs", "compare"];
-const EMPTY_IS_NONE = ["q", "sort"];  // a tool or a value may have an empty name, and be asked for by it
+const EMPTY_IS_NONE = ["q", "sort"]; // a tool or a value may have an empty name, and be asked for by it
 const FILTERS = ["state", "stateb", "who", "code", "tool", "argument", "q"];
 
 /** The state that an address names; what it does not know is left out. */
@@ -15,8 +15,10 @@ function readState(hash) {
     else if (key.startsWith("f.")) state.fields[key.slice(2)] = value;
   }
   if (!VIEWS.includes(state.view) || (state.view === "compare" && !two)) {
-    state.view = PLAIN.some(key => key !== "view" && state[key] !== null) || Object.keys(state.fields).length
-      ? "pairs" : "overview";
+    state.view =
+      PLAIN.some(key => key !== "view" && state[key] !== null) || Object.keys(state.fields).length
+        ? "pairs"
+        : "overview";
   }
   return state;
 }
