@@ -51,47 +51,30 @@ function quadrants(found) {
 
 /** The paired figures: both values, the difference with its interval around zero, p. */
 function pairedFigures(figures) {
-  const reach = Math.max(
-    0.01,
-    ...figures.flatMap(one => [Math.abs(one.low ?? 0), Math.abs(one.high ?? 0), Math.abs((one.b ?? 0) - (one.a ?? 0))]),
+  const sizes = figures.flatMap(one => [one.low ?? 0, one.high ?? 0, (one.b ?? 0) - (one.a ?? 0)]).map(Math.abs);
+  const reach = Math.max(0.01, ...sizes),
+    axis = axisHead(signed(-reach), "0", signed(reach));
+  const numbers = ["A", "B", "B − A"].map(text => [text, "number"]);
+  const heads = [["figure"], ...numbers, axis, ["95 %", "number"], ["p", "number"]];
+  return table(
+    "figures",
+    heads,
+    figures.map(one => pairedRow(one, reach)),
   );
-  const row = one => {
-    const difference = typeof one.a === "number" && typeof one.b === "number" ? one.b - one.a : null;
-    return el(
-      "tr",
-      null,
-      el("th", { scope: "row" }, foreign(one.name)),
-      el("td", { class: "number", text: figureText(one.a) }),
-      el("td", { class: "number", text: figureText(one.b) }),
-      el("td", { class: "number strong", text: difference === null ? "–" : signed(difference) }),
-      el("td", { class: "axis" }, intervalMark([{ value: difference, low: one.low, high: one.high }], reach, -reach)),
-      el("td", {
-        class: "number muted",
-        text: typeof one.low === "number" ? `${signed(one.low)} … ${signed(one.high)}` : "",
-      }),
-      el("td", { class: "number p", text: typeof one.p === "number" ? pWords(one.p) : "" }),
-    );
-  };
+}
+
+function pairedRow({ name, a, b, low, high, p }, reach) {
+  const value = typeof a === "number" && typeof b === "number" ? b - a : null;
   return el(
-    "div",
-    { class: "wide" },
-    el(
-      "table",
-      { class: "figures" },
-      el(
-        "thead",
-        null,
-        el(
-          "tr",
-          null,
-          el("th", { scope: "col", text: "figure" }),
-          ["A", "B", "B − A"].map(text => el("th", { scope: "col", class: "number", text })),
-          axisHead(signed(-reach), "0", signed(reach)),
-          ["95 %", "p"].map(text => el("th", { scope: "col", class: "number", text })),
-        ),
-      ),
-      el("tbody", null, figures.map(row)),
-    ),
+    "tr",
+    null,
+    rowHead(foreign(name)),
+    cell("number", figureText(a)),
+    cell("number", figureText(b)),
+    cell("number strong", value === null ? "–" : signed(value)),
+    cell("axis", intervalMark([{ value, low, high }], reach, -reach)),
+    cell("number muted", typeof low === "number" ? `${signed(low)} … ${signed(high)}` : ""),
+    cell("number p", typeof p === "number" ? pWords(p) : ""),
   );
 }
 const signed = n => `${n < 0 ? "−" : "+"}${Math.abs(n).toFixed(3)}`;
@@ -120,53 +103,25 @@ function whereView() {
 
 function whereTable(facet, sums) {
   const name = facet.key.slice(2),
-    order = [...facet.names.keys()].sort((x, y) => sums[y].a + sums[y].b - sums[x].a - sums[x].b);
-  const link = (at, which) =>
-    sums[at][which]
-      ? el("a", { href: addressOf({ who: which, fields: { [name]: facet.names[at] } }), text: count(sums[at][which]) })
-      : "0";
+    flips = at => sums[at].a + sums[at].b;
+  const order = [...facet.names.keys()].sort((x, y) => flips(y) - flips(x));
   const most = Math.max(1, ...sums.flatMap(sum => [sum.a, sum.b]));
-  return el(
-    "div",
-    { class: "group" },
-    el("h3", null, foreign(name)),
+  const link = (at, who) =>
+    sums[at][who]
+      ? el("a", { href: addressOf({ who, fields: { [name]: facet.names[at] } }), text: count(sums[at][who]) })
+      : "0";
+  const line = at =>
     el(
-      "div",
-      { class: "wide" },
-      el(
-        "table",
-        { class: "by" },
-        el(
-          "thead",
-          null,
-          el(
-            "tr",
-            null,
-            el("th", { scope: "col", text: "value" }),
-            el("th", { scope: "col", class: "number", text: "n" }),
-            el("th", { scope: "col", class: "number", text: "only A" }),
-            axisHead("A", "B"),
-            el("th", { scope: "col", class: "number", text: "only B" }),
-          ),
-        ),
-        el(
-          "tbody",
-          null,
-          order.map(at =>
-            el(
-              "tr",
-              null,
-              el("th", { scope: "row" }, foreign(nameText(facet.names[at]))),
-              el("td", { class: "number muted", text: count(sums[at].n) }),
-              el("td", { class: "number" }, link(at, "a")),
-              el("td", { class: "axis" }, butterfly(sums[at], most)),
-              el("td", { class: "number" }, link(at, "b")),
-            ),
-          ),
-        ),
-      ),
-    ),
-  );
+      "tr",
+      null,
+      rowHead(foreign(nameText(facet.names[at]))),
+      cell("number muted", count(sums[at].n)),
+      cell("number", link(at, "a")),
+      cell("axis", butterfly(sums[at], most)),
+      cell("number", link(at, "b")),
+    );
+  const heads = [["value"], ["n", "number"], ["only A", "number"], axisHead("A", "B"), ["only B", "number"]];
+  return el("div", { class: "group" }, el("h3", null, foreign(name)), table("by", heads, order.map(line)));
 }
 
 /** Two bars from the middle, A's to the left and B's to the right. */

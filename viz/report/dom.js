@@ -62,6 +62,16 @@ function shortened(text, most) {
   return points.length <= most && text.length <= 2 * most ? text : `${points.slice(0, most - 1).join("")}…`;
 }
 
+const cell = (kind, ...children) => el("td", { class: kind }, ...children);
+const rowHead = (...children) => el("th", { scope: "row" }, ...children);
+
+/** A table that scrolls by itself where it is too wide; heads are ready, or each [text, class]. */
+function table(kind, heads, rows) {
+  const head = one => (Array.isArray(one) ? el("th", { scope: "col", class: one[1] }, one[0]) : one);
+  const upper = el("thead", null, el("tr", null, heads.map(head)));
+  return el("div", { class: "wide" }, el("table", { class: kind }, upper, el("tbody", null, rows)));
+}
+
 /** Tell a screen reader what has just happened. */
 function say(words) {
   byId("live").textContent = words;

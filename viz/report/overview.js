@@ -40,56 +40,27 @@ const intervalWords = one => (typeof one.low === "number" ? `${figureText(one.lo
 const figureNames = () => [...new Set(head.runs.flatMap(run => (run.figures || []).map(one => one.name)))];
 
 function figuresTable() {
-  const { runs } = head,
-    names = figureNames();
+  const names = figureNames();
   if (!names.length) return null;
-  const row = name => {
-    const found = runs.map(run => (run.figures || []).find(one => one.name === name) || {});
-    const top = Math.max(1, ...found.flatMap(one => [one.value || 0, one.high || 0]));
-    return el(
-      "tr",
-      null,
-      el("th", { scope: "row" }, foreign(name)),
-      el("td", { class: "axis" }, intervalMark(found, top)),
-      found
-        .map(one => [
-          el("td", { class: "number strong", text: figureText(one.value) }),
-          el("td", { class: "number muted ci", text: intervalWords(one) }),
-        ])
-        .flat(),
-      el("td", { class: "number muted pr" }, found.map(prWords).filter(Boolean).join(" · ")),
-      el("td", { class: "number muted n", text: found[0].n === undefined ? "" : count(found[0].n) }),
-    );
-  };
-  const title = at => (two ? LETTER[at] : "value");
-  return card(
-    "Figures",
-    "",
-    el(
-      "div",
-      { class: "wide" },
-      el(
-        "table",
-        { class: "figures" },
-        el(
-          "thead",
-          null,
-          el(
-            "tr",
-            null,
-            el("th", { scope: "col", text: "figure" }),
-            axisHead("0", "1"),
-            runs.flatMap((_, at) => [
-              el("th", { scope: "col", class: `number letter-${at}`, text: title(at) }),
-              el("th", { scope: "col", class: "number", text: "95 %" }),
-            ]),
-            el("th", { scope: "col", class: "number pr", text: "precision / recall" }),
-            el("th", { scope: "col", class: "number", text: "n" }),
-          ),
-        ),
-        el("tbody", null, names.map(row)),
-      ),
-    ),
+  const values = head.runs.flatMap((_, at) => [
+    [two ? LETTER[at] : "value", "number"],
+    ["95 %", "number"],
+  ]);
+  const heads = [["figure"], axisHead("0", "1"), ...values, ["precision / recall", "number pr"], ["n", "number"]];
+  return card("Figures", "", table("figures", heads, names.map(figureRow)));
+}
+
+function figureRow(name) {
+  const found = head.runs.map(run => (run.figures || []).find(one => one.name === name) || {});
+  const top = Math.max(1, ...found.flatMap(one => [one.value || 0, one.high || 0]));
+  return el(
+    "tr",
+    null,
+    rowHead(foreign(name)),
+    cell("axis", intervalMark(found, top)),
+    found.map(one => [cell("number strong", figureText(one.value)), cell("number muted ci", intervalWords(one))]),
+    cell("number muted pr", found.map(prWords).filter(Boolean).join(" · ")),
+    cell("number muted n", found[0].n === undefined ? "" : count(found[0].n)),
   );
 }
 const prWords = one =>
@@ -103,47 +74,34 @@ function card(title, kind, ...children) {
 
 /** The states of one run: a bar, and a link a state. */
 function statesView(run, at) {
-  const key = at ? "stateb" : "state",
-    given = Object.keys(head.states).filter(name => run.states[name]);
+  const given = Object.keys(head.states).filter(name => run.states[name]);
   if (!given.length) return el("p", { class: "muted", text: "There are no pairs." });
-  const sum = given.reduce((total, name) => total + run.states[name], 0) || 1;
-  const bar = el(
-    "div",
-    {
-      class: "bar",
-      role: "img",
-      "aria-label": given.map(name => `${count(run.states[name])} ${stateWords(name)}`).join(", "),
-    },
-    given.map(name => {
-      const part = el("span", { class: name, title: `${count(run.states[name])} ${stateWords(name)}` });
-      part.style.flexGrow = run.states[name];
-      return part;
-    }),
-  );
+  const sum = given.reduce((total, name) => total + run.states[name], 0);
+  const words = name => `${count(run.states[name])} ${stateWords(name)}`;
+  const parts = given.map(name => el("span", { class: name, title: words(name) }));
+  parts.forEach((part, place) => {
+    part.style.flexGrow = run.states[given[place]];
+  });
   return [
     two && el("h3", { class: "run-name" }, el("b", { class: "letter", text: LETTER[at] }), foreign(run.name)),
-    bar,
+    el("div", { class: "bar", role: "img", "aria-label": given.map(words).join(", ") }, parts),
     el(
       "ul",
       { class: "states" },
-      given.map(name =>
-        el(
-          "li",
-          null,
-          el(
-            "a",
-            { class: "state", href: addressOf({ [key]: name }), title: head.states[name] },
-            el("span", { class: `swatch ${name}` }),
-            stateWords(name),
-            " ",
-            el("b", { text: count(run.states[name]) }),
-            el("span", { class: "muted", text: ` ${percent(run.states[name] / sum)}` }),
-          ),
-        ),
-      ),
+      given.map(name => el("li", null, stateLink(name, run.states[name], sum, at ? "stateb" : "state"))),
     ),
   ];
 }
+
+const stateLink = (name, n, sum, key) =>
+  el(
+    "a",
+    { class: "state", href: addressOf({ [key]: name }), title: head.states[name] },
+    el("span", { class: `swatch ${name}` }),
+    `${stateWords(name)} `,
+    el("b", { text: count(n) }),
+    el("span", { class: "muted", text: ` ${percent(n / sum)}` }),
+  );
 const percent = part => `${(100 * part).toFixed(part > 0 && part < 0.0995 ? 1 : 0)} %`;
 
 /** Bars of pairs that filter when clicked. */
@@ -241,49 +199,30 @@ function mistakenView(run) {
 /** One field's values with their figures; a click shows the pairs. */
 function breakdown({ field, rows }) {
   const known = new Set(rows.flatMap(row => Object.keys(row.figures)));
-  const names = [...new Set([...figureNames(), ...known])].filter(name => known.has(name)).slice(0, 4),
-    facet = all.facets.find(one => one.key === `f.${field}`);
+  const names = [...new Set([...figureNames(), ...known])].filter(name => known.has(name)).slice(0, 4);
+  const facet = all.facets.find(one => one.key === `f.${field}`);
   const value = row =>
     facet && facet.names.includes(row.value)
       ? el("a", { href: addressOf({ fields: { [field]: row.value } }) }, foreign(nameText(row.value)))
       : foreign(nameText(row.value));
+  const line = row =>
+    el(
+      "tr",
+      null,
+      rowHead(value(row)),
+      cell("number muted", count(row.n)),
+      names.map(name => heat(row.figures[name])),
+    );
   return el(
     "div",
     { class: "group" },
     el("h3", null, foreign(field)),
-    el(
-      "div",
-      { class: "wide" },
-      el(
-        "table",
-        { class: "by" },
-        el(
-          "thead",
-          null,
-          el(
-            "tr",
-            null,
-            el("th", { scope: "col", text: "value" }),
-            el("th", { scope: "col", class: "number", text: "n" }),
-            names.map(name => el("th", { scope: "col", class: "number" }, foreign(name))),
-          ),
-        ),
-        el(
-          "tbody",
-          null,
-          rows.slice(0, 60).map(row =>
-            el(
-              "tr",
-              null,
-              el("th", { scope: "row" }, value(row)),
-              el("td", { class: "number muted", text: count(row.n) }),
-              names.map(name => heat(row.figures[name])),
-            ),
-          ),
-        ),
-      ),
-      rows.length > 60 && el("p", { class: "muted", text: `${count(rows.length - 60)} more values` }),
+    table(
+      "by",
+      [["value"], ["n", "number"], ...names.map(name => [foreign(name), "number"])],
+      rows.slice(0, 60).map(line),
     ),
+    rows.length > 60 && el("p", { class: "muted", text: `${count(rows.length - 60)} more values` }),
   );
 }
 

@@ -74,43 +74,24 @@ function runView(side) {
     ["p", side.plan, "prediction"],
     ["g", side.gold, "gold"],
   ].filter(([key, plan]) => side.run[key] && plan);
+  const line = (words, plan, [status, text], at) =>
+    el(
+      "tr",
+      { class: status },
+      cell("", words),
+      cell("", foreign(`${at + 1} ${plan.c[at] ? nameText(plan.c[at][0]) : ""}`)),
+      cell("", el("span", { class: "sign", text: SIGNS[status] || "" }), ` ${status}`),
+      cell("", foreign(text || "")),
+    );
   return el(
     "section",
     null,
     el("h3", { text: "What a run gave" }),
     side.run.said && el("p", { dir: "auto", text: visible(side.run.said) }),
-    el(
-      "div",
-      { class: "wide" },
-      el(
-        "table",
-        { class: "run" },
-        el(
-          "thead",
-          null,
-          el(
-            "tr",
-            null,
-            ["plan", "call", "", "value or failure"].map(text => el("th", { scope: "col", text })),
-          ),
-        ),
-        el(
-          "tbody",
-          null,
-          rows.flatMap(([key, plan, words]) =>
-            side.run[key].map(([status, text], at) =>
-              el(
-                "tr",
-                { class: status },
-                el("td", { text: words }),
-                el("td", null, foreign(`${at + 1} ${plan.c[at] ? nameText(plan.c[at][0]) : ""}`)),
-                el("td", null, el("span", { class: "sign", text: SIGNS[status] || "" }), ` ${status}`),
-                el("td", null, foreign(text || "")),
-              ),
-            ),
-          ),
-        ),
-      ),
+    table(
+      "run",
+      [["plan"], ["call"], ["outcome"], ["value or failure"]],
+      rows.flatMap(([key, plan, words]) => side.run[key].map((one, at) => line(words, plan, one, at))),
     ),
   );
 }
@@ -118,26 +99,17 @@ function runView(side) {
 /** Everything about one run of a pair. */
 function sideView(found, side, across) {
   const scene = drawingOf(side),
-    parts = [];
+    parts = [],
+    under = (title, ...shown) => el("section", null, el("h3", { text: title }), shown);
+  const drawn =
+    side.plan && side.gold ? "The two plans over one another" : side.plan ? "The prediction" : "Gold's plan";
   if (side.letter)
     parts.push(el("h3", { class: "run-name" }, el("b", { class: "letter", text: side.letter }), foreign(side.name)));
-  if (side.error)
-    parts.push(
-      el("pre", {
-        class: "error",
-        dir: "auto",
-        tabindex: "0",
-        role: "group",
-        "aria-label": "Why it could not be read",
-        text: visibleLines(side.error),
-      }),
-    );
+  if (side.error) parts.push(errorView(side.error));
   if (side.repairs.length)
     parts.push(
-      el(
-        "section",
-        null,
-        el("h3", { text: "Repairs" }),
+      under(
+        "Repairs",
         el(
           "ul",
           null,
@@ -145,25 +117,17 @@ function sideView(found, side, across) {
         ),
       ),
     );
-  if (side.edits.length)
-    parts.push(el("section", null, el("h3", { text: plural(side.edits.length, "difference") }), editList(side.edits)));
+  if (side.edits.length) parts.push(under(plural(side.edits.length, "difference"), editList(side.edits)));
   if (side.structure) parts.push(el("p", { class: "structure", dir: "auto", text: visible(side.structure) }));
-  if (scene)
-    parts.push(
-      el(
-        "section",
-        { class: "plans" },
-        el("h3", {
-          text:
-            side.plan && side.gold ? "The two plans over one another" : side.plan ? "The prediction" : "Gold's plan",
-        }),
-        sceneView(scene, across),
-      ),
-    );
-  parts.push(runView(side));
-  const view = el("div", { class: "side" }, parts.filter(Boolean));
+  if (scene) parts.push(under(drawn, sceneView(scene, across)));
+  const view = el("div", { class: "side" }, parts, runView(side));
   if (scene) linkEdits(view, scene, side);
   return view;
+}
+
+function errorView(text) {
+  const given = { class: "error", dir: "auto", tabindex: "0", role: "group", "aria-label": "Why it could not be read" };
+  return el("pre", { ...given, text: visibleLines(text) });
 }
 
 /** Pointing at an edit shows its box, and the other way round. */

@@ -14,6 +14,20 @@ const SORTS = [
 let last = null;
 
 function makePairs() {
+  pane.node = el("article", { id: "pair", "aria-label": "One pair", tabindex: "-1" });
+  new ResizeObserver(([one]) => {
+    pane.width = one.contentRect.width || innerWidth;
+  }).observe(pane.node);
+  const told = [el("span", { id: "found" }), el("ul", { id: "chosen", "aria-label": "Filters in force" })];
+  byId("pairs").append(
+    el("aside", { id: "facets", "aria-label": "Filters" }),
+    el("div", { class: "column" }, controls(), el("div", { class: "found" }, told), makeList()),
+    pane.node,
+  );
+}
+
+/** The search, the order, and on small screens what opens the filters. */
+function controls() {
   const search = el("input", {
     id: "find",
     type: "search",
@@ -21,47 +35,18 @@ function makePairs() {
     "aria-label": "Find pairs by words",
     autocomplete: "off",
     spellcheck: "false",
+    on: { input: () => go({ view: "pairs", q: search.value || null }, true) },
   });
-  search.addEventListener("input", () => go({ view: "pairs", q: search.value || null }, true));
-  const sort = el(
-    "select",
-    { id: "sort", "aria-label": "Sort" },
-    SORTS.map(([value, text]) => el("option", { value, text })),
-  );
+  const options = SORTS.map(([value, text]) => el("option", { value, text }));
+  const sort = el("select", { id: "sort", "aria-label": "Sort" }, options);
   sort.addEventListener("change", () => go({ sort: sort.value || null }));
-  pane.node = el("article", { id: "pair", "aria-label": "One pair", tabindex: "-1" });
-  new ResizeObserver(([one]) => {
-    pane.width = one.contentRect.width || innerWidth;
-  }).observe(pane.node);
-  byId("pairs").append(
-    el("aside", { id: "facets", "aria-label": "Filters" }),
-    el(
-      "div",
-      { class: "column" },
-      el(
-        "div",
-        { class: "controls" },
-        search,
-        sort,
-        el("button", {
-          type: "button",
-          id: "filters",
-          class: "plain",
-          "aria-expanded": "false",
-          "aria-controls": "facets",
-          text: "filters",
-          on: { click: toggleFilters },
-        }),
-      ),
-      el(
-        "div",
-        { class: "found" },
-        el("span", { id: "found" }),
-        el("ul", { id: "chosen", "aria-label": "Filters in force" }),
-      ),
-      makeList(),
-    ),
-    pane.node,
+  const more = { type: "button", id: "filters", class: "plain", "aria-expanded": "false", "aria-controls": "facets" };
+  return el(
+    "div",
+    { class: "controls" },
+    search,
+    sort,
+    el("button", { ...more, text: "filters", on: { click: toggleFilters } }),
   );
 }
 
@@ -73,62 +58,46 @@ function toggleFilters() {
 /** One facet: its values with the pairs that each would leave, the chosen one pressed. */
 function facetView(facet, counts) {
   const now = chosen(facet.key),
-    order = [...facet.names.keys()]
-      .filter(at => counts[at] || facet.names[at] === now)
-      .sort((a, b) => counts[b] - counts[a]);
+    { key, names } = facet;
+  const order = [...names.keys()].filter(at => counts[at] || names[at] === now).sort((a, b) => counts[b] - counts[a]);
   if (!order.length) return null;
-  const whole = wholeLists.has(facet.key),
-    shown = order.filter((at, place) => place < (whole ? 500 : SHOWN_VALUES) || facet.names[at] === now),
-    top = Math.max(1, ...shown.map(at => counts[at]));
-  const words = name =>
-    facet.key === "who" ? WHO_WORDS[name] : facet.key.startsWith("state") ? stateWords(name) : nameText(name);
-  const box = el(
+  const most = wholeLists.has(key) ? 500 : SHOWN_VALUES;
+  const shown = order.filter((at, place) => place < most || names[at] === now),
+    left = order.length - shown.length;
+  const top = Math.max(1, ...shown.map(at => counts[at]));
+  const whole = () => {
+    wholeLists.add(key);
+    showFacets(last.counts);
+  };
+  const remember = event => (event.target.open ? opened.add(key) : opened.delete(key));
+  return el(
     "details",
-    {
-      class: "facet",
-      open: opened.has(facet.key) || now !== null,
-      on: { toggle: event => (event.target.open ? opened.add(facet.key) : opened.delete(facet.key)) },
-    },
+    { class: "facet", open: opened.has(key) || now !== null, on: { toggle: remember } },
     el("summary", { text: facet.label }),
     el(
       "ul",
       null,
-      shown.map(at => {
-        const fillBar = el("span", { class: "fill", "aria-hidden": "true" });
-        fillBar.style.width = share(counts[at], top);
-        return el(
-          "li",
-          null,
-          el(
-            "button",
-            {
-              type: "button",
-              class: "value",
-              "aria-pressed": String(facet.names[at] === now),
-              data: { facet: facet.key, value: facet.names[at] },
-              on: { click: () => go(toggled(facet.key, facet.names[at])) },
-            },
-            fillBar,
-            foreign(words(facet.names[at]), { class: "name" }),
-            el("span", { class: "number", text: count(counts[at]) }),
-          ),
-        );
-      }),
+      shown.map(at => el("li", null, valueButton(key, names[at], counts[at], top))),
     ),
-    order.length > shown.length &&
-      el("button", {
-        type: "button",
-        class: "plain more",
-        text: `${count(order.length - shown.length)} more`,
-        on: {
-          click: () => {
-            wholeLists.add(facet.key);
-            showFacets(last.counts);
-          },
-        },
-      }),
+    left > 0 &&
+      el("button", { type: "button", class: "plain more", text: `${count(left)} more`, on: { click: whole } }),
   );
-  return box;
+}
+
+/** A value of a facet with the pairs that it would leave. */
+function valueButton(key, value, n, top) {
+  const words = key === "who" ? WHO_WORDS[value] : key.startsWith("state") ? stateWords(value) : nameText(value);
+  const length = el("span", { class: "fill", "aria-hidden": "true" });
+  length.style.width = share(n, top);
+  const pressed = { "aria-pressed": String(chosen(key) === value), data: { facet: key, value } };
+  const given = { type: "button", class: "value", ...pressed, on: { click: () => go(toggled(key, value)) } };
+  return el(
+    "button",
+    given,
+    length,
+    foreign(words, { class: "name" }),
+    el("span", { class: "number", text: count(n) }),
+  );
 }
 
 /** The facets anew; what had the focus keeps it. */
