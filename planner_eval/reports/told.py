@@ -16,6 +16,9 @@ CODES = {code: number for number, code in enumerate(EDITS)}
 NOWHERE, ANSWER = -1, -2
 """Stand in the place of a call: there is none on that side; it is the plan's answer."""
 
+AS_IT_IS = "\x01"
+"""Before words in which no mark stands for anything."""
+
 _MARKS = "\x02\x03\x04\x05\x06\x07\x0e\x0f\x10\x11\x12"
 _SHORT = 2
 """What is not longer stands for itself."""
@@ -87,7 +90,9 @@ def packed(edit: Said, pred: Mapping[str, Any], gold: Mapping[str, Any], text: s
     """
     theirs, ours = _numbers(edit.gold, gold), _numbers(edit.pred, pred)
     words = edit.words
-    if words.isprintable():
+    if not words.isprintable():
+        words = AS_IT_IS + words
+    else:
         for mark, said in zip(_MARKS, _fills(edit, pred, gold), strict=True):
             if len(said) > _SHORT:
                 words = words.replace(said, mark)

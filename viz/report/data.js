@@ -150,7 +150,7 @@ function editOf([code, words, cause, goldCall, goldArgument, predCall, predArgum
   const none = { c: [] }, ours = fillsOf(predCall, predArgument, pred || none);
   const theirs = fillsOf(goldCall, goldArgument, gold || none);
   const fills = [...ours.flatMap((one, at) => [one, theirs[at]]), `gold's ${goldCall + 1}`];
-  const said = words.replace(/[\x02-\x07\x0e-\x12]/g, mark => fills[MARKS.indexOf(mark)]);
+  const said = words[0] === "\x01" ? words.slice(1) : words.replace(/[\x02-\x07\x0e-\x12]/g, mark => fills[MARKS.indexOf(mark)]);
   const about = off.length ? guessed(text, pred.c, predCall, argumentAt(predCall, predArgument, pred)) : [];
   const here = off.map((far, at) => about[at] + far), call = spans[goldCall] || [];
   const within = (call[2] && typeof goldArgument === "number" && call[2][goldArgument]) || call.slice(0, 2);
