@@ -89,6 +89,7 @@ def _plan(packed: Any, gold: Any) -> Any:
 
 def _edit(codes: Any, edit: Any, pred: Any, gold: Any, spans: Any, text: Any) -> list[Any]:
     code, words, cause, gold_call, gold_argument, call, argument, *off = edit
+    off = [far for far in off if not isinstance(far, list)]  # further places are read by the script alone
     ours, theirs = _Side(call, argument, pred), _Side(gold_call, gold_argument, gold)
     fills = [said for both in zip(ours.fills, theirs.fills, strict=True) for said in both]
     fills.append(f"gold's {gold_call + 1}")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from tests.browser import launched, opened
 from tests.conftest import ROOT
 from tests.render_plans import HOSTILE
 
-pytestmark = pytest.mark.filterwarnings("default")
 DEMO = ROOT / "data" / "demo"
 EXAMPLES = ROOT / "docs" / "examples" / "openai"
 MARKUP = [
@@ -40,8 +38,6 @@ MARKUP = [
 ]
 NAMES = [*MARKUP, *HOSTILE]
 """35 names and values that would like to be more than text."""
-
-Open = Callable[..., AbstractContextManager[Any]]
 
 
 @pytest.fixture(scope="module")
