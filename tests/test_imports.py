@@ -37,7 +37,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "benchmarks": ("scoring",),
     "engine": ("benchmarks",),
     "prediction": ("engine", "decoding"),
-    "verbs": ("prediction",),
+    "reports": ("engine",),
+    "verbs": ("prediction", "reports"),
     "cli": ("verbs",),
 }
 """Each room may import from the rooms named, and from what those may; a room names only rooms above it."""

@@ -69,6 +69,7 @@ CALLS: dict[str, list[tuple[list[str], str]]] = {
         (["data/samples/callnavi", "--benchmark", "callnavi", "--model", "m", "-o", "TMP"], "predict")
     ],
     "render": [([str(GOLD)], verb) for verb in ("open_sources", "render_many")],
+    "report": [([str(PREDS), "--gold", str(GOLDS)], verb) for verb in ("Reading", "pair", "report")],
     "schema": [(["policy"], "schema")],
     "score": [
         *(([str(PREDS), str(GOLDS)], verb) for verb in ("Reading", "pair", "score")),
@@ -135,7 +136,7 @@ ALLOWED = {
     "what results are and how they are written": {
         "benchmarks.details", "benchmarks.score", "catalogs.formats", "catalogs.writing",
         "comparison.contrast", "dialects.listing",
-        "dialects.plan", "drawing", "drawing.graphs", "drawing.html", "drawing.layout", "drawing.plots",
+        "dialects.plan", "drawing", "drawing.graphs", "drawing.layout", "drawing.plots",
         "drawing.runs", "execution.wire", "metrics", "metrics.edit_distance", "plan.model", "plan.statistics",
         "plan.summary", "plan.words", "records.rows", "scoring.agreement_formats", "scoring.allowed",
         "scoring.compare", "scoring.compare_formats", "scoring.junit", "scoring.report_formats",
@@ -151,6 +152,7 @@ ALLOWED = {
         "dialects.detect", "dialects.find", "dialects.read", "dialects.turns", "verbs.checking",
         "catalogs.unchecked", "verbs.benchmark_runs",
     },
+    "what a page shows, and the runs that it is of": {"verbs.report_runs", "verbs.reporting"},
     "a catalog's types, made once for many plans": {"verbs.reading"},
     "which schemas there are": {"verbs.schemas"},
     "which files are read, so that none is written onto": {"records.several"},

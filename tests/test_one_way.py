@@ -176,11 +176,11 @@ def test_nobody_else_cuts_with_an_ellipsis() -> None:
         (("check",), "[text|json|jsonl|csv|md]"),
         (("parse",), "[text|json|jsonl]"),
         (("selftest",), "[text|json|jsonl|csv|md]"),
-        (("compare",), "[text|json|jsonl|csv|md|junit]"),
+        (("compare",), "[text|json|jsonl|csv|md|junit|html]"),
         (("agree",), "[text|json|jsonl|csv|md|junit]"),
         (("stats",), "[text|json|csv|md]"),
         (("execute",), "[text|json|jsonl|csv|md|svg|png|pdf|dot|mermaid]"),
-        (("score",), "[text|json|jsonl|csv|md|junit|tsv]"),
+        (("score",), "[text|json|jsonl|csv|md|junit|tsv|html]"),
         (("dialects",), "[text|json|csv|md]"),
         (("doctor",), "[text|json|csv|md]"),
         (("catalog", "show"), "[text|json|csv|md]"),
@@ -264,9 +264,14 @@ UNLIKE = {
     "predictions and gold, which every command takes apart where it asks for them": (
         "cli/sources.read_sides",
     ),
+    "where a record stands: its file and its line, which scored rows take": ("reports/job.place_of",),
     "what one step of a search, or of a pair's work, hands to the next": (
         "engine/diff.compared",
         "engine/score.compared",
+        "reports/job.compared",
+        "reports/packs.heads",
+        "reports/question.question_field",
+        "reports/stored.told",
         "metrics/edit_distance.pair",
     ),
 }

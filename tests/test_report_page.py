@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from tests.browser import launched, opened
 from tests.conftest import ROOT
 from tests.render_plans import HOSTILE
 
-pytestmark = pytest.mark.filterwarnings("default")
 DEMO = ROOT / "data" / "demo"
 EXAMPLES = ROOT / "docs" / "examples" / "openai"
 MARKUP = [
@@ -40,8 +38,6 @@ MARKUP = [
 ]
 NAMES = [*MARKUP, *HOSTILE]
 """35 names and values that would like to be more than text."""
-
-Open = Callable[..., AbstractContextManager[Any]]
 
 
 @pytest.fixture(scope="module")
@@ -230,7 +226,7 @@ def test_one_pair_tells_all_that_is_known(browser: Any, demo: Path) -> None:
         assert "#hotel='Hotel Roma'" in marks
         assert page.locator("svg.drawing g.box").count() == 3
     with opened(browser, demo, "#id=alarm-unreadable") as page:
-        assert "found '\"tue\"" in page.locator("#pair .error").inner_text()
+        assert 'found \'"tue"' in page.locator("#pair .error").inner_text()
         assert page.locator("svg.drawing g.box").count() > 0, "gold's plan alone"
 
 
@@ -282,8 +278,10 @@ LAID = """([boxes, edges]) => {
       boxes.forEach((_, at) => { if (inside(p.x, p.y, at)) hits.push([e, at]); });
     }
   });
-  boxes.forEach((b, i) => boxes.forEach((c, j) => { const s = found.spots[i], t = found.spots[j];
-    if (i < j && s.x < t.x + c.w && t.x < s.x + b.w && s.y < t.y + c.h && t.y < s.y + b.h) over.push([i, j]); }));
+  boxes.forEach((b, i) => boxes.forEach((c, j) => {
+    const s = found.spots[i], t = found.spots[j];
+    if (i < j && s.x < t.x + c.w && t.x < s.x + b.w && s.y < t.y + c.h && t.y < s.y + b.h) over.push([i, j]);
+  }));
   return { hits, over, below: edges.every(e => found.spots[e.tail].y < found.spots[e.head].y),
     wide: found.spots.every((s, at) => s.x > -0.5 && s.x + boxes[at].w <= found.width + 0.5) };
 }"""
@@ -349,7 +347,10 @@ def test_printing(browser: Any, demo: Path) -> None:
         assert page.locator("#printed tbody tr").count() == 10
         assert page.locator("#printed").is_visible()
         assert not page.locator(".tools").is_visible()
-        assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
+        assert (
+            page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+            == "rgb(255, 255, 255)"
+        )
         assert page.pdf().startswith(b"%PDF")
 
 
@@ -379,12 +380,18 @@ def test_hostile_names_stay_text(browser: Any, hostile: Path) -> None:
         for at, one in enumerate(ids):
             page.evaluate("id => go({ id, view: 'pairs' })", one)
             page.wait_for_function("k => pane.k === k && document.querySelector('#pair-id')", arg=at)
-            page.wait_for_function("id => document.querySelector('#pair-id').textContent === visible(id)", arg=one)
+            page.wait_for_function(
+                "id => document.querySelector('#pair-id').textContent === visible(id)", arg=one
+            )
             assert page.locator("#pair-id").text_content() == visible(one)
-            shown = page.evaluate("at => { state = readState(location.hash); update(); return pane.k === at; }", at)
+            shown = page.evaluate(
+                "at => { state = readState(location.hash); update(); return pane.k === at; }", at
+            )
             assert shown, "the address leads back"
-        page.evaluate("go({ id: '', fields: { category: all.strings[all.fields.category[1]] } })")
+        page.evaluate("go({ id: null, fields: { category: all.strings[all.fields.category[1]] } })")
         assert pairs(page) == 1
+        page.evaluate("go({ fields: {}, tool: '' })")
+        assert (pairs(page), address(page)) == (1, "#tool="), "a name may be empty"
         assert page.evaluate("window.__pwned") is None
         assert page.evaluate("document.scripts.length") == scripts
         assert not set(page.evaluate(kinds).split(",")) & {"img", "iframe", "base", "object", "embed", "font"}
@@ -439,7 +446,9 @@ def test_one_pair_and_none(browser: Any, tmp_path: Path) -> None:
 
 def test_many_pairs_are_few_elements(browser: Any, tmp_path: Path) -> None:
     count = 3_000
-    many = written(tmp_path / "many.html", ["f(#x='1')"] * count, [f"f(#x='{at % 9}')" for at in range(count)])
+    many = written(
+        tmp_path / "many.html", ["f(#x='1')"] * count, [f"f(#x='{at % 9}')" for at in range(count)]
+    )
     with opened(browser, many, "#view=pairs") as page:
         assert found(page) == "3,000 pairs"
         assert page.locator("#list .row").count() < 60

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from tests.conftest import ROOT
 FOLDER = ROOT / "viz" / "report"
 FILES = sorted(FOLDER.glob("*.js"))
 REFUSED = {
-    r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment": "makes markup",
+    r"(inner|outer|insertAdjacent)HTML|document\.write|DOMParser|ContextualFragment": "makes markup",
     r"\beval\(|new Function|setTimeout\(\s*[\"'`]|import\(": "runs text",
     r"\bfetch\(|XMLHttpRequest|WebSocket|sendBeacon|\.src\s*=": "asks the network",
     r"</script|<!--": "ends or hides a script in a page",
@@ -52,3 +53,13 @@ def test_the_template_has_no_style_or_script_of_its_own() -> None:
     assert set(re.findall(r"{{(\w+)}}", text)) == {
         "title", "style", "style_hash", "script", "script_hash", "head", "packs"
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("role", ["missing", "extra", "changed", "wrong"])
+def test_roles_have_the_colours_of_the_drawings(role: str) -> None:
+    """Light as the default theme, dark as the dark one; ids are CSS's names for text and ground."""
+    style = (FOLDER / "style.css").read_text(encoding="utf-8")
+    themes = [ROOT / "viz" / "themes" / f"{name}.toml" for name in ("default", "dark")]
+    light, dark = (tomllib.loads(theme.read_text(encoding="utf-8"))["roles"][role] for theme in themes)
+    assert f"--{role}: light-dark({light['text']}, {dark['text']})" in style
+    assert f"--{role}-soft: light-dark({light['box']['fillcolor']}, {dark['box']['fillcolor']})" in style

@@ -231,10 +231,10 @@ def _page(
 ) -> int:
     """Write a page of all pairs."""
     from planner_eval.cli.report import diff_command, parts, tell
-    from planner_eval.verbs.reporting import Shown, report
+    from planner_eval.verbs.reporting import Shown
 
     shown = Shown(failures=only, command=diff_command(pred, gold, paired, policy))
-    found = report(paired, policy=chosen_policy(policy), shown=shown, **parts(running, paired))
+    found = pe.report(paired, policy=chosen_policy(policy), shown=shown, **parts(running, paired))
     note(f"{paired.said}; paired by {paired.by}")
     states = found.reports[0].states()
     wrong = states.get("same", 0) != sum(states.values())

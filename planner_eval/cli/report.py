@@ -224,11 +224,14 @@ def paged_both(
         shown: What the page shows.
         how: How the pairs are worked on.
     """
-    from planner_eval.verbs.reporting import AS_USUAL, report
+    from planner_eval.verbs.reporting import AS_USUAL
 
     chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
     source: Any = paired[0] if len(paired) == 1 else list(paired)
-    return report(source, policy=policy, by=keys, shown=shown or AS_USUAL, names=names, **chosen, **how)
+    found: Told = pe.report(
+        source, policy=policy, by=keys, shown=shown or AS_USUAL, names=names, **chosen, **how
+    )
+    return found
 
 
 def paged(
@@ -252,10 +255,10 @@ def paged(
         output: The file; None for standard output.
         failures: List only pairs that are not the same.
     """
-    from planner_eval.verbs.reporting import Shown, report
+    from planner_eval.verbs.reporting import Shown
 
     shown = Shown(failures=failures, command=diff_command(paired.pred.name, names[1], paired, policy))
-    found = report(paired, shown=shown, names=[names[0]], **chosen, **parts(running, paired))
+    found: Told = pe.report(paired, shown=shown, names=[names[0]], **chosen, **parts(running, paired))
     emit(found.pieces, output, plain=True)
     return found.reports[0]
 

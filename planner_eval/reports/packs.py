@@ -147,7 +147,7 @@ class Packs:
             column += [-1] * (len(self.ids) - len(column))
             column.append(self.strings.number(value))
         self.ids.append(known[1]["id"])
-        codes: set[str] = set()
+        codes: dict[str, None] = {}
         for side, sheaf, one in zip(self.sides, self.sheaves, both, strict=True):
             place, index, gold = one if one is not None else (-1, _ABSENT, b"null\tnull")
             side.places.append(place)
@@ -157,8 +157,8 @@ class Packs:
                 column.append(self.strings.list_number(index[name]))
             side.first.append(index["first"])
             side.scores.append(index["score"])
-            codes.update(index["codes"])
-        self.codes.update(codes)
+            codes.update(dict.fromkeys(index["codes"]))
+        self.codes.update(list(codes))
 
     @property
     def index(self) -> dict[str, Any]:

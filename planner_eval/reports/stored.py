@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
+from planner_eval.base.errors import ParseError
 from planner_eval.comparison.structure_figures import Sides as Both
 from planner_eval.comparison.structure_figures import StructureFigures
 from planner_eval.engine.job import Pair as Records
@@ -25,7 +27,9 @@ from planner_eval.scoring.totals import Totals
 METRICS = ("exact",)
 """What such rows say without the plans being compared again."""
 
-_COMPARED = ("same", "different")
+_READ = ("same", "different", "gold_unreadable", "gold_absent")
+"""The states in which there may be a plan that was predicted."""
+
 _MOST = 4_096
 
 
@@ -86,8 +90,9 @@ class _Reader:
             theirs = found.plan
             if type(gold.source) is str:
                 self._keep(gold, theirs)
-        if state in _COMPARED and pred is not None:
-            ours = read_plan(pred, dialect=how.pred_dialect, compute=how.compute, repair=how.repair)
+        if state in _READ and pred is not None:
+            with suppress(ParseError):  # the row says it already
+                ours = read_plan(pred, dialect=how.pred_dialect, compute=how.compute, repair=how.repair)
         row = Row(name, state, None, ours, theirs, data.get("error"), gold.fields if gold is not None else {})
         fields = {one: key for one in self.job.fields if (key := key_of(one, row)) is not None}
         edits = [said_in(edit) for edit in data.get("edits", ())]

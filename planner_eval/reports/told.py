@@ -16,6 +16,9 @@ CODES = {code: number for number, code in enumerate(EDITS)}
 NOWHERE, ANSWER = -1, -2
 """Stand in the place of a call: there is none on that side; it is the plan's answer."""
 
+AS_IT_IS = "\x01"
+"""Before words in which no mark stands for anything."""
+
 _MARKS = "\x02\x03\x04\x05\x06\x07\x0e\x0f\x10\x11\x12"
 _SHORT = 2
 """What is not longer stands for itself."""
@@ -44,6 +47,7 @@ class Said(NamedTuple):
         cause: The position of the edit from which it follows.
         gold: Where it is in gold.
         pred: Where it is in the prediction.
+        also: Further places that it concerns, in gold and in the prediction.
     """
 
     code: str
@@ -51,11 +55,13 @@ class Said(NamedTuple):
     cause: int | None
     gold: Where | None
     pred: Where | None
+    also: Sequence[tuple[Where | None, Where | None]] = ()
 
 
 def said_of(edit: Edit, pred: Spans) -> Said:
     """An edit of a comparison."""
-    return Said(edit.code, edit.message, edit.cause, _where(edit.gold, None), _where(edit.pred, pred))
+    (gold, ours), *also = [(_where(gold, None), _where(mine, pred)) for mine, gold in edit.places]
+    return Said(edit.code, edit.message, edit.cause, gold, ours, also)
 
 
 def _where(place: Place | None, spans: Spans | None) -> Where | None:
@@ -66,8 +72,10 @@ def _where(place: Place | None, spans: Spans | None) -> Where | None:
 
 def said_in(data: Mapping[str, Any]) -> Said:
     """An edit of a row that `planeval diff` wrote."""
-    sides = (_where_in(data.get(side)) for side in ("gold", "pred"))
-    return Said(data["code"], data["message"], data.get("cause"), *sides)
+    places = [
+        (_where_in(one.get("gold")), _where_in(one.get("pred"))) for one in (data, *data.get("also", ()))
+    ]
+    return Said(data["code"], data["message"], data.get("cause"), *places[0], places[1:])
 
 
 def _where_in(data: Mapping[str, Any] | None) -> Where | None:
@@ -85,18 +93,32 @@ def packed(edit: Said, pred: Mapping[str, Any], gold: Mapping[str, Any], text: s
         gold: The gold plan, likewise.
         text: The prediction's text, where it is shown.
     """
-    theirs, ours = _numbers(edit.gold, gold), _numbers(edit.pred, pred)
     words = edit.words
-    if words.isprintable():
+    if not words.isprintable():
+        words = AS_IT_IS + words
+    else:
         for mark, said in zip(_MARKS, _fills(edit, pred, gold), strict=True):
             if len(said) > _SHORT:
                 words = words.replace(said, mark)
     cause = -1 if edit.cause is None else edit.cause
-    span: tuple[int, ...] = ()
-    if text is not None and edit.pred is not None and edit.pred.span and edit.pred.call is not None:
-        begin, end = guessed(text, pred["c"], edit.pred.call, edit.pred.argument)
-        span = edit.pred.span[0] - begin, edit.pred.span[1] - end
-    return [CODES[edit.code], words, cause, *theirs, *ours, *span]
+    also = [_places(theirs, ours, pred, gold, text) for theirs, ours in edit.also]
+    where = _places(edit.gold, edit.pred, pred, gold, text)
+    return [CODES[edit.code], words, cause, *where, *([also] if also else ())]
+
+
+def _places(
+    theirs: Where | None,
+    ours: Where | None,
+    pred: Mapping[str, Any],
+    gold: Mapping[str, Any],
+    text: str | None,
+) -> tuple[Any, ...]:
+    """A place in gold and one in the prediction, and how far off a guess in its text is."""
+    numbers = (*_numbers(theirs, gold), *_numbers(ours, pred))
+    if text is None or ours is None or not ours.span or ours.call is None:
+        return numbers
+    begin, end = guessed(text, pred["c"], ours.call, ours.argument)
+    return *numbers, ours.span[0] - begin, ours.span[1] - end
 
 
 def guessed(text: str, calls: Sequence[Any], call: int, argument: str | None) -> tuple[int, int]:

@@ -16,6 +16,9 @@ from planner_eval.engine.kept import Kept, kept, run_data
 from planner_eval.engine.rows import digest_of
 from planner_eval.metrics import METRICS, choose
 from planner_eval.policy import Policy
+from planner_eval.prediction.answers import answers_read, golds_asked
+from planner_eval.prediction.folder import predicted
+from planner_eval.records.files import PlanFile
 from planner_eval.reports.job import PageJob
 from planner_eval.reports.packs import Sheaf
 from planner_eval.reports.question import question_field
@@ -170,8 +173,6 @@ def _given(path: str) -> tuple[str, str]:
 
 def _paired(given: tuple[str, str], reading: Reading, ids: tuple[str, ...], path: str) -> Paired:
     """The pairs of a run, read again."""
-    from planner_eval.records.files import PlanFile
-
     sides: list[PlanFile] = []
     for name, read, role in (
         (given[0], reading.answers, "predictions"),
@@ -196,9 +197,6 @@ def _asked(name: str, answers: Any, golds: Any, reading: Reading) -> tuple[Any, 
     folder = os.path.dirname(name)
     if not folder or os.path.basename(name) != "rows.jsonl" or not _is_predicted(folder):
         return answers, golds
-    from planner_eval.prediction.answers import answers_read, golds_asked
-    from planner_eval.prediction.folder import predicted
-
     asked = predicted(folder)
     strict = reading.repair is False
     return answers_read(answers, asked, dialect=reading.dialect, strict=strict), golds_asked(golds, asked)
@@ -239,18 +237,11 @@ def _policy(run: Kept, path: str, named: str | None) -> Policy:
             f"{path} was compared under the policy {name!r}, which is none of the presets: name its file "
             "with --policy"
         ) from None
-    if _as_kept(described(chosen)) != _as_kept(run.options.get("compared")):
+    if described(chosen) != run.options.get("compared"):
         raise InputError(
             f"{path} was compared under the policy {name!r}, which is not what {named or name} says now"
         )
     return chosen
-
-
-def _as_kept(told: Any) -> Any:
-    """A description without functions of this process, as a run's file keeps it."""
-    import json
-
-    return json.loads(json.dumps(told))
 
 
 def _refuse_changed(run: Kept, paired: Paired, wrappers: Sequence[str], path: str) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
+from planner_eval.engine.large import unchanged
+from planner_eval.engine.run import run
 from planner_eval.metrics import DEFAULT_METRICS, choose
 from planner_eval.policy import DEFAULT_POLICY, Policy
+from planner_eval.records.files import PlanFile
 from planner_eval.reports.head import THEMES, compare_data, head_of, run_data
 from planner_eval.reports.job import PageJob
 from planner_eval.reports.packs import Packs, Sheaf
@@ -146,9 +150,6 @@ def _side(job: PageJob, paired: Paired, progress: Any, how: Mapping[str, Any]) -
         sheaf = Sheaf(tempfile.TemporaryFile())  # noqa: SIM115 - it lives as long as the page is written
         sheaf.extend(rows if progress is None else counted(rows, len(paired.pairs), progress))
         return Side(sheaf, totals, job)
-    from planner_eval.engine.large import unchanged
-    from planner_eval.engine.run import run
-
     done = run(job, paired.pairs, progress=progress, unchanged=unchanged(paired.pred, paired.gold), **how)
     return Side(Sheaf(open(done.rows, "rb"), done), done.sums, job)
 
@@ -245,10 +246,6 @@ def _systems(
 
 def _are_systems(pred: Sequence[Any], gold: Any) -> bool:
     """Whether a list is one of two systems, not of predictions."""
-    import os
-
-    from planner_eval.records.files import PlanFile
-
     return len(pred) > 1 and all(
         isinstance(one, (Paired, PlanFile, os.PathLike, list, tuple)) for one in pred
     )

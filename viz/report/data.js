@@ -146,16 +146,22 @@ function guessed(text, calls, call, argument) {
   return [place, place + lengthOf(argument) + (typeof value === "string" ? lengthOf(value) : 0)];
 }
 
-function editOf([code, words, cause, goldCall, goldArgument, predCall, predArgument, ...off], pred, gold, spans, text) {
-  const none = { c: [] }, ours = fillsOf(predCall, predArgument, pred || none);
-  const theirs = fillsOf(goldCall, goldArgument, gold || none);
-  const fills = [...ours.flatMap((one, at) => [one, theirs[at]]), `gold's ${goldCall + 1}`];
-  const said = words.replace(/[\x02-\x07\x0e-\x12]/g, mark => fills[MARKS.indexOf(mark)]);
+/** A place in gold and one in the prediction. */
+function placesAt([goldCall, goldArgument, predCall, predArgument, ...off], pred, gold, spans, text) {
   const about = off.length ? guessed(text, pred.c, predCall, argumentAt(predCall, predArgument, pred)) : [];
   const here = off.map((far, at) => about[at] + far), call = spans[goldCall] || [];
   const within = (call[2] && typeof goldArgument === "number" && call[2][goldArgument]) || call.slice(0, 2);
-  return [packed.codes[code], said, cause, placeAt(goldCall, goldArgument, gold, within),
-    placeAt(predCall, predArgument, pred, here)];
+  return [placeAt(goldCall, goldArgument, gold, within), placeAt(predCall, predArgument, pred, here)];
+}
+
+function editOf([code, words, cause, ...numbers], pred, gold, spans, text) {
+  const also = Array.isArray(numbers.at(-1)) ? numbers.pop() : [];
+  const [goldCall, goldArgument, predCall, predArgument] = numbers, places = one => placesAt(one, pred, gold, spans, text);
+  const none = { c: [] }, ours = fillsOf(predCall, predArgument, pred || none);
+  const theirs = fillsOf(goldCall, goldArgument, gold || none);
+  const fills = [...ours.flatMap((one, at) => [one, theirs[at]]), `gold's ${goldCall + 1}`];
+  const said = words[0] === "\x01" ? words.slice(1) : words.replace(/[\x02-\x07\x0e-\x12]/g, mark => fills[MARKS.indexOf(mark)]);
+  return [packed.codes[code], said, cause, ...places(numbers), ...(also.length ? [also.map(places)] : [])];
 }
 
 /** All that is known of one pair. */

@@ -31,7 +31,8 @@ const UNSEEN_IN_PROSE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u
 
 function escaped(character) {
   if (ESCAPES[character]) return ESCAPES[character];
-  const point = character.codePointAt(0), hex = point.toString(16);
+  const point = character.codePointAt(0),
+    hex = point.toString(16);
   if (point < 256) return `\\x${hex.padStart(2, "0")}`;
   return point < 65536 ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;
 }
@@ -61,6 +62,16 @@ function shortened(text, most) {
   return points.length <= most && text.length <= 2 * most ? text : `${points.slice(0, most - 1).join("")}…`;
 }
 
+const cell = (kind, ...children) => el("td", { class: kind }, ...children);
+const rowHead = (...children) => el("th", { scope: "row" }, ...children);
+
+/** A table that scrolls by itself where it is too wide; heads are ready, or each [text, class]. */
+function table(kind, heads, rows) {
+  const head = one => (Array.isArray(one) ? el("th", { scope: "col", class: one[1] }, one[0]) : one);
+  const upper = el("thead", null, el("tr", null, heads.map(head)));
+  return el("div", { class: "wide" }, el("table", { class: kind }, upper, el("tbody", null, rows)));
+}
+
 /** Tell a screen reader what has just happened. */
 function say(words) {
   byId("live").textContent = words;
@@ -73,7 +84,9 @@ function copyButton(words, text, given) {
     const done = await copied(text());
     button.textContent = done ? "copied" : "not copied";
     say(done ? `${words}: copied` : "the browser did not allow to copy");
-    setTimeout(() => { button.textContent = words; }, 1500);
+    setTimeout(() => {
+      button.textContent = words;
+    }, 1500);
   });
   return button;
 }

@@ -1,6 +1,6 @@
 // Which pairs are shown, in what order, and how many pairs each choice would leave.
 
-let all;  // the index and what is made of it once
+let all; // the index and what is made of it once
 
 const WHO = ["both", "a", "b", "neither"];
 const WHO_WORDS = { both: "both right", a: "only A right", b: "only B right", neither: "both wrong" };
@@ -8,12 +8,19 @@ const NOT_JUDGED = ["gold_unreadable", "gold_absent"];
 
 /** A choice among values: for each pair the positions of its values, end to end, and where they begin. */
 function facetOf(key, label, strings, column) {
-  const local = new Map(), values = [], begins = new Uint32Array(column.length + 1), flat = [];
+  const local = new Map(),
+    values = [],
+    begins = new Uint32Array(column.length + 1),
+    flat = [];
   column.forEach((given, k) => {
     for (const s of Array.isArray(given) ? new Set(given) : [given]) {
       if (s < 0) continue;
       let at = local.get(s);
-      if (at === undefined) { at = values.length; local.set(s, at); values.push(s); }
+      if (at === undefined) {
+        at = values.length;
+        local.set(s, at);
+        values.push(s);
+      }
       flat.push(at);
     }
     begins[k + 1] = flat.length;
@@ -23,13 +30,25 @@ function facetOf(key, label, strings, column) {
 
 /** Everything that filters and counts need, made once. */
 function prepare(index) {
-  const names = Object.keys(head.states), strings = index.strings;
+  const names = Object.keys(head.states),
+    strings = index.strings;
   const facets = [facetOf("state", two ? `State of A` : "State", names, index.state)];
   if (index.state_b) {
     facets.push(facetOf("stateb", "State of B", names, index.state_b));
-    facets.push(facetOf("who", "Who is right", WHO, index.state.map((_, k) => whoIsRight(names, index, k))));
+    facets.push(
+      facetOf(
+        "who",
+        "Who is right",
+        WHO,
+        index.state.map((_, k) => whoIsRight(names, index, k)),
+      ),
+    );
   }
-  for (const [key, label] of [["code", "Difference"], ["tool", "Tool"], ["argument", "Argument"]]) {
+  for (const [key, label] of [
+    ["code", "Difference"],
+    ["tool", "Tool"],
+    ["argument", "Argument"],
+  ]) {
     facets.push(facetOf(key, label, strings, index[`${key}s`]));
   }
   for (const [name, column] of Object.entries(index.fields || {})) {
@@ -40,7 +59,8 @@ function prepare(index) {
 
 /** Position in WHO; -1 where gold says nothing. */
 function whoIsRight(names, index, k) {
-  const a = names[index.state[k]], b = names[index.state_b[k]];
+  const a = names[index.state[k]],
+    b = names[index.state_b[k]];
   if (NOT_JUDGED.includes(a) || NOT_JUDGED.includes(b)) return -1;
   return a === "same" ? (b === "same" ? 0 : 1) : b === "same" ? 2 : 3;
 }
@@ -52,13 +72,23 @@ const firstOf = k => (all.first[k] < 0 ? "" : all.strings[all.first[k]]);
 
 /** The strings of each pair that words are looked for in, end to end. */
 function wordsOfPairs() {
-  const begins = new Uint32Array(all.n + 1), flat = [];
-  const columns = [all.id, all.first, all.first_b, all.codes, all.tools, all.arguments,
-    ...Object.values(all.fields || {})].filter(Boolean);
+  const begins = new Uint32Array(all.n + 1),
+    flat = [];
+  const columns = [
+    all.id,
+    all.first,
+    all.first_b,
+    all.codes,
+    all.tools,
+    all.arguments,
+    ...Object.values(all.fields || {}),
+  ].filter(Boolean);
   for (let k = 0; k < all.n; k++) {
     for (const column of columns) {
       const given = column[k];
-      if (typeof given === "number") { if (given >= 0) flat.push(given); } else flat.push(...given);
+      if (typeof given === "number") {
+        if (given >= 0) flat.push(given);
+      } else flat.push(...given);
     }
     begins[k + 1] = flat.length;
   }
@@ -66,7 +96,7 @@ function wordsOfPairs() {
 }
 
 /** The words asked for; what stands in quotation marks is one. */
-const wordsOf = text => [...text.toLowerCase().matchAll(/"([^"]+)"?|(\S+)/g)].map(m => m[1] || m[2]);
+const wordsOf = text => [...(text || "").toLowerCase().matchAll(/"([^"]+)"?|(\S+)/g)].map(m => m[1] || m[2]);
 
 /** What the first search needs, made when the page has nothing else to do. */
 function prepareSearch() {
@@ -79,10 +109,13 @@ function pairsWith(text) {
   const words = wordsOf(text);
   if (!words.length) return null;
   prepareSearch();
-  const { begins, flat } = all.words, fits = new Uint8Array(all.n).fill(1);
+  const { begins, flat } = all.words,
+    fits = new Uint8Array(all.n).fill(1);
   for (const word of words) {
     const has = new Uint8Array(all.lower.length);
-    all.lower.forEach((one, s) => { if (one.includes(word)) has[s] = 1; });
+    all.lower.forEach((one, s) => {
+      if (one.includes(word)) has[s] = 1;
+    });
     for (let k = 0; k < all.n; k++) {
       if (!fits[k]) continue;
       let at = begins[k];
@@ -96,7 +129,8 @@ function pairsWith(text) {
 /** The order of all pairs under a way to sort, made once each; null as in the files. */
 function orderOf(sort) {
   if (sort in all.orders) return all.orders[sort];
-  const descends = sort.startsWith("-"), key = descends ? sort.slice(1) : sort;
+  const descends = sort.startsWith("-"),
+    key = descends ? sort.slice(1) : sort;
   const compare = new Intl.Collator("en", { numeric: true }).compare;
   const ways = {
     id: (a, b) => compare(idOf(a), idOf(b)),
@@ -124,19 +158,33 @@ const tally = (facet, counts, k) => {
  * A facet's own choice does not narrow its counts: they say what a click on another value would show.
  */
 function matching(asked) {
-  const fits = pairsWith(asked.q), order = orderOf(asked.sort), found = [];
+  const fits = pairsWith(asked.q),
+    order = orderOf(asked.sort || ""),
+    found = [];
   const counts = all.facets.map(facet => new Uint32Array(facet.names.length));
   const active = all.facets
-    .map((facet, at) => ({ facet, at, value: facet.key.startsWith("f.") ? asked.fields[facet.key.slice(2)] : asked[facet.key] }))
-    .filter(one => one.value)
+    .map((facet, at) => ({
+      facet,
+      at,
+      value: facet.key.startsWith("f.") ? asked.fields[facet.key.slice(2)] : asked[facet.key],
+    }))
+    .filter(one => (one.value ?? null) !== null)
     .map(one => ({ ...one, value: one.facet.names.findIndex(name => addressed(name) === addressed(one.value)) }));
   for (let i = 0; i < all.n; i++) {
     const k = order ? order[i] : i;
     if (fits && !fits[k]) continue;
-    let failed = null, fails = 0;
-    for (const one of active) if (!has(one.facet, k, one.value)) { failed = one; if (++fails > 1) break; }
+    let failed = null,
+      fails = 0;
+    for (const one of active)
+      if (!has(one.facet, k, one.value)) {
+        failed = one;
+        if (++fails > 1) break;
+      }
     if (fails > 1) continue;
-    if (fails) { tally(failed.facet, counts[failed.at], k); continue; }
+    if (fails) {
+      tally(failed.facet, counts[failed.at], k);
+      continue;
+    }
     found.push(k);
     for (let at = 0; at < counts.length; at++) tally(all.facets[at], counts[at], k);
   }

@@ -1,43 +1,59 @@
 // The list of pairs: however many there are, only those in sight are elements.
 
-const ROW = 52;                 // pixels of a row, as style.css has it
-const TALLEST = 8_000_000;      // pixels that every browser scrolls; longer lists are scrolled in larger steps
-const list = { found: [], at: -1, scroller: null, room: null, drawn: "", height: 600 };
+const ROW = 3.72; // height of a row in letters of the page, as style.css has it
+const TALLEST = 8_000_000; // pixels that every browser scrolls; longer lists are scrolled in larger steps
+const list = { found: [], at: -1, scroller: null, room: null, drawn: "", height: 600, row: 52 };
 
 function makeList() {
   list.room = el("div", { class: "room", role: "presentation" });
-  list.scroller = el("div", { id: "list", class: "list", role: "listbox", tabindex: "0", "aria-label": "Pairs" }, list.room);
+  list.scroller = el(
+    "div",
+    { id: "list", class: "list", role: "listbox", tabindex: "0", "aria-label": "Pairs" },
+    list.room,
+  );
   list.scroller.addEventListener("scroll", () => requestAnimationFrame(drawRows), { passive: true });
   // the height is kept, for asking after a change makes the browser lay out the whole page
-  new ResizeObserver(([one]) => { list.height = one.contentRect.height || 600; list.drawn = ""; drawRows(); }).observe(list.scroller);
+  new ResizeObserver(([one]) => {
+    measured(one.contentRect.height);
+  }).observe(list.scroller);
   return list.scroller;
+}
+
+function measured(height) {
+  list.height = height || 600;
+  list.row = ROW * parseFloat(getComputedStyle(document.documentElement).fontSize);
+  showList(list.found);
 }
 
 /** Show other pairs. */
 function showList(found) {
   list.found = found;
   list.drawn = "";
-  list.room.style.height = `${Math.min(found.length * ROW, TALLEST)}px`;
+  list.room.style.height = `${Math.min(found.length * list.row, TALLEST)}px`;
   drawRows();
 }
 
 /** The row that stands at the upper edge, with its fraction. */
 function topRow() {
-  const { height } = list, all = list.found.length * ROW, tall = Math.min(all, TALLEST);
+  const { height } = list,
+    all = list.found.length * list.row,
+    tall = Math.min(all, TALLEST);
   if (tall <= height) return 0;
-  return (list.scroller.scrollTop * (all - height)) / (tall - height) / ROW;
+  return (list.scroller.scrollTop * (all - height)) / (tall - height) / list.row;
 }
 
 function drawRows() {
-  const { height } = list, top = topRow(), first = Math.max(0, Math.floor(top) - 4);
-  const last = Math.min(list.found.length, Math.ceil(top + height / ROW) + 4);
+  const { height } = list,
+    top = topRow(),
+    first = Math.max(0, Math.floor(top) - 4);
+  const last = Math.min(list.found.length, Math.ceil(top + height / list.row) + 4);
   const now = `${first} ${last} ${list.at} ${top.toFixed(2)}`;
   if (now === list.drawn) return;
   list.drawn = now;
   const rows = [];
   for (let position = first; position < last; position++) {
     const row = pairRow(list.found[position], position);
-    row.style.top = `${list.scroller.scrollTop + (position - top) * ROW}px`;
+    row.style.top = `${list.scroller.scrollTop + (position - top) * list.row}px`;
     rows.push(row);
   }
   list.room.replaceChildren(...rows);
@@ -48,7 +64,12 @@ function drawRows() {
 
 function stateChip(state, run) {
   const words = stateWords(state);
-  return el("span", { class: `chip ${state}`, title: head.states[state] || words }, run && el("b", { text: run }), words);
+  return el(
+    "span",
+    { class: `chip ${state}`, title: head.states[state] || words },
+    run && el("b", { text: run }),
+    words,
+  );
 }
 
 function pairRow(k, position) {
@@ -56,20 +77,33 @@ function pairRow(k, position) {
   const upper = [foreign(shortened(idOf(k), 80), { class: "id" })];
   if (two) upper.push(stateChip(stateOf(k), "A"), stateChip(stateOfB(k), "B"));
   else upper.push(stateChip(stateOf(k)));
-  if (all.score && all.score[k] >= 0) upper.push(el("span", { class: "score", text: (all.score[k] / 1000).toFixed(2) }));
-  return el("div", {
-    id: `row-${position}`, class: `row${here ? " here" : ""}`, role: "option", "aria-selected": String(here),
-    "aria-posinset": position + 1, "aria-setsize": list.found.length,
-    on: { click: () => openAt(position, false) },
-  }, el("div", { class: "upper" }, upper), foreign(shortened(firstOf(k), 200), { class: "first" }));
+  if (all.score && all.score[k] >= 0)
+    upper.push(el("span", { class: "score", text: (all.score[k] / 1000).toFixed(2) }));
+  return el(
+    "div",
+    {
+      id: `row-${position}`,
+      class: `row${here ? " here" : ""}`,
+      role: "option",
+      "aria-selected": String(here),
+      "aria-posinset": position + 1,
+      "aria-setsize": list.found.length,
+      on: { click: () => openAt(position, false) },
+    },
+    el("div", { class: "upper" }, upper),
+    foreign(shortened(firstOf(k), 200), { class: "first" }),
+  );
 }
 
 /** Bring a row into sight. */
 function reveal(position) {
-  const { height } = list, top = topRow(), rows = height / ROW;
+  const { height } = list,
+    top = topRow(),
+    rows = height / list.row;
   if (position >= top && position + 1 <= top + rows) return;
-  const wanted = Math.max(0, (position < top ? position : position + 1 - rows) * ROW);
-  const all = list.found.length * ROW, tall = Math.min(all, TALLEST);
+  const wanted = Math.max(0, (position < top ? position : position + 1 - rows) * list.row);
+  const all = list.found.length * list.row,
+    tall = Math.min(all, TALLEST);
   list.scroller.scrollTop = all > height ? (wanted * (tall - height)) / (all - height) : 0;
 }
 

@@ -8,7 +8,8 @@ const share = (value, top) => `${(100 * Math.min(Math.max(value / top, 0), 1)).t
 
 /** A dot with its interval on an axis; numbers stand beside it. */
 function intervalMark(figures, top, base = 0) {
-  const at = value => share(value - base, top - base), axis = svg("svg", { class: "interval", "aria-hidden": "true", width: "100%", height: 10 * figures.length + 6 });
+  const at = value => share(value - base, top - base),
+    axis = svg("svg", { class: "interval", "aria-hidden": "true", width: "100%", height: 10 * figures.length + 6 });
   for (const tick of [0, 0.25, 0.5, 0.75, 1]) {
     const x = `${100 * tick}%`;
     axis.append(svg("line", { class: "tick", x1: x, x2: x, y1: 0, y2: "100%" }));
@@ -16,35 +17,54 @@ function intervalMark(figures, top, base = 0) {
   if (base < 0) axis.append(svg("line", { class: "zero", x1: at(0), x2: at(0), y1: 0, y2: "100%" }));
   figures.forEach((one, row) => {
     const y = 8 + 10 * row;
-    if (typeof one.low === "number" && typeof one.high === "number") axis.append(svg("line", { class: `span run-${row}`, x1: at(one.low), x2: at(one.high), y1: y, y2: y }));
-    if (typeof one.value === "number") axis.append(svg("circle", { class: `dot run-${row}`, cx: at(one.value), cy: y, r: 3.5 }));
+    if (typeof one.low === "number" && typeof one.high === "number")
+      axis.append(svg("line", { class: `span run-${row}`, x1: at(one.low), x2: at(one.high), y1: y, y2: y }));
+    if (typeof one.value === "number")
+      axis.append(svg("circle", { class: `dot run-${row}`, cx: at(one.value), cy: y, r: 3.5 }));
   });
   return axis;
 }
 
-const axisHead = (...ends) => el("th", { scope: "col", class: "axis-head" }, el("span", null, ends.map(text => el("span", { text }))));
+const axisHead = (...ends) =>
+  el(
+    "th",
+    { scope: "col", class: "axis-head" },
+    el(
+      "span",
+      null,
+      ends.map(text => el("span", { text })),
+    ),
+  );
 const intervalWords = one => (typeof one.low === "number" ? `${figureText(one.low)} … ${figureText(one.high)}` : "");
 
+const figureNames = () => [...new Set(head.runs.flatMap(run => (run.figures || []).map(one => one.name)))];
+
 function figuresTable() {
-  const runs = head.runs, names = [...new Set(runs.flatMap(run => (run.figures || []).map(one => one.name)))];
+  const names = figureNames();
   if (!names.length) return null;
-  const row = name => {
-    const found = runs.map(run => (run.figures || []).find(one => one.name === name) || {});
-    const top = Math.max(1, ...found.flatMap(one => [one.value || 0, one.high || 0]));
-    return el("tr", null, el("th", { scope: "row" }, foreign(name)),
-      el("td", { class: "axis" }, intervalMark(found, top)),
-      found.map(one => [el("td", { class: "number strong", text: figureText(one.value) }), el("td", { class: "number muted ci", text: intervalWords(one) })]).flat(),
-      el("td", { class: "number muted pr" }, found.map(prWords).filter(Boolean).join(" · ")),
-      el("td", { class: "number muted n", text: found[0].n === undefined ? "" : count(found[0].n) }));
-  };
-  const title = at => (two ? LETTER[at] : "value");
-  return card("Figures", "", el("div", { class: "wide" }, el("table", { class: "figures" },
-    el("thead", null, el("tr", null, el("th", { scope: "col", text: "figure" }), axisHead("0", "1"),
-      runs.flatMap((_, at) => [el("th", { scope: "col", class: `number letter-${at}`, text: title(at) }), el("th", { scope: "col", class: "number", text: "95 %" })]),
-      el("th", { scope: "col", class: "number pr", text: "precision / recall" }), el("th", { scope: "col", class: "number", text: "n" }))),
-    el("tbody", null, names.map(row)))));
+  const values = head.runs.flatMap((_, at) => [
+    [two ? LETTER[at] : "value", "number"],
+    ["95 %", "number"],
+  ]);
+  const heads = [["figure"], axisHead("0", "1"), ...values, ["precision / recall", "number pr"], ["n", "number"]];
+  return card("Figures", "", table("figures", heads, names.map(figureRow)));
 }
-const prWords = one => (typeof one.precision === "number" ? `${figureText(one.precision)} / ${figureText(one.recall)}` : "");
+
+function figureRow(name) {
+  const found = head.runs.map(run => (run.figures || []).find(one => one.name === name) || {});
+  const top = Math.max(1, ...found.flatMap(one => [one.value || 0, one.high || 0]));
+  return el(
+    "tr",
+    null,
+    rowHead(foreign(name)),
+    cell("axis", intervalMark(found, top)),
+    found.map(one => [cell("number strong", figureText(one.value)), cell("number muted ci", intervalWords(one))]),
+    cell("number muted pr", found.map(prWords).filter(Boolean).join(" · ")),
+    cell("number muted n", found[0].n === undefined ? "" : count(found[0].n)),
+  );
+}
+const prWords = one =>
+  typeof one.precision === "number" ? `${figureText(one.precision)} / ${figureText(one.recall)}` : "";
 
 let cards = 0;
 function card(title, kind, ...children) {
@@ -54,39 +74,69 @@ function card(title, kind, ...children) {
 
 /** The states of one run: a bar, and a link a state. */
 function statesView(run, at) {
-  const key = at ? "stateb" : "state", given = Object.keys(head.states).filter(name => run.states[name]);
-  const sum = given.reduce((total, name) => total + run.states[name], 0) || 1;
-  const bar = el("div", { class: "bar", role: "img", "aria-label": given.map(name => `${count(run.states[name])} ${stateWords(name)}`).join(", ") },
-    given.map(name => {
-      const part = el("span", { class: name, title: `${count(run.states[name])} ${stateWords(name)}` });
-      part.style.flexGrow = run.states[name];
-      return part;
-    }));
-  return [two && el("h3", { class: "run-name" }, el("b", { class: "letter", text: LETTER[at] }), foreign(run.name)), bar,
-    el("ul", { class: "states" }, given.map(name => el("li", null, el("a", { class: "state", href: addressOf({ [key]: name }), title: head.states[name] },
-      el("span", { class: `swatch ${name}` }), stateWords(name), " ", el("b", { text: count(run.states[name]) }),
-      el("span", { class: "muted", text: ` ${percent(run.states[name] / sum)}` })))))];
+  const given = Object.keys(head.states).filter(name => run.states[name]);
+  if (!given.length) return el("p", { class: "muted", text: "There are no pairs." });
+  const sum = given.reduce((total, name) => total + run.states[name], 0);
+  const words = name => `${count(run.states[name])} ${stateWords(name)}`;
+  const parts = given.map(name => el("span", { class: name, title: words(name) }));
+  parts.forEach((part, place) => {
+    part.style.flexGrow = run.states[given[place]];
+  });
+  return [
+    two && el("h3", { class: "run-name" }, el("b", { class: "letter", text: LETTER[at] }), foreign(run.name)),
+    el("div", { class: "bar", role: "img", "aria-label": given.map(words).join(", ") }, parts),
+    el(
+      "ul",
+      { class: "states" },
+      given.map(name => el("li", null, stateLink(name, run.states[name], sum, at ? "stateb" : "state"))),
+    ),
+  ];
 }
+
+const stateLink = (name, n, sum, key) =>
+  el(
+    "a",
+    { class: "state", href: addressOf({ [key]: name }), title: head.states[name] },
+    el("span", { class: `swatch ${name}` }),
+    `${stateWords(name)} `,
+    el("b", { text: count(n) }),
+    el("span", { class: "muted", text: ` ${percent(n / sum)}` }),
+  );
 const percent = part => `${(100 * part).toFixed(part > 0 && part < 0.0995 ? 1 : 0)} %`;
 
 /** Bars of pairs that filter when clicked. */
 function bars(rows, words) {
-  const top = Math.max(1e-9, ...rows.map(row => row.length)), shown = rows.slice(0, MOST_ROWS);
+  const top = Math.max(1e-9, ...rows.map(row => row.length)),
+    shown = rows.slice(0, MOST_ROWS);
   const item = row => {
     const fillBar = el("span", { class: "fill" });
     fillBar.style.width = share(row.length, top);
-    const inside = [el("span", { class: "name" }, row.label), el("span", { class: "number", text: row.words }), el("span", { class: "track", "aria-hidden": "true" }, fillBar)];
-    return el("li", null, row.change ? el("a", { class: "bar-row", href: addressOf(row.change) }, inside) : el("span", { class: "bar-row" }, inside));
+    const inside = [
+      el("span", { class: "name" }, row.label),
+      el("span", { class: "number", text: row.words }),
+      el("span", { class: "track", "aria-hidden": "true" }, fillBar),
+    ];
+    return el(
+      "li",
+      null,
+      row.change
+        ? el("a", { class: "bar-row", href: addressOf(row.change) }, inside)
+        : el("span", { class: "bar-row" }, inside),
+    );
   };
   const listed = el("ol", { class: "bars", "aria-label": words }, shown.map(item));
   if (rows.length <= MOST_ROWS) return listed;
   const more = el("button", { type: "button", class: "plain more", text: `${count(rows.length - MOST_ROWS)} more` });
-  more.addEventListener("click", () => { listed.append(...rows.slice(MOST_ROWS, 500).map(item)); more.remove(); });
+  more.addEventListener("click", () => {
+    listed.append(...rows.slice(MOST_ROWS, 500).map(item));
+    more.remove();
+  });
   return [listed, more];
 }
 
 const TITLES = { code: "Differences", tool: "Tools", argument: "Arguments", depth: "Depth" };
-const judged = run => Object.entries(run.states).reduce((sum, [name, n]) => sum + (NOT_JUDGED.includes(name) ? 0 : n), 0);
+const judged = run =>
+  Object.entries(run.states).reduce((sum, [name, n]) => sum + (NOT_JUDGED.includes(name) ? 0 : n), 0);
 
 /** What the index counts where causes were not asked for: pairs by difference, tool and argument. */
 function countedCauses() {
@@ -99,35 +149,81 @@ function countedCauses() {
 
 /** Causes of one run by kind, with what undoing them would gain where that is known. */
 function causesView(run) {
-  const known = Boolean(run.causes), rows = run.causes || countedCauses(), n = judged(run) || 1;
-  const groups = Object.keys(TITLES).map(kind => [kind, rows.filter(row => row.kind === kind).sort((a, b) => (b.credit ?? 0) - (a.credit ?? 0) || b.pairs - a.pairs)]);
-  return groups.filter(([, found]) => found.length).map(([kind, found]) => el("div", { class: "group" }, el("h3", { text: TITLES[kind] }),
-    bars(found.map(row => ({
-      label: foreign(nameText(row.name)), length: known ? row.credit : row.pairs,
-      words: known ? `${count(row.pairs)} · +${(row.credit / n).toFixed(3)}` : count(row.pairs),
-      change: kind === "depth" ? null : { [kind]: row.name },
-    })), `${TITLES[kind]}, by pairs`)));
+  const known = Boolean(run.causes),
+    rows = run.causes || countedCauses(),
+    n = judged(run) || 1;
+  const groups = Object.keys(TITLES).map(kind => [
+    kind,
+    rows.filter(row => row.kind === kind).sort((a, b) => (b.credit ?? 0) - (a.credit ?? 0) || b.pairs - a.pairs),
+  ]);
+  const said = el("p", {
+    class: "muted caption",
+    text: known ? "pairs that have it as a cause · what the mean score gains where it is undone" : "pairs that have it",
+  });
+  return [
+    said,
+    groups
+      .filter(([, found]) => found.length)
+      .map(([kind, found]) =>
+        el(
+          "div",
+          { class: "group" },
+          el("h3", { text: TITLES[kind] }),
+          bars(
+            found.map(row => ({
+              label: foreign(nameText(row.name)),
+              length: known ? row.credit : row.pairs,
+              words: known ? `${count(row.pairs)} · +${(row.credit / n).toFixed(3)}` : count(row.pairs),
+              change: kind === "depth" ? null : { [kind]: row.name },
+            })),
+            `${TITLES[kind]}, by pairs`,
+          ),
+        ),
+      ),
+  ];
 }
 
 function mistakenView(run) {
   const tool = name => (name === null ? el("i", { class: "muted", text: "nothing" }) : foreign(nameText(name)));
-  return bars((run.mistaken || []).map(([gold, taken, pairs]) => ({
-    label: el("span", null, tool(gold), el("span", { class: "muted", text: " → " }), tool(taken)), length: pairs, words: count(pairs),
-    change: gold ?? taken ? { tool: gold ?? taken } : null,
-  })), "Gold's tool and the tool taken for it, by pairs");
+  return bars(
+    (run.mistaken || []).map(([gold, taken, pairs]) => ({
+      label: el("span", null, tool(gold), el("span", { class: "muted", text: " → " }), tool(taken)),
+      length: pairs,
+      words: count(pairs),
+      change: (gold ?? taken) ? { tool: gold ?? taken } : null,
+    })),
+    "Gold's tool and the tool taken for it, by pairs",
+  );
 }
 
 /** One field's values with their figures; a click shows the pairs. */
 function breakdown({ field, rows }) {
-  const names = [...new Set(rows.flatMap(row => Object.keys(row.figures)))].slice(0, 4), facet = all.facets.find(one => one.key === `f.${field}`);
-  const value = row => (facet && facet.names.includes(row.value)
-    ? el("a", { href: addressOf({ fields: { [field]: row.value } }) }, foreign(nameText(row.value))) : foreign(nameText(row.value)));
-  return el("div", { class: "group" }, el("h3", null, foreign(field)), el("div", { class: "wide" }, el("table", { class: "by" },
-    el("thead", null, el("tr", null, el("th", { scope: "col", text: "value" }), el("th", { scope: "col", class: "number", text: "n" }),
-      names.map(name => el("th", { scope: "col", class: "number" }, foreign(name))))),
-    el("tbody", null, rows.slice(0, 60).map(row => el("tr", null, el("th", { scope: "row" }, value(row)), el("td", { class: "number muted", text: count(row.n) }),
-      names.map(name => heat(row.figures[name])))))),
-  rows.length > 60 && el("p", { class: "muted", text: `${count(rows.length - 60)} more values` })));
+  const known = new Set(rows.flatMap(row => Object.keys(row.figures)));
+  const names = [...new Set([...figureNames(), ...known])].filter(name => known.has(name)).slice(0, 4);
+  const facet = all.facets.find(one => one.key === `f.${field}`);
+  const value = row =>
+    facet && facet.names.includes(row.value)
+      ? el("a", { href: addressOf({ fields: { [field]: row.value } }) }, foreign(nameText(row.value)))
+      : foreign(nameText(row.value));
+  const line = row =>
+    el(
+      "tr",
+      null,
+      rowHead(value(row)),
+      cell("number muted", count(row.n)),
+      names.map(name => heat(row.figures[name])),
+    );
+  return el(
+    "div",
+    { class: "group" },
+    el("h3", null, foreign(field)),
+    table(
+      "by",
+      [["value"], ["n", "number"], ...names.map(name => [foreign(name), "number"])],
+      rows.slice(0, 60).map(line),
+    ),
+    rows.length > 60 && el("p", { class: "muted", text: `${count(rows.length - 60)} more values` }),
+  );
 }
 
 /** A figure on a ground that is the darker the higher it is. */
@@ -137,24 +233,66 @@ function heat(value) {
   return cell;
 }
 
-const perRun = (title, view, kind) => head.runs.map((run, at) => {
-  const shown = [view(run, at)].flat().filter(Boolean);
-  return shown.length ? card(two ? `${title}: ${LETTER[at]}` : title, kind, shown) : null;
-});
+const perRun = (title, view, kind) =>
+  head.runs.map((run, at) => {
+    const shown = [view(run, at)].flat().filter(Boolean);
+    return shown.length ? card(two ? `${title}: ${LETTER[at]}` : title, kind, shown) : null;
+  });
 
 function madeCard() {
   if (!head.runs.some(run => run.signature || run.answers)) return null;
-  return card("How it was made", "", el("dl", { class: "made" }, head.runs.flatMap(run => [el("dt", null, foreign(run.name)),
-    el("dd", null, run.answers && el("p", null, foreign(run.answers)), run.signature && el("p", { class: "signature" }, foreign(run.signature)))])));
+  return card(
+    "How it was made",
+    "",
+    el(
+      "dl",
+      { class: "made" },
+      head.runs.flatMap(run => [
+        el("dt", null, foreign(run.name)),
+        el(
+          "dd",
+          null,
+          run.answers && el("p", null, foreign(run.answers)),
+          run.signature && el("p", { class: "signature" }, foreign(run.signature)),
+        ),
+      ]),
+    ),
+  );
 }
 
 /** States above everything; figures and fields beside what went wrong. */
 function makeOverview() {
   const causes = head.runs.some(run => run.causes) ? "Causes, and what undoing one would gain" : "Where it differs";
-  const wrong = head.runs.some(run => run.causes) ? perRun(causes, causesView, "groups") : [card(causes, "groups", causesView(head.runs[0]))];
-  const right = [...wrong, ...perRun("Which tool was taken for which", run => ((run.mistaken || []).length ? mistakenView(run) : null)), madeCard(),
-    (head.notes || []).length ? card("Notes", "", el("ul", { class: "notes" }, head.notes.map(note => el("li", null, foreign(note))))) : null];
-  const left = [figuresTable(), ...perRun("By field", run => (run.by || []).filter(one => one.rows.length).map(breakdown), "groups")];
-  byId("overview").replaceChildren(card("What became of the pairs", "states-card", head.runs.map(statesView)),
-    el("div", { class: "halves" }, el("div", { class: "half" }, left.filter(Boolean)), el("div", { class: "half columns" }, right.filter(Boolean))));
+  const wrong = head.runs.some(run => run.causes)
+    ? perRun(causes, causesView, "groups")
+    : [card(causes, "groups", causesView(head.runs[0]))];
+  const right = [
+    ...wrong,
+    ...perRun("Which tool was taken for which", run => ((run.mistaken || []).length ? mistakenView(run) : null)),
+    madeCard(),
+    (head.notes || []).length
+      ? card(
+          "Notes",
+          "",
+          el(
+            "ul",
+            { class: "notes" },
+            head.notes.map(note => el("li", null, foreign(note))),
+          ),
+        )
+      : null,
+  ];
+  const left = [
+    figuresTable(),
+    ...perRun("By field", run => (run.by || []).filter(one => one.rows.length).map(breakdown), "groups"),
+  ];
+  byId("overview").replaceChildren(
+    card("What became of the pairs", "states-card", head.runs.map(statesView)),
+    el(
+      "div",
+      { class: "halves" },
+      el("div", { class: "half" }, left.filter(Boolean)),
+      el("div", { class: "half columns" }, right.filter(Boolean)),
+    ),
+  );
 }

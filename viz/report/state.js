@@ -2,19 +2,23 @@
 
 const PLAIN = ["view", "id", "state", "stateb", "who", "code", "tool", "argument", "q", "sort"];
 const VIEWS = ["overview", "pairs", "compare"];
+const EMPTY_IS_NONE = ["q", "sort"]; // a tool or a value may have an empty name, and be asked for by it
 const FILTERS = ["state", "stateb", "who", "code", "tool", "argument", "q"];
 
 /** The state that an address names; what it does not know is left out. */
 function readState(hash) {
   const state = { view: "", fields: {} };
-  for (const key of PLAIN) state[key] = "";
+  for (const key of PLAIN) if (key !== "view") state[key] = null;
   for (const [key, value] of new URLSearchParams(hash.replace(/^#/, ""))) {
-    if (PLAIN.includes(key)) state[key] = value;
+    if (key === "view" || EMPTY_IS_NONE.includes(key)) state[key] = value || (key === "view" ? "" : null);
+    else if (PLAIN.includes(key)) state[key] = value;
     else if (key.startsWith("f.")) state.fields[key.slice(2)] = value;
   }
   if (!VIEWS.includes(state.view) || (state.view === "compare" && !two)) {
-    state.view = PLAIN.some(key => key !== "view" && state[key]) || Object.keys(state.fields).length
-      ? "pairs" : "overview";
+    state.view =
+      PLAIN.some(key => key !== "view" && state[key] !== null) || Object.keys(state.fields).length
+        ? "pairs"
+        : "overview";
   }
   return state;
 }
@@ -22,7 +26,7 @@ function readState(hash) {
 /** The address of a state; the view only where it does not follow from the rest. */
 function writeState(state) {
   const said = new URLSearchParams();
-  for (const key of PLAIN) if (key !== "view" && state[key]) said.set(key, state[key]);
+  for (const key of PLAIN) if (key !== "view" && state[key] !== null) said.set(key, state[key]);
   for (const [name, value] of Object.entries(state.fields)) said.set(`f.${name}`, value);
   const implied = said.size ? "pairs" : "overview";
   if (state.view !== implied) said.set("view", state.view);
@@ -51,12 +55,12 @@ function toggled(key, value, from) {
     else fields[key.slice(2)] = value;
     return { view: "pairs", fields };
   }
-  return { view: "pairs", [key]: before[key] === value ? "" : value };
+  return { view: "pairs", [key]: before[key] === value ? null : value };
 }
 
-const chosen = key => (key.startsWith("f.") ? state.fields[key.slice(2)] : state[key]) ?? "";
-const nothing = () => ({ ...Object.fromEntries(FILTERS.map(key => [key, ""])), fields: {} });
-const filtered = () => FILTERS.some(key => state[key]) || Object.keys(state.fields).length > 0;
+const chosen = key => (key.startsWith("f.") ? state.fields[key.slice(2)] : state[key]) ?? null;
+const nothing = () => ({ ...Object.fromEntries(FILTERS.map(key => [key, null])), fields: {} });
+const filtered = () => FILTERS.some(key => state[key] !== null) || Object.keys(state.fields).length > 0;
 
 /** The address of this page with only a change of the state, for links that work with a middle click. */
 const addressOf = change => writeState({ ...readState(""), view: "pairs", ...change });

@@ -1,0 +1,350 @@
+"""planeval report: the page says of every pair what diff and score say; nothing foreign becomes markup."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import planner_eval as pe
+from tests.conftest import ROOT
+from tests.pages import Page
+from tests.plant import KINDS
+from tests.render_plans import HOSTILE
+
+DEMO = ("data/demo/pred.jsonl", "data/demo/gold.jsonl")
+OPENAI = tuple(f"docs/examples/openai/{name}.jsonl" for name in ("small", "large", "gold"))
+POSITION = ("--pair", "position")
+
+
+def planeval(*argv: str | Path, cwd: Path = ROOT, **env: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "planner_eval", *map(str, argv)]
+    return subprocess.run(
+        command, capture_output=True, text=True, cwd=cwd, env={**os.environ, **env}, encoding="utf-8"
+    )
+
+
+def told(*argv: str | Path, cwd: Path = ROOT) -> list[dict[str, Any]]:
+    """What planeval diff says of pairs."""
+    done = planeval("diff", *argv, "--format", "jsonl", cwd=cwd)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def assert_tells(page: Page, rows: list[dict[str, Any]], side: int = 0) -> None:
+    """The page says of each pair what diff says."""
+    pairs = page.pairs(side)
+    assert [(one["id"], one["state"]) for one in pairs] == [(row["id"], row["state"]) for row in rows]
+    for pair, row in zip(pairs, rows, strict=True):
+        edits = row.get("edits", [])
+        assert [edit[:3] for edit in pair["e"]] == [
+            [edit["code"], edit["message"], edit.get("cause", -1)] for edit in edits
+        ]
+        for shown, edit in zip(pair["e"], edits, strict=True):
+            assert shown[3:] == [_place(edit.get("gold")), _place(edit.get("pred"))]
+        assert (pair["al"] or []) == row.get("pairs", [])
+        assert pair.get("error") == row.get("error")
+
+
+def _place(data: dict[str, Any] | None) -> list[Any] | None:
+    return None if data is None else [data["call"], data.get("argument"), *data.get("span", [])]
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with planted mistakes: every kind in every bundled gold plan that has room for it."""
+    from random import Random
+
+    folder, random = tmp_path_factory.mktemp("planted"), Random(7)
+    golds = [json.loads(line) for line in (ROOT / DEMO[1]).read_text(encoding="utf-8").splitlines()]
+    preds, wanted = [], []
+    for gold in golds:
+        plan = pe.parse(gold["gold"])
+        for kind, plant in KINDS.items():
+            if (found := plant(plan, random)) is not None:
+                name = f"{gold['id']}-{kind}"
+                preds.append({"id": name, "output": pe.write(found.plan, "plan")})
+                wanted.append(
+                    {"id": name, "gold": gold["gold"], "question": f"What of {name}?", "kind": kind}
+                )
+    preds += [{"id": "cut", "output": "f(#x='1"}, {"id": "stray", "output": "f()"}]
+    wanted += [{"id": "cut", "gold": "f(#x='1')"}, {"id": "lost", "gold": "f()"}]
+    for name, rows in (("pred", preds), ("gold", wanted)):
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_the_page_says_of_every_pair_what_diff_says(tmp_path: Path, planted: Path) -> None:
+    for pred, gold, more in (
+        (*DEMO, ()),
+        (planted / "pred.jsonl", planted / "gold.jsonl", ()),
+        (OPENAI[0], OPENAI[2], POSITION),
+        (OPENAI[1], OPENAI[2], POSITION),
+        ("data/demo/pred.json", "data/demo/gold.json", ()),
+    ):
+        file = tmp_path / "page.html"
+        done = planeval("report", pred, "--gold", gold, "--strict", *more, "-o", file)
+        assert (done.returncode, done.stdout) == (0, ""), done.stderr
+        assert_tells(Page.of(file), told(pred, gold, *more))
+
+
+def test_the_head_says_what_score_says(tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    planeval("report", *DEMO[:1], "--gold", DEMO[1], "--by", "calls", "-o", file)
+    (run,) = Page.of(file).head["runs"]
+    said = json.loads(planeval("score", *DEMO, "--by", "calls", "--format", "json").stdout)
+    assert run["states"] == said["states"]
+    assert run["signature"] == said["signature"]
+    for figure in run["figures"]:
+        wanted = said["figures"][figure["name"]]
+        assert (figure["value"], figure["n"]) == (wanted["value"], wanted["n"])
+        span = wanted.get("interval") or {}
+        assert (figure.get("low"), figure.get("high")) == (span.get("low"), span.get("high"))
+        assert (figure.get("precision"), figure.get("recall")) == (
+            wanted.get("precision"),
+            wanted.get("recall"),
+        )
+    assert {one["name"] for one in run["figures"]} == {
+        n for n, f in said["figures"].items() if f["value"] is not None
+    }
+    groups = {row["value"]: row["figures"]["exact"] for row in run["by"][0]["rows"]}
+    assert groups == {value: found["exact"]["value"] for value, found in said["breakdown"]["calls"].items()}
+
+
+@pytest.mark.parametrize("way", ["report", "diff", "score"])
+def test_commands_write_the_same_pairs(way: str, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    argv = {
+        "report": ("report", DEMO[0], "--gold", DEMO[1], "--strict"),
+        "score": ("score", *DEMO, "--strict"),
+    }
+    done = planeval(*argv.get(way, (way, *DEMO)), "-o", file)
+    assert done.returncode == (1 if way == "diff" else 0), done.stderr
+    assert_tells(Page.of(file), told(*DEMO))
+    assert (
+        planeval(*argv.get(way, (way, *DEMO)), *(() if way == "report" else ("--format", "html"))).stdout
+        == file.read_text()
+    )
+
+
+@pytest.mark.parametrize("kind", ["diff", "score"])
+def test_a_run_is_shown_from_its_folder(kind: str, tmp_path: Path, planted: Path) -> None:
+    shutil.copytree(planted, tmp_path, dirs_exist_ok=True)
+    strict = ("--strict",) if kind == "score" else ()
+    assert planeval(kind, "pred.jsonl", "gold.jsonl", *strict, "-o", "run/", cwd=tmp_path).returncode == 1
+    done = planeval("report", "run", "-o", "run.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    page = Page.of(tmp_path / "run.html")
+    assert_tells(page, told("pred.jsonl", "gold.jsonl", cwd=tmp_path))
+    files = planeval(
+        "report", "pred.jsonl", "--gold", "gold.jsonl", "--strict", "-o", "files.html", cwd=tmp_path
+    )
+    assert files.returncode == 0, files.stderr
+    other = Page.of(tmp_path / "files.html")
+    assert page.pairs() == other.pairs()
+    assert page.head["runs"][0]["states"] == other.head["runs"][0]["states"]
+    assert page.head["command"] == ["planeval", "diff", "pred.jsonl", "gold.jsonl", "--id"]
+
+
+def test_files_that_moved_or_changed_are_said(tmp_path: Path, planted: Path) -> None:
+    shutil.copytree(planted, tmp_path, dirs_exist_ok=True)
+    planeval("diff", "pred.jsonl", "gold.jsonl", "-o", "run/", cwd=tmp_path)
+    (tmp_path / "gold.jsonl").rename(tmp_path / "elsewhere.jsonl")
+    done = planeval("report", "run", "-o", "x.html", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "run was made of gold.jsonl (gold plans), which is not there" in done.stderr
+    text = (tmp_path / "elsewhere.jsonl").read_text(encoding="utf-8")
+    (tmp_path / "gold.jsonl").write_text(text.replace("Oslo", "Oslo!"), encoding="utf-8")
+    done = planeval("report", "run", "-o", "x.html", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "the file gold.jsonl (gold) has changed since" in done.stderr
+    assert not (tmp_path / "x.html").exists()
+
+
+def test_a_run_whose_gold_allows_several_plans(tmp_path: Path) -> None:
+    """Its rows do not say which of them an edit is about: such pairs are compared again."""
+    gold = {"id": "a", "gold": "f(#x='1')", "alternatives": ["f(#x='2')\ng(#y='3')"]}
+    (tmp_path / "gold.jsonl").write_text(json.dumps(gold) + "\n")
+    (tmp_path / "pred.jsonl").write_text(json.dumps({"id": "a", "output": "f(#x='2')\ng(#y='4')"}) + "\n")
+    planeval("diff", "pred.jsonl", "gold.jsonl", "-o", "run/", cwd=tmp_path)
+    assert planeval("report", "run", "-o", "x.html", cwd=tmp_path).returncode == 0
+    page = Page.of(tmp_path / "x.html")
+    assert_tells(page, told("pred.jsonl", "gold.jsonl", cwd=tmp_path))
+    assert page.pair(0)["g"]["c"][1] == ["g", [["y", "3"]]]
+
+
+def test_two_systems_stand_beside_one_another(tmp_path: Path) -> None:
+    small, large, gold = OPENAI
+    for argv in (("report", small, large), ("compare", small, large)):
+        file = tmp_path / "two.html"
+        done = planeval(*argv, "--gold", gold, *POSITION, "--strict", "-o", file)
+        assert done.returncode == 0, done.stderr
+        page = Page.of(file)
+        assert_tells(page, told(small, gold, *POSITION))
+        assert_tells(page, told(large, gold, *POSITION), side=1)
+        said = json.loads(
+            planeval(
+                "compare", small, large, "--gold", gold, *POSITION, "--strict", "--format", "json"
+            ).stdout
+        )
+        ours = {one["name"]: one for one in page.head["compare"]["figures"]}
+        assert ours["exact"]["a"], ours["exact"]["b"] == (0.25, 0.875)
+        assert (
+            page.head["compare"]["verdict"] in json.dumps(said, ensure_ascii=False)
+            or "small" in page.head["compare"]["verdict"]
+        )
+        assert (page.head["compare"]["won"], page.head["compare"]["lost"]) == (5, 0)
+
+
+def test_the_same_input_gives_the_same_bytes(tmp_path: Path, planted: Path) -> None:
+    argv = ("report", planted / "pred.jsonl", "--gold", planted / "gold.jsonl", "--quiet")
+    pages = [
+        planeval(*argv, *more, PYTHONHASHSEED=seed).stdout
+        for seed, more in (
+            ("1", ()),
+            ("2", ("--jobs", "1", "--part", "7")),
+            ("3", ("--jobs", "2", "--part", "3")),
+        )
+    ]
+    assert pages[0]
+    assert pages[0] == pages[1] == pages[2]
+
+
+def test_what_is_shown_is_chosen(tmp_path: Path, planted: Path) -> None:
+    def page(*more: str) -> tuple[Page, str]:
+        done = planeval("report", planted / "pred.jsonl", "--gold", planted / "gold.jsonl", *more)
+        assert done.returncode == 0, done.stderr
+        return Page(done.stdout), done.stderr
+
+    whole, said = page()
+    assert 'question: field "question"' in said
+    assert whole.pair(0)["q"].startswith("What of ")
+    assert whole.head["theme"] == "auto"
+    named, said = page("--query", "kind", "--title", "T <b>", "--theme", "dark", "--by", "kind")
+    assert named.pair(0)["q"] == "call_missing"
+    assert (named.head["title"], named.head["theme"]) == ("T <b>", "dark")
+    strings, column = named.index["strings"], named.index["fields"]["kind"]
+    assert strings[column[0]] == "call_missing"
+    assert column[-1] == -1
+    bare, _ = page("--no-texts", "--query", "")
+    assert {(one["q"], one["pt"], one["gt"]) for one in bare.pairs()} == {(None, None, None)}
+    few, said = page("--limit", "3")
+    assert len(few.pairs()) == 3
+    assert f"the first 3 of {len(whole.pairs())} pairs are listed" in said
+    assert few.head["runs"][0]["states"] == whole.head["runs"][0]["states"]
+    wrong, _ = page("--only", "failures")
+    assert "same" not in wrong.states()
+    missing = planeval(
+        "report", planted / "pred.jsonl", "--gold", planted / "gold.jsonl", "--query", "qestion"
+    )
+    assert missing.returncode == 2
+    assert "--query 'qestion': no record has that field; did you mean 'question'?" in missing.stderr
+
+
+def test_pairs_that_could_not_be_read_say_why(tmp_path: Path, planted: Path) -> None:
+    done = planeval("report", planted / "pred.jsonl", "--gold", planted / "gold.jsonl", "--strict")
+    pairs = {one["id"]: one for one in Page(done.stdout).pairs()}
+    assert (pairs["cut"]["state"], pairs["cut"]["pt"]) == ("cut", "f(#x='1")
+    assert "pred.jsonl, line" in pairs["cut"]["error"]
+    assert pairs["lost"]["state"] == "absent"
+    assert (pairs["stray"]["state"], pairs["stray"]["p"]["c"]) == ("gold_absent", [["f", []]])
+    mended = Page(planeval("report", planted / "pred.jsonl", "--gold", planted / "gold.jsonl").stdout)
+    assert "repairs" not in pairs["cut"], "no whole call stands before the cut"
+    assert {one["id"]: one for one in mended.pairs()}["cut"]["state"] == "cut"
+
+
+def test_nothing_is_loaded_and_only_its_own_script_runs(tmp_path: Path) -> None:
+    text = planeval("report", DEMO[0], "--gold", DEMO[1]).stdout
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', text)
+    assert policy is not None
+    assert "unsafe" not in policy[1]
+    assert "default-src 'none'" in policy[1]
+    for tag in ("style", "script"):
+        (inside,) = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.S)
+        digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy[1]
+    assert not re.search(
+        r"<[^>]+\s(?:src|on\w+|style)\s*=", re.sub(r"<script>.*?</script>", "", text, flags=re.S)
+    )
+    assert "Graphviz" not in text
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=[ascii(text[:20]) for text in HOSTILE])
+def test_hostile_texts_are_data(text: str, tmp_path: Path) -> None:
+    nasty = [text, "</script><script>alert(1)</script>", "{{style}} {{packs}}", '" onload="x', "<!--"]
+    for name, key, other in (("pred", "output", "x"), ("gold", "gold", "y")):
+        rows = [
+            {
+                "id": f"{at}{one}",
+                key: [{"name": one, "arguments": {one: [other, one]}}],
+                "query": one,
+                "category": one,
+            }
+            for at, one in enumerate(nasty)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    file = tmp_path / "x.html"
+    argv = (
+        "report",
+        tmp_path / "pred.jsonl",
+        "--gold",
+        tmp_path / "gold.jsonl",
+        "--title",
+        "</title><script>x",
+    )
+    done = planeval(*argv, "-o", file)
+    assert done.returncode == 0, done.stderr
+    page, whole = Page.of(file), file.read_text(encoding="utf-8")
+    assert whole.count("<script") == 2 + page.head["packs"]
+    assert "<script>alert" not in whole
+    assert [one["id"] for one in page.pairs()] == [f"{at}{one}" for at, one in enumerate(nasty)]
+    for one, pair in zip(nasty, page.pairs(), strict=True):
+        assert "$" in one or pair["p"]["c"] == [[one, [[one, ["x", one]]]]]  # $x$ is a reference
+        assert pair["q"] == one
+    assert_tells(page, told(tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"))
+
+
+def test_the_pages_own_script_reads_the_same(tmp_path: Path, planted: Path) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed: the page's script is not run")
+    file = tmp_path / "x.html"
+    planeval("report", planted / "pred.jsonl", "--gold", planted / "gold.jsonl", "--strict", "-o", file)
+    done = subprocess.run([node, "tests/report_node.js", file], cwd=ROOT, capture_output=True, check=True)
+    read, page = json.loads(done.stdout), Page.of(file)
+    states = list(read["head"]["states"])
+    assert [states[at] for at in read["index"]["state"]] == page.states()
+    strings = read["index"]["strings"]
+    assert [strings[at] for at in read["index"]["id"]] == page.index["id"]
+    for k, (ours, theirs) in enumerate(zip(read["pairs"], page.pairs(), strict=True)):
+        for name in ("q", "g", "gt", "p", "pt", "error"):
+            assert ours.get(name) == theirs.get(name), name
+        assert ours["e"] == theirs["e"]
+        assert ours["al"] == [[gold, pred] for pred, gold in theirs["al"] or ()]
+        first = read["index"]["first"][k]
+        assert (strings[first] if first >= 0 else "") == (
+            theirs["e"][0][1]
+            if theirs["e"]
+            else ours.get("error", strings[first] if first >= 0 else "").split("\n")[0]
+        )
+
+
+def test_usage() -> None:
+    for argv, said in (
+        (("report", DEMO[0]), "Missing option '--gold'"),
+        (("report", "a", "b", "c"), "a page shows one system or two, and these are 3"),
+        (("report", DEMO[0], "--gold", DEMO[1], "-o", "x.svg"), "named as svg"),
+        (("report", DEMO[0], "--gold", DEMO[1], "--limit", "0"), "0 is not in the range"),
+    ):
+        done = planeval(*argv)
+        assert done.returncode == 2
+        assert said in done.stderr
