@@ -112,16 +112,16 @@ def command(
     tools = pe.tool_source(execute, seed="0", facts=golds) if execute else None
     if tools is not None:
         tell_of_facts(tools)
+    effects = None
+    if tools is not None:
+        held = [one for pair in paired.pairs for one in pair if one is not None] if initial else []
+        effects = effects_of(tools, initial, held, values=shape.paged)
     if shape.paged:
-        return _page(paired, pred, gold, policy, running, output, only=shape.only)
+        return _page(paired, pred, gold, policy, running, output, effects, only=shape.only)
     reading = {**how._asdict(), "ids": wanted}
     job = _job(shape, reading, chosen_policy(policy), places=places, structure=structure, each=each)
     rows: list[Row] = []
     if shape.pictured or seconds is not None or tools is not None:
-        effects = None
-        if tools is not None:
-            held = [one for pair in paired.pairs for one in pair if one is not None] if initial else []
-            effects = effects_of(tools, initial, held)
         done = _with_rows(job, paired, rows, effects, quiet=running.quiet)
     else:
         kept = _kept(paired, output if shape.run else None, store)
@@ -226,6 +226,7 @@ def _page(
     policy: str | None,
     running: Running,
     output: str | None,
+    effects: Effects | None,
     *,
     only: bool,
 ) -> int:
@@ -234,7 +235,8 @@ def _page(
     from planner_eval.verbs.reporting import Shown
 
     shown = Shown(failures=only, command=diff_command(pred, gold, paired, policy))
-    found = pe.report(paired, policy=chosen_policy(policy), shown=shown, **parts(running, paired))
+    how = parts(running, paired) if effects is None else {"effects": effects}
+    found = pe.report(paired, policy=chosen_policy(policy), shown=shown, **how)
     note(f"{paired.said}; paired by {paired.by}")
     states = found.reports[0].states()
     wrong = states.get("same", 0) != sum(states.values())
@@ -255,8 +257,9 @@ def _refuse_idle(shape: _Shape, misnamed: str | None, pairs: int) -> None:
     refuse_idle(
         [
             Applies(("form", "execute"), not patch, "without --patch, which writes JSON"),
+            Applies(("execute",), not run, "to what is written into a file, not to a run's directory"),
             Applies(
-                ("execute", "seconds"),
+                ("seconds",),
                 not (run or paged),
                 "to what is written into a file, not to a run's directory, nor to --format html",
             ),

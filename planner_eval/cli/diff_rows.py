@@ -48,13 +48,16 @@ def draw_each(rows: Sequence[Row], form: str, look: Look, output: str) -> None:
     write_folder(drawn(), Path(output), form, len(rows), "pairs")
 
 
-def effects_of(tools: Any, initial: str | None, records: Sequence[Record]) -> Effects:
+def effects_of(
+    tools: Any, initial: str | None, records: Sequence[Record], *, values: bool = False
+) -> Effects:
     """What runs the two plans of a pair, from the state of gold's record, else of the prediction's.
 
     Args:
         tools: The tools.
         initial: Where the user says that states are.
         records: The records that may hold one.
+        values: Say what each call came to.
     """
     from planner_eval.records.rows import STATES
     from planner_eval.records.states import states_of
@@ -74,7 +77,8 @@ def effects_of(tools: Any, initial: str | None, records: Sequence[Record]) -> Ef
         if begun[0] is not None and begun[1] not in (None, begun[0]):
             return {**unknown, "said": "unknown: the two records begin in different states"}
         started = begun[0] if begun[0] is not None else begun[1]
-        return pe.compare_effects(row.pred, row.gold, tools, initial=started).to_dict()
+        found = pe.compare_effects(row.pred, row.gold, tools, initial=started)
+        return {**found.to_dict(), "values": found.values()} if values else found.to_dict()
 
     return effects
 

@@ -95,16 +95,28 @@ class ScoreJob:
         repair = bool(how["repair"])
         mends = self.mends and not repair
         evaluation = Evaluation(*one, policy, False, repair, how["compute"], mends)
-        credited: Callable[[Row, Policy], Credits | None] | None = None
-        if self.causes:
-            from planner_eval.scoring.attribution import credits_of
-
-            credited = credits_of
+        counted = self.counting(policy)
 
         def compared(sides: Sides) -> tuple[Sides, Row]:
             row = evaluation.row(sides)
             fold.note(row, names=names)
             return sides, row
+
+        for row in staged(pairs, evaluation.read, compared, counted):
+            fold.add(row)
+            yield row
+
+    def counting(self, policy: Policy) -> Callable[[tuple[Sides, Row]], Scored]:
+        """What makes of a compared pair what is counted of it; if asked, with what its root causes cost.
+
+        Args:
+            policy: How values compare.
+        """
+        credited: Callable[[Row, Policy], Credits | None] | None = None
+        if self.causes:
+            from planner_eval.scoring.attribution import credits_of
+
+            credited = credits_of
 
         def counted(both: tuple[Sides, Row]) -> Scored:
             sides, row = both
@@ -113,6 +125,4 @@ class ScoreJob:
             scored = scored_row(row, self.metrics, policy, self._keys, place)
             return scored if credited is None else replace(scored, credits=credited(row, policy))
 
-        for row in staged(pairs, evaluation.read, compared, counted):
-            fold.add(row)
-            yield row
+        return counted

@@ -55,6 +55,11 @@ def _came_to(call: CallTrace) -> str:
     return f"gives {shortened(repr(call.value), 100)}"
 
 
+def _value_of(call: CallTrace) -> list[str]:
+    said = str(call.error) if call.error is not None else repr(call.value)
+    return [call.status, shortened(said, 400)]
+
+
 _CUT_SHORT = (
     "timeout",
     "worker-died",
@@ -131,6 +136,10 @@ class Effects:
             "reached": self.reached,
             "said": str(self),
         }
+
+    def values(self) -> dict[str, list[list[str]]]:
+        """What each call of either run came to: its status, and its value or failure in words, cut."""
+        return {"pred": [*map(_value_of, self.pred.calls)], "gold": [*map(_value_of, self.gold.calls)]}
 
     @property
     def failure(self) -> CallTrace | None:

@@ -8,6 +8,7 @@ from typing import Any
 from planner_eval.base.quick import quick
 from planner_eval.comparison.sentences import calls_name
 from planner_eval.comparison.structure_report import structure_lines
+from planner_eval.engine.diff import Effects
 from planner_eval.engine.job import Pair as Records
 from planner_eval.engine.score import ScoreJob
 from planner_eval.engine.staged import staged
@@ -17,7 +18,7 @@ from planner_eval.records.rows import Evaluation, Row, Sides, Spans
 from planner_eval.reports.lines import Lines, Pair
 from planner_eval.reports.told import said_of
 from planner_eval.scoring.row_lines import line_of
-from planner_eval.scoring.scored import key_of, scored_row
+from planner_eval.scoring.scored import key_of
 from planner_eval.scoring.totals import Totals
 
 
@@ -52,12 +53,13 @@ class PageJob:
         """Sums over no rows, or those that were kept as data."""
         return self.score.fold(data)
 
-    def rows(self, pairs: Iterable[Records], fold: Totals) -> Iterator[str]:
+    def rows(self, pairs: Iterable[Records], fold: Totals, effects: Effects | None = None) -> Iterator[str]:
         """A line a pair, in order; adds each to the sums.
 
         Args:
             pairs: Neighbouring pairs.
             fold: The sums.
+            effects: Runs the plans of a row, whose prediction's and gold's records it is given.
         """
         job, lines = self.score, Lines(self.query, texts=self.texts)
         how, policy = job.reading, recognised(job.policy)
@@ -65,14 +67,17 @@ class PageJob:
         one = how["dialect"], how["gold_dialect"] or how["dialect"]
         evaluation = Evaluation(*one, policy, self.texts, bool(how["repair"]), how["compute"], True)
 
+        counted = job.counting(policy)
+
         def compared(sides: Sides) -> tuple[Sides, Row]:
             row = evaluation.row(sides)
+            if effects is not None:
+                row = row._replace(effects=effects(row, sides.pred, sides.gold))
             fold.note(row, names=names)
             return sides, row
 
         for sides, row in staged(pairs, evaluation.read, compared):
-            place = place_of(sides.pred or sides.gold)
-            scored = scored_row(row, job.metrics, policy, job.by, place)
+            scored = counted((sides, row))
             fold.add(scored)
             kept = line_of(scored) if self.counts else "null"
             yield lines.line(pair_of(row, self.fields), sides.pred, sides.gold, kept)
@@ -91,13 +96,24 @@ def pair_of(row: Row, fields: Iterable[str]) -> Pair:
         fields: What pairs can be told apart by.
     """
     found = row.diff
-    keys = {name: key for name in fields if (key := key_of(name, row)) is not None}
-    mended = None if row.mended is None else calls_name(row.mended)
+    known = Pair(
+        row.id,
+        row.state,
+        row.pred,
+        row.gold,
+        error=row.error,
+        mended=None if row.mended is None else calls_name(row.mended),
+        fields={name: key for name in fields if (key := key_of(name, row)) is not None},
+        ran=row.effects,
+    )
     if found is None:
-        gold = row.gold
-        return Pair(row.id, row.state, row.pred, gold, error=row.error, mended=mended, fields=keys)
+        return known
     spans = Spans(found.pred)
-    edits = [said_of(edit, spans) for edit in found.edits]
-    structure = structure_lines(found)
-    partners = found.alignment.pairs
-    return Pair(row.id, row.state, found.pred, found.gold, edits, partners, structure, None, mended, keys)
+    return known._replace(
+        pred=found.pred,
+        gold=found.gold,
+        edits=[said_of(edit, spans) for edit in found.edits],
+        partners=found.alignment.pairs,
+        structure=structure_lines(found),
+        error=None,
+    )

@@ -40,6 +40,7 @@ class Pair(NamedTuple):
         error: Why a plan could not be read.
         mended: What repair would make of the prediction, in words.
         fields: What the pairs can be told apart by.
+        ran: What the two plans come to when they are run, and each of their calls, where they were.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Pair(NamedTuple):
     error: str | None = None
     mended: str | None = None
     fields: Mapping[str, str] = {}
+    ran: Mapping[str, Any] | None = None
 
 
 class Lines:
@@ -211,4 +213,10 @@ def _more(pair: Pair) -> Any:
         notes.append(f"readable with repair: {pair.mended}")
     if notes:
         said["repairs"] = notes
+    if pair.ran is not None:
+        values = pair.ran.get("values", {})
+        said["ex"] = {
+            "said": f"in effect {pair.ran['said']}",
+            **{short: values[side] for short, side in (("p", "pred"), ("g", "gold")) if side in values},
+        }
     return said or None

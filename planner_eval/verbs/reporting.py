@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
+from planner_eval.engine.diff import Effects
 from planner_eval.engine.large import unchanged
 from planner_eval.engine.run import run
 from planner_eval.metrics import DEFAULT_METRICS, choose
@@ -87,6 +88,7 @@ def report(
     names: Sequence[str] | None = None,
     shown: Shown = AS_USUAL,
     causes: bool = False,
+    effects: Effects | None = None,
     progress: Any = None,
     **how: Any,
 ) -> Told:
@@ -104,6 +106,7 @@ def report(
         names: What the systems are called; their files when left out.
         shown: What the page shows, and how.
         causes: Find what each root cause costs, as :func:`planner_eval.attribute` does.
+        effects: Runs the plans of a pair and says what they come to, in this process alone.
         progress: Is told how many pairs are done, and of how many.
         how: As :func:`planner_eval.engine.run.run` takes it, where processes do the work: ``jobs`` …
 
@@ -127,7 +130,7 @@ def report(
     for paired in every:
         score = scoring_job(paired, choose(metrics), chosen, keys, cluster, kept=True, causes=causes)
         job = PageJob(score, keys, query, shown.texts, len(every) > 1)
-        sides.append(_side(job, paired, progress, how))
+        sides.append(_side(job, paired, progress, how, effects))
     for side in sides:
         side.totals.names.check(chosen)
         refuse_unknown_keys(by, side.totals)
@@ -142,11 +145,13 @@ class Side(NamedTuple):
     job: PageJob
 
 
-def _side(job: PageJob, paired: Paired, progress: Any, how: Mapping[str, Any]) -> Side:
+def _side(
+    job: PageJob, paired: Paired, progress: Any, how: Mapping[str, Any], effects: Effects | None
+) -> Side:
     """Compare the pairs of a system: here, or in parts by processes."""
-    if not how:
+    if not how or effects is not None:
         totals = job.fold()
-        rows = job.rows(paired.pairs, totals)
+        rows = job.rows(paired.pairs, totals, effects)
         sheaf = Sheaf(tempfile.TemporaryFile())  # noqa: SIM115 - it lives as long as the page is written
         sheaf.extend(rows if progress is None else counted(rows, len(paired.pairs), progress))
         return Side(sheaf, totals, job)
