@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.score import Scored
 
 
+class Result(NamedTuple):
+    """A sample with its answer, and what became of it."""
+
+    record: Answered
+    row: SampleScore
+
+
 class System(NamedTuple):
     """What a chart is made of: one system's answers, scored.
 
@@ -39,7 +46,7 @@ class System(NamedTuple):
         """The last of its variants: the corrected one where there is one."""
         return [*self.scored.reports.values()][-1]
 
-    def rows(self) -> list[tuple[Answered, SampleScore]]:
+    def rows(self) -> list[Result]:
         """Each sample with what became of its answer.
 
         Raises:
@@ -51,7 +58,7 @@ class System(NamedTuple):
                 f"{self.name}: this figure needs the samples, which a run of score does not keep: "
                 "score the answers themselves, or take the run of planeval predict"
             )
-        return [*zip(records, self.report.rows, strict=True)]
+        return [*map(Result, records, self.report.rows)]
 
 
 class ChartOf(NamedTuple):
@@ -62,15 +69,17 @@ class ChartOf(NamedTuple):
         source: Which figure or table of the paper it is like.
         make: Makes it of systems; InputError says what they lack.
         settings: The benchmark's options that the answers have to be scored with.
+        name: What users call it.
     """
 
     title: str
     source: str
     make: Callable[[Sequence[System]], Chart]
     settings: Mapping[str, str] = {}
+    name: str = ""
 
 
-def chart_of(bench: Benchmark, name: str | None) -> tuple[str, ChartOf]:
+def chart_of(bench: Benchmark, name: str | None) -> ChartOf:
     """A benchmark's chart by its name, and the first where none is named.
 
     Args:
@@ -81,12 +90,11 @@ def chart_of(bench: Benchmark, name: str | None) -> tuple[str, ChartOf]:
         InputError: there is no such chart.
     """
     known = bench.charts() if bench.charts else {}
-    if name is None and known:
-        return next(iter(known.items()))
+    name = next(iter(known), None) if name is None else name
     if name is None or name not in known:
         hint = did_you_mean(name or "", known, f"there are {', '.join(known) or 'none'}")
         raise InputError(f"{bench.title} has no figure {name!r}: {hint}")
-    return name, known[name]
+    return known[name]._replace(name=name)
 
 
 def point(shares: Iterable[Share | None]) -> Point:

@@ -62,11 +62,11 @@ def chart(
     if given and all(isinstance(one, Scored) for one in given):
         assert isinstance(systems, Mapping)
         found = [System(str(name), one, run=run) for name, one in systems.items()]
-        name, chosen = chart_of(found[0].scored.benchmark, figure)
+        chosen = chart_of(found[0].scored.benchmark, figure)
         for one in found:
             lacking = {k: v for k, v in chosen.settings.items() if one.scored.options.get(k) != v}
             for key, value in lacking.items():
-                raise InputError(f"{name} is made of answers that are scored with --set {key}={value}")
+                raise InputError(f"{chosen.name} is made of answers that are scored with --set {key}={value}")
         return chosen.make(found)
     if variant not in VARIANTS:
         raise InputError(f"there is no variant {variant!r}; there are {' and '.join(VARIANTS)}")
@@ -75,7 +75,7 @@ def chart(
     if form is None:
         raise InputError("charts are those of a benchmark's paper, and these runs are of tasks of one's own")
     bench = benchmark(form)
-    _, chosen = chart_of(bench, figure)
+    chosen = chart_of(bench, figure)
     how = How(variant, None if gold is None else os.fspath(gold), judge, prompts, run)
     wanted = tuple(sorted({**settings, **chosen.settings}.items()))
     scored = [UnderBenchmark(told, bench, how).scored_with(wanted) for _, told in named]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
@@ -129,7 +129,14 @@ def table(
 
 
 # ---------------------------------------------------------------- the runs
-def named_runs(runs: Any) -> list[tuple[str | None, Told]]:
+class Named(NamedTuple):
+    """A run, and the name of its system where the user gives one."""
+
+    name: str | None
+    run: Told
+
+
+def named_runs(runs: Any) -> list[Named]:
     """The runs, each with the name of its system where the user gives one."""
     if isinstance(runs, (str, os.PathLike)):
         runs = [runs]
@@ -148,7 +155,7 @@ def named_runs(runs: Any) -> list[tuple[str | None, Told]]:
     for at, path in enumerate(paths):
         if path in paths[:at]:
             raise InputError(f"{os.fspath(pairs[at][1])} is named twice")
-    return [(name, told(os.fspath(one))) for name, one in pairs]
+    return [Named(name, told(os.fspath(one))) for name, one in pairs]
 
 
 def form_of(every: Sequence[Told]) -> str | None:
