@@ -228,7 +228,10 @@ def paged_both(
 
     chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
     source: Any = paired[0] if len(paired) == 1 else list(paired)
-    return pe.report(source, policy=policy, by=keys, shown=shown or AS_USUAL, names=names, **chosen, **how)
+    found: Told = pe.report(
+        source, policy=policy, by=keys, shown=shown or AS_USUAL, names=names, **chosen, **how
+    )
+    return found
 
 
 def paged(
@@ -255,7 +258,7 @@ def paged(
     from planner_eval.verbs.reporting import Shown
 
     shown = Shown(failures=failures, command=diff_command(paired.pred.name, names[1], paired, policy))
-    found = pe.report(paired, shown=shown, names=[names[0]], **chosen, **parts(running, paired))
+    found: Told = pe.report(paired, shown=shown, names=[names[0]], **chosen, **parts(running, paired))
     emit(found.pieces, output, plain=True)
     return found.reports[0]
 
