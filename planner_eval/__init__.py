@@ -165,6 +165,7 @@ __all__ = [
 register("benchmark catalog", "planner_eval.benchmarks.registry:catalog_reader")
 register("catalog facts", "planner_eval.catalogs.facts:catalog_facts")
 register("notebook drawing", "planner_eval.drawing.notebook:notebook_svg")
+register("notebook listing", "planner_eval.drawing.notebook:notebook_listing")
 register("diff text", "planner_eval.scoring.row_formats:diff_text")
 register("plan text", "planner_eval.drawing.notebook:plan_text")
 register("row proof", "planner_eval.dialects.proving:prove")

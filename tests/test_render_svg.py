@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import html
 import re
 import xml.etree.ElementTree as ET
 from itertools import combinations
 
 import pytest
 
+import planner_eval as pe
+from planner_eval.base.errors import RenderError
 from planner_eval.base.text import shortened
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.drawing import render, render_many
@@ -157,3 +160,19 @@ def test_a_notebook_shows_a_plan_and_a_comparison_as_drawings() -> None:
         assert drawing is not None
         assert ET.fromstring(drawing).tag.endswith("svg")
         assert text in drawing
+
+
+def test_a_notebook_tells_what_nothing_can_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = pe.parse("a = f(#x='<b>')\ng(#y=a)")
+    found = pe.diff("f(#x='<b>')", "f(#x='2')")
+    assert (plan._repr_html_(), found._repr_html_()) == (None, None)
+
+    def refused(*_args: object, **_how: object) -> None:
+        raise RenderError("nothing here draws svg")
+
+    monkeypatch.setattr("planner_eval.drawing.notebook._drawn", refused)
+    for shown in (plan, found):
+        assert shown._repr_svg_() is None
+        said = shown._repr_html_() or ""
+        assert said == f"<pre>{html.escape(str(shown))}</pre>"
+        assert "&lt;b&gt;" in said

@@ -187,6 +187,11 @@ class Diff:
         shown: str | None = service("notebook drawing")(self)
         return shown
 
+    def _repr_html_(self) -> str | None:
+        """How a notebook shows the diff where nothing can draw: as the command line tells it."""
+        shown: str | None = service("notebook listing")(self)
+        return shown
+
 
 def diff(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY, terms: Terms = NO_TERMS) -> Diff:
     r"""Compare a plan with gold: which call stands for which, what differs, and why.

@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
+import html
+
 from planner_eval.base.errors import RenderError
 from planner_eval.drawing import Drawable, render
+from planner_eval.drawing.labels import visible
 
 
 def notebook_svg(thing: Drawable) -> str | None:
     """The thing as SVG, or None where nothing can draw it."""
     try:
-        return render(thing, format="svg").decode()
+        return _drawn(thing)
     except RenderError:
         return None
+
+
+def _drawn(thing: Drawable) -> str:
+    return render(thing, format="svg").decode()
+
+
+def notebook_listing(thing: Drawable) -> str | None:
+    """The thing as the command line tells it, where nothing can draw it; None where it is drawn.
+
+    Foreign text stays text: markup in it is escaped.
+    """
+    if notebook_svg(thing) is not None:
+        return None
+    return f"<pre>{html.escape(visible_lines(str(thing)))}</pre>"
+
+
+def visible_lines(text: str) -> str:
+    r"""A text whose lines stay lines, with everything that would hide or move text as an escape.
+
+    >>> visible_lines("a\nb\u202e")
+    'a\nb\\u202e'
+    """
+    return "\n".join(map(visible, text.split("\n")))
 
 
 def plan_text(thing: Drawable) -> str:

@@ -278,6 +278,11 @@ class Plan:
         shown: str | None = service("notebook drawing")(self)
         return shown
 
+    def _repr_html_(self) -> str | None:
+        """How a notebook shows the plan where nothing can draw: as the command line tells it."""
+        shown: str | None = service("notebook listing")(self)
+        return shown
+
 
 def references(value: Value, at: Path = ()) -> Iterator[tuple[Path, Ref | Unresolved]]:
     """The references inside one linked value, each with the way to it, in written order.
