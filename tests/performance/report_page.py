@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
@@ -35,8 +36,11 @@ def median(found: Sequence[float]) -> float:
 
 def rows() -> Iterable[tuple[str, str, str]]:
     """The figures of the page."""
-    from tests.browser import launched
+    from tests.browser import NAMES, launched
 
+    if not any(map(shutil.which, NAMES)):
+        yield "the page in a browser", "no Chromium is installed", ""
+        return
     with tempfile.TemporaryDirectory() as folder, launched("--enable-precise-memory-info") as browser:
         for size in SIZES:
             file = Path(folder) / f"{size}.html"

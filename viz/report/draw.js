@@ -2,6 +2,7 @@
 
 const MOST_CALLS = 60; // more are listed, not drawn
 const LETTERS = 46; // characters of a line in a box; the whole text is its title
+const LETTER_HEIGHT = 14; // pixels of the page's letters, for which the drawing is laid out
 const LINE = 16,
   PAD = 8; // pixels of a line of text, and around the text
 
@@ -130,8 +131,8 @@ function picture(scene, across) {
     class: "drawing",
     role: "img",
     "aria-label": `Drawing. ${scene.summary}`,
-    width: Math.ceil(found.width + 2 * margin),
-    height: Math.ceil(found.height + 2 * margin),
+    width: `${round((found.width + 2 * margin) / LETTER_HEIGHT)}rem`, // as large as the reader's other letters
+    height: `${round((found.height + 2 * margin) / LETTER_HEIGHT)}rem`,
     viewBox: `${-margin} ${-margin} ${Math.ceil(found.width + 2 * margin)} ${Math.ceil(found.height + 2 * margin)}`,
   });
   scene.arrows.forEach((arrow, at) => {

@@ -260,7 +260,8 @@ async function showPair(k) {
   const found = await detail(k);
   if (pane.k !== k) return;
   const sides = (two ? RUN_KEYS : ["a"]).map(which => sideOf(found, which));
-  const across = Math.max(240, two && pane.width > 900 ? pane.width / 2 - 24 : pane.width);
+  const unit = list.row / ROW / LETTER_HEIGHT;
+  const across = Math.max(240, (two && pane.width > 900 ? pane.width / 2 - 24 : pane.width) / unit);
   if (pane.node.scrollTop) pane.node.scrollTop = 0; // before the change, for after it this would lay out the page
   pane.node.replaceChildren(
     ...[
