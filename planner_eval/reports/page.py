@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from planner_eval.base.resources import read
-from planner_eval.base.text import printable
+from planner_eval.base.text import json_safe, printable
 from planner_eval.drawing.labels import visible
 from planner_eval.reports.compact import written
 
@@ -58,7 +58,7 @@ def in_page(data: Any) -> str:
     >>> in_page({"a": "</script>"})
     '{"a":"\\u003c/script>"}'
     """
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", written(data))
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", json_safe(written(data)))
 
 
 def _filled(template: str, shown: Mapping[str, str]) -> str:
