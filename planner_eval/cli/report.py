@@ -100,6 +100,11 @@ def looks(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Break figures down, and filter pairs, by calls, depth, pattern or scope of the gold plan, or by a "
     "field of its record. When left out: calls, and difficulty, domain and category where records have them.",
 )
+@click.option(
+    "--causes",
+    is_flag=True,
+    help="Find what each root cause costs, and what mending it would gain: pairs are compared many times.",
+)
 @looks
 @running
 @outputs("html")
@@ -110,6 +115,7 @@ def command(
     policy: str | None,
     metrics: tuple[str, ...],
     keys: tuple[str, ...],
+    causes: bool,
     look: Look,
     running: Running,
     output: str | None,
@@ -131,13 +137,13 @@ def command(
     refuse_idle(
         [
             Applies(READING, not done, "to files of plans: a run says how it was read"),
-            Applies(("metrics",), not _stored(systems, done), "to files of plans and runs of score"),
+            Applies(("metrics", "causes"), not _stored(systems, done), "to files of plans and runs of score"),
         ]
     )
     if done:
-        found = _of_runs(done, policy, metrics, keys, look, running)
+        found = _of_runs(done, policy, metrics, keys, look, running, causes=causes)
     else:
-        found = _of_files(systems, gold, how, policy, metrics, keys, look, running)
+        found = _of_files(systems, gold, how, policy, metrics, keys, look, running, causes=causes)
     return tell(found, output)
 
 
@@ -153,6 +159,8 @@ def _of_runs(
     keys: tuple[str, ...],
     look: Look,
     running: Running,
+    *,
+    causes: bool,
 ) -> Told:
     from planner_eval.verbs.report_runs import of_run, report_run
 
@@ -161,12 +169,12 @@ def _of_runs(
         found = of_run(runs[0], policy)
         name = policy or _named(found.policy.name)
         command = diff_command(*found.given, found.paired, name, found.wrappers)
-        how = parts(running, found.paired)
+        how = {"causes": causes, **parts(running, found.paired)}
         return report_run(found, metrics=metrics, by=keys, shown=shown._replace(command=command), **how)
     both = [of_run(one, policy) for one in runs]
     for one in both[1:]:
         both[0].refuse_unlike(one)
-    how = parts(running, both[0].paired)
+    how = {"causes": causes, "cluster": both[0].cluster, **parts(running, both[0].paired)}
     pairs, counted = [one.paired for one in both], metrics or both[0].metrics
     return paged_both(pairs, both[0].policy, counted, keys or both[0].by, names_of(runs), shown, **how)
 
@@ -180,6 +188,8 @@ def _of_files(
     keys: tuple[str, ...],
     look: Look,
     running: Running,
+    *,
+    causes: bool,
 ) -> Told:
     names = names_of(systems)
     asked = [answers_of(one) for one in systems if is_predicted(one)]
@@ -201,7 +211,8 @@ def _of_files(
     paired = [pe.pair(one, golds, reading=how) for one in sides]
     command = None if len(systems) > 1 else diff_command(systems[0], gold, paired[0], policy)
     shown = shown_of(look, command)
-    return paged_both(paired, chosen_policy(policy), metrics, keys, names, shown, **parts(running, paired[0]))
+    more = {"causes": causes, **parts(running, paired[0])}
+    return paged_both(paired, chosen_policy(policy), metrics, keys, names, shown, **more)
 
 
 def paged_both(

@@ -12,6 +12,7 @@ from planner_eval.records.rows import STATES
 from planner_eval.reports.packs import CHUNK, Packs
 from planner_eval.reports.page import SCHEMA
 from planner_eval.scoring.causes import CauseSum
+from planner_eval.scoring.causes_formats import fix_words
 from planner_eval.scoring.contrast import Contrast, Line
 from planner_eval.scoring.report import Estimate, Report
 
@@ -90,20 +91,32 @@ def run_data(
             for field, groups in report.breakdown.items()
         ],
         "causes": None if report.causes is None else [_cause(one) for one in report.causes.rows],
-        "fixes": None if report.causes is None else [_cause(one) for one in report.causes.fixes],
+        "fixes": []
+        if report.causes is None
+        else [fix_words(report.causes, one) for one in report.causes.fixes],
         "mistaken": [[gold, taken, pairs] for (gold, taken), pairs in ranked[:_MOST]],
     }
 
 
+_PARTS = {
+    "code": ("code",), "tool": ("tool",), "argument": ("tool", "argument"), "call": ("tool", "code"),
+    "depth": (),
+}  # fmt: skip
+"""By what the page picks the pairs that have causes of a kind."""
+
+
 def _cause(found: CauseSum) -> dict[str, Any]:
     """A group of root causes: what they cost ``exact``, and what mending them alone would gain."""
+    kind, parts = found.kind, found.parts
+    picks = (
+        {"state": parts[0]}
+        if kind == "code" and parts[0] in STATES
+        else dict(zip(_PARTS[kind], parts, strict=False))
+    )
     return {
-        "kind": found.kind,
-        "name": found.name,
-        "pairs": found.pairs,
-        "credit": found.exact,
-        "gain": found.gain,
-    }
+        "kind": kind, "name": found.name, "pairs": found.pairs, "credit": found.exact, "gain": found.gain,
+        "picks": picks,
+    }  # fmt: skip
 
 
 def _figure(found: Estimate) -> dict[str, Any]:

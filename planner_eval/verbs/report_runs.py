@@ -44,6 +44,8 @@ class OfRun(NamedTuple):
         wrappers: Files of notations.
         metrics: What was counted.
         by: What figures are broken down by.
+        cluster: What says in which cluster a pair lies.
+        causes: Whether it was found what root causes cost.
     """
 
     run: Kept
@@ -54,6 +56,8 @@ class OfRun(NamedTuple):
     wrappers: tuple[str, ...]
     metrics: tuple[str, ...]
     by: tuple[str, ...]
+    cluster: str | None = None
+    causes: bool = False
 
     @property
     def told(self) -> bool:
@@ -108,7 +112,8 @@ def of_run(path: str, policy: str | None = None) -> OfRun:
     metrics, by = tuple(options.get("metrics", STORED)), tuple(options.get("keys", ()))
     if unknown := [name for name in metrics if name not in METRICS]:
         raise InputError(f"{path}: the run has the metric {unknown[0]!r}, which this version does not know")
-    return OfRun(run, kind, paired, chosen, given, wrappers, metrics, by)
+    more = options.get("cluster"), bool(options.get("causes"))
+    return OfRun(run, kind, paired, chosen, given, wrappers, metrics, by, *more)
 
 
 def report_run(
@@ -118,6 +123,7 @@ def report_run(
     by: Sequence[str] = (),
     shown: Shown = AS_USUAL,
     name: str | None = None,
+    causes: bool = False,
     progress: Any = None,
     **how: Any,
 ) -> Told:
@@ -132,6 +138,7 @@ def report_run(
         by: What to break the figures down by, where not as the run did.
         shown: What the page shows, and how.
         name: What the run is called; its folder when left out.
+        causes: Of a run of score: find what each root cause costs, also where the run did not.
         progress: Is told how many pairs are done.
         how: As :func:`planner_eval.engine.run.run` takes it, where processes compare.
 
@@ -143,8 +150,8 @@ def report_run(
     if not found.told:
         chosen = metrics or found.metrics
         return report(
-            found.paired, policy=found.policy, metrics=chosen, by=by, names=called, shown=shown,
-            progress=progress, **how,
+            found.paired, policy=found.policy, metrics=chosen, by=by, cluster=found.cluster, names=called,
+            shown=shown, causes=causes or found.causes, progress=progress, **how,
         )  # fmt: skip
     refuse_shown(shown)
     found.run.sums(lambda data: DiffSums(found.policy, data))

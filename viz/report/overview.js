@@ -134,9 +134,7 @@ function bars(rows, words) {
   return [listed, more];
 }
 
-const TITLES = { code: "Differences", tool: "Tools", argument: "Arguments", depth: "Depth" };
-const judged = run =>
-  Object.entries(run.states).reduce((sum, [name, n]) => sum + (NOT_JUDGED.includes(name) ? 0 : n), 0);
+const TITLES = { code: "Differences", tool: "Tools", argument: "Arguments", call: "Calls", depth: "Depth" };
 
 /** What the index counts where causes were not asked for: pairs by difference, tool and argument. */
 function countedCauses() {
@@ -147,20 +145,29 @@ function countedCauses() {
   });
 }
 
+/** What shows the pairs that have a cause; null where the page cannot tell them. */
+const picked = row => (Object.keys(row.picks).length ? row.picks : null);
+
 /** Causes of one run by kind, with what undoing them would gain where that is known. */
 function causesView(run) {
   const known = Boolean(run.causes),
-    rows = run.causes || countedCauses(),
-    n = judged(run) || 1;
+    rows = run.causes || countedCauses();
   const groups = Object.keys(TITLES).map(kind => [
     kind,
     rows.filter(row => row.kind === kind).sort((a, b) => (b.credit ?? 0) - (a.credit ?? 0) || b.pairs - a.pairs),
   ]);
   const said = el("p", {
     class: "muted caption",
-    text: known ? "pairs that have it as a cause · what the mean score gains where it is undone" : "pairs that have it",
+    text: known ? "pairs that have it as a cause · what it costs of exact" : "pairs that have it",
   });
   return [
+    known && run.fixes.length
+      ? el(
+          "ol",
+          { class: "fixes" },
+          run.fixes.map(fix => el("li", null, foreign(fix))),
+        )
+      : null,
     said,
     groups
       .filter(([, found]) => found.length)
@@ -173,8 +180,8 @@ function causesView(run) {
             found.map(row => ({
               label: foreign(nameText(row.name)),
               length: known ? row.credit : row.pairs,
-              words: known ? `${count(row.pairs)} · +${(row.credit / n).toFixed(3)}` : count(row.pairs),
-              change: kind === "depth" ? null : { [kind]: row.name },
+              words: known ? `${count(row.pairs)} · ${row.credit.toFixed(3)}` : count(row.pairs),
+              change: known ? picked(row) : { [kind]: row.name },
             })),
             `${TITLES[kind]}, by pairs`,
           ),
@@ -262,7 +269,7 @@ function madeCard() {
 
 /** States above everything; figures and fields beside what went wrong. */
 function makeOverview() {
-  const causes = head.runs.some(run => run.causes) ? "Causes, and what undoing one would gain" : "Where it differs";
+  const causes = head.runs.some(run => run.causes) ? "Root causes, and what mending them would gain" : "Where it differs";
   const wrong = head.runs.some(run => run.causes)
     ? perRun(causes, causesView, "groups")
     : [card(causes, "groups", causesView(head.runs[0]))];
