@@ -17,7 +17,7 @@ from planner_eval.dialects import blocks, cut, extent, python_parts, repair
 from planner_eval.dialects.extent import tokens
 from planner_eval.dialects.read import parse
 from tests.memory import measured, measures
-from tests.performance.damaged import WORST
+from tests.performance.damaged import STEEPEST, WORST
 
 HEADERS = "<start_of_turn>model\n" * 50_000 + "f(a=1)"
 
@@ -26,7 +26,11 @@ HEADERS = "<start_of_turn>model\n" * 50_000 + "f(a=1)"
 @pytest.mark.parametrize("mended", [(), ("--repair",)])
 def test_what_a_token_limit_cuts_is_not_read_over_and_over(tmp_path: Path, mended: tuple[str, ...]) -> None:
     """Three seconds of the processor's; each quote cost the rest of its text, which came to minutes."""
-    texts = [case.text(100_000) for case in WORST] + ['{"a":"' + '\\"' * 50_000, HEADERS, "f(a=1)"]
+    texts = [case.text(100_000) for case in (*WORST, *STEEPEST)] + [
+        '{"a":"' + '\\"' * 50_000,
+        HEADERS,
+        "f(a=1)",
+    ]
     file = tmp_path / "outputs.jsonl"
     file.write_text("".join(json.dumps({"id": at, "output": text}) + "\n" for at, text in enumerate(texts)))
     done, _ = measured("parse", str(file), *mended, seconds=30)

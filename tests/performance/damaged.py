@@ -125,6 +125,22 @@ WORST = (
 )
 """Those that took longest while a quote that is not closed was tried again at each later one."""
 
+STEEPEST = (
+    Case("llama-builtin", calls, "a run of \\"),
+    Case("llama-builtin", calls, "a run of {"),
+    Case("llama-builtin", calls, "a run of }"),
+    Case("llama-builtin", calls, "a run of ["),
+    Case("llama-builtin", calls, "a run of ]"),
+    Case("olmo", calls, "a run of \\"),
+    Case("olmo", calls, "a run of {"),
+    Case("olmo", calls, "a run of ("),
+    Case("olmo", calls, "a run of ]"),
+    Case("olmo", calls, "a run of }"),
+    Case("openai-programmatic", calls, "a run of ["),
+    Case("openai-programmatic", calls, "a run of {"),
+)
+"""Those with the largest factor now: from 256,000 characters or 100,000 brackets on, reading differs."""
+
 
 def spent(text: str, *, repair: bool, runs: int = 3) -> float:
     """Processor seconds of reading a text, the least of some runs; circles are not looked for meanwhile."""
