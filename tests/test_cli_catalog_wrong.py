@@ -66,9 +66,12 @@ def _doubling(step: dict[str, Any]) -> str:
             _tool({"type": "object", "properties": {"city": {"type": "string"}}, "required": "city"}),
             "required must be a list of names, found 'city'",
         ),
-        (_tool({"properties": {"city": {"minLength": "3"}}}), "minLength must be a number, found '3'"),
+        (
+            _tool({"properties": {"city": {"minLength": "3"}}}),
+            "city: minLength must be a whole number, 0 or more, found '3'",
+        ),
         (_tool({"properties": {"city": {"type": 3}}}), "type must be a name or a list of names, found 3"),
-        (_tool({"properties": {"city": {"anyOf": 3}}}), "anyOf and oneOf must be lists of schemas, found 3"),
+        (_tool({"properties": {"city": {"anyOf": 3}}}), "city: anyOf must be a list of schemas, found 3"),
         (
             '[{"name": "search", "parameters": {"properties": {"city": '
             + '{"type": "array", "items": ' * 300
@@ -103,15 +106,17 @@ def test_a_name_that_is_required_and_not_described_is_missed(tmp_path: Path) -> 
     assert done.stderr == "1 plan checked against 1 tool: 1 error\n"
 
 
-def test_what_no_check_looks_at_is_said(tmp_path: Path) -> None:
-    city = {"type": "string", "pattern": "^[a-z]+$"}
-    nested = {"type": "array", "items": {"type": "integer", "multipleOf": 5}}
-    schema = {"type": "object", "properties": {"city": city, "sizes": nested}}
-    done = planeval("check", "-", "--catalog", _catalog(tmp_path, _tool(schema)), text=PLAN)
+def test_misspelt_keywords_and_repeated_names_are_said(tmp_path: Path) -> None:
+    city = {"type": "string", "minimun": 3, "x-order": 1, "colour": "red"}
+    schema = {"type": "object", "properties": {"city": city}, "requried": ["city"]}
+    done = planeval("check", "-", "--catalog", _catalog(tmp_path, _tool(schema) * 2), text=PLAN)
     assert (done.returncode, done.stdout) == (0, "")
+    told = "is no keyword of JSON Schema and is not looked at; did you mean"
     assert done.stderr.splitlines() == [
-        "not looked at in tools.json: pattern (search), multipleOf (search)",
-        "1 plan checked against 1 tool: nothing found",
+        f"tools.json: search: 'requried' {told} 'required'?",
+        f"tools.json: search: city: 'minimun' {told} 'minimum'?",
+        "tools.json: search stands 2 times: the one that a call breaks least counts",
+        "1 plan checked against 2 tools: nothing found",
     ]
 
 

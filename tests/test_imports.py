@@ -100,6 +100,10 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "only --patch needs it: 3 ms of each diff": ("comparison.patch",),
     "only --causes needs it: 3 ms of each score, with what mends": ("scoring.attribution",),
     "only tables need it, which diff does not write for people": ("base.tables",),
+    "only a schema that says more than types do needs them: 3 ms, 50 with jsonschema": (
+        "catalogs.judge",
+        "catalogs.vocabulary",
+    ),
     "readers of a catalog's formats, one of which is wanted: 4 ms each, 66 with pydantic": (
         "catalogs.benchmarks",
         "catalogs.python",
@@ -187,6 +191,7 @@ LATE_PACKAGES = {
     "numpy": 26,
     "openai": 290,
     "pydantic": 17,
+    "pydantic_core": 15,
     "pygraphviz": 15,
     "rich": 7,
     "scipy": 220,

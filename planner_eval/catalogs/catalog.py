@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from planner_eval.plan.model import WHOLE_RESULT, Path, Value
+
+if TYPE_CHECKING:
+    from planner_eval.catalogs.judge import Judge
 
 KINDS = ("null", "boolean", "integer", "number", "string", "array", "object")
 """The kinds of JSON Schema."""
@@ -158,6 +161,7 @@ class Tool:
         returns_schema: The same for the result.
         others: The type of arguments that are not listed, where it takes them; None for any.
         written: The name that the source has for it where that could not hold its own; calls may use it too.
+        judge: What holds arguments against the schema, where that says more than the parameters' types.
     """
 
     name: str
@@ -171,6 +175,7 @@ class Tool:
     returns_schema: dict[str, Any] | None = field(default=None, compare=False, repr=False)
     others: Type | None = None
     written: str | None = field(default=None, compare=False, repr=False)
+    judge: Judge | None = field(default=None, compare=False, repr=False)
 
     @property
     def only_output(self) -> str | None:

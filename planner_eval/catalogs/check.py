@@ -7,10 +7,11 @@ Findings are diagnostics, in order of calls and arguments; their codes, ``check.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from planner_eval.base.text import closest
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
-from planner_eval.catalogs.parts import Parts, where
+from planner_eval.catalogs.parts import Parts, Wrong, where
 from planner_eval.catalogs.values import fits
 from planner_eval.plan.model import (
     WHOLE_RESULT,
@@ -24,7 +25,11 @@ from planner_eval.plan.model import (
     references,
 )
 
+if TYPE_CHECKING:
+    from planner_eval.catalogs.judge import Judge
+
 _SHOWN = 60
+_WARNED = ("check.format", "check.undecided")
 _HINTS = 20  # looking for the closest name costs more than all the rest; a plan of strangers gets no more
 
 
@@ -95,24 +100,55 @@ def _hint(name: str, catalog: Catalog) -> str:
 
 def _arguments(call: Call, position: int, tool: Tool, catalog: Catalog) -> Iterator[Diagnostic]:
     """What is wrong with the arguments as far as the call alone can say."""
+    if tool.judge is not None:
+        yield from _judged(call, position, tool, tool.judge, catalog)
+        return
     known = {each.name: each for each in tool.parameters}
     parts = Parts(catalog.text_values, catalog.holes)
     for name, value, span in _placed(call):
         parameter = known.get(name)
         if parameter is None and not tool.open:
-            takes = _names(tool.parameters)
-            text = f"{tool.full_name} takes no argument {name[:_SHOWN]!r}; it takes {takes}"
-            yield Diagnostic("check.unknown_argument", text, "error", position, name, span)
+            yield Diagnostic("check.unknown_argument", _not_taken(tool, name), "error", position, name, span)
             continue
         kind = parameter.type if parameter is not None else tool.others or ANY
-        for at, code, text in parts.wrong(value, kind):
-            severity = "warning" if code == "check.format" else "error"
-            yield Diagnostic(code, f"{where(name, at)}: {text}", severity, position, name, span)
+        for found in parts.wrong(value, kind):
+            yield _finding(found, where(name, found.at), position, name, span)
     given = {name for name, _ in call.arguments}
     for each in tool.parameters:
         if each.required and each.name not in given:
-            text = f"{tool.full_name} needs the argument {each.name!r}"
+            text = _needed(tool, each.name)
             yield Diagnostic("check.missing_argument", text, "error", position, each.name, call.span)
+
+
+def _judged(call: Call, position: int, tool: Tool, judge: Judge, catalog: Catalog) -> Iterator[Diagnostic]:
+    """What is wrong with the arguments of a tool whose schema says more than types do."""
+    spans = {name: span for name, _, span in _placed(call)}
+    wrong = judge.wrong(dict(call.arguments), texts=catalog.text_values, holes=catalog.holes)
+    for found in wrong:
+        name = str(found.at[0]) if found.at else found.name
+        span = spans.get(name, call.span) if name is not None else call.span
+        if len(found.at) == 1 and found.name == name and name is not None:
+            yield Diagnostic(found.code, _not_taken(tool, name), "error", position, name, span)
+        elif not found.at and name is not None:
+            rest = found.text.removeprefix(f"the field {name!r} is needed")
+            yield Diagnostic(found.code, _needed(tool, name) + rest, "error", position, name, span)
+        else:
+            yield _finding(found, where("", found.at) or tool.full_name, position, name, span)
+
+
+def _finding(
+    found: Wrong, place: str, position: int, name: str | None, span: tuple[int, int] | None
+) -> Diagnostic:
+    severity = "warning" if found.code in _WARNED else "error"
+    return Diagnostic(found.code, f"{place}: {found.text}", severity, position, name, span)
+
+
+def _not_taken(tool: Tool, name: str) -> str:
+    return f"{tool.full_name} takes no argument {name[:_SHOWN]!r}; it takes {_names(tool.parameters)}"
+
+
+def _needed(tool: Tool, name: str) -> str:
+    return f"{tool.full_name} needs the argument {name!r}"
 
 
 def _outputs(

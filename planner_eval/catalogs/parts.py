@@ -16,11 +16,12 @@ _NONE: frozenset[str] = frozenset()
 
 
 class Wrong(NamedTuple):
-    """One thing that is wrong: where in the value, the finding's code, and what to say."""
+    """One thing that is wrong: where in the value, the finding's code, what to say, the field meant."""
 
     at: Path
     code: str
     text: str
+    name: str | None = None
 
 
 _All: TypeAlias = tuple[Wrong, ...]
@@ -127,10 +128,16 @@ class Parts:
             tries.append(found or ())
         if not all(tries):
             return own
-        return tuple(dict.fromkeys((*own, *self._closest(value, kind, tries))))
+        return tuple(dict.fromkeys((*own, *self.closest(value, kind, tries))))
 
-    def _closest(self, value: Value, kind: Type, tries: list[_All]) -> _All:
-        """What to say of a value that is of none of the alternatives."""
+    def closest(self, value: Value, kind: Type, tries: list[_All]) -> _All:
+        """What to say of a value that is of none of the alternatives.
+
+        Args:
+            value: The value.
+            kind: The type with the alternatives.
+            tries: What is wrong with the value as each of them.
+        """
         if isinstance(value, Template):
             return (_no_text(kind),)
         top = problem(value, Type(any_of=kind.any_of), texts=self.texts)

@@ -1,7 +1,7 @@
 """Catalogs from Python functions: signature, annotations and docstring.
 
-A file is parsed, never imported. Function objects may carry richer annotations (pydantic models,
-dataclasses, TypedDicts): those go through pydantic's JSON Schema.
+A file is parsed, never imported; a class that it defines or imports stands for anything there. Annotations
+of function objects go through pydantic's JSON Schema: models, dataclasses, TypedDicts, enums, limits.
 """
 
 from __future__ import annotations
@@ -10,16 +10,34 @@ import ast
 import inspect
 import json
 import re
+import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from types import UnionType
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+import typing_extensions
 
 from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
-from planner_eval.catalogs.schema import type_of
+from planner_eval.catalogs.plain import judge_of
+from planner_eval.catalogs.schema import object_schema, type_of
 from planner_eval.catalogs.words import type_of_annotation
 
 _EMPTY = inspect.Parameter.empty
+_KNOWN = ("typing", "typing_extensions", "collections", "collections.abc", "datetime", "pathlib", "decimal")
+"""Modules whose classes are known by name."""
+_PLAIN = (str, int, float, bool, type(None), list, dict, tuple, set, frozenset, bytes)
+_NAMED = frozenset(
+    (
+        *(each.__name__ for each in _PLAIN),
+        *("typing", "Any", "Optional", "Union", "Literal", "List", "Dict", "Tuple", "Set", "FrozenSet"),
+        *("Annotated", "Sequence", "Iterable", "Mapping", "None", "date", "datetime", "time"),
+    )
+)
+"""Python's own names in annotations that could not be evaluated."""
+_LISTS = (list, set, frozenset, Sequence, Iterable, Collection)
 
 
 def from_functions(functions: Iterable[Callable[..., Any]], name: str = "functions") -> Catalog:
@@ -46,7 +64,20 @@ def from_source(text: str, name: str) -> Catalog:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise CatalogError(f"not a Python file: {error}") from None
     functions = [node for node in module.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    return Catalog(tuple(_parsed(node) for node in functions if not node.name.startswith("_")), name)
+    unknown = frozenset(_strangers(module))
+    return Catalog(tuple(_parsed(node, unknown) for node in functions if not node.name.startswith("_")), name)
+
+
+def _strangers(module: ast.Module) -> Iterator[str]:
+    """Names of classes that are not Python's, though they may be called like those that are known."""
+    yield "object"  # which all values are
+    for node in ast.walk(module):
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.ImportFrom) and node.module not in _KNOWN:
+            yield from (each.asname or each.name for each in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (each.asname or each.name for each in node.names if each.name not in _KNOWN)
 
 
 def _tool(function: Callable[..., Any]) -> Tool:
@@ -57,26 +88,91 @@ def _tool(function: Callable[..., Any]) -> Tool:
     except Exception:  # an annotation that names something absent: keep it as text
         signature = inspect.signature(function)
     summary, described = documented(inspect.getdoc(function) or "")
-    parameters, extra = [], False
+    extra, given = False, {}
     for each in signature.parameters.values():
         if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
             extra = True
-            continue
-        parameters.append(
-            Parameter(
-                each.name,
-                _annotated(each.annotation),
-                each.default is _EMPTY,
-                described.get(each.name, ""),
-                *_default(each.default, given=each.default is not _EMPTY),
-            )
+        else:
+            given[each.name] = each
+    schemas, defs = _schemas({key: each.annotation for key, each in given.items()})
+    parameters = tuple(
+        Parameter(
+            name,
+            type_of(schemas[name], {"$defs": defs}) if name in schemas else _annotated(each.annotation),
+            each.default is _EMPTY,
+            described.get(name, ""),
+            *_default(each.default, given=each.default is not _EMPTY),
         )
-    returns = _annotated(signature.return_annotation)
+        for name, each in given.items()
+    )
+    returns = _returned(signature.return_annotation)
     name = getattr(function, "__name__", type(function).__name__)
-    return Tool(name, description=summary, parameters=tuple(parameters), open=extra, returns=returns)
+    tool = Tool(name, description=summary, parameters=parameters, open=extra, returns=returns)
+    return _with_schema(tool, schemas, defs) if schemas else tool
 
 
-def _parsed(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Tool:
+def _with_schema(tool: Tool, schemas: dict[str, Any], defs: dict[str, Any]) -> Tool:
+    """The tool with what pydantic says of its parameters."""
+    schema = object_schema(tool.parameters, open=tool.open)
+    for name, each in schemas.items():
+        said = {
+            key: schema["properties"][name][key]
+            for key in ("description", "default")
+            if key in schema["properties"][name]
+        }
+        schema["properties"][name] = {**each, **said}
+    schema |= {"$defs": defs} if defs else {}
+    return replace(tool, schema=schema, judge=judge_of(schema))
+
+
+def _schemas(annotations: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What pydantic says of annotations that words do not say all of, and the definitions in it."""
+    from pydantic import TypeAdapter
+
+    adapters = {}
+    for name, annotation in annotations.items():
+        if isinstance(annotation, str) or _is_plain(annotation):
+            continue
+        try:
+            adapter = TypeAdapter(_typed(annotation))
+            adapter.json_schema()
+            adapters[name] = adapter
+        except Exception:  # pydantic raises many kinds for what it cannot describe
+            continue
+    if not adapters:
+        return {}, {}
+    found, held = TypeAdapter.json_schemas([(name, "validation", each) for name, each in adapters.items()])
+    return {name: found[name, "validation"] for name in adapters}, held.get("$defs", {})
+
+
+def _typed(annotation: Any) -> Any:
+    """A TypedDict as pydantic takes it before Python 3.12; anything else stays."""
+    if not is_typeddict(annotation) or sys.version_info >= (3, 12):
+        return annotation
+    hints = get_type_hints(annotation, include_extras=True)
+    optional = annotation.__optional_keys__
+    fields = {
+        name: typing_extensions.NotRequired[_typed(each)] if name in optional else _typed(each)
+        for name, each in hints.items()
+    }
+    return typing_extensions.TypedDict(annotation.__name__, fields)  # type: ignore[operator]
+
+
+def _is_plain(annotation: Any) -> bool:
+    """Whether words say all of an annotation: Python's own types, and lists and choices of them."""
+    if annotation in (_EMPTY, Any, object):
+        return True
+    outer, parts = get_origin(annotation), get_args(annotation)
+    if outer is None:
+        return annotation in _PLAIN
+    if outer is Literal:
+        return True
+    if outer in (Union, UnionType) or (outer in _LISTS and len(parts) == 1):
+        return all(map(_is_plain, parts))
+    return outer is tuple and len(parts) == 2 and parts[1] is ... and _is_plain(parts[0])
+
+
+def _parsed(node: ast.FunctionDef | ast.AsyncFunctionDef, unknown: Collection[str]) -> Tool:
     summary, described = documented(inspect.cleandoc(ast.get_docstring(node) or ""))
     spec = node.args
     positional = [*spec.posonlyargs, *spec.args]
@@ -86,7 +182,7 @@ def _parsed(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Tool:
         *zip(positional, defaults, strict=True),
         *zip(spec.kwonlyargs, spec.kw_defaults, strict=True),
     ]:
-        kind = type_of_annotation(ast.unparse(each.annotation)) if each.annotation else ANY
+        kind = type_of_annotation(ast.unparse(each.annotation), unknown) if each.annotation else ANY
         value = _literal(default) if default is not None else None
         known = default is not None and _is_json(value) and not (value is None and not _is_none(default))
         parameters.append(
@@ -99,7 +195,7 @@ def _parsed(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Tool:
                 known,
             )
         )
-    returns = type_of_annotation(ast.unparse(node.returns)) if node.returns else ANY
+    returns = type_of_annotation(ast.unparse(node.returns), unknown) if node.returns else ANY
     extra = spec.vararg is not None or spec.kwarg is not None
     return Tool(node.name, description=summary, parameters=tuple(parameters), open=extra, returns=returns)
 
@@ -150,19 +246,16 @@ def _entries(section: str) -> Iterator[tuple[str, str]]:
 
 
 def _annotated(annotation: Any) -> Type:
-    if annotation is _EMPTY:
+    """What words say of an annotation; a class that they do not mean stands for anything."""
+    if annotation is _EMPTY or annotation is Any or annotation is object:
         return ANY
-    if isinstance(annotation, str):
-        return type_of_annotation(annotation)
-    plain = type_of_annotation(inspect.formatannotation(annotation))
-    if plain != ANY or annotation is Any:
-        return plain
-    from pydantic import TypeAdapter
+    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    return type_of_annotation(text, {name for name in re.findall(r"\w+", text) if name not in _NAMED})
 
-    try:
-        return type_of(TypeAdapter(annotation).json_schema())
-    except Exception:  # pydantic raises many kinds for what it cannot describe
-        return ANY
+
+def _returned(annotation: Any) -> Type:
+    schemas, defs = _schemas({"": annotation})
+    return type_of(schemas[""], {"$defs": defs}) if schemas else _annotated(annotation)
 
 
 def _default(value: Any, *, given: bool) -> tuple[Any, bool]:

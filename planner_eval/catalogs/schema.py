@@ -79,7 +79,11 @@ def type_of(schema: Any, root: Schema | None = None, *, way: Way | None = None) 
     if "$ref" in schema:
         return _referred(schema, root, way)
     if schema.get("allOf"):
-        return type_of(_merged(schema, root, way), root, way=way.to("allOf"))
+        followed: list[str] = []
+        merged = _merged(schema, root, way, followed)
+        for reference in followed:
+            way = way.to(reference)
+        return type_of(merged, root, way=way.to("allOf"))
     kinds = _kinds(schema)
     low, high, exclusive = _limits(schema)
     items = schema.get("items")
@@ -201,13 +205,32 @@ def target(reference: Any, root: Schema) -> Any:
         raise CatalogError(
             f"$ref {reference!r:.80}: only references within the same document can be followed"
         )
+    if reference[1:] and not reference.startswith("#/"):
+        return _anchored(reference, root)
     found: Any = root
     for step in filter(None, reference[1:].split("/")):
         name = step.replace("~1", "/").replace("~0", "~")
-        found = found.get(name) if isinstance(found, Mapping) else None
+        if isinstance(found, list) and name.isdecimal() and int(name) < len(found):
+            found = found[int(name)]
+        else:
+            found = found.get(name) if isinstance(found, Mapping) else None
     if found is None:
         raise CatalogError(f"$ref {reference!r:.80} points to nothing")
     return found
+
+
+def _anchored(reference: str, root: Schema) -> Any:
+    """What has the name of a reference as its anchor."""
+    left: list[Any] = [root]
+    while left:
+        each = left.pop()
+        if isinstance(each, Mapping):
+            if reference[1:] in (each.get("$anchor"), each.get("$dynamicAnchor")):
+                return each
+            left += reversed(list(each.values()))
+        elif isinstance(each, list):
+            left += reversed(each)
+    raise CatalogError(f"$ref {reference!r:.80} points to nothing")
 
 
 def _referred(schema: Schema, root: Schema, way: Way) -> Type:
@@ -235,8 +258,13 @@ def _others(schema: Schema, root: Schema, way: Way) -> Type | None:
     return None if kind == ANY else kind
 
 
-def _merged(schema: Schema, root: Schema, way: Way, through: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The schema with its allOf parts laid over one another, properties and required joined."""
+def _merged(
+    schema: Schema, root: Schema, way: Way, followed: list[str], through: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """The schema with its allOf parts laid over one another, properties and required joined.
+
+    What comes again inside itself is not laid over: that a type has no place for. `followed` gets references.
+    """
     merged: dict[str, Any] = {}
     for part in (*schema["allOf"], {key: value for key, value in schema.items() if key != "allOf"}):
         led = through
@@ -244,10 +272,17 @@ def _merged(schema: Schema, root: Schema, way: Way, through: tuple[str, ...] = (
             led = (*through, str(part["$ref"]))
             if led[-1] in through:
                 raise CatalogError("allOf refers to itself")
+            if led[-1] in way.seen:
+                if _INTO.isdisjoint(way.seen[way.seen.index(led[-1]) :]):
+                    raise CatalogError("allOf refers to itself")
+                continue
+            followed.append(led[-1])
             part = {"allOf": [target(part["$ref"], root)]}
+        if isinstance(part, bool):
+            continue
         if not isinstance(part, Mapping):
             raise CatalogError(f"expected a JSON Schema object in allOf, found {part!r:.80}")
-        further = _merged(part, root, way.to("allOf"), led) if part.get("allOf") else part
+        further = _merged(part, root, way.to("allOf"), followed, led) if part.get("allOf") else part
         for key, value in further.items():
             if key == "properties" and isinstance(value, Mapping):
                 value = {**merged.get(key, {}), **value}

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import KINDS
+from planner_eval.catalogs.keywords import holds
 from planner_eval.catalogs.schema import schema_of
 from planner_eval.catalogs.words import type_of_words
 
@@ -16,6 +17,7 @@ _ONE = ("items", "additionalProperties", "not")
 _MANY = ("anyOf", "oneOf", "allOf", "prefixItems")
 _NAMED = ("properties", "$defs", "definitions")
 _COUNTS = ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties")
+_SLOPPY = ("pattern", "multipleOf", "uniqueItems", "minProperties", "maxProperties", "dependentRequired")
 _CAMEL = {
     "type_": "type",
     "format_": "format",
@@ -68,6 +70,8 @@ def _respelled(schema: Any, words: Words, keys: Mapping[str, str]) -> Any:
     for spelled, value in schema.items():
         key = keys.get(spelled, spelled)
         if keys and value is None:  # its Python library writes what is not set
+            continue
+        if not keys and key in _SLOPPY and not holds(key, value):  # data of benchmarks are taken as they are
             continue
         if key == "type":
             made = {**_typed(value, words), **made}

@@ -17,7 +17,9 @@ from planner_eval.base.errors import CatalogError
 from planner_eval.base.jsonfile import value_of
 from planner_eval.catalogs.catalog import ANY, KINDS, Catalog, Tool
 from planner_eval.catalogs.definitions import self_contained
+from planner_eval.catalogs.keywords import refuse_faults
 from planner_eval.catalogs.misplaced import RETURNS, TAKES, refuse_misplaced
+from planner_eval.catalogs.plain import judge_of
 from planner_eval.catalogs.schema import fields_of, is_open, type_of
 
 OWN = "planeval-catalog/1"
@@ -212,6 +214,7 @@ def _built(name: str, app: str | None, description: str, schema: dict[str, Any] 
         )
     written = name
     name, app, schema = _own_name(name, app, schema)
+    refuse_faults(schema)
     kind = type_of(schema)
     if kind.kinds and "object" not in kind.kinds:
         raise CatalogError(f'arguments are an object, so expected "type": "object", found {str(kind)!r:.60}')
@@ -221,7 +224,17 @@ def _built(name: str, app: str | None, description: str, schema: dict[str, Any] 
     if elsewhere and "additionalProperties" not in schema:
         extra = kind.open
     others = kind.others if extra else None
-    return Tool(name, app, description, inner, open=extra, schema=schema, others=others, written=written)
+    return Tool(
+        name,
+        app,
+        description,
+        inner,
+        open=extra,
+        schema=schema,
+        others=others,
+        written=written,
+        judge=judge_of(schema),
+    )
 
 
 def _explained(error: ValidationError) -> str:

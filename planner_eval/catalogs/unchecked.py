@@ -1,31 +1,41 @@
-"""What the JSON Schemas of a catalog ask for and no check looks at, so that it can be said."""
+"""What the JSON Schemas of a catalog ask for and types, or no check, have no place for."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import Catalog
+from planner_eval.catalogs.keywords import misspelt
 from planner_eval.catalogs.schema import target
 
 _LEFT = (
     *("pattern", "multipleOf", "uniqueItems", "contains", "minContains", "maxContains", "prefixItems"),
     *("not", "if", "patternProperties", "propertyNames", "minProperties", "maxProperties"),
-    *("dependentRequired", "dependentSchemas", "dependencies", "unevaluatedProperties"),
+    *("dependentRequired", "dependentSchemas", "dependencies", "unevaluatedProperties", "unevaluatedItems"),
+    "oneOf",
+)
+_SAYS = frozenset(
+    (
+        *("type", "enum", "const", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+        *("minLength", "maxLength", "minItems", "maxItems", "items", "properties", "required"),
+        *("additionalProperties", "anyOf", "oneOf", "allOf", "$ref"),
+    )
 )
 _LISTS = ("anyOf", "oneOf", "allOf")
 _NAMED = ("properties", "$defs", "definitions")
 _DEPTH = 64
 
 
-def unchecked(catalog: Catalog) -> dict[str, list[str]]:
-    """Keywords of JSON Schema that nothing holds values against, with the tools that have them.
+def untyped(catalog: Catalog) -> dict[str, list[str]]:
+    """Keywords of JSON Schema that types have no place for, with the tools that have them.
 
     >>> from planner_eval.catalogs.formats import as_catalog
     >>> digits = {"type": "object", "properties": {"pin": {"type": "string", "pattern": "^[0-9]+$"}}}
-    >>> unchecked(as_catalog([{"name": "login", "parameters": digits}]))
+    >>> untyped(as_catalog([{"name": "login", "parameters": digits}]))
     {'pattern': ['login']}
     """
     found: dict[str, list[str]] = {}
@@ -33,6 +43,26 @@ def unchecked(catalog: Catalog) -> dict[str, list[str]]:
         for keyword in dict.fromkeys((*_left(tool.schema), *_again(tool.schema))):
             found.setdefault(keyword, []).append(tool.full_name)
     return found
+
+
+def remarks(catalog: Catalog) -> list[str]:
+    """What is worth saying of a catalog itself before plans are held against it, a sentence each.
+
+    >>> from planner_eval.catalogs.formats import as_catalog
+    >>> pin = {"type": "object", "properties": {"pin": {"type": "string", "minlength": 4}}}
+    >>> remarks(as_catalog([{"name": "login", "parameters": pin}]))
+    ["login: pin: 'minlength' is no keyword of JSON Schema and is not looked at; did you mean 'minLength'?"]
+    """
+    found: dict[str, None] = {}
+    for tool in catalog.tools:
+        said = [*misspelt(tool.schema), *misspelt(tool.returns_schema)]
+        said += [f"{keyword} says nothing, and is not looked at" for keyword in _again(tool.schema)]
+        found |= dict.fromkeys(f"{tool.full_name}: {each}" for each in said)
+    names = Counter(tool.full_name for tool in catalog.tools)
+    for name in dict.fromkeys(tool.full_name for tool in catalog.tools if tool.schema is not None):
+        if names[name] > 1:  # benchmarks have variants of a name on purpose
+            found[f"{name} stands {names[name]} times: the one that a call breaks least counts"] = None
+    return list(found)
 
 
 def _again(schema: Any) -> Iterator[str]:
@@ -68,12 +98,32 @@ def _references(schema: Any, *, same: bool = False) -> Iterator[str]:
             left += each
 
 
+def _merged(schema: Mapping[str, Any]) -> Iterator[str]:
+    """What several schemas say of one thing, of which a type has one."""
+    if isinstance(schema.get("$ref"), str) and schema.keys() & _SAYS - {"$ref"}:
+        yield "what stands beside a $ref"
+    if _overlaid(schema):
+        yield "allOf"
+
+
+def _overlaid(schema: Mapping[str, Any]) -> bool:
+    """Whether several parts under allOf say something of one thing: of these a type has the last."""
+    parts = [schema, *(each for each in schema.get("allOf") or () if isinstance(each, Mapping))]
+    said = Counter(key for each in parts if each is not schema or schema.get("allOf") for key in each)
+    fields = Counter(name for each in parts for name in each.get("properties") or ())
+    return bool(schema.get("allOf")) and (
+        any(count > 1 for key, count in said.items() if key in _SAYS - {"properties", "required", "type"})
+        or any(count > 1 for count in fields.values())
+    )
+
+
 def _left(schema: Any, depth: int = 0) -> Iterator[str]:
     if schema is False:
         yield "false"
     if not isinstance(schema, Mapping) or depth > _DEPTH:
         return
     yield from (keyword for keyword in _LEFT if schema.get(keyword) not in (None, False))
+    yield from _merged(schema)
     if depth == 0:  # alternatives for all arguments together are read as none
         yield from (keyword for keyword in ("anyOf", "oneOf") if schema.get(keyword))
     for keyword in _NAMED:

@@ -44,15 +44,15 @@ def problem(value: Value, kind: Type, *, texts: bool = False) -> tuple[str, str]
     if kind.any_of and all(problem(value, each, texts=texts) for each in kind.any_of):
         if len(kind.any_of) == 1:
             return problem(value, kind.any_of[0], texts=texts)
-        return "check.wrong_type", f"expected {kind}, found {_shown(value)}"
+        return "check.wrong_type", f"expected {kind}, found {shown(value)}"
     read = as_kind(value, kind.kinds) if texts else value
     if kind.kinds and not _has_kind(read, kind.kinds):
         plain = Type(kind.kinds, format=kind.format)
-        return "check.wrong_type", f"expected {plain}, found {_shown(value)}"
-    if kind.enum is not None and not any(_same(value, each, texts=texts) for each in kind.enum):
-        return "check.enum", f"expected {kind}, found {_shown(value)}"
+        return "check.wrong_type", f"expected {plain}, found {shown(value)}"
+    if kind.enum is not None and not any(same(value, each, texts=texts) for each in kind.enum):
+        return "check.enum", f"expected {kind}, found {shown(value)}"
     if isinstance(read, str) and kind.format in _FORMATS and not _has_format(read, kind.format):
-        return "check.format", f"expected {_FORMATS[kind.format]}, found {_shown(value)}"
+        return "check.format", f"expected {_FORMATS[kind.format]}, found {shown(value)}"
     return _outside(read, kind)
 
 
@@ -170,13 +170,22 @@ def _outside(value: Value, kind: Type) -> tuple[str, str] | None:
     return None
 
 
-def _same(value: Value, allowed: Value, *, texts: bool) -> bool:
-    """JSON equality: 1 equals 1.0, True does not equal 1; as texts, 1 equals "1"."""
+def same(value: Value, allowed: Value, *, texts: bool) -> bool:
+    """JSON equality: 1 equals 1.0, True does not equal 1; as texts, 1 equals "1".
+
+    >>> same(1.0, 1, texts=False), same(True, 1, texts=False), same(1, "1", texts=True)
+    (True, False, True)
+    """
     if isinstance(value, bool) or isinstance(allowed, bool):
         return value is allowed or (texts and str(value).lower() == str(allowed).lower())
     return bool(value == allowed) or (texts and str(value) == str(allowed))
 
 
-def _shown(value: Value) -> str:
+def shown(value: Value) -> str:
+    """A value with its kind, for people, cut where it is long.
+
+    >>> shown("CNY"), shown(None)
+    ("string 'CNY'", 'null')
+    """
     name = _NAMES.get(type(value), type(value).__name__)
     return name if value is None else f"{name} {value!r:.60}"

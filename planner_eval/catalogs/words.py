@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from planner_eval.catalogs.catalog import ANY, Type
 
@@ -65,8 +65,12 @@ def either(types: Sequence[Type]) -> Type:
     return Type(any_of=tuple(distinct))
 
 
-def type_of_annotation(text: str) -> Type:
+def type_of_annotation(text: str, unknown: Collection[str] = ()) -> Type:
     """The type that a Python annotation names; it is parsed, never evaluated.
+
+    Args:
+        text: The annotation.
+        unknown: Names of classes that are not the ones known here, though they may be called alike.
 
     >>> str(type_of_annotation("Optional[List[int]]")), str(type_of_annotation("Literal['a', 'b']"))
     ('array of integer or null', "one of 'a', 'b'")
@@ -76,40 +80,47 @@ def type_of_annotation(text: str) -> Type:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes that Python does not know
-            return _of_node(ast.parse(text.strip(), mode="eval").body)
+            return _of_node(ast.parse(text.strip(), mode="eval").body, unknown)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ANY
 
 
-def _of_node(node: ast.expr) -> Type:
+def _of_node(node: ast.expr, unknown: Collection[str]) -> Type:
     if isinstance(node, ast.Constant):
         if node.value is None:
             return Type(("null",))
-        return type_of_annotation(node.value) if isinstance(node.value, str) else ANY
+        return type_of_annotation(node.value, unknown) if isinstance(node.value, str) else ANY
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return either([_of_node(node.left), _of_node(node.right)])
+        return either([_of_node(node.left, unknown), _of_node(node.right, unknown)])
     if isinstance(node, (ast.Name, ast.Attribute)):
-        return _WORDS.get(_name(node), ANY)
-    if isinstance(node, ast.Subscript):
-        return _of_generic(_name(node.value), node.slice)
+        return ANY if _outer(node) in unknown else _WORDS.get(_name(node), ANY)
+    if isinstance(node, ast.Subscript) and _outer(node.value) not in unknown:
+        return _of_generic(_name(node.value), node.slice, unknown)
     return ANY
 
 
-def _of_generic(outer: str, inner: ast.expr) -> Type:
+def _of_generic(outer: str, inner: ast.expr, unknown: Collection[str]) -> Type:
     parts = list(inner.elts) if isinstance(inner, ast.Tuple) else [inner]
     if outer == "optional":
-        return either([_of_node(parts[0]), Type(("null",))])
+        return either([_of_node(parts[0], unknown), Type(("null",))])
     if outer == "union":
-        return either([_of_node(part) for part in parts])
+        return either([_of_node(part, unknown) for part in parts])
     if outer == "annotated":
-        return _of_node(parts[0])
+        return _of_node(parts[0], unknown)
     if outer == "literal":
         values = tuple(part.value for part in parts if isinstance(part, ast.Constant))
         return Type(enum=values) if len(values) == len(parts) else ANY
     if outer in _LISTS:
         same = len(parts) == 1 or (isinstance(parts[-1], ast.Constant) and parts[-1].value is ...)
-        return Type(("array",), items=_of_node(parts[0])) if same else Type(("array",))
+        return Type(("array",), items=_of_node(parts[0], unknown)) if same else Type(("array",))
     return Type(("object",)) if outer in _DICTS else ANY
+
+
+def _outer(node: ast.expr) -> str:
+    """The name that an annotation begins with, as it is written."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _name(node: ast.expr) -> str:

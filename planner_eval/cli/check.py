@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from planner_eval.plan.model import Diagnostic, Plan
     from planner_eval.records.files import Record
 
+_REMARKS = 5
 _LEVELS = ("error", "warning", "info")
 
 
@@ -91,7 +92,7 @@ def command(
     results, and apps without permission.
     Exit code: 0 nothing found, 1 findings or a plan that could not be read, 2 usage, 3 no plan at all.
     """
-    from planner_eval.catalogs.unchecked import unchecked
+    from planner_eval.catalogs.unchecked import remarks
 
     catalog = pe.read_catalog(catalogs, catalog_format)
     sources = read_plans(plans, **fields)
@@ -102,8 +103,8 @@ def command(
         if found.findings or form != "text" or output is not None:
             rows = (row for line in lines for row in json.loads(line))
             emit(joined(map(_line, rows)) if form == "text" else table_pieces(rows, form), output)
-    if left := unchecked(catalog):
-        note(f"not looked at in {catalog.name}: {_told(left)}")
+    for remark in _told(remarks(catalog)):
+        note(f"{catalog.name}: {remark}")
     if form == "text":
         note(_summary(found, catalog))
     if not found.read:
@@ -169,10 +170,9 @@ class _CheckJob(PlansJob):
                 yield encodable(json.dumps(found, ensure_ascii=False))
 
 
-def _told(left: dict[str, list[str]]) -> str:
-    return ", ".join(
-        f"{keyword} ({', '.join(tools[:3])}{', …' * (len(tools) > 3)})" for keyword, tools in left.items()
-    )
+def _told(remarks: list[str]) -> list[str]:
+    more = len(remarks) - _REMARKS
+    return remarks if more <= 0 else [*remarks[:_REMARKS], f"{counted(more, 'more remark')} of that kind"]
 
 
 def _name(record: Record, *, several: bool) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import counted, shortened
 from planner_eval.catalogs.catalog import Catalog, Tool
-from planner_eval.catalogs.unchecked import unchecked
+from planner_eval.catalogs.unchecked import untyped
 from planner_eval.decoding.plans import new_values, plans
 from planner_eval.decoding.schemas import WRITTEN, Schemas
 from planner_eval.decoding.strict import beyond_strict
@@ -35,6 +35,13 @@ _NUMBERS = "numbers have at most 19 digits before the point and 18 behind it"
 _DOLLARS = "texts that end with a dollar sign, or have one before a name, are left out"
 _BEFORE = "a name may be used before a call returns it"
 _NESTED = "calls that stand nested in others are not counted"
+_OF_VALUES = tuple(
+    f"check.{code}"
+    for code in (
+        *("pattern", "repeated_item", "not_allowed", "out_of_range", "missing_argument"),
+        *("unknown_argument", "wrong_type", "enum"),
+    )
+)
 
 
 class Limit(NamedTuple):
@@ -118,8 +125,8 @@ def grammar_of(
     wanted = Wanted(dialect, tools, catalog.text_values, max_calls)
     if dialect not in ("json", "pythonic", "appbench"):
         say(_OUTPUT, "check.unknown_output", "check.output_type")
-    for keyword, names in unchecked(catalog).items():
-        say(f"{keyword} is not held, nor looked at by planeval check ({_listed(names)})")
+    for keyword, names in untyped(catalog).items():
+        say(f"{keyword} is not held ({_listed(names)})", *_OF_VALUES)
     for said, codes in _held(dialect):
         say(said, *codes)
     try:

@@ -1,0 +1,159 @@
+"""Regular expressions of catalogs, held against texts of models in bounded time.
+
+Python's own engine tries every way to match: ``(a+)+$`` takes hours for 40 characters. Rust's, which
+pydantic brings, takes time in proportion to the text. What that one cannot read, as look-arounds, is tried
+with Python's where the ways to try are few, and else stays undecided.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from functools import cached_property
+from typing import Any
+
+_MOST = 2_000_000
+"""So many ways Python's engine may have to try: less than half a second."""
+_COUNTED = re.compile(r"\{(\d+)(,?)(\d*)\}")
+
+
+class Pattern:
+    """A regular expression that may stand anywhere in a text, as ``pattern`` of JSON Schema.
+
+    Args:
+        text: The expression.
+
+    >>> Pattern("^[0-9]+$").found("12"), Pattern("b").found("aa"), Pattern("(?=(a+)+$)b").found("a" * 50)
+    (True, False, None)
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def found(self, text: str) -> bool | None:
+        """Whether it is in a text; None where to find out could take too long."""
+        if self._linear is not None:
+            return bool(self._linear.isinstance_python(text.encode(errors="replace").decode()))
+        if self._python is None or _ways(self.text, len(text)) > _MOST:
+            return None
+        return self._python.search(text) is not None
+
+    @property
+    def readable(self) -> bool:
+        """Whether it is a regular expression at all."""
+        return self._linear is not None or self._python is not None
+
+    def cheap(self, length: int) -> bool:
+        """Whether Python's own engine is quick for a text of that length, too."""
+        return self._python is not None and _ways(self.text, length) <= _MOST
+
+    @cached_property
+    def _linear(self) -> Any:
+        from pydantic_core import SchemaError, SchemaValidator, core_schema
+
+        text = _spelled(self.text)
+        if text is None:
+            return None
+        try:
+            return SchemaValidator(core_schema.str_schema(pattern=text, regex_engine="rust-regex"))
+        except SchemaError:
+            return None
+
+    @cached_property
+    def _python(self) -> re.Pattern[str] | None:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of what may mean something else one day
+                return re.compile(self.text)
+        except (re.error, RecursionError, OverflowError):
+            return None
+
+
+def _spelled(text: str) -> str | None:
+    r"""An expression as Rust's engine spells it; None where it would mean something else there.
+
+    >>> _spelled(r"\<[[a]\Z"), _spelled("[a--b]")
+    ('<[\\[a]\\z', None)
+    """
+    made, inside, at = [], False, 0
+    while at < len(text):
+        step = text[at : at + 2]
+        if step[0] == "\\":
+            made.append({"\\<": "<", "\\>": ">", "\\Z": r"\z"}.get(step, step))
+            at += 2
+            continue
+        if inside and step in ("&&", "--", "~~"):  # sets of characters less others, there
+            return None
+        opens = step[0] == "[" and inside
+        made.append("\\[" if opens else step[0])
+        inside = step[0] == "[" or (inside and step[0] != "]")
+        at += 1
+    return "".join(made)
+
+
+def _ways(text: str, length: int) -> float:
+    """How many ways there are, at most, to hold an expression against a text of that length.
+
+    A repeated part with a choice inside has more than can be tried.
+
+    >>> _ways("a*b", 9), _ways("(a|b){2}", 9), _ways("(a+)+", 9)
+    (100.0, 40.0, inf)
+    """
+    around: list[list[float]] = []  # of each group that is open: ways of this branch, of those before
+    branch, before = [1.0], 0.0
+    at, last = 0, 1.0
+    inside = False
+    while at < len(text):
+        char = text[at]
+        if char == "\\":
+            at, last = at + 2, 1.0
+            continue
+        if inside:
+            inside = char != "]"
+        elif char == "[":
+            inside, last = True, 1.0
+        elif char == "(":
+            around.append([branch[0], before])
+            branch, before, last = [1.0], 0.0, 1.0
+        elif char == "|":
+            before, branch, last = before + branch[0], [1.0], 1.0
+        elif char == ")" and around:
+            last = before + branch[0]
+            outer, before = around.pop()
+            branch = [outer * last]
+        elif (times := _times(text, at)) is not None:
+            few, most, at = *times[:2], times[2] - 1
+            branch[0] = branch[0] / last * _repeated(last, few, most, length)
+        else:
+            last = 1.0
+        at += 1
+    total = before + branch[0]
+    for outer, earlier in around:
+        total = outer * total + earlier
+    return total * (length + 1) if total < float("inf") else total
+
+
+def _repeated(ways: float, few: int, most: int | None, length: int) -> float:
+    if most is None:
+        return float("inf") if ways > 1 else length + 1
+    try:
+        return float(ways**most * (most - few + 1))
+    except OverflowError:
+        return float("inf")
+
+
+def _times(text: str, at: int) -> tuple[int, int | None, int] | None:
+    """How often the part before may stand, and where what says so ends."""
+    plain = {"*": (0, None), "+": (1, None), "?": (0, 1)}.get(text[at])
+    if plain is not None:
+        end = at + 1
+        few, most = plain
+    elif text[at] == "{" and (counted := _COUNTED.match(text, at)):
+        few = int(counted[1][:9])
+        most = few if not counted[2] else (int(counted[3][:9]) if counted[3] else None)
+        end = counted.end()
+    else:
+        return None
+    if text[end : end + 1] in ("?", "+"):  # reluctant, or possessive
+        end += 1
+    return few, most, end

@@ -1,0 +1,504 @@
+"""Plans against the whole of JSON Schema: each keyword, references, hostile patterns and values."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+import time
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Literal, Optional
+
+import jsonschema
+import pytest
+from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
+
+import planner_eval as pe
+from planner_eval.base.errors import CatalogError
+from planner_eval.catalogs.check import check
+from planner_eval.catalogs.formats import as_catalog
+from planner_eval.catalogs.judge import Judge
+from planner_eval.catalogs.plain import is_plain
+from planner_eval.plan.model import Call, Diagnostic, Plan, Ref, Template
+from tests.random_schemas import Drawn
+from tests.test_cli import planeval
+
+
+def found(schema: Any, value: Any, **conventions: Any) -> tuple[Diagnostic, ...]:
+    """What check says of one call whose argument v has a schema."""
+    parameters = {"type": "object", "properties": {"v": schema}, "$defs": DEFS}
+    tools = [
+        {"name": "f", "description": "d", "parameters": parameters},
+        {"name": "made", "description": "d"},
+    ]
+    calls = (Call("1", "made"), Call("2", "f", (("v", value),)))
+    catalog = as_catalog({"format": "planeval-catalog/1", "tools": tools, **conventions})
+    return tuple(one for one in check(Plan(calls), catalog) if one.code != "check.unused_result")
+
+
+DEFS = {
+    "positive": {"type": "integer", "minimum": 1},
+    "tree": {
+        "type": "object",
+        "properties": {
+            "left": {"$ref": "#/$defs/tree"},
+            "tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+        },
+    },
+    "named": {"$anchor": "here", "type": "string", "pattern": "^n"},
+}
+TEXTS = {"type": "array", "items": {"type": "string"}}
+KEYWORDS: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
+    ({"type": "integer"}, [1, 2.0, -3], ["1", 1.5, True, None]),
+    ({"type": ["string", "null"], "pattern": "^a"}, ["ab", None], ["b", 1]),
+    ({"enum": [1, "a", [True], {"x": 1.0}]}, [1.0, "a", [True], {"x": 1}], [True, "1", [1], {"x": 2}]),
+    ({"const": {"a": [1]}}, [{"a": [1.0]}], [{"a": [True]}, {"a": []}, {}]),
+    ({"type": "number", "multipleOf": 0.01}, [19.99, 4.35, 0, 1e300], [19.999, 0.001]),
+    ({"multipleOf": 3}, [9, 9.0, "text", None], [10, 9.5]),
+    ({"type": "number", "minimum": 1, "exclusiveMinimum": 1}, [1.5], [1, 0]),
+    ({"type": "number", "maximum": 3, "exclusiveMaximum": True}, [2.9], [3, 4]),
+    ({"type": "string", "minLength": 2, "maxLength": 3, "pattern": ""}, ["ab", "é̈b"], ["a", "abcd"]),
+    ({"type": "string", "pattern": "b+$"}, ["ab", "abb"], ["ba", ""]),
+    ({"type": "string", "pattern": r"^\p{Lu}"}, ["Éa"], ["éa"]),
+    ({"type": "string", "pattern": r"^(?=.*[A-Z])(?=.*\d).{4,}$"}, ["Abc1"], ["abc1", "Ab1"]),
+    ({"type": "array", "minItems": 1, "maxItems": 2, "uniqueItems": True}, [[1], [1, True]], [[], [1, 2, 3]]),
+    ({"uniqueItems": True}, [[1, "1", [1], {"a": 1}]], [[1, 1.0], [{"a": 1, "b": 2}, {"b": 2, "a": 1}]]),
+    ({"prefixItems": [{"type": "integer"}, {"type": "string"}]}, [[1, "a", None], [1]], [["a"], [1, 2]]),
+    ({"prefixItems": [{"type": "integer"}], "items": False}, [[1], []], [[1, 2]]),
+    ({"items": [{"type": "integer"}], "additionalItems": {"type": "null"}}, [[1, None]], [[1, 2], [""]]),
+    ({"contains": {"const": 3}}, [[1, 3]], [[1], []]),
+    (
+        {"contains": {"type": "integer"}, "minContains": 2, "maxContains": 3},
+        [[1, 2, "a"]],
+        [[1], [1, 2, 3, 4]],
+    ),
+    ({"minProperties": 1, "maxProperties": 2}, [{"a": 1}], [{}, {"a": 1, "b": 2, "c": 3}]),
+    ({"required": ["a"], "type": "object"}, [{"a": None}], [{}, []]),
+    ({"patternProperties": {"^x": {"type": "integer"}}}, [{"x1": 1, "y": "a"}], [{"x1": "a"}]),
+    (
+        {"type": "object", "properties": {"a": {}}, "patternProperties": {"^x": {"type": "integer"}}},
+        [{"a": 1, "x2": 2}],
+        [{"y": 1}, {"x2": "a"}],
+    ),
+    (
+        {"additionalProperties": {"type": "integer"}, "properties": {"a": {}}},
+        [{"a": "", "b": 1}],
+        [{"b": ""}],
+    ),
+    ({"type": "object", "additionalProperties": {}, "properties": {"a": {}}}, [{"z": "anything"}], ["text"]),
+    ({"propertyNames": {"pattern": "^[a-z]+$"}}, [{"ab": 1}], [{"A": 1}]),
+    ({"dependentRequired": {"card": ["name"]}}, [{"card": 1, "name": 2}, {"name": 1}], [{"card": 1}]),
+    ({"dependentSchemas": {"a": {"required": ["b"]}}}, [{"a": 1, "b": 1}], [{"a": 1}]),
+    ({"dependencies": {"a": ["b"], "c": {"minProperties": 2}}}, [{"c": 1, "d": 1}], [{"a": 1}, {"c": 1}]),
+    ({"allOf": [{"minimum": 1}, {"minimum": 5}, {"minimum": 2}]}, [5], [3, 1]),
+    ({"anyOf": [{"minimum": 5}, {"type": "string"}], "maximum": 9}, [7, "a"], [3, 10]),
+    ({"oneOf": [{"multipleOf": 3}, {"multipleOf": 5}]}, [9, 10], [15, 7]),
+    ({"not": {"enum": [0, "none"]}}, [1, None], [0, "none"]),
+    (
+        {
+            "if": {"properties": {"kind": {"const": "card"}}, "required": ["kind"]},
+            "then": {"required": ["number"]},
+            "else": {"maxProperties": 1},
+        },
+        [{"kind": "card", "number": 1}, {"kind": "cash"}],
+        [{"kind": "card"}, {"kind": "cash", "number": 1}],
+    ),
+    ({"$ref": "#/$defs/positive", "maximum": 5}, [3], [0, 6, "3"]),
+    ({"$ref": "#here"}, ["nn"], ["m"]),
+    (
+        {"$ref": "#/$defs/tree"},
+        [{"left": {"left": {"tags": ["a"]}}}],
+        [{"left": {"left": {"tags": ["a", "a"]}}}],
+    ),
+    (
+        {
+            "type": "object",
+            "properties": {"a": {}},
+            "anyOf": [{"properties": {"b": {}}}, {"required": ["c"], "properties": {"c": {}}}],
+            "unevaluatedProperties": False,
+        },
+        [{"a": 1, "b": 1}],
+        [{"z": 1}],
+    ),
+    ({"prefixItems": [{}], "unevaluatedItems": False}, [[1]], [[1, 2]]),
+    ({"type": "string", "nullable": True, "maxLength": 1, "pattern": ""}, [None, "a"], ["ab"]),
+    (False, [], [1, None, {}]),
+]
+"""A schema, values that it allows, values that it does not: by the standard's text, not by any program."""
+
+
+@pytest.mark.parametrize(
+    ("schema", "good", "bad"), KEYWORDS, ids=[json.dumps(each[0])[:50] for each in KEYWORDS]
+)
+def test_each_keyword(schema: Any, good: list[Any], bad: list[Any]) -> None:
+    for value in good:
+        assert found(schema, value) == (), value
+    for value in bad:
+        assert found(schema, value), value
+
+
+SAID: list[tuple[Any, Any, str, str]] = [
+    (
+        {**TEXTS, "uniqueItems": True},
+        ["a", "b", "a"],
+        "check.repeated_item",
+        "v[2]: 'a' stands twice, and items must be unique",
+    ),
+    (
+        {"type": "string", "pattern": "^[0-9]{4}$"},
+        "12",
+        "check.pattern",
+        "v: expected a text that matches '^[0-9]{4}$', found string '12'",
+    ),
+    ({"type": "integer", "multipleOf": 5}, 7, "check.out_of_range", "v: expected a multiple of 5, found 7"),
+    ({"not": {"const": 0}}, 0, "check.not_allowed", "v: the tool excludes integer 0 here"),
+    (
+        {"oneOf": [{"type": "number"}, {"type": "integer"}]},
+        1,
+        "check.not_allowed",
+        "v: integer 1 fits 2 of 2 alternatives, and only one may be meant",
+    ),
+    (
+        {"type": "object", "minProperties": 1},
+        {},
+        "check.out_of_range",
+        "v: expected 1 to any number of fields, found 0",
+    ),
+    (
+        {"dependentRequired": {"card": ["name"]}},
+        {"card": 1},
+        "check.missing_argument",
+        "v: the field 'name' is needed where 'card' is given",
+    ),
+    (
+        {"prefixItems": [{}, {}], "items": False},
+        [1, 2, 3],
+        "check.out_of_range",
+        "v: expected at most 2 items, found 3",
+    ),
+    (
+        {"contains": {"const": "x"}},
+        ["a"],
+        "check.out_of_range",
+        "v: expected at least 1 of the items to be one of 'x', found 0",
+    ),
+    (
+        {"propertyNames": {"maxLength": 2}},
+        {"long": 1},
+        "check.unknown_argument",
+        "v.long: a field may not be called 'long': expected 0 to 2 characters, found 4",
+    ),
+    (
+        {"anyOf": [{"type": "string", "pattern": "^x"}, {"type": "integer"}]},
+        "y",
+        "check.pattern",
+        "v: expected a text that matches '^x', found string 'y'",
+    ),
+    (
+        {"anyOf": [{"type": "string", "pattern": "^x"}, {"type": "integer"}]},
+        None,
+        "check.wrong_type",
+        "v: expected string or integer, found null",
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "code", "message"), SAID, ids=[each[3][:40] for each in SAID])
+def test_what_is_said_of_a_value(schema: Any, value: Any, code: str, message: str) -> None:
+    assert [(one.code, one.message) for one in found(schema, value)] == [(code, message)]
+
+
+def test_arguments_together_are_held_too(tmp_path: Path) -> None:
+    """Keywords of all the arguments, through the command."""
+    top = {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string", "pattern": "^[A-Z]"},
+            "zip": {},
+            "from": {"format": "date"},
+        },
+        "anyOf": [{"required": ["city"]}, {"required": ["zip"]}],
+        "dependentRequired": {"city": ["from"]},
+        "maxProperties": 2,
+    }
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps([{"name": "find", "parameters": top}]))
+    for arguments, said in (
+        ({}, "find: fits none of 2 alternatives: the field 'city' is needed or the field 'zip' is needed"),
+        ({"city": "Oslo"}, "find needs the argument 'from' where 'city' is given [check.missing_argument]"),
+        (
+            {"city": "oslo", "from": "soon"},
+            "city: expected a text that matches '^[A-Z]', found string 'oslo'",
+        ),
+        (
+            {"city": "Oslo", "from": "soon"},
+            "warning: from: expected a date (yyyy-mm-dd), found string 'soon'",
+        ),
+        ({"zip": 1, "town": 2}, "find takes no argument 'town'; it takes city, zip, from"),
+        ({"zip": 1, "city": "Oslo", "from": "2026-01-01"}, "find: expected 0 to 2 fields, found 3"),
+    ):
+        plan = json.dumps([{"name": "find", "arguments": arguments}])
+        done = planeval("check", "-", "--catalog", str(file), text=plan)
+        assert done.returncode == 1
+        assert said in done.stdout, (arguments, done.stdout)
+    good = json.dumps([{"name": "find", "arguments": {"city": "Oslo", "from": "2026-01-01"}}])
+    assert planeval("check", "-", "--catalog", str(file), text=good).returncode == 0
+
+
+# ---------------------------------------------------------------- as jsonschema has it
+@pytest.mark.parametrize("seed", range(3))
+def test_verdicts_are_those_of_jsonschema(seed: int) -> None:
+    """A thousand random pairs a seed; three seeds in every run."""
+    drawn = Drawn(random.Random(seed))
+    told = 0
+    for _ in range(1000):
+        top, value = drawn.pair()
+        if _loops(top):
+            continue
+        want = jsonschema.Draft202012Validator(top).is_valid({"v": value})
+        plan = Plan((Call("1", "f", (("v", value),)),))
+        catalog = as_catalog([{"name": "f", "description": "d", "parameters": top}])
+        assert (not check(plan, catalog)) == want, json.dumps([top, value])
+        told += not want
+    assert 300 < told < 800
+    assert min(drawn.used.values()) > 20
+    assert len(drawn.used) == 33
+
+
+def test_types_and_schemas_find_the_same() -> None:
+    """What is quick and what is whole differ in nothing where both say all; objects are closed."""
+    drawn = Drawn(random.Random(7))
+    wrong = 0
+    for _ in range(1000):
+        top, value = drawn.plain_pair()
+        assert is_plain(top)
+        plan = Plan((Call("1", "f", (("v", value),)),))
+        quick = check(plan, as_catalog([{"name": "f", "description": "d", "parameters": top}]))
+        whole = Judge(top).wrong({"v": value})
+        assert bool(quick) == bool(whole), json.dumps([top, value])
+        wrong += bool(whole)
+    assert wrong > 300
+
+
+def _loops(schema: Any) -> bool:
+    """Whether a $ref leads to nothing but itself, which jsonschema has no end of."""
+    validator = jsonschema.Draft202012Validator(schema)
+    try:
+        as_catalog([{"name": "f", "parameters": schema}])
+        for value in (1, "a", [1], {"a": 1}):
+            validator.is_valid({"v": value})
+    except (RecursionError, CatalogError):
+        return True
+    return False
+
+
+# ---------------------------------------------------------------- references
+OPEN: list[tuple[Any, Any, bool]] = [
+    ({"type": "string", "pattern": "^a", "minLength": 3}, Ref(0), True),
+    ({"type": "string", "pattern": "^a"}, Template(("b ", Ref(0))), True),
+    ({"type": "integer", "multipleOf": 2}, Template(("b ", Ref(0))), False),
+    ({"uniqueItems": True}, [Ref(0), Ref(0, ("id",)), "a"], True),
+    ({"uniqueItems": True}, [Ref(0), "a", "a"], False),
+    ({"uniqueItems": True}, [Ref(0), Ref(0)], False),
+    ({"oneOf": [{"type": "number"}, {"type": "integer"}]}, Ref(0), True),
+    (
+        {"oneOf": [{"required": ["a"]}, {"properties": {"b": {}}, "additionalProperties": True}]},
+        {"a": Ref(0)},
+        True,
+    ),
+    ({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}, {"c": Ref(0)}, False),
+    ({"not": {"required": ["a"]}}, {"a": Ref(0)}, True),
+    ({"not": {"type": "string"}}, Ref(0), True),
+    (
+        {"if": {"properties": {"k": {"const": 1}}}, "then": {"required": ["x"]}, "else": {"required": ["y"]}},
+        {"k": Ref(0)},
+        True,
+    ),
+    ({"if": {"required": ["z"]}, "else": {"required": ["y"]}}, {"k": Ref(0)}, False),
+    ({"contains": {"const": 3}}, [1, Ref(0)], True),
+    ({"contains": {"const": 3}, "maxContains": 1}, [3, Ref(0)], True),
+    ({"contains": {"const": 3}, "maxContains": 1}, [3, 3, Ref(0)], False),
+    ({"const": {"a": [1, 2]}}, {"a": [Ref(0), 2]}, True),
+    ({"const": {"a": [1, 2]}}, {"a": [Ref(0), 3]}, False),
+    ({"properties": {"a": False}, "additionalProperties": True}, {"a": Ref(0)}, False),
+    ({"minItems": 2, "uniqueItems": True}, [Ref(0)], False),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "good"), OPEN, ids=[json.dumps(each[0])[:50] for each in OPEN])
+def test_a_reference_stands_for_any_value(schema: Any, value: Any, good: bool) -> None:
+    assert (found(schema, value) == ()) == good
+
+
+def test_a_finding_holds_for_all_that_a_reference_may_be() -> None:
+    """Where any of many values in a reference's place fits, nothing is found."""
+    drawn = Drawn(random.Random(3))
+    decided = 0
+    for _ in range(1500):
+        top, value = drawn.pair()
+        held, at = drawn.hidden(value)
+        if at is None:
+            continue
+        plan = Plan((Call("0", "g"), Call("1", "f", (("v", held),))))
+        tools = [{"name": "f", "description": "d", "parameters": top}, {"name": "g", "description": "d"}]
+        if _loops(top):
+            continue
+        said = [
+            one
+            for one in check(plan, as_catalog(tools))
+            if one.call == 1 and one.code != "check.unused_result"
+        ]
+        validator = jsonschema.Draft202012Validator(top)
+        fits = any(validator.is_valid({"v": drawn.instead(held, other)}) for other in drawn.many)
+        assert not (fits and said), json.dumps([top, value, [one.message for one in said]], default=str)
+        decided += bool(said)
+    assert decided > 200
+
+
+# ---------------------------------------------------------------- hostile
+@pytest.mark.parametrize(
+    ("pattern", "text", "codes"),
+    [
+        ("^(a+)+$", "a" * 50_000 + "b", ["check.pattern"]),
+        ("^(a|a)*$", "a" * 50_000 + "b", ["check.pattern"]),
+        ("^(?=(a+)+$)a", "a" * 50_000 + "b", ["check.undecided"]),
+        (r"(\w+)\1{20}x", "a" * 50_000, ["check.undecided"]),
+        ("(?=x)" + "a?" * 40 + "a" * 40, "a" * 39, ["check.undecided"]),
+    ],
+)
+def test_patterns_come_to_an_end(pattern: str, text: str, codes: list[str]) -> None:
+    before = time.process_time()
+    assert [one.code for one in found({"type": "string", "pattern": pattern}, text)] == codes
+    by_name = {"type": "object", "patternProperties": {pattern: {}}, "additionalProperties": False}
+    assert found(by_name, {text: 1}) or "check.undecided" in codes
+    assert time.process_time() - before < 5
+
+
+def test_alternatives_that_double_and_deep_values_come_to_an_end(tmp_path: Path) -> None:
+    again = {"$ref": "#/$defs/t"}
+    doubling = {
+        "t": {
+            "type": "object",
+            "properties": {"n": {"anyOf": [again, {"allOf": [again]}, {"not": {"not": again}}]}},
+            "minProperties": 1,
+            "additionalProperties": False,
+        }
+    }
+    parameters = {"type": "object", "properties": {"v": again}, "$defs": doubling}
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps([{"name": "f", "parameters": parameters}]))
+    for depth in (12, 180):
+        plan = '[{"name": "f", "arguments": {"v": ' + '{"n": ' * depth + "1" + "}" * depth + "}}]"
+        done = planeval("check", "-", "--catalog", str(file), text=plan)
+        assert (done.returncode, done.stderr.count("Traceback")) == (1, 0)
+        assert (
+            "f: is too large or too deep to be held against the tool's schema [check.undecided]"
+            in done.stdout
+        )
+
+
+def test_nothing_is_fetched_and_invalid_schemas_are_named(tmp_path: Path) -> None:
+    for schema, said in (
+        (
+            {"$ref": "https://example.com/schema.json"},
+            "$ref 'https://example.com/schema.json': only references within the same document",
+        ),
+        ({"pattern": "("}, "v: pattern must be a regular expression, found '('"),
+        ({"minLength": "3"}, "v: minLength must be a whole number, 0 or more, found '3'"),
+        ({"multipleOf": 0}, "v: multipleOf must be a number above 0, found 0"),
+        ({"items": {"uniqueItems": "yes"}}, "v[]: uniqueItems must be true or false, found 'yes'"),
+        ({"dependentRequired": {"a": "b"}}, "v: dependentRequired must be an object of lists of names"),
+        ({"allOf": {"a": 1}}, "v: allOf must be a list of schemas, found {'a': 1}"),
+    ):
+        file = tmp_path / "tools.json"
+        file.write_text(
+            json.dumps([{"name": "f", "parameters": {"type": "object", "properties": {"v": schema}}}])
+        )
+        done = planeval("check", "-", "--catalog", str(file), text='[{"name": "f", "arguments": {"v": 1}}]')
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"tools.json: tool 0 'f': {said}" in done.stderr, done.stderr
+
+
+def test_a_catalog_goes_to_other_processes() -> None:
+    schema = {"type": "object", "properties": {"v": {"type": "string", "pattern": "^a"}}}
+    catalog = as_catalog([{"name": "f", "parameters": schema}])
+    plan = Plan((Call("1", "f", (("v", "b"),)),))
+    assert check(plan, catalog)
+    assert check(plan, pickle.loads(pickle.dumps(catalog))) == check(plan, catalog)
+
+
+def test_texts_and_placeholders_of_a_benchmark() -> None:
+    schema = {"type": "integer", "multipleOf": 5}
+    assert found(schema, "10", text_values=True) == ()
+    assert found(schema, "11", text_values=True)[0].code == "check.out_of_range"
+    assert found(schema, "10")[0].code == "check.wrong_type"
+    assert found(schema, "$$$", holes=["$$$"]) == ()
+
+
+# ---------------------------------------------------------------- Python functions
+class File(BaseModel):  # not the word for a text
+    name: str
+    size: int = 0
+
+
+class Span(TypedDict):
+    start: str
+
+
+@dataclass
+class Point:
+    x: int
+
+
+class Board(Enum):
+    HALF = "half"
+    FULL = "full"
+
+
+def test_functions_are_held_to_their_annotations() -> None:
+    def store(
+        files: list[File],
+        by: dict[str, File] | None = None,
+        span: Span | None = None,
+        pair: tuple[int, str] = (1, ""),
+        even: Annotated[int, Field(ge=2, multiple_of=2)] = 2,
+        board: Board = Board.HALF,
+        at: Point | None = None,
+        kind: Literal["a", "b"] = "a",
+        first: Optional[File] = None,  # noqa: UP045 - as many write it
+        what: object = None,
+    ) -> list[File]:
+        """Store files."""
+        return files
+
+    def said(**arguments: Any) -> list[str]:
+        call = [{"name": "store", "arguments": {"files": [{"name": "a"}], **arguments}}]
+        return [one.message for one in pe.check(json.dumps(call), store)]
+
+    assert said() == said(by={"k": {"name": "b"}}, pair=[1, "a"], even=4, board="half", at={"x": 1}) == []
+    assert said(what=3, first={"name": "c"}, span={"start": "now"}, kind="b") == []
+    assert said(files=["a"]) == ["files[0]: expected object, found string 'a'"]
+    assert said(files=[{"size": 1}]) == ["files[0]: the field 'name' is needed"]
+    assert said(by={"k": {"name": 1}}) == ["by.k.name: expected string, found integer 1"]
+    assert said(pair=["a", 1])[0] == "pair[0]: expected integer, found string 'a'"
+    assert said(even=3) == ["even: expected a multiple of 2, found 3"]
+    assert said(board="none") == ["board: expected one of 'half', 'full', found string 'none'"]
+    assert said(at={}) == ["at: the field 'x' is needed"]
+    assert said(first={"size": 2}) == ["first: the field 'name' is needed"]
+    assert said(kind="c") == ["kind: expected one of 'a', 'b', found string 'c'"]
+
+
+def test_a_class_of_a_python_file_is_no_word(tmp_path: Path) -> None:
+    source = "from pathlib import Path\nfrom models import Text\n\nclass File:\n    pass\n\n"
+    source += "def send(file: File, body: Text, to: Path, files: list[File], what: object):\n    pass\n"
+    (tmp_path / "tools.py").write_text(source)
+    arguments = {"file": {"name": "a"}, "body": ["a"], "to": "/a", "files": [{"name": "a"}], "what": 1}
+    plan = json.dumps([{"name": "send", "arguments": arguments}])
+    done = planeval("check", "-", "--catalog", str(tmp_path / "tools.py"), text=plan)
+    assert (done.returncode, done.stdout) == (0, "")
+    bad = json.dumps([{"name": "send", "arguments": {**arguments, "to": 3, "files": "a"}}])
+    done = planeval("check", "-", "--catalog", str(tmp_path / "tools.py"), text=bad)
+    assert done.stdout.count("[check.wrong_type]") == 2
