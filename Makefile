@@ -24,7 +24,8 @@ demo: $(VENV)/.ready
 	$(BIN)/planeval render data/demo/gold.json
 	$(BIN)/planeval render data/demo/gold.json --format png -o out/gold.png
 	$(BIN)/planeval stats data/demo/gold.jsonl
-	@echo "Drawings: out/diff.svg, out/gold.png"
+	$(BIN)/planeval report data/demo/pred.jsonl --gold data/demo/gold.jsonl --causes -o out/report.html
+	@echo "Drawings: out/diff.svg, out/gold.png; a page to open in a browser: out/report.html"
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n auto
