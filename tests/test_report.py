@@ -348,3 +348,44 @@ def test_usage() -> None:
         done = planeval(*argv)
         assert done.returncode == 2
         assert said in done.stderr
+
+
+def test_a_page_tells_what_root_causes_cost(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    told_by_score = planeval("score", *DEMO, "--causes", "--format", "json")
+    known = json.loads(told_by_score.stdout)["attribution"]
+    for argv in (("report", DEMO[0], "--gold", DEMO[1]), ("score", *DEMO)):
+        done = planeval(*argv, "--causes", "-o", page)
+        assert done.returncode == 0, done.stderr
+        run = Page.of(page).head["runs"][0]
+        assert run["fixes"] == [fix["words"] for fix in known["fixes"]]
+        shown = [
+            (one["kind"], one["name"], one["pairs"], one["credit"], one["gain"]) for one in run["causes"]
+        ]
+        assert shown == [
+            (one["kind"], one["name"], one["pairs"], one["exact"], one["gain"]) for one in known["causes"]
+        ]
+        assert {"state": "unreadable"} in [one["picks"] for one in run["causes"]]
+    kept = tmp_path / "kept"
+    planeval("score", *DEMO, "--causes", "-o", f"{kept}/")
+    assert planeval("report", kept, "-o", page).returncode == 0
+    assert Page.of(page).head["runs"][0]["causes"] is not None
+    told_kept = tmp_path / "told"
+    planeval("diff", *DEMO, "-o", f"{told_kept}/")
+    done = planeval("report", told_kept, "--causes", "-o", page)
+    assert done.returncode == 2
+    assert "--causes" in done.stderr
+
+
+def test_a_page_of_plans_that_were_run_tells_what_each_call_gave(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text("def double(x):\n    return 2 * x\n", encoding="utf-8")
+    rows = {"pred": ("output", "a = double(x=4)"), "gold": ("gold", "a = double(x=3)")}
+    for name, (field, text) in rows.items():
+        record = {"id": "one", field: text}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
+    argv = ("diff", "pred.jsonl", "gold.jsonl", "--execute", "tools.py", "-o", "page.html")
+    done = planeval(*argv, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    ran = Page.of(tmp_path / "page.html").pairs()[0]["ex"]
+    assert ran["said"].startswith("in effect different")
+    assert (ran["p"], ran["g"]) == ([["ok", "8"]], [["ok", "6"]])

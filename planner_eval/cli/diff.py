@@ -22,7 +22,7 @@ from planner_eval.cli.terminal import counting
 from planner_eval.cli.working import Done, working
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from planner_eval.engine.diff import DiffJob, Effects
     from planner_eval.policy import Policy
@@ -235,12 +235,20 @@ def _page(
     from planner_eval.verbs.reporting import Shown
 
     shown = Shown(failures=only, command=diff_command(pred, gold, paired, policy))
-    how = parts(running, paired) if effects is None else {"effects": effects}
+    ran: list[str] = []
+
+    def counted(*pair: Any) -> Mapping[str, Any]:
+        found = {} if effects is None else effects(*pair)
+        ran.append(str(found.get("verdict")))
+        return found
+
+    how = parts(running, paired) if effects is None else {"effects": counted}
     found = pe.report(paired, policy=chosen_policy(policy), shown=shown, **how)
     note(f"{paired.said}; paired by {paired.by}")
     states = found.reports[0].states()
-    wrong = states.get("same", 0) != sum(states.values())
-    return max(tell(found, output), int(wrong or bool(paired.repeated)))
+    code = tell(found, output)  # pairs are compared while the page is written
+    wrong = states.get("same", 0) != sum(states.values()) or "different" in ran
+    return max(code, int(wrong or bool(paired.repeated)))
 
 
 def _refuse_idle(shape: _Shape, misnamed: str | None, pairs: int) -> None:

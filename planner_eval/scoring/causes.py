@@ -18,7 +18,7 @@ KINDS = ("code", "tool", "argument", "call", "depth")
 FIXES = 3
 """How many groups are named whose mending would gain most."""
 
-_UNIT = 10**9
+_UNIT = 10**15
 """Credits are summed as whole numbers of parts of 1, so that sums are the same in any order."""
 
 
