@@ -255,9 +255,8 @@ def _taken(side: Side) -> dict[Any, set[int]]:
     found: dict[Any, set[int]] = {}
     for consumer in range(len(side.known)):
         for name, (_, producers, _) in side.arguments(consumer).items():
-            for slot, producer in enumerate(producers):
-                key = side.tool(consumer), name, slot, side.tools[producer]
-                found.setdefault(key, set()).add(producer)
+            for producer in producers:
+                found.setdefault((side.tool(consumer), name, side.tools[producer]), set()).add(producer)
     return found
 
 
