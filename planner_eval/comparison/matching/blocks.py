@@ -86,17 +86,23 @@ def _work(pairing: Pairing, block: Block) -> int:
 def _solve_small(pairing: Pairing, blocks: list[Block]) -> None:
     free = [gold for block in blocks for gold in block.golds]
     whole = _all_have_partners(pairing, blocks)
+    pairs: list[tuple[int, int]] = []
     touched = sorted({*free, *_consumers(pairing, blocks, whole=whole)})
     bound = pairing.total(touched, strict=False)
     for block in blocks:
-        bound += _optimum(pairing, block)
+        pairs = _cheapest(pairing, block)
+        bound += sum(pairing.cost(*pair) for pair in pairs)
     if whole and bound < CLOSE and _all_else_equal(pairing, touched):
         bound = 1.0  # the plans differ, so somewhere one argument must
 
     def proved(cost: float) -> bool:
         return cost <= bound + CLOSE or (whole and ceil(cost - CLOSE) <= ceil(bound - CLOSE))
 
-    best = _settle(pairing, blocks, touched)
+    if len(blocks) == 1 and len(touched) == len(free):  # nobody else uses its calls
+        _restore(pairing, blocks, pairs)
+        best = pairing.total(touched)
+    else:
+        best = _settle(pairing, blocks, touched)
     if proved(best):
         return
     pairs = _pairs(pairing, blocks)
@@ -194,19 +200,16 @@ def _table(pairing: Pairing, block: Block, *, consumers: bool) -> list[list[floa
     ]
 
 
-def _optimum(pairing: Pairing, block: Block) -> float:
-    """The least that the block can cost, whatever becomes of the others."""
-    table = _table(pairing, block, consumers=False)
-    return sum(pairing.cost(block.preds[column], block.golds[row]) for row, column in assign(table))
+def _cheapest(pairing: Pairing, block: Block, *, consumers: bool = False) -> list[tuple[int, int]]:
+    """The pairs of the block, whose calls are free, that cost least; without its consumers a bound of it."""
+    pairs = assign(_table(pairing, block, consumers=consumers))
+    return [(block.preds[column], block.golds[row]) for row, column in pairs]
 
 
 def _assign(pairing: Pairing, block: Block, *, consumers: bool = True) -> None:
     """Pair the block at the least cost, all other pairs as they are."""
     pairing.release(block.preds, block.golds)
-    pairs = assign(_table(pairing, block, consumers=consumers))
-    pairing.release(block.preds, block.golds, ALONE)
-    for row, column in pairs:
-        pairing.pair(block.preds[column], block.golds[row])
+    _restore(pairing, [block], _cheapest(pairing, block, consumers=consumers))
 
 
 def _try_all(pairing: Pairing, blocks: list[Block], touched: list[int]) -> bool:
