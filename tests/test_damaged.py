@@ -10,11 +10,13 @@ from random import Random
 import pytest
 
 from planner_eval.base import jsontext
-from planner_eval.base.errors import LimitError
+from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits
 from planner_eval.base.quoted import TEXT, Branch, matches
-from planner_eval.dialects import blocks, cut, extent, python_parts, repair
+from planner_eval.dialects import blocks, cut, extent, python_calls, python_parts, repair
+from planner_eval.dialects.cut import left_open
 from planner_eval.dialects.extent import tokens
+from planner_eval.dialects.python_calls import read_calls
 from planner_eval.dialects.read import parse
 from tests.memory import measured, measures
 from tests.performance.damaged import STEEPEST, WORST
@@ -243,6 +245,28 @@ def test_a_long_list_of_calls_is_placed_once(monkeypatch: pytest.MonkeyPatch) ->
     parts = len(text) // python_parts.python_cuts.PART + 1
     assert 0 < len(moved) < parts
     assert len(made) < 2.5 * parts
+
+
+@pytest.mark.parametrize("lines", [9_000, 18_000])
+def test_of_long_broken_lines_the_grammar_reads_what_is_broken(
+    lines: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where that was too long to be parsed at once it read all from the beginning, which doubled the time."""
+    read: list[str] = []
+    run = python_calls.grammar.run
+    monkeypatch.setattr(python_calls.grammar, "run", lambda *of: (read.append(of[1]), run(*of))[1])
+    text = "find(a=1)\n" * lines + "find(a=" + "\\" * 20 * lines
+    with pytest.raises(ParseError, match="found '") as error:
+        read_calls(text, Limits())
+    assert error.value.offset == text.index("\\")
+    assert [len(part) < len(text) - 8 * lines for part in read] == [True]
+
+
+def test_too_many_brackets_that_something_closes_are_no_cut() -> None:
+    """With 100,000 a text that is broken was said to be cut off at its end, and read twice."""
+    many = cut.DEEP + 2
+    assert len(left_open("[" * many)) == many - 1
+    assert left_open("[" * many + "}") == left_open("[}") == []
 
 
 def test_nodes_that_are_a_value_are_no_calls() -> None:

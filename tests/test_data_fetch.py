@@ -16,6 +16,8 @@ from planner_eval.datasets.fetch import Fetched, Options, fetch
 from planner_eval.datasets.published import Dataset, File, find, published, read
 from planner_eval.datasets.store import accepted, cache_folder, place, verify
 from tests.dataserver import Files, serving
+from tests.endpoint_answers import Answer
+from tests.fuzz_endpoints import Server
 
 BODY = b"".join(b"line %d of a file that is long enough to break\n" % n for n in range(20_000))
 
@@ -275,3 +277,25 @@ def test_a_server_that_sends_a_byte_now_and_then_is_given_up(
     with pytest.raises(DatasetError, match=r"the server sent \d bytes in 0.2 seconds; \d+ bytes are kept"):
         list(fetch(dataset(files, KNOWN), folder, FAST))
     assert len(files.log) == 4
+
+
+@pytest.mark.parametrize(
+    ("said", "how", "why"),
+    [
+        ("HTTP/1.1 100 Continue\r\n\r\n", "endless", "head of the server's answer is longer than 262,144"),
+        ("HTTP/1.1 302 Found\r\nLocation: ?a\r\n\r\nmore", "endless", "answer is longer than 262,144 bytes"),
+        ("HTTP/1.1 200 OK\r\n" + "X-A: 1\r\n" * 50, "drip", r"in 0.2 seconds, and not the whole head"),
+        ("HTTP/1.1 302 Found\r\nLocation: ftp://a/\r\nContent-Length: 0\r\n\r\n", "keep", "unknown url type"),
+    ],
+)
+def test_a_server_that_does_not_come_to_the_body_is_given_up(
+    said: str, how: str, why: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Status lines without end, a head that drips and what a redirect says were read for ever."""
+    monkeypatch.setattr("planner_eval.datasets.fetch.TIMEOUT", 0.2)
+    with Server() as server:
+        server.set((Answer((said.encode(),), how),))
+        data = replace(dataset(Files(folder), KNOWN), address=f"{server.url}/")
+        with pytest.raises(DatasetError, match=rf"{why}.*0 bytes are kept"):
+            list(fetch(data, folder, FAST))
+        assert server.asked == 4

@@ -19,8 +19,7 @@ TRIES = 4
 """How often a broken connection is taken up again before the download is given up."""
 
 TIMEOUT = 30.0
-SLOWEST = 4096
-"""Bytes that have to come in so many seconds: a server that sends one now and then is as good as silent."""
+"""Seconds in which the head of an answer has to be there, and then each of some bytes of its body."""
 LARGEST = 4 << 30
 """A file of unknown size is not read beyond this."""
 
@@ -201,7 +200,9 @@ def _continue(url: str, file: File, part: Path, progress: Progress) -> None:
     """
     from http.client import HTTPException
     from urllib.error import HTTPError, URLError
-    from urllib.request import Request, urlopen
+    from urllib.request import Request
+
+    from planner_eval.datasets.paced import Slow, opened
 
     have = _usable(file, part)
     if have and have == file.bytes:
@@ -212,7 +213,7 @@ def _continue(url: str, file: File, part: Path, progress: Progress) -> None:
         if _tag(part).exists():
             headers["If-Range"] = _tag(part).read_text(encoding="latin-1")
     try:
-        with urlopen(Request(url, headers=headers), timeout=TIMEOUT) as answer:
+        with opened(Request(url, headers=headers), TIMEOUT) as answer:
             _receive(answer, file, part, have, progress)
     except HTTPError as problem:
         said = f"the server answered {problem.code} {problem.reason}"
@@ -223,6 +224,8 @@ def _continue(url: str, file: File, part: Path, progress: Progress) -> None:
         elif problem.code not in (408, 429, 500, 502, 503, 504):
             raise DatasetError(f"{url}: {said}") from None
         raise _Broken(said) from None
+    except Slow as problem:
+        raise _Broken(str(problem)) from None
     except URLError as problem:
         raise _Broken(f"no connection ({problem.reason})") from None
     except (OSError, HTTPException) as problem:
@@ -260,17 +263,12 @@ def _receive(answer: Any, file: File, part: Path, have: int, progress: Progress)
     limit = file.bytes if file.bytes is not None else LARGEST
     with part.open("ab" if have else "wb") as stream:
         progress(file.path, have, total)
-        began, before = time.monotonic(), have
         while block := answer.read1(CHUNK // 16):
             have += len(block)
             if have > limit:
                 break
             stream.write(block)
             progress(file.path, have, total)
-            if (now := time.monotonic()) - began > TIMEOUT:
-                if have - before < SLOWEST:
-                    raise _Broken(f"the server sent {have - before:,} bytes in {TIMEOUT:g} seconds")
-                began, before = now, have
     if have > limit:
         part.unlink()
         raise DatasetError(f"{file.path}: the server sends more than {limit:,} bytes; not kept")

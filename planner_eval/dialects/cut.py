@@ -36,6 +36,9 @@ class Cut(ParseError):
         self.start = start
 
 
+_CLOSING = re.compile(r"[\])}]")
+
+
 def left_open(text: str, start: int = 0) -> list[tuple[int, str]]:
     """The brackets that are open where a text ends, outermost first; none where it breaks before its end.
 
@@ -47,8 +50,8 @@ def left_open(text: str, start: int = 0) -> list[tuple[int, str]]:
         kind = match.lastgroup
         if kind == "open":
             waiting.append((match.start(), match.group()))
-            if len(waiting) > DEEP:
-                break
+            if len(waiting) > DEEP:  # to its end it opens more, or it breaks: no notation closes so many
+                return [] if _CLOSING.search(text, match.end()) else waiting
         elif kind == "close":
             if not waiting or PAIRS[waiting[-1][1]] != match.group():
                 return []

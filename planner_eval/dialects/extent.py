@@ -29,8 +29,8 @@ def _around(held: str) -> str:
 
 _WHOLE = ("(?!)", _around(_HELD), _around(f"{_HELD}|{_around(_HELD)}"))
 """A piece that is whole, without apostrophes, of up to so many levels of brackets."""
-DEEP = 100_000
-"""Brackets that are open at once, past which nothing is looked for: no notation reads the hundredth part."""
+DEEP = 10_000
+"""Brackets that are open at once, past which nothing is looked for: no notation reads the tenth part."""
 
 
 @cache

@@ -122,7 +122,7 @@ def read_calls(
         try:
             raw = read_grammar(text, defined, limits)
         except ParseError as error:
-            if isinstance(tree, SyntaxError) and _PROGRAM.search(text):
+            if isinstance(tree, SyntaxError) and tree.msg and _PROGRAM.search(text):
                 raise _python_error(tree, text) from None
             raise error from None
     return raw
@@ -137,7 +137,7 @@ def _refuse_part(text: str, part: BrokenPart) -> None:
     try:
         read_grammar(text[part.start : part.end])
     except ParseError as error:
-        if _PROGRAM.search(text):
+        if part.msg and _PROGRAM.search(text):
             raise _python_error(part, text) from None
         raise ParseError(error.reason, text=text, offset=part.start + (error.offset or 0)) from None
 

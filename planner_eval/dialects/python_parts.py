@@ -41,7 +41,7 @@ class BrokenPart(SyntaxError):
     """What is wrong with long text.
 
     Args:
-        error: The error of a part.
+        error: The error of a part; one that says nothing where the part is too long to be parsed at once.
         start: Where the part begins.
         end: Where it ends.
     """
@@ -139,6 +139,8 @@ def are_expressions(body: list[ast.stmt]) -> bool:
 def _refuse_part(source: _Source, long: Long, start: int, end: int) -> None:
     try:
         source.part(long, start, end)
+    except Uncut:
+        raise BrokenPart(SyntaxError(), start, end) from None
     except SyntaxError as error:
         raise BrokenPart(error, start, end) from None
 

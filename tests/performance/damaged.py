@@ -139,7 +139,7 @@ STEEPEST = (
     Case("openai-programmatic", calls, "a run of ["),
     Case("openai-programmatic", calls, "a run of {"),
 )
-"""Those with the largest factor now: from 256,000 characters or 100,000 brackets on, reading differs."""
+"""Those that took a slower way from 256,000 characters or 100,000 brackets on."""
 
 
 def spent(text: str, *, repair: bool, runs: int = 3) -> float:
