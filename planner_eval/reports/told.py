@@ -58,7 +58,7 @@ class Said(NamedTuple):
     also: Sequence[tuple[Where | None, Where | None]] = ()
 
 
-def said_of(edit: Edit, pred: Spans) -> Said:
+def said_of(edit: Edit, pred: Spans | None) -> Said:
     """An edit of a comparison."""
     (gold, ours), *also = [(_where(gold, None), _where(mine, pred)) for mine, gold in edit.places]
     return Said(edit.code, edit.message, edit.cause, gold, ours, also)
