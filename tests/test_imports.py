@@ -158,6 +158,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "a name of one word alone may be a data set: 7 ms": ("datasets.sources",),
     "one way of writing a drawing is wanted: 3 to 25 ms each": (
         "drawing.boxes",
+        "drawing.child",
         "drawing.dot",
         "drawing.layout",
         "drawing.listing",

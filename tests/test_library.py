@@ -136,7 +136,7 @@ ALLOWED = {
     "what results are and how they are written": {
         "benchmarks.details", "benchmarks.score", "catalogs.formats", "catalogs.writing",
         "comparison.contrast", "dialects.listing",
-        "dialects.plan", "drawing", "drawing.graphs", "drawing.layout", "drawing.plots",
+        "dialects.plan", "drawing", "drawing.child", "drawing.graphs", "drawing.plots",
         "drawing.runs", "execution.wire", "metrics", "metrics.edit_distance", "plan.model", "plan.statistics",
         "plan.summary", "plan.words", "records.rows", "scoring.agreement_formats", "scoring.allowed",
         "scoring.compare", "scoring.compare_formats", "scoring.junit", "scoring.report_formats",

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from planner_eval.base.errors import InputError, RenderError
-from planner_eval.drawing import layout, render, render_many
-from planner_eval.drawing.layout import Child, draw_many
+from planner_eval.drawing import child, render, render_many
+from planner_eval.drawing.child import Child
+from planner_eval.drawing.layout import draw_many
 from planner_eval.plan.model import Call, Plan
 from tests.conftest import ROOT
 from tests.render_plans import demo, dense
@@ -54,19 +58,19 @@ def test_many_slow_graphs_among_many_good_ones() -> None:
 
 @needs_pygraphviz
 def test_a_child_that_dies_is_replaced() -> None:
-    child = Child("svg", 5.0)
-    child.await_start()
+    one = Child("svg", 5.0)
+    one.await_start()
     try:
-        first = child.process.pid
-        child.process.kill()
-        child.process.wait()
-        child.send(GOOD.encode())
-        assert child.result().error == "Graphviz ended without an answer"
-        child.send(GOOD.encode())
-        assert child.result().data
-        assert child.process.pid != first
+        first = one.process.pid
+        one.process.kill()
+        one.process.wait()
+        one.send(GOOD.encode())
+        assert one.result().error == "Graphviz ended without an answer"
+        one.send(GOOD.encode())
+        assert one.result().data
+        assert one.process.pid != first
     finally:
-        child.close()
+        one.close()
 
 
 @needs_pygraphviz
@@ -84,6 +88,116 @@ def _children() -> set[int]:
         ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(os.getpid())], capture_output=True, text=True
     )
     return {int(line.split()[0]) for line in listed.stdout.splitlines() if "worker.py" in line}
+
+
+@needs_pygraphviz
+def test_one_child_is_kept_for_the_next_drawing() -> None:
+    plan, other = Plan((Call("c1", "f"),)), Plan((Call("c1", "g"),))
+    first = render(plan)
+    kept = _children()
+    assert len(kept) == 1
+    assert (render(plan, deadline=3.0), render(other) == first) == (first, False)
+    assert render(plan, format="png").startswith(b"\x89PNG")
+    assert _children() == kept
+    assert len(list(draw_many([GOOD] * 40, "svg"))) == 40
+    assert len(_children()) == 1
+
+
+@needs_pygraphviz
+def test_a_kept_child_that_hangs_or_dies_is_replaced() -> None:
+    render(Plan())
+    kept = _children()
+    assert not next(draw_many([SLOW], "svg", deadline=0.3)).data
+    assert not _children()
+    assert render(Plan())
+    again = _children()
+    assert (len(again), again & kept) == (1, set())
+    os.kill(*again, signal.SIGKILL)
+    assert _ends(*again)
+    assert render(Plan())
+    assert not _children() & again
+
+
+@needs_pygraphviz
+def test_threads_draw_side_by_side() -> None:
+    plans = [Plan((Call("c1", f"tool{at}"),)) for at in range(24)]
+    alone = [render(plan) for plan in plans]
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(render, plans)) == alone
+    assert len(_children()) <= 2, "two that are done at once may both stay"
+
+
+KEPT = """
+import os, sys, threading, time
+from planner_eval.drawing import child, render
+from planner_eval.plan.model import Call, Plan
+plan = Plan((Call("c1", "f"),))
+drawn = render(plan)
+assert threading.active_count() == 1, "who forks may have no threads"
+print(child._idle[0].process.pid, flush=True)
+"""
+FORKED = """
+import warnings
+warnings.simplefilter("ignore", DeprecationWarning)
+there = os.fork()
+if not there:
+    same = render(plan) == drawn and not child._idle[0].process.pid == os.getppid()
+    print(child._idle[0].process.pid, flush=True)
+    os._exit(0 if same else 1)
+assert os.waitpid(there, 0)[1] == 0
+assert render(plan) == drawn
+print(child._idle[0].process.pid, flush=True)
+"""
+
+
+def _told(code: str, **more: Any) -> list[int]:
+    """The numbers that a process prints, which warns of nothing."""
+    command = [sys.executable, "-X", "dev", "-W", "error", "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, **more)
+    assert done.stderr == ""
+    return [int(line) for line in done.stdout.split()]
+
+
+def _ends(pid: int) -> bool:
+    """Whether a process is gone within ten seconds."""
+    for _ in range(200):
+        listed = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True).stdout
+        if listed.strip()[:1] in ("", "Z"):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@needs_pygraphviz
+@pytest.mark.parametrize("end", ["", "os.kill(os.getpid(), 9)", "os._exit(3)", "sys.exit(4)"])
+def test_a_kept_child_ends_with_its_process(end: str) -> None:
+    (kept,) = _told(KEPT + end)
+    assert _ends(kept)
+
+
+@needs_pygraphviz
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
+def test_a_forked_process_has_a_child_of_its_own() -> None:
+    first, forked, after = _told(KEPT + FORKED)
+    assert (first == after, first == forked) == (True, False)
+    assert _ends(forked)
+    assert _ends(first)
+
+
+@needs_pygraphviz
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
+def test_a_forked_process_does_not_keep_the_child_of_another() -> None:
+    code = KEPT + "sleeper = os.fork()\nif not sleeper: time.sleep(30); os._exit(0)\n"
+    code += "print(sleeper, flush=True); os.kill(os.getpid(), 9)"
+    done = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert done.stdout is not None
+    kept, sleeper = int(done.stdout.readline()), int(done.stdout.readline())
+    try:
+        assert _ends(kept)
+    finally:
+        os.kill(sleeper, signal.SIGKILL)
+        done.stdout.close()
+        done.wait()
 
 
 @needs_pygraphviz
@@ -134,9 +248,10 @@ def test_formats_and_themes_that_do_not_exist() -> None:
 def no_pygraphviz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that finds no pygraphviz."""
     worker = tmp_path / "worker.py"
-    source = layout.WORKER.read_text(encoding="utf-8").replace('find_spec("pygraphviz")', "None")
+    source = child.WORKER.read_text(encoding="utf-8").replace('find_spec("pygraphviz")', "None")
     worker.write_text(source, encoding="utf-8")
-    monkeypatch.setattr(layout, "WORKER", worker)
+    child.end_idle()
+    monkeypatch.setattr(child, "WORKER", worker)
 
 
 @pytest.mark.usefixtures("no_pygraphviz")

@@ -188,6 +188,40 @@ def test_keys(browser: Any, demo: Path) -> None:
         assert not page.locator("#help").is_visible()
 
 
+def test_words_are_found_in_texts_and_questions(browser: Any, tmp_path: Path) -> None:
+    """What differs says nothing of them: they are unpacked with the first search."""
+    pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
+    asked = ["Where is the Kremlin?", "A table for two", [{"role": "user", "content": "Two in Basel"}]]
+    lines = [(f"f(#x='{at}', #kept='Alpha{at}')", f"f(#x='9', #kept='alpha{at}')") for at in range(3)]
+    pred.write_text(
+        "".join(json.dumps({"id": at, "output": one}) + "\n" for at, (one, _) in enumerate(lines))
+    )
+    rows = [{"id": at, "gold": one, "question": asked[at]} for at, (_, one) in enumerate(lines)]
+    gold.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    file = written(tmp_path / "page.html", pred, gold)
+    with opened(browser, file, "#view=pairs") as page:
+        for words, wanted in (
+            ("kremlin", 1),
+            ("two", 2),
+            ("two basel", 1),
+            ("alpha2", 1),
+            ("ALPHA", 3),
+            ("no", 0),
+        ):
+            page.locator("#find").fill(words)
+            page.wait_for_function("n => list.found.length === n && !byId('deeper').textContent", arg=wanted)
+            assert found(page) == f"{wanted} of 3 pairs"
+
+
+def test_what_is_alike_is_no_score(browser: Any, demo: Path) -> None:
+    with opened(browser, demo, "#id=trip-missing&sort=alike") as page:
+        page.locator("#pair-id").wait_for()
+        assert page.locator("#pair .chips .muted").inner_text() == "40 % of calls alike"
+        shares = page.evaluate("list.found.map(k => all.score[k])")
+        assert shares == sorted(shares)
+        assert "score" not in page.locator("#sort").inner_text()
+
+
 def test_links_and_back(browser: Any, demo: Path) -> None:
     with opened(browser, demo, "#id=trip-missing&code=call.missing") as page:
         page.locator("#pair-id", has_text="trip-missing").wait_for()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from planner_eval.reports.notebook import SCRIPTS as IN_NOTEBOOKS
 from planner_eval.reports.page import SCRIPTS
 from tests.conftest import ROOT
 
@@ -25,8 +26,8 @@ REFUSED = {
 }
 
 
-def test_every_script_is_part_of_the_page() -> None:
-    assert sorted(SCRIPTS) == [file.name for file in FILES]
+def test_every_script_is_part_of_the_page_or_of_what_notebooks_show() -> None:
+    assert sorted({*SCRIPTS, *IN_NOTEBOOKS}) == [file.name for file in FILES]
 
 
 @pytest.mark.parametrize("file", FILES, ids=[file.name for file in FILES])
@@ -58,7 +59,7 @@ def test_the_template_has_no_style_or_script_of_its_own() -> None:
 @pytest.mark.parametrize("role", ["missing", "extra", "changed", "wrong"])
 def test_roles_have_the_colours_of_the_drawings(role: str) -> None:
     """Light as the default theme, dark as the dark one; ids are CSS's names for text and ground."""
-    style = (FOLDER / "style.css").read_text(encoding="utf-8")
+    style = (FOLDER / "drawing.css").read_text(encoding="utf-8")
     themes = [ROOT / "viz" / "themes" / f"{name}.toml" for name in ("default", "dark")]
     light, dark = (tomllib.loads(theme.read_text(encoding="utf-8"))["roles"][role] for theme in themes)
     assert f"--{role}: light-dark({light['text']}, {dark['text']})" in style

@@ -33,7 +33,7 @@ def draw_each(rows: Sequence[Row], form: str, look: Look, output: str) -> None:
     """A drawing a pair into a folder; a pair that could not be compared is told."""
     from pathlib import Path
 
-    from planner_eval.drawing.layout import Drawing
+    from planner_eval.drawing.child import Drawing
     from planner_eval.records.rows import STATES
 
     form = "text" if form == "listing" else form

@@ -19,7 +19,7 @@ from planner_eval.cli.terminal import colorful, counting
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from planner_eval.drawing.layout import Drawing
+    from planner_eval.drawing.child import Drawing
 
 
 class Look(NamedTuple):

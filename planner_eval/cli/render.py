@@ -23,7 +23,7 @@ from planner_eval.cli.terminal import colorful, counting
 
 if TYPE_CHECKING:
     from planner_eval.datasets.sources import Read, Source
-    from planner_eval.drawing.layout import Drawing
+    from planner_eval.drawing.child import Drawing
     from planner_eval.plan.model import Plan
 
 FORMATS = ("text", "boxes", *DRAWN)
@@ -124,7 +124,7 @@ def _with_plans(reads: Iterable[Read], empty: list[Read]) -> Iterator[Read]:
 
 def _drawn(reads: Iterable[Read], form: str, look: dict[str, Any]) -> Iterator[Named]:
     """Each record with its drawing; one that cannot be read has a drawing that says why."""
-    from planner_eval.drawing.layout import Drawing
+    from planner_eval.drawing.child import Drawing
 
     waiting: deque[Read] = deque()
 

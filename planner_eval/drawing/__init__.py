@@ -20,7 +20,7 @@ from planner_eval.plan.model import Diagnostic, Plan
 
 if TYPE_CHECKING:
     from planner_eval.comparison.diff import Diff
-    from planner_eval.drawing.layout import Drawing
+    from planner_eval.drawing.child import Drawing
     from planner_eval.drawing.themes import Theme
 
 FORMATS = (*DRAWN, "text", "boxes")
@@ -140,7 +140,7 @@ def scene_of(thing: Drawable) -> Scene:
 
 def _written(thing: Drawable, format: str, theme: Theme, *, force: bool, color: bool) -> Drawing:
     """A drawing that needs no layout of Graphviz."""
-    from planner_eval.drawing.layout import Drawing
+    from planner_eval.drawing.child import Drawing
 
     if format == "text":
         from planner_eval.drawing.listing import to_text

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-
 from planner_eval.base.errors import RenderError
 from planner_eval.drawing import Drawable, render
 from planner_eval.drawing.labels import visible
@@ -19,16 +17,6 @@ def notebook_svg(thing: Drawable) -> str | None:
 
 def _drawn(thing: Drawable) -> str:
     return render(thing, format="svg").decode()
-
-
-def notebook_listing(thing: Drawable) -> str | None:
-    """The thing as the command line tells it, where nothing can draw it; None where it is drawn.
-
-    Foreign text stays text: markup in it is escaped.
-    """
-    if notebook_svg(thing) is not None:
-        return None
-    return f"<pre>{html.escape(visible_lines(str(thing)))}</pre>"
 
 
 def visible_lines(text: str) -> str:

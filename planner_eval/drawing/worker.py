@@ -2,7 +2,8 @@
 
 Run as a file, not imported: it must not load the package, whose modules it does not need.
 
-Frames on standard input: two lengths (big-endian 32 bit), then the format's name and the DOT text.
+Frames on standard input: the deadline (big-endian 64 bit float) and two lengths (32 bit), then the format's
+name and the DOT text.
 Frames on standard output: a flag (0: drawn), two lengths, then the picture and what Graphviz had to
 say. The first answer comes unasked: it says which Graphviz draws, or with flag 1 why none does.
 """
@@ -43,6 +44,12 @@ def scratch() -> int:
     return os.dup(tempfile.TemporaryFile().fileno())
 
 
+def bound(seconds: float) -> None:
+    """End this process after so many seconds; 0: never."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
 class Picture(NamedTuple):
     """A picture, or nothing and why."""
 
@@ -55,20 +62,19 @@ class Painter:
 
     mode = "r"  # what pygraphviz asks of a file that it reads
 
-    def __init__(self, deadline: float) -> None:
+    def __init__(self) -> None:
         self.gv = bindings()
         # A pygraphviz built from source finds its plugins itself.
         make = getattr(self.gv, "gvContextWithBuiltins", self.gv.gvContext)
         self.context = make()
         self.source = scratch()
         os.dup2(scratch(), 2)
-        self.limit = deadline + ORPHAN_SECONDS
 
     def fileno(self) -> int:
         """The file that pygraphviz reads."""
         return self.source
 
-    def draw(self, source: bytes, form: bytes) -> Picture:
+    def draw(self, source: bytes, form: bytes, deadline: float) -> Picture:
         """One graph as a picture."""
         os.lseek(self.source, 0, os.SEEK_SET)
         os.ftruncate(self.source, 0)
@@ -76,8 +82,13 @@ class Painter:
         while written < len(source):
             written += os.write(self.source, source[written:])
         os.lseek(self.source, 0, os.SEEK_SET)
-        if hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, self.limit)
+        bound(deadline + ORPHAN_SECONDS)
+        try:
+            return self._drawn(form)
+        finally:
+            bound(0)
+
+    def _drawn(self, form: bytes) -> Picture:
         try:
             graph = self.gv.agread(self, None)
         except ValueError:
@@ -109,13 +120,13 @@ def answer(out: BinaryIO, data: bytes, said: bytes, *, failed: bool) -> None:
     out.flush()
 
 
-def serve(deadline: float) -> None:
+def serve() -> None:
     """Answer requests until standard input ends."""
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing but frames may reach the parent
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     try:
-        painter = Painter(deadline)
+        painter = Painter()
     except (ImportError, OSError) as error:
         answer(out, b"", str(error).encode("utf-8", "replace"), failed=True)
         return
@@ -123,10 +134,10 @@ def serve(deadline: float) -> None:
         str(getattr(painter.gv, f"GRAPHVIZ_{part}_VERSION", "?")) for part in ("MAJOR", "MINOR", "PATCH")
     )
     answer(out, b"", f"Graphviz {version}".encode(), failed=False)
-    while header := sys.stdin.buffer.read(8):
-        form_size, source_size = struct.unpack(">II", header)
+    while header := sys.stdin.buffer.read(16):
+        deadline, form_size, source_size = struct.unpack(">dII", header)
         form = sys.stdin.buffer.read(form_size)
-        picture = painter.draw(sys.stdin.buffer.read(source_size), form)
+        picture = painter.draw(sys.stdin.buffer.read(source_size), form, deadline)
         said = painter.complaints()
         why = picture.fault
         answer(out, picture.data, f"{why}\n".encode() + said if why else said, failed=bool(why))
@@ -134,4 +145,4 @@ def serve(deadline: float) -> None:
 
 if __name__ == "__main__":
     with contextlib.suppress(BrokenPipeError):
-        serve(float(sys.argv[1]))
+        serve()

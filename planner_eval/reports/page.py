@@ -39,8 +39,8 @@ def page(head: Mapping[str, Any], packs: Iterable[bytes]) -> Iterator[str]:
     """
     template = read(f"{_FOLDER}page.html")
     shown = {
-        "style": read(f"{_FOLDER}style.css"),
-        "script": "\n".join(read(_FOLDER + name) for name in SCRIPTS),
+        "style": part("drawing.css", "style.css"),
+        "script": part(*SCRIPTS),
     }
     shown |= {f"{name}_hash": _hash(text) for name, text in shown.items()}
     shown |= {"title": html.escape(visible(printable(str(head["title"])))), "head": in_page(head)}
@@ -50,6 +50,15 @@ def page(head: Mapping[str, Any], packs: Iterable[bytes]) -> Iterator[str]:
         lead = "\n" if number else ""
         yield f'{lead}<script type="application/octet-stream" id="pack-{number}">{pack.decode()}</script>'
     yield _filled(after, shown)
+
+
+def part(*names: str) -> str:
+    """Files of the page as one text.
+
+    >>> "sceneView" in part("scene.js", "draw.js")
+    True
+    """
+    return "\n".join(read(_FOLDER + name) for name in names)
 
 
 def in_page(data: Any) -> str:

@@ -58,7 +58,7 @@ class Said(NamedTuple):
     also: Sequence[tuple[Where | None, Where | None]] = ()
 
 
-def said_of(edit: Edit, pred: Spans) -> Said:
+def said_of(edit: Edit, pred: Spans | None) -> Said:
     """An edit of a comparison."""
     (gold, ours), *also = [(_where(gold, None), _where(mine, pred)) for mine, gold in edit.places]
     return Said(edit.code, edit.message, edit.cause, gold, ours, also)
@@ -164,9 +164,9 @@ def _fills(edit: Said, pred: Mapping[str, Any], gold: Mapping[str, Any]) -> tupl
 
     viz/report/data.js says the same of them.
     """
-    mine, his = _words_of(edit.pred, pred), _words_of(edit.gold, gold)
-    both = (text for pair in zip(mine, his, strict=True) for text in pair)
-    return (*both, _partner(edit))
+    a, b, c, d, e = _words_of(edit.pred, pred)
+    v, w, x, y, z = _words_of(edit.gold, gold)
+    return a, v, b, w, c, x, d, y, e, z, _partner(edit)
 
 
 def _words_of(place: Where | None, plan: Mapping[str, Any]) -> tuple[str, str, str, str, str]:

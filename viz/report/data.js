@@ -189,6 +189,28 @@ async function detail(k) {
   return made;
 }
 
+const spoken = asked => (Array.isArray(asked) ? asked.map(({ text }) => text).join("\n") : asked || "");
+
+/**
+ * All texts in small letters: of predictions by pair, of gold plans, each with its question, by number.
+ * Yields after each pack which share is done.
+ */
+async function* unpackTexts(into) {
+  const { golds, place } = await packedIndex(), pairs = new Uint32Array(place.length);
+  place.forEach((at, k) => { pairs[at] = k; });
+  into.of = golds;
+  for (let number = 1; number < head.packs; number++) {
+    const found = await unpack(number), first = (number - 1) * head.chunk;
+    if (number > head.details) {
+      const [plans, asked] = found;
+      for (const [at, one] of plans.entries())
+        into.golds.push(`${(one && one[1]) || ""}\n${spoken(asked[at])}`.toLowerCase());
+    } else for (const [, texts] of found)
+      texts.forEach((text, at) => { if (text) into.preds[pairs[first + at]] += `${text}\n`.toLowerCase(); });
+    yield number / (head.packs - 1);
+  }
+}
+
 /** The command that shows a pair again; null where the page was not made from files. */
 function commandOf(id) {
   if (!head.command) return null;

@@ -54,7 +54,7 @@ function prepare(index) {
   for (const [name, column] of Object.entries(index.fields || {})) {
     facets.push(facetOf(`f.${name}`, visible(name), strings, column));
   }
-  all = { ...index, n: index.id.length, names, facets, orders: { "": null }, lower: null, words: null };
+  all = { ...index, n: index.id.length, names, facets, orders: { "": null }, lower: null, words: null, texts: null };
 }
 
 /** Position in WHO; -1 where gold says nothing. */
@@ -68,6 +68,9 @@ function whoIsRight(names, index, k) {
 const idOf = k => all.strings[all.id[k]];
 const stateOf = k => all.names[all.state[k]];
 const stateOfB = k => all.names[all.state_b[k]];
+const ALIKE = "calls that no difference is about, of the calls of both plans";
+/** How many of a pair's calls no difference is about; never all where there is one. */
+const alikeText = k => `${Math.floor(all.score[k] / 10)} %`;
 const firstOf = k => (all.first[k] < 0 ? "" : all.strings[all.first[k]]);
 
 /** The strings of each pair that words are looked for in, end to end. */
@@ -104,11 +107,34 @@ function prepareSearch() {
   all.words ||= wordsOfPairs();
 }
 
+const MOST_SEARCHED = 50_000; // pairs whose texts are looked through: more take too long at each letter
+
+/** With the first search all texts and questions are unpacked, a thousand pairs at a time; the last finds again. */
+async function prepareTexts() {
+  if (all.texts || all.n > MOST_SEARCHED) return;
+  all.texts = { preds: all.id.map(() => ""), golds: [], of: [] };
+  for await (const share of unpackTexts(all.texts)) {
+    byId("deeper").textContent = share < 1 ? `looking into texts: ${Math.floor(100 * share)} %` : "";
+    await new Promise(resolve => setTimeout(resolve));
+  }
+  if (state.view !== "pairs") return;
+  refilter(true);
+  showOpen();
+}
+
+/** Whether a pair's texts or question hold a word, as far as they are unpacked. */
+function textsWith(word) {
+  const { preds, golds, of } = all.texts,
+    known = golds.map(text => text.includes(word));
+  return k => preds[k].includes(word) || of.some(numbers => known[numbers[k]]);
+}
+
 /** Which pairs have all words, as a list of zeros and ones; null where none is asked for. */
 function pairsWith(text) {
   const words = wordsOf(text);
   if (!words.length) return null;
   prepareSearch();
+  prepareTexts().catch(failed);
   const { begins, flat } = all.words,
     fits = new Uint8Array(all.n).fill(1);
   for (const word of words) {
@@ -116,11 +142,12 @@ function pairsWith(text) {
     all.lower.forEach((one, s) => {
       if (one.includes(word)) has[s] = 1;
     });
+    const inTexts = all.texts ? textsWith(word) : () => false;
     for (let k = 0; k < all.n; k++) {
       if (!fits[k]) continue;
       let at = begins[k];
       while (at < begins[k + 1] && !has[flat[at]]) at++;
-      if (at === begins[k + 1]) fits[k] = 0;
+      if (at === begins[k + 1] && !inTexts(k)) fits[k] = 0;
     }
   }
   return fits;
@@ -135,7 +162,7 @@ function orderOf(sort) {
   const ways = {
     id: (a, b) => compare(idOf(a), idOf(b)),
     state: (a, b) => all.state[a] - all.state[b],
-    score: (a, b) => (all.score ? all.score[a] - all.score[b] : 0),
+    alike: (a, b) => (all.score ? all.score[a] - all.score[b] : 0),
     edits: (a, b) => all.codes[a].length - all.codes[b].length,
   };
   if (!Object.hasOwn(ways, key)) return (all.orders[sort] = null);

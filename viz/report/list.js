@@ -78,7 +78,7 @@ function pairRow(k, position) {
   if (two) upper.push(stateChip(stateOf(k), "A"), stateChip(stateOfB(k), "B"));
   else upper.push(stateChip(stateOf(k)));
   if (all.score && all.score[k] >= 0)
-    upper.push(el("span", { class: "score", text: (all.score[k] / 1000).toFixed(2) }));
+    upper.push(el("span", { class: "score", title: ALIKE, text: alikeText(k) }));
   return el(
     "div",
     {

@@ -277,7 +277,7 @@ async function showPair(k) {
           two && stateChip(stateOfB(k), "B"),
           all.score &&
             all.score[k] >= 0 &&
-            el("span", { class: "muted", text: `score ${(all.score[k] / 1000).toFixed(3)}` }),
+            el("span", { class: "muted", title: ALIKE, text: `${alikeText(k)} of calls alike` }),
         ),
       ),
       fieldsOf(k),

@@ -6,8 +6,8 @@ const wholeLists = new Set();
 const SORTS = [
   ["", "as in the files"],
   ["id", "by id"],
-  ["score", "lowest score first"],
-  ["-score", "highest score first"],
+  ["alike", "fewest calls alike first"],
+  ["-alike", "most calls alike first"],
   ["-edits", "most kinds of difference"],
   ["state", "by state"],
 ];
@@ -18,7 +18,7 @@ function makePairs() {
   new ResizeObserver(([one]) => {
     pane.width = one.contentRect.width || innerWidth;
   }).observe(pane.node);
-  const told = [el("span", { id: "found" }), el("ul", { id: "chosen", "aria-label": "Filters in force" })];
+  const told = [el("span", { id: "found" }), el("span", { id: "deeper", class: "muted" }), el("ul", { id: "chosen", "aria-label": "Filters in force" })];
   byId("pairs").append(
     el("aside", { id: "facets", "aria-label": "Filters" }),
     el("div", { class: "column" }, controls(), el("div", { class: "found" }, told), makeList()),
@@ -31,7 +31,7 @@ function controls() {
   const search = el("input", {
     id: "find",
     type: "search",
-    placeholder: "ids, words, tools, values…",
+    placeholder: all.n > MOST_SEARCHED ? "ids, tools, differences…" : "ids, tools, differences, texts…",
     "aria-label": "Find pairs by words",
     autocomplete: "off",
     spellcheck: "false",
@@ -149,10 +149,10 @@ function showChosen() {
   );
 }
 
-/** Find the pairs anew, where what is asked for has changed. */
-function refilter() {
+/** Find the pairs anew, where what is asked for has changed, or again where there is more to be found in. */
+function refilter(again = false) {
   const asked = JSON.stringify([FILTERS.map(key => state[key]), state.fields, state.sort]);
-  if (last && last.asked === asked) return;
+  if (!again && last && last.asked === asked) return;
   const begun = performance.now(),
     found = matching(state);
   last = { asked, ...found };

@@ -1,0 +1,52 @@
+"""How a notebook shows a plan or a diff where Graphviz is missing: drawn by the page's script, or listed."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+from planner_eval.comparison.diff import Diff
+from planner_eval.drawing.notebook import notebook_svg, visible_lines
+from planner_eval.plan.model import Plan
+from planner_eval.reports.compact import plan_data
+from planner_eval.reports.page import in_page, part
+from planner_eval.reports.told import Where, said_of
+
+SCRIPTS = ("dom.js", "scene.js", "layout.js", "draw.js", "notebook.js")
+"""The files of the script, in their order."""
+
+
+def notebook_listing(thing: Plan | Diff) -> str | None:
+    """The thing as the command line tells it, with a script that draws it; None where Graphviz draws it.
+
+    What a notebook does not trust it shows without the script: then the listing stays. Foreign text is data:
+    markup in it is escaped.
+    """
+    if notebook_svg(thing) is not None:
+        return None
+    data = {"style": part("drawing.css"), **(_plan(thing) if isinstance(thing, Plan) else _diff(thing))}
+    return (
+        f'<div class="planeval-drawing"><pre>{html.escape(visible_lines(str(thing)))}</pre>'
+        f'<script type="application/json">{in_page(data)}</script>'
+        f"<script>(() => {{\n{part(*SCRIPTS)}}})();</script></div>"
+    )
+
+
+def _plan(plan: Plan) -> dict[str, Any]:
+    return {"pred": plan_data(plan)}
+
+
+def _diff(found: Diff) -> dict[str, Any]:
+    """Both plans, which calls stand for which, and the edits, as the script of a page has them."""
+    edits = []
+    for edit in found.edits:
+        said = said_of(edit, None)
+        places = [[_place(gold), _place(pred)] for gold, pred in ((said.gold, said.pred), *said.also)]
+        cause = -1 if said.cause is None else said.cause
+        edits.append([said.code, said.words, cause, *places[0], places[1:]])
+    aligned = [[gold, pred] for pred, gold, *_ in found.alignment.pairs]
+    return {"gold": plan_data(found.gold), **_plan(found.pred), "aligned": aligned, "edits": edits}
+
+
+def _place(where: Where | None) -> list[Any] | None:
+    return None if where is None else [where.call, where.argument]
