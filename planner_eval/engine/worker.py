@@ -154,8 +154,11 @@ def serve(task: Task, ends: Ends) -> None:
 
 def _answer(ends: Ends, data: dict[str, Any]) -> None:
     line = json.dumps(data).encode("ascii") + b"\n"
-    while line:
-        line = line[os.write(ends.answers, line) :]
+    try:
+        while line:
+            line = line[os.write(ends.answers, line) :]
+    except BrokenPipeError:  # the parent was killed: there is nobody to tell, on the terminal neither
+        os._exit(1)
 
 
 def stopped(error: Exception) -> dict[str, Any]:
