@@ -287,3 +287,17 @@ def test_a_quick_look_at_depth_passes_nothing_that_is_too_deep(monkeypatch: pyte
                 slowly.setattr(jsontext, "_nests_little", lambda *_: False)
                 jsontext.check_depth(text, Limits(depth=most))
     assert passed > 500
+
+
+@measures
+@pytest.mark.parametrize("line", ["f(class=1)", "  f(a=1)"])
+def test_a_listing_takes_no_more_memory_where_a_line_is_broken(line: str, tmp_path: Path) -> None:
+    """The text was searched twice, the second time beside the plan, which alone takes 82 MB."""
+    lines = ["f(a=1)"] * 90_000
+    lines[45_000] = line
+    file = tmp_path / "plan.txt"
+    file.write_text("\n".join(lines))
+    done, peak = measured("parse", str(file), seconds=20)
+    assert done.returncode == 0
+    assert done.stdout.count("  f  a=1") >= 89_999
+    assert 0 < peak < 30 + 1.5 * 82 + 40

@@ -133,6 +133,8 @@ def _reason(record: Record, plan: Plan, dialect: str | None) -> str:
 
     if record.dialect is not None:
         return "as the data set says"
+    if plan.reason is not None and isinstance(record.source, str):
+        return plan.reason
     reason = reason_of(record.source)
     if reason is not None:
         return reason

@@ -264,7 +264,7 @@ def _read(
         error.text = error.text or source
         error.dialect = error.dialect or dialect
         raise
-    return Recognised(found.dialect, found.raw)
+    return Recognised(found.dialect, found.raw._replace(reason=found.reason))
 
 
 def _talk(source: str, limits: Limits, values: list[Any] | None, *, located: bool) -> Source | None:
@@ -348,7 +348,7 @@ def _without_tokens(raw: RawPlan) -> RawPlan:
         if "<|" in call.name.lstrip("<|")
     ]
     calls = (replace(c, name=c.name.partition("<|")[0] or c.name) for c in raw.calls)
-    return RawPlan(tuple(calls), raw.answer, (*raw.notes, *notes))
+    return raw._replace(calls=tuple(calls), notes=(*raw.notes, *notes))
 
 
 def _read_data(

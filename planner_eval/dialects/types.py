@@ -82,7 +82,7 @@ def typed(raw: RawPlan, tools: ToolTypes | None, *, dialect: str) -> RawPlan:
         f"{dialect} writes values without types; those of {', '.join(dict.fromkeys(lacking))} stay texts: "
         "give a tool schema to type them"
     )
-    return RawPlan(calls, raw.answer, (*raw.notes, Diagnostic("value.untyped", message, "info")))
+    return raw._replace(calls=calls, notes=(*raw.notes, Diagnostic("value.untyped", message, "info")))
 
 
 def _typed_call(call: RawCall, types: Mapping[str, str] | None) -> RawCall:

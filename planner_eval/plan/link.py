@@ -82,7 +82,8 @@ def link(
         calls = tuple(map(_apart, calls, raw.calls, _others(ids, linker.missing)))
     if linker.backward_only is False:
         linker.note_cycle(len(calls))
-    return Plan(calls, tuple(linker.edges), answer, (*raw.notes, *linker.notes), dialect, text)
+    notes = (*raw.notes, *linker.notes)
+    return Plan(calls, tuple(linker.edges), answer, notes, dialect, text, reason=raw.reason)
 
 
 def _ids(calls: tuple[RawCall, ...], notes: list[Diagnostic]) -> list[str]:

@@ -112,11 +112,15 @@ class RawCall:
 
 
 class RawPlan(NamedTuple):
-    """What a dialect's parser gives: raw calls, the named answer if the notation has one, notes."""
+    """What a dialect's parser gives: raw calls, the named answer if the notation has one, notes.
+
+    A search of a text says the reason too for which it took a notation.
+    """
 
     calls: tuple[RawCall, ...]
     answer: Arguments | None = None
     notes: tuple[Diagnostic, ...] = ()
+    reason: str | None = None
 
 
 # ---------------------------------------------------------------- as meant
@@ -243,6 +247,7 @@ class Plan:
         dialect: The dialect the plan was read in; side data.
         text: The text the plan was read from; side data.
         steps: The number of each call's written step, where inference took steps for generations; side data.
+        reason: Why the dialect was taken, where a search of the text decided it; side data.
     """
 
     calls: tuple[Call, ...] = ()
@@ -252,6 +257,7 @@ class Plan:
     dialect: str | None = field(default=None, compare=False)
     text: str | None = field(default=None, compare=False, repr=False)
     steps: tuple[int, ...] = field(default=(), compare=False, repr=False)
+    reason: str | None = field(default=None, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.calls)
