@@ -324,12 +324,12 @@ class Pairing:
         """What speaks for a pair in the values that differ; only where there is a choice it is asked for."""
         ours = self.pred.parts[pred] or self.pred.features(pred)
         theirs = self.gold.parts[gold] or self.gold.features(gold)
+        mine, wanted = self.pred.arguments(pred), self.gold.arguments(gold)
         near = 0.0
         for name in differ:
-            mine, wanted = ours.get(name), theirs.get(name)
-            if mine and wanted and not mine.isdisjoint(wanted):
-                values = self.pred.arguments(pred)[name][2], self.gold.arguments(gold)[name][2]
-                near += in_common(mine, wanted, listed=type(values[0]) is list or type(values[1]) is list)
+            if name in ours and name in theirs and not ours[name].isdisjoint(theirs[name]):
+                listed = list in (type(mine[name][2]), type(wanted[name][2]))
+                near += in_common(ours[name], theirs[name], listed=listed)
         found = min(near, NEAR) * ALIKE
         if self._few:
             self._near[pred, gold] = found
