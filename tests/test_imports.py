@@ -98,7 +98,12 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "verbs.score_runs",
     ),
     "only --patch needs it: 3 ms of each diff": ("comparison.patch",),
-    "only --causes needs it: 3 ms of each score, with what mends": ("scoring.attribution",),
+    "only --causes needs them: 3 ms of each score with what mends, 1 with what sums": (
+        "scoring.attribution",
+        "scoring.causes",
+        "scoring.causes_formats",
+        "scoring.credits",
+    ),
     "only tables need it, which diff does not write for people": ("base.tables",),
     "only a schema that says more than types do needs them: 3 ms, 50 with jsonschema": (
         "catalogs.judge",

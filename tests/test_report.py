@@ -97,6 +97,23 @@ def test_the_page_says_of_every_pair_what_diff_says(tmp_path: Path, planted: Pat
         assert_tells(Page.of(file), told(pred, gold, *more))
 
 
+def test_the_page_says_of_the_selftest_s_pairs_what_diff_says(tmp_path: Path) -> None:
+    """From the files, and from a run of diff: edits, words, places and states; and what is right is right."""
+    known = json.loads((ROOT / "data" / "selftest" / "plan_pairs.json").read_text(encoding="utf-8"))
+    assert len(known) == 38
+    files = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
+    for file, field, side in zip(files, ("output", "gold"), ("pred", "gold"), strict=True):
+        file.write_text("".join(json.dumps({"id": one["id"], field: one[side]}) + "\n" for one in known))
+    rows, sure = told(*files), {one["id"] for one in known if not one["policy_dependent"]}
+    states = [(row["id"], row["state"] == "same") for row in rows if row["id"] in sure]
+    assert states == [(one["id"], one["same"]) for one in known if not one["policy_dependent"]]
+    assert planeval("diff", *files, "-o", f"{tmp_path / 'run'}/").returncode == 1
+    for what in ((files[0], "--gold", files[1], "--strict"), (tmp_path / "run",)):
+        done = planeval("report", *what, "-o", tmp_path / "page.html")
+        assert (done.returncode, done.stdout) == (0, ""), done.stderr
+        assert_tells(Page.of(tmp_path / "page.html"), rows)
+
+
 def test_the_head_says_what_score_says(tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     planeval("report", *DEMO[:1], "--gold", DEMO[1], "--by", "calls", "-o", file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.quick import quick
 from planner_eval.engine.described import described
@@ -12,11 +12,13 @@ from planner_eval.engine.job import Pair
 from planner_eval.engine.staged import staged
 from planner_eval.policy import Policy, recognised
 from planner_eval.records.rows import Evaluation, Row, Sides
-from planner_eval.scoring.credits import Credits
 from planner_eval.scoring.report import About
 from planner_eval.scoring.row_lines import Lines, row_columns
 from planner_eval.scoring.scored import Scored, scored_row
 from planner_eval.scoring.totals import Totals
+
+if TYPE_CHECKING:
+    from planner_eval.scoring.credits import Credits
 
 _PLACES = ("cache", "folder")
 """Fields of a reading that say where data sets lie, not what is in them."""

@@ -17,7 +17,7 @@ MAX_TEXT = 20_000
 _text: Callable[[str], str] = json.encoder.encode_basestring
 _encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 # The encoder's own encode() makes this anew for each text, which takes longer than a short text.
-_made = json.encoder.c_make_encoder
+_made: Any = getattr(json.encoder, "c_make_encoder", None)
 _parts = _made and _made(None, _encoder.default, _text, None, ":", ",", False, False, True)
 _EXACT = 2**53
 _WORDS = {None: "null", True: "true", False: "false"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
@@ -12,11 +12,13 @@ from planner_eval.base.named import NamedTuple
 from planner_eval.base.quick import quick
 from planner_eval.metrics.counts import Counts, Tally
 from planner_eval.records.rows import STATES
-from planner_eval.scoring.causes import Causes
 from planner_eval.scoring.columns import Column, exact_sum
 from planner_eval.scoring.intervals import Interval, intervals
 from planner_eval.scoring.scored import STRUCTURE, Scored
 from planner_eval.scoring.totals import Totals
+
+if TYPE_CHECKING:
+    from planner_eval.scoring.causes import Causes
 
 
 @quick

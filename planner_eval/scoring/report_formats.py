@@ -13,7 +13,6 @@ from planner_eval.base.text import one_line
 from planner_eval.metrics import METRICS
 from planner_eval.metrics.counts import Counts
 from planner_eval.plan.words import plain_scope
-from planner_eval.scoring.causes_formats import cause_rows, causes_data, causes_text
 from planner_eval.scoring.junit import Case, junit_pieces, outcome
 from planner_eval.scoring.report import Estimate, Report
 from planner_eval.scoring.row_lines import row_data, tally_data
@@ -85,8 +84,11 @@ def write_report(
         return junit_pieces(cases, outcomes)
     causes = report.causes
     if form == "csv":
-        cells = figure_rows(report.figures) if causes is None else cause_rows(causes.rows)
-        return iter([table(cells, form)])
+        if causes is None:
+            return iter([table(figure_rows(report.figures), form)])
+        from planner_eval.scoring.causes_formats import cause_rows
+
+        return iter([table(cause_rows(causes.rows), form)])
     kept = shown(report.figures, every)
     listed = failures and report.totals.pairs > report.totals.states["same"]
     if form == "md":
@@ -178,7 +180,19 @@ def _text(report: Report, kept: Sequence[Estimate]) -> list[str]:
 
 def _costs(report: Report, form: str) -> list[str]:
     """What root causes cost, where that was asked for."""
-    return [] if report.causes is None else [causes_text(report.causes, form)]
+    if report.causes is None:
+        return []
+    from planner_eval.scoring.causes_formats import causes_text
+
+    return [causes_text(report.causes, form)]
+
+
+def _attribution(report: Report) -> dict[str, Any]:
+    if report.causes is None:
+        return {}
+    from planner_eval.scoring.causes_formats import causes_data
+
+    return {"attribution": causes_data(report.causes)}
 
 
 def left_out(report: Report, every: Collection[str] = ()) -> list[str]:
@@ -237,6 +251,6 @@ def report_data(report: Report, rows: Iterable[Scored]) -> dict[str, Any]:
             for key, groups in report.breakdown.items()
         },
         "causes": report.codes(),
-        **({} if report.causes is None else {"attribution": causes_data(report.causes)}),
+        **_attribution(report),
         "rows": [row_data(row) for row in rows],
     }

@@ -11,7 +11,6 @@ from typing import Any, overload
 from planner_eval.metrics import METRICS
 from planner_eval.metrics.counts import Counts, Share, Tally
 from planner_eval.records.rows import JUDGED
-from planner_eval.scoring.credits import COLUMNS, Credits
 from planner_eval.scoring.scored import Scored
 
 _encoded = json.JSONEncoder(ensure_ascii=False).encode
@@ -130,6 +129,11 @@ def row_columns(metrics: Sequence[str], by: Sequence[str], *, causes: bool = Fal
         by: What figures are broken down by.
         causes: What root causes cost is kept.
     """
+    credited = {}
+    if causes:
+        from planner_eval.scoring.credits import COLUMNS
+
+        credited = {"credits": COLUMNS}
     fields = {"counts": ("hit", "pred", "gold", "f1"), "share": ("part", "whole", "value")}
     return {
         **dict.fromkeys(("id", "state"), str),
@@ -142,7 +146,7 @@ def row_columns(metrics: Sequence[str], by: Sequence[str], *, causes: bool = Fal
         "file": str,
         "line": int,
         "mistaken": [[str]],
-        **({"credits": COLUMNS} if causes else {}),
+        **credited,
     }
 
 
@@ -157,6 +161,11 @@ def row_of_columns(data: Mapping[str, Any]) -> Scored:
 
 def scored_of(data: Mapping[str, Any]) -> Scored:
     """A scored pair from what :func:`line_of` wrote of it."""
+    credits = None
+    if data.get("credits") is not None:
+        from planner_eval.scoring.credits import Credits
+
+        credits = Credits.of(data["credits"])
     return Scored(
         data["id"],
         data["state"],
@@ -170,7 +179,7 @@ def scored_of(data: Mapping[str, Any]) -> Scored:
         tuple((gold, pred) for gold, pred in data.get("mistaken", ())),
         data.get("file"),
         data.get("line"),
-        credits=None if data.get("credits") is None else Credits.of(data["credits"]),
+        credits=credits,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from planner_eval.base.quick import quick
 from planner_eval.comparison.align import match
@@ -14,7 +15,9 @@ from planner_eval.plan.model import Call, Plan
 from planner_eval.plan.structure import depth, nesting_patterns, scope
 from planner_eval.policy import DEFAULT_POLICY, Policy
 from planner_eval.records.rows import JUDGED, STATES, Row, is_cut
-from planner_eval.scoring.credits import Credits
+
+if TYPE_CHECKING:
+    from planner_eval.scoring.credits import Credits
 
 FIELDS = ("difficulty", "domain", "category")
 """Fields of gold records by which figures are broken down where the records have them."""

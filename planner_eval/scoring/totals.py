@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named import NamedTuple
 from planner_eval.plan.model import Plan
 from planner_eval.policy.unused import Names
 from planner_eval.records.rows import JUDGED, Row
-from planner_eval.scoring.causes import CauseSums
 from planner_eval.scoring.columns import Column, add_rows
 from planner_eval.scoring.scored import Scored
+
+if TYPE_CHECKING:
+    from planner_eval.scoring.causes import CauseSums
 
 HAS: Mapping[str, Callable[[Plan], bool]] = {
     "calls": lambda plan: bool(plan.calls),
@@ -83,7 +85,11 @@ class Totals:
         self.lacks: set[str] = set(known.get("lacks", HAS))
         self.names = Names()
         self.names.seen.update(tuple(name) for name in known.get("names", ()))
-        self.causes = CauseSums(known.get("causes")) if causes else None
+        self.causes: CauseSums | None = None
+        if causes:
+            from planner_eval.scoring import causes as summed
+
+            self.causes = summed.CauseSums(known.get("causes"))
 
     def _columns(self, data: Mapping[str, Any] | None = None) -> dict[str, Column]:
         return {name: Column() if data is None else Column.of(data[name]) for name in self.metrics}

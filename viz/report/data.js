@@ -206,7 +206,7 @@ async function* unpackTexts(into) {
       for (const [at, one] of plans.entries())
         into.golds.push(`${(one && one[1]) || ""}\n${spoken(asked[at])}`.toLowerCase());
     } else for (const [, texts] of found)
-      texts.forEach((text, at) => { if (text) into.preds[pairs[first + at]] += `${text}\n`.toLowerCase(); });
+      texts.forEach((text, at) => { if (text) into.preds[pairs[first + at]] = `${into.preds[pairs[first + at]]}${text}\n`.toLowerCase(); });
     yield number / (head.packs - 1);
   }
 }

@@ -181,8 +181,8 @@ class Pairing:
     """
 
     __slots__ = (
-        "_few", "_final", "_fixed", "_ranks", "gold", "matcher", "open", "optional", "pred", "proved",
-        "settled", "to_gold", "to_pred",
+        "_few", "_final", "_fixed", "_near", "_ranks", "gold", "matcher", "open", "optional", "pred",
+        "proved", "settled", "to_gold", "to_pred",
     )  # fmt: skip
 
     def __init__(self, pred: Side, gold: Side, matcher: Matcher | None = None) -> None:
@@ -197,6 +197,7 @@ class Pairing:
         self._final: dict[int, dict[Any, float]] = {}
         self._few = len(self.to_gold) * len(self.to_pred) <= REMEMBERED
         self._fixed: dict[tuple[int, int], Fixed] = {}
+        self._near: dict[tuple[int, int], float] = {}
 
     def respell(self, known: Container[str] = ()) -> None:
         """Take tools of pred that gold spells otherwise for gold's, but those that are `known`."""
@@ -272,6 +273,9 @@ class Pairing:
         """The cost of two calls, less what speaks for them as partners."""
         differ, referring, bonus = self._fixed.get((pred, gold)) or self._fix(pred, gold)
         total = float(len(differ))
+        if differ:
+            near = self._near.get((pred, gold))
+            bonus += self._nearness(pred, gold, differ) if near is None else near
         for name, producers, wanted in referring:
             strayed = self._strayed(producers, wanted, strict=False)
             if strayed and not (self.matcher is not None and self._matches(pred, gold, name, False)):
@@ -288,8 +292,6 @@ class Pairing:
         differ: list[Any] = []
         referring: list[tuple[Any, tuple[int, ...], tuple[int, ...]]] = []
         shared = right = 0
-        near = 0.0
-        looks, others = self.pred.parts[pred], self.gold.parts[gold]
         for name, wanted in theirs.items():
             mine = ours.get(name)
             if mine is None:
@@ -305,11 +307,6 @@ class Pairing:
                     right += 1
                 else:
                     differ.append(name)
-                    if looks is None or others is None:
-                        looks, others = self.pred.features(pred), self.gold.features(gold)
-                    if not looks[name].isdisjoint(others[name]):
-                        listed = type(mine[2]) is list or type(wanted[2]) is list
-                        near += in_common(looks[name], others[name], listed=listed)
             elif mine[1]:
                 referring.append((name, mine[1], wanted[1]))
             else:
@@ -318,9 +315,24 @@ class Pairing:
             for name in ours:
                 if name not in theirs and not (asked and self._matches(pred, gold, name, False)):
                     differ.append(name)
-        found = differ, referring, shared * NAMED + right * VALUED + min(near, NEAR) * ALIKE
+        found = differ, referring, shared * NAMED + right * VALUED
         if self._few:
             self._fixed[pred, gold] = found
+        return found
+
+    def _nearness(self, pred: int, gold: int, differ: list[Any]) -> float:
+        """What speaks for a pair in the values that differ; only where there is a choice it is asked for."""
+        ours = self.pred.parts[pred] or self.pred.features(pred)
+        theirs = self.gold.parts[gold] or self.gold.features(gold)
+        mine, wanted = self.pred.arguments(pred), self.gold.arguments(gold)
+        near = 0.0
+        for name in differ:
+            if name in ours and name in theirs and not ours[name].isdisjoint(theirs[name]):
+                listed = list in (type(mine[name][2]), type(wanted[name][2]))
+                near += in_common(ours[name], theirs[name], listed=listed)
+        found = min(near, NEAR) * ALIKE
+        if self._few:
+            self._near[pred, gold] = found
         return found
 
     def _strayed(self, producers: tuple[int, ...], wanted: tuple[int, ...], strict: bool) -> float:
