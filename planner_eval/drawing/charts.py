@@ -151,7 +151,7 @@ def drawn(chart: Chart, columns: int) -> Figure:
 
     >>> bars = Bars("", ("easy",), "difficulty", "share (%)", {"m": (Point(50.0, 20.0, 80.0, 4),)})
     >>> with styled():
-    ...     drawn(Chart("mine", (bars,)), 1).get_figwidth()
+    ...     float(drawn(Chart("mine", (bars,)), 1).get_figwidth())
     3.3
     """
     from matplotlib.figure import Figure

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.quick import quick
 from planner_eval.engine.described import described
 from planner_eval.engine.job import Pair
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 
 _PLACES = ("cache", "folder")
 """Fields of a reading that say where data sets lie, not what is in them."""
+
+
+class Compared(NamedTuple):
+    """A pair that was compared: what was read of its records, and what became of it."""
+
+    sides: Sides
+    row: Row
 
 
 @quick
@@ -99,16 +107,16 @@ class ScoreJob:
         evaluation = Evaluation(*one, policy, False, repair, how["compute"], mends)
         counted = self.counting(policy)
 
-        def compared(sides: Sides) -> tuple[Sides, Row]:
+        def compared(sides: Sides) -> Compared:
             row = evaluation.row(sides)
             fold.note(row, names=names)
-            return sides, row
+            return Compared(sides, row)
 
         for row in staged(pairs, evaluation.read, compared, counted):
             fold.add(row)
             yield row
 
-    def counting(self, policy: Policy) -> Callable[[tuple[Sides, Row]], Scored]:
+    def counting(self, policy: Policy) -> Callable[[Compared], Scored]:
         """What makes of a compared pair what is counted of it; if asked, with what its root causes cost.
 
         Args:
@@ -120,8 +128,8 @@ class ScoreJob:
 
             credited = credits_of
 
-        def counted(both: tuple[Sides, Row]) -> Scored:
-            sides, row = both
+        def counted(pair: Compared) -> Scored:
+            sides, row = pair
             record = sides.pred or sides.gold
             place = (None, None) if record is None else (record.file, record.line)
             scored = scored_row(row, self.metrics, policy, self._keys, place)

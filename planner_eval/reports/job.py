@@ -10,7 +10,7 @@ from planner_eval.comparison.sentences import calls_name
 from planner_eval.comparison.structure_report import structure_lines
 from planner_eval.engine.diff import Effects
 from planner_eval.engine.job import Pair as Records
-from planner_eval.engine.score import ScoreJob
+from planner_eval.engine.score import Compared, ScoreJob
 from planner_eval.engine.staged import staged
 from planner_eval.policy import recognised
 from planner_eval.records.record import Record
@@ -69,15 +69,16 @@ class PageJob:
 
         counted = job.counting(policy)
 
-        def compared(sides: Sides) -> tuple[Sides, Row]:
+        def compared(sides: Sides) -> Compared:
             row = evaluation.row(sides)
             if effects is not None:
                 row = row._replace(effects=effects(row, sides.pred, sides.gold))
             fold.note(row, names=names)
-            return sides, row
+            return Compared(sides, row)
 
-        for sides, row in staged(pairs, evaluation.read, compared):
-            scored = counted((sides, row))
+        for pair in staged(pairs, evaluation.read, compared):
+            sides, row = pair
+            scored = counted(pair)
             fold.add(scored)
             kept = line_of(scored) if self.counts else "null"
             yield lines.line(pair_of(row, self.fields), sides.pred, sides.gold, kept)
