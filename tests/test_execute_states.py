@@ -17,6 +17,7 @@ from planner_eval.execution.collect import begin, collect
 from planner_eval.execution.load import execute_file
 from planner_eval.execution.program import Start, compile_plan
 from planner_eval.worlds import CallError, World
+from tests.pages import Page
 from tests.test_cli import planeval
 
 TOOLS = """
@@ -314,7 +315,10 @@ def test_a_goal_is_reached_by_its_state_and_the_values_that_gold_names(tools: Pa
     assert table[0].endswith(",effects,reached")
     assert table[4].endswith(",the same,True")
     assert "in effect different; " in planeval(*argv, "--format", "junit").stdout
-    assert "in effect different; " in planeval(*argv, "--format", "html").stdout
+    planeval(*argv, "--format", "html", "-o", folder / "page.html")
+    told = {pair["id"]: pair["ex"]["said"] for pair in Page.of(folder / "page.html").pairs()}
+    assert told["a"] == "in effect the same"
+    assert told["b"].startswith("in effect different; ")
     none = planeval(*argv, "--initial", "none", "--id", "d", "--format", "json")
     assert json.loads(none.stdout)["effects"]["reached"] is None, "gold itself fails without its state"
 

@@ -52,10 +52,12 @@ CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "diff a patch": (("diff", "pred.json", "gold.json", "--patch"), ("",)),
     "score": (("score", "pred.jsonl", "gold.jsonl", "--by", "kind"), (*WHOLE, "html", "junit")),
     "score rows": (("score", "pred.jsonl", "gold.jsonl", "--only", "failures"), ("text",)),
-    "compare": (("compare", "pred.jsonl", "gold2.jsonl", "--gold", "gold.jsonl"), (*ROWS, "junit")),
+    "compare": (("compare", "pred.jsonl", "gold2.jsonl", "--gold", "gold.jsonl"), (*ROWS, "html", "junit")),
     "compare files so named": (("compare", "NAMED.jsonl", "gold2.jsonl", "--gold", "gold.jsonl"), (*ROWS, "junit")),
     "diff files so named": (("diff", "NAMED.jsonl", "gold.jsonl"), (*ROWS, "junit", "html")),
     "score files so named": (("score", "NAMED.jsonl", "gold.jsonl"), (*WHOLE, "html", "junit")),
+    "report": (("report", "pred.jsonl", "--gold", "gold.jsonl", "--by", "kind", "--causes", "--title", "HOSTILE"), ("",)),
+    "report of files so named": (("report", "NAMED.jsonl", "gold2.jsonl", "--gold", "gold.jsonl"), ("",)),
     "stats of files so named": (("stats", "NAMED.jsonl", "gold.jsonl", "--each"), ROWS),
     "score as a benchmark": (("score", "answers.jsonl", "bench", "--benchmark", "nestful"), (*ROWS, "junit", "tsv")),
     "compare as a benchmark": (

@@ -267,8 +267,6 @@ UNLIKE = {
     "where a record stands: its file and its line, which scored rows take": ("reports/job.place_of",),
     "what one step of a search, or of a pair's work, hands to the next": (
         "engine/diff.compared",
-        "engine/score.compared",
-        "reports/job.compared",
         "reports/packs.heads",
         "reports/question.question_field",
         "reports/stored.told",
