@@ -51,8 +51,8 @@ reference, a right value, a call right in all; last a value that is like the rig
 add up exactly, each so much less than the former that many do not make up for one of those."""
 
 TELLING = 2.0**-34, 2.0**-35, 2.0**-36
-"""What a right value speaks for a pair, beside likeness, under the arguments that tell calls of the tool apart
-best: who is asked for the weather in Rome by degrees has not asked for Oslo's."""
+"""What a right value speaks for a pair, beside likeness, under the arguments that tell calls of a tool apart
+best: a call for Rome that has the unit of Oslo's is still the one for Rome."""
 
 NEAR = 4.0
 """The most that likeness counts of two calls: those that it leads elsewhere never make up for a call right
@@ -181,8 +181,8 @@ def _told_apart(gold: Side, pred: Side, tool: Tool) -> dict[Any, float]:
     """The literal arguments that tell calls of one tool apart best, with what each speaks."""
     given: dict[Any, tuple[set[Key], set[Key]]] = {}
     for one, side in enumerate((gold, pred)):
-        for at, called in enumerate(side.tools):
-            for name, (shape, producers, _) in side.arguments(at).items() if called == tool else ():
+        for at in [at for at, called in enumerate(side.tools) if called == tool]:
+            for name, (shape, producers, _) in side.arguments(at).items():
                 if not producers:
                     given.setdefault(name, (set(), set()))[one].add(shape)
     named = sorted(given, key=lambda name: (-len(given[name][0]), -len(given[name][1])))
@@ -259,8 +259,8 @@ class Pairing:
             ours, theirs = Counter(self.pred.tools), Counter(self.gold.tools)
             self._telling = {
                 tool: _told_apart(self.gold, self.pred, tool)
-                for tool, count in theirs.items()
-                if tool in ours and count + ours[tool] > 2
+                for tool in theirs.keys() & ours.keys()
+                if theirs[tool] + ours[tool] > 2
             }
         return self._telling
 
@@ -327,7 +327,6 @@ class Pairing:
         shared = right = 0
         near = told = 0.0
         telling = self.telling.get(self.gold.tool(gold), _NOTHING)
-        looks, others = self.pred.parts[pred], self.gold.parts[gold]
         for name, wanted in theirs.items():
             mine = ours.get(name)
             if mine is None:
@@ -344,11 +343,7 @@ class Pairing:
                     told += telling.get(name, 0.0)
                 else:
                     differ.append(name)
-                    if looks is None or others is None:
-                        looks, others = self.pred.features(pred), self.gold.features(gold)
-                    if not looks[name].isdisjoint(others[name]):
-                        listed = type(mine[2]) is list or type(wanted[2]) is list
-                        near += in_common(looks[name], others[name], listed=listed)
+                    near += self._near(pred, gold, name, listed=list in (type(mine[2]), type(wanted[2])))
             elif mine[1]:
                 referring.append((name, mine[1], wanted[1]))
             else:
@@ -362,6 +357,12 @@ class Pairing:
         if self._few:
             self._fixed[pred, gold] = found
         return found
+
+    def _near(self, pred: int, gold: int, name: Any, *, listed: bool) -> float:
+        """How like one another two calls' values of an argument are."""
+        ours = (self.pred.parts[pred] or self.pred.features(pred))[name]
+        theirs = (self.gold.parts[gold] or self.gold.features(gold))[name]
+        return 0.0 if ours.isdisjoint(theirs) else in_common(ours, theirs, listed=listed)
 
     def _strayed(self, producers: tuple[int, ...], wanted: tuple[int, ...], strict: bool) -> float:
         to_gold = self.to_gold

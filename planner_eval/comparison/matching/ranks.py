@@ -32,7 +32,7 @@ _NOTHING: frozenset[str] = frozenset()
 
 
 class Ranks:
-    """The order of pred's calls and that of gold's: producers before consumers, what is used first before others.
+    """The order of pred's calls and that of gold's: producers before consumers, what is used early first.
 
     Args:
         pred: The prediction.
