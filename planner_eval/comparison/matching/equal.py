@@ -65,11 +65,15 @@ def _pair_tied(pairing: Pairing, ours: list[int | None], theirs: list[int | None
 def _in_order(
     pairing: Pairing, preds: list[int], golds: list[int], *, used: bool
 ) -> tuple[list[int], list[int]]:
-    """Equal calls in an order in which they can be paired; the first of pred is the last of its list."""
+    """Equal calls in an order in which they can be paired; the first of pred is the last of its list.
+
+    Where it does not matter which stands for which, the first of pred do, for later ones repeat them; if gold
+    has more of them, those at the same places.
+    """
     if used or pairing.open or pairing.gold.numbered.producers(golds[0]):
         preds, golds = pairing.ranks.preds(preds)[::-1], pairing.ranks.golds(golds)
         return preds, sorted(golds, key=pairing.optional.__contains__)
-    both = {*preds}.intersection(golds)  # it does not matter which stands for which
+    both = {*preds}.intersection(golds) if len(golds) > len(preds) else ()
     for place in both:
         pairing.pair(place, place)
     return [at for at in preds if at not in both], [at for at in golds if at not in both]

@@ -8,6 +8,7 @@ become partners, which never counts too much.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterable
 from typing import Any, TypeAlias
 
@@ -48,6 +49,10 @@ NAMED, REFERRED, VALUED, WHOLE, ALIKE = 2.0**-14, 2.0**-21, 2.0**-27, 2.0**-31, 
 """What speaks for a pair among equally dear ones, the first the most: a shared argument name, a right
 reference, a right value, a call right in all; last a value that is like the right one. Powers of two, which
 add up exactly, each so much less than the former that many do not make up for one of those."""
+
+TELLING = 2.0**-34, 2.0**-35, 2.0**-36
+"""What a right value speaks for a pair, beside likeness, under the arguments that tell calls of a tool apart
+best: a call for Rome that has the unit of Oslo's is still the one for Rome."""
 
 NEAR = 4.0
 """The most that likeness counts of two calls: those that it leads elsewhere never make up for a call right
@@ -172,6 +177,21 @@ class Side:
         return self._users
 
 
+def _told_apart(gold: Side, pred: Side, tool: Tool) -> dict[Any, float]:
+    """The literal arguments that tell calls of one tool apart best, with what each speaks."""
+    given: dict[Any, tuple[set[Key], set[Key]]] = {}
+    for one, side in enumerate((gold, pred)):
+        for at in [at for at, called in enumerate(side.tools) if called == tool]:
+            for name, (shape, producers, _) in side.arguments(at).items():
+                if not producers:
+                    given.setdefault(name, (set(), set()))[one].add(shape)
+    named = sorted(given, key=lambda name: (-len(given[name][0]), -len(given[name][1]), str(name)))
+    return dict(zip(named, TELLING, strict=False))
+
+
+_NOTHING: dict[Any, float] = {}
+
+
 class Pairing:
     """A pairing in the making: ``to_gold`` and ``to_pred`` hold each call's partner, FREE or ALONE.
 
@@ -181,7 +201,7 @@ class Pairing:
     """
 
     __slots__ = (
-        "_few", "_final", "_fixed", "_near", "_ranks", "gold", "matcher", "open", "optional", "pred",
+        "_few", "_final", "_fixed", "_near", "_ranks", "_telling", "gold", "matcher", "open", "optional", "pred",
         "proved", "settled", "to_gold", "to_pred",
     )  # fmt: skip
 
@@ -194,6 +214,7 @@ class Pairing:
         self.optional: frozenset[int] = frozenset()
         self.open: dict[int, str] = {}
         self._ranks: Ranks | None = None
+        self._telling: dict[Tool, dict[Any, float]] | None = None
         self._final: dict[int, dict[Any, float]] = {}
         self._few = len(self.to_gold) * len(self.to_pred) <= REMEMBERED
         self._fixed: dict[tuple[int, int], Fixed] = {}
@@ -227,6 +248,22 @@ class Pairing:
         if self._ranks is None:
             self._ranks = Ranks(self.pred, self.gold, whole=self.matcher is not None, marks=self.open)
         return self._ranks
+
+    @property
+    def telling(self) -> dict[Tool, dict[Any, float]]:
+        """What right values speak by tool and argument, where a call has a choice of partners.
+
+        The more values gold gives for an argument the better it tells its calls apart, then the more values
+        pred gives; then the names decide, or the places of what has no name: not how a plan is written.
+        """
+        if self._telling is None:
+            ours, theirs = Counter(self.pred.tools), Counter(self.gold.tools)
+            self._telling = {
+                tool: _told_apart(self.gold, self.pred, tool)
+                for tool in theirs.keys() & ours.keys()
+                if theirs[tool] + ours[tool] > 2
+            }
+        return self._telling
 
     def equal(self, pred: int, gold: int) -> bool:
         """Whether two partners are known to be equal without a look at them."""
@@ -292,6 +329,8 @@ class Pairing:
         differ: list[Any] = []
         referring: list[tuple[Any, tuple[int, ...], tuple[int, ...]]] = []
         shared = right = 0
+        told = 0.0
+        telling = self.telling.get(self.gold.tool(gold), _NOTHING)
         for name, wanted in theirs.items():
             mine = ours.get(name)
             if mine is None:
@@ -305,17 +344,19 @@ class Pairing:
                     referring.append((name, (), ()))  # the matcher is to say, once others are paired
                 elif could:
                     right += 1
+                    told += telling.get(name, 0.0)
                 else:
                     differ.append(name)
             elif mine[1]:
                 referring.append((name, mine[1], wanted[1]))
             else:
                 right += 1
+                told += telling.get(name, 0.0)
         if shared < len(ours):
             for name in ours:
                 if name not in theirs and not (asked and self._matches(pred, gold, name, False)):
                     differ.append(name)
-        found = differ, referring, shared * NAMED + right * VALUED
+        found = differ, referring, shared * NAMED + right * VALUED + told
         if self._few:
             self._fixed[pred, gold] = found
         return found

@@ -32,7 +32,7 @@ _NOTHING: frozenset[str] = frozenset()
 
 
 class Ranks:
-    """The order of pred's calls and that of gold's: producers before consumers.
+    """The order of pred's calls and that of gold's: producers before consumers, what is used early first.
 
     Args:
         pred: The prediction.
@@ -54,7 +54,7 @@ class Ranks:
             Coloured([table[look] for look in seen], needs)
             for seen, needs in zip(looks, (ours, theirs), strict=True)
         ]
-        self._keys = [[*zip(_levels(side.producers), side.colours, strict=True)] for side in self._sides]
+        self._keys = [[*zip(_places(side.producers), side.colours, strict=True)] for side in self._sides]
         self._seen: list[tuple[list[int], list[int]]] = []
         self._told = False
 
@@ -170,8 +170,15 @@ def _looks(side: Side, known: _Known | None, marks: Mapping[int, str]) -> list[t
     return found
 
 
-def _levels(producers: list[list[int]]) -> list[int]:
-    return levels([sorted({*needed} - {at}) for at, needed in enumerate(producers)])
+def _places(producers: list[list[int]]) -> list[int]:
+    """How early each call can be made, and among those how early its result is used."""
+    found = levels([sorted({*needed} - {at}) for at, needed in enumerate(producers)])
+    last = len(found)
+    used = [last] * last
+    for at, needed in enumerate(producers):
+        for producer in needed:
+            used[producer] = min(used[producer], found[at])
+    return [level * (last + 1) + use for level, use in zip(found, used, strict=True)]
 
 
 def _in_order(graph: Coloured, keys: list[tuple[int, int]]) -> list[tuple[int, int]]:
