@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import count
+from typing import Any
 
 from planner_eval.base.named import NamedTuple
-from planner_eval.comparison.matching.blocks import Block, solve
+from planner_eval.comparison.matching.blocks import CLOSE, DENSE, Block, least, solve
 from planner_eval.comparison.matching.equal import pair_equal_calls, pair_twins_as_written
 from planner_eval.comparison.matching.in_place import pair_in_place
 from planner_eval.comparison.matching.names import Tool
@@ -161,7 +162,7 @@ def _match(
         pair_equal_calls(pairing)
         if not (pairing.settled and pair_in_place(pairing)):
             solve(pairing, _blocks(pairing))
-            _reconsider(pairing)
+            _reconsider(pairing, proved=verdict.proved)
             pair_replaced(pairing)
             pair_twins_as_written(pairing)
             lead_lists(pairing)
@@ -203,48 +204,60 @@ def _blocks(pairing: Pairing) -> list[Block]:
     return [ranked[first] for first in ranks.golds(ranked)]
 
 
-def _reconsider(pairing: Pairing) -> None:
-    """Ask again without holding equal calls together, where a reference between paired calls is broken.
+def _reconsider(pairing: Pairing, *, proved: bool) -> None:
+    """Ask again without holding equal calls together, where that may have cost something.
 
-    Two calls may be equal by mistake: made equal by one wrong reference. Only then, and only for the
-    sake of references, can another pairing be cheaper.
+    Two calls may be equal by mistake: made equal by one wrong reference. Only for the sake of references can
+    another pairing be cheaper, and only if it makes one right that holding calls together makes wrong.
     """
     golds = range(len(pairing.gold.tools))
     counts = Counter(pairing.pred.tools)  # no name twice, no choice
     if len(counts) == len(pairing.pred.tools) and len({*pairing.gold.tools}) == len(golds):
         return
-    if not any(_astray(pairing, gold, counts) for gold in golds if pairing.to_pred[gold] >= 0):
+    cost = pairing.total(range(len(pairing.to_pred)))
+    whole = ALONE not in pairing.to_pred and ALONE not in pairing.to_gold
+    if cost < CLOSE or (whole and cost <= 1 and pairing.matcher is None) or not _crossed(pairing):
         return
-    cost = pairing.total(golds)
-    if cost <= (1 if pairing.matcher is None else 0) and ALONE not in pairing.to_pred:
-        return
-    if len(golds) > RECONSIDERED:
+    if sum(counts[tool] for tool in pairing.gold.tools) > DENSE:
         pairing.proved = False
         return
     to_gold, to_pred = list(pairing.to_gold), list(pairing.to_pred)
-    ours, theirs = len(pairing.pred.tools), len(pairing.gold.tools)
-    pairing.release(range(ours), range(theirs))
-    pairing.proved = True
-    solve(pairing, _blocks(pairing))
-    if pairing.total(golds) >= cost - 1e-3:
-        pairing.to_gold, pairing.to_pred = to_gold, to_pred
+    pairing.release(range(len(pairing.pred.tools)), range(len(golds)))
+    blocks = _blocks(pairing)
+    if least(pairing, blocks) >= cost - CLOSE:
+        pairing.proved = True
+    elif len(golds) > RECONSIDERED:
+        pairing.proved = False
     else:
-        pairing.settled = False  # an equal call may have another partner now
+        pairing.proved = proved
+        solve(pairing, blocks)
+        if pairing.total(range(len(to_pred))) < cost - CLOSE:
+            pairing.settled = False  # an equal call may have another partner now
+            return
+    pairing.to_gold, pairing.to_pred = to_gold, to_pred
 
 
-def _astray(pairing: Pairing, gold: int, counts: Counter[Tool]) -> bool:
-    """Whether a call refers to the wrong one of several calls, or to a wrong call instead of several."""
-    ours, theirs = pairing.pred.arguments(pairing.to_pred[gold]), pairing.gold.arguments(gold)
-    for name, (shape, producers, _) in theirs.items():
-        mine = ours.get(name)
-        if not producers or mine is None or mine[0] != shape:
-            continue
-        for producer, wanted in zip(mine[1], producers, strict=True):
-            if pairing.to_gold[producer] not in (wanted, ALONE) and (
-                counts[pairing.pred.tools[producer]] > 1 or counts[pairing.gold.tools[wanted]] > 1
-            ):
+def _crossed(pairing: Pairing) -> bool:
+    """Whether calls of one tool take, under one argument, from calls of one tool that are not partners.
+
+    One of those has to be held to a partner by being equal to it; without that the search has weighed it.
+    """
+    ours, theirs = _taken(pairing.pred), _taken(pairing.gold)
+    for key in ours.keys() & theirs.keys():
+        for pred in ours[key]:
+            if any(pairing.to_gold[pred] != gold for gold in theirs[key]):
                 return True
     return False
+
+
+def _taken(side: Side) -> dict[Any, set[int]]:
+    """The calls that are referred to, by their tool, that of the one that refers, and its argument."""
+    found: dict[Any, set[int]] = {}
+    for consumer in range(len(side.known)):
+        for name, (_, producers, _) in side.arguments(consumer).items():
+            for producer in producers:
+                found.setdefault((side.tool(consumer), name, side.tools[producer]), set()).add(producer)
+    return found
 
 
 def _alignment(pairing: Pairing) -> Alignment:

@@ -7,6 +7,7 @@ blocks' optimistic costs, and where it does not and the plan is small, everythin
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import ceil
 from operator import itemgetter
 from typing import Any
@@ -42,7 +43,7 @@ TRIED = 40
 BUCKET = 32
 """A value that more calls than this share says nothing about which of them are partners."""
 
-_CLOSE = 1e-5
+CLOSE = 1e-5
 _AROUND, _LAST, _SPREAD = 2.0**-41, 2.0**-43, 2.0**-48
 """What speaks among equals for calls of like surroundings, a hop; what then makes an optional call of gold
 the last choice, and calls of like ranks partners."""
@@ -84,18 +85,24 @@ def _work(pairing: Pairing, block: Block) -> int:
 
 def _solve_small(pairing: Pairing, blocks: list[Block]) -> None:
     free = [gold for block in blocks for gold in block.golds]
-    touched = sorted({*free, *(use.consumer for gold in free for use in pairing.gold.users[gold])})
+    whole = _all_have_partners(pairing, blocks)
+    pairs: list[tuple[int, int]] = []
+    touched = sorted({*free, *_consumers(pairing, blocks, whole=whole)})
     bound = pairing.total(touched, strict=False)
     for block in blocks:
-        bound += _optimum(pairing, block)
-    whole = _all_have_partners(pairing, blocks)
-    if whole and bound < _CLOSE and _all_else_equal(pairing, touched):
+        pairs = _cheapest(pairing, block)
+        bound += sum(pairing.cost(*pair) for pair in pairs)
+    if whole and bound < CLOSE and _all_else_equal(pairing, touched):
         bound = 1.0  # the plans differ, so somewhere one argument must
 
     def proved(cost: float) -> bool:
-        return cost <= bound + _CLOSE or (whole and ceil(cost - _CLOSE) <= ceil(bound - _CLOSE))
+        return cost <= bound + CLOSE or (whole and ceil(cost - CLOSE) <= ceil(bound - CLOSE))
 
-    best = _settle(pairing, blocks, touched)
+    if len(blocks) == 1 and len(touched) == len(free):  # nobody else uses its calls
+        _restore(pairing, blocks, pairs)
+        best = pairing.total(touched)
+    else:
+        best = _settle(pairing, blocks, touched)
     if proved(best):
         return
     pairs = _pairs(pairing, blocks)
@@ -103,7 +110,7 @@ def _solve_small(pairing: Pairing, blocks: list[Block]) -> None:
         _restore(pairing, blocks, [])
         start(pairing, blocks)
         cost = _settle(pairing, blocks, touched, from_here=True)
-        if cost < best - _CLOSE:
+        if cost < best - CLOSE:
             best, pairs = cost, _pairs(pairing, blocks)
         if proved(best):
             break
@@ -114,6 +121,21 @@ def _solve_small(pairing: Pairing, blocks: list[Block]) -> None:
         pairing.proved = False
 
 
+def _consumers(pairing: Pairing, blocks: list[Block], *, whole: bool) -> Iterator[int]:
+    """The calls of gold whose cost depends on how the blocks are paired, but for those of the blocks.
+
+    Where calls stay alone, it counts less to take a call without partner for one that has none.
+    """
+    for block in blocks:
+        for gold in block.golds:
+            for use in pairing.gold.users[gold]:
+                yield use.consumer
+        for pred in block.preds if not whole else ():
+            for use in pairing.pred.users[pred]:
+                if (consumer := pairing.to_gold[use.consumer]) >= 0:
+                    yield consumer
+
+
 def _settle(pairing: Pairing, blocks: list[Block], touched: list[int], *, from_here: bool = False) -> float:
     """Solve block after block, the others held fixed, until the whole gets no cheaper; its cost."""
     best = pairing.total(touched) if from_here else float("inf")
@@ -122,7 +144,7 @@ def _settle(pairing: Pairing, blocks: list[Block], touched: list[int], *, from_h
         for block in blocks:
             _assign(pairing, block)
         cost = pairing.total(touched)
-        if cost >= best - _CLOSE:
+        if cost >= best - CLOSE:
             if cost > best:
                 _restore(pairing, blocks, before)
             break
@@ -178,19 +200,16 @@ def _table(pairing: Pairing, block: Block, *, consumers: bool) -> list[list[floa
     ]
 
 
-def _optimum(pairing: Pairing, block: Block) -> float:
-    """The least that the block can cost, whatever becomes of the others."""
-    table = _table(pairing, block, consumers=False)
-    return sum(pairing.cost(block.preds[column], block.golds[row]) for row, column in assign(table))
+def _cheapest(pairing: Pairing, block: Block, *, consumers: bool = False) -> list[tuple[int, int]]:
+    """The pairs of the block, whose calls are free, that cost least; without its consumers a bound of it."""
+    pairs = assign(_table(pairing, block, consumers=consumers))
+    return [(block.preds[column], block.golds[row]) for row, column in pairs]
 
 
 def _assign(pairing: Pairing, block: Block, *, consumers: bool = True) -> None:
     """Pair the block at the least cost, all other pairs as they are."""
     pairing.release(block.preds, block.golds)
-    pairs = assign(_table(pairing, block, consumers=consumers))
-    pairing.release(block.preds, block.golds, ALONE)
-    for row, column in pairs:
-        pairing.pair(block.preds[column], block.golds[row])
+    _restore(pairing, [block], _cheapest(pairing, block, consumers=consumers))
 
 
 def _try_all(pairing: Pairing, blocks: list[Block], touched: list[int]) -> bool:
@@ -213,15 +232,15 @@ def _try_all(pairing: Pairing, blocks: list[Block], touched: list[int]) -> bool:
         if at == len(golds):
             nodes -= len(touched)
             whole = pairing.total(touched)
-            if whole < best - _CLOSE:
+            if whole < best - CLOSE:
                 best, best_pairs = whole, _pairs(pairing, blocks)
             return
         gold, block = golds[at]
         free = [pred for pred in block.preds if pairing.to_gold[pred] < 0]
         nodes -= len(free)
-        steps = [(pairing.cost(pred, gold) + pairing.broken(pred, gold), pred) for pred in free]
+        steps = [(_dearer(pairing, pred, gold), pred) for pred in free]
         for step, pred in sorted(steps, key=itemgetter(0)):
-            if nodes > 0 and cost + step + rest[at + 1] < best - _CLOSE:
+            if nodes > 0 and cost + step + rest[at + 1] < best - CLOSE:
                 pairing.pair(pred, gold)
                 descend(at + 1, cost + step)
                 pairing.release([pred], [gold])
@@ -235,6 +254,29 @@ def _try_all(pairing: Pairing, blocks: list[Block], touched: list[int]) -> bool:
     descend(0, 0.0)
     _restore(pairing, blocks, best_pairs)
     return nodes > 0
+
+
+def _dearer(pairing: Pairing, pred: int, gold: int) -> float:
+    """By how much what differs in any case grows when two free calls become partners.
+
+    An argument counts once, by whatever it goes wrong: bounds that count it again cut off what is best.
+    """
+    known = {use.consumer for use in pairing.gold.users[gold] if pairing.to_pred[use.consumer] >= 0}
+    known.update(to for use in pairing.pred.users[pred] if (to := pairing.to_gold[use.consumer]) >= 0)
+    before = pairing.total(known, strict=False)
+    pairing.pair(pred, gold)
+    after = pairing.total({*known, gold}, strict=False)
+    pairing.release([pred], [gold])
+    return after - before
+
+
+def least(pairing: Pairing, blocks: list[Block]) -> float:
+    """What any pairing of the blocks costs at least; what else is paired stays so."""
+    total = pairing.total(range(len(pairing.to_pred)), strict=False)
+    for block in blocks:
+        table = [[pairing.cost(pred, gold) for pred in block.preds] for gold in block.golds]
+        total += sum(table[row][column] for row, column in assign(table))
+    return total
 
 
 def _pair_equal(pairing: Pairing, block: Block) -> Block:

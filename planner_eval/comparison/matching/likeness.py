@@ -11,6 +11,9 @@ from planner_eval.plan.model import Value
 LONGEST = 200
 """Characters of a text, and digits of a number, that are looked at."""
 
+EXACT = 10_000
+"""Whole numbers nearer to zero are one word as they are; longer ones have parts."""
+
 ITEMS = 8
 """Items of a list that are looked at."""
 
@@ -21,6 +24,7 @@ LEAST = 3
 """Eighths below which two values have a part in common by chance."""
 
 _WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
+_NOTHING: frozenset[str] = frozenset()
 _PART = 4
 """Of words that are longer, each run of so many letters counts, and of mixed names and ids."""
 
@@ -47,10 +51,11 @@ def in_common(one: frozenset[str], other: frozenset[str], *, listed: bool) -> fl
         other: What is compared of the other.
         listed: Whether one of them is a list.
     """
-    if one.isdisjoint(other):
+    shared = len(one & other)
+    if not shared:
         return 0.0
     whole = 2 * min(len(one), len(other)) if listed else len(one) + len(other)
-    shared = EIGHTHS * 2 * len(one & other) // whole
+    shared = EIGHTHS * 2 * shared // whole
     return shared / EIGHTHS if shared >= LEAST else 0.0
 
 
@@ -59,9 +64,9 @@ def features(value: Value) -> frozenset[str]:
     kind = type(value)
     if kind is str:
         return _of_text(value[:LONGEST])
-    if kind is list:
-        return _of_text(" ".join(_texts(value))[:LONGEST])
-    return _of_text("".join(_texts([value])))
+    if kind is int and -EXACT < value < EXACT:
+        return frozenset((str(abs(value)),))
+    return _of_text((" " if kind is list else "").join(_texts(value if kind is list else [value]))[:LONGEST])
 
 
 def _texts(items: list[Value]) -> Iterator[str]:
@@ -75,12 +80,14 @@ def _texts(items: list[Value]) -> Iterator[str]:
 
 @lru_cache(maxsize=4096)
 def _of_text(text: str) -> frozenset[str]:
-    found: set[str] = set()
-    for word in _WORD.findall(text.casefold()):
-        if word[0].isdecimal():
-            whole, _, rest = word.partition(".")
-            rest = rest.rstrip("0")
-            word = (whole.lstrip("0") or "0") + (f".{rest}" if rest else "")
-        found.add(word)
-        found.update(word[at : at + _PART] for at in range(len(word) - _PART + 1))
-    return frozenset(found)
+    words = _WORD.findall(text.casefold())
+    return _of_word(words[0]) if len(words) == 1 else _NOTHING.union(*map(_of_word, words))
+
+
+@lru_cache(maxsize=4096)
+def _of_word(word: str) -> frozenset[str]:
+    if word[0].isdecimal():
+        whole, _, rest = word.partition(".")
+        rest = rest.rstrip("0")
+        word = (whole.lstrip("0") or "0") + (f".{rest}" if rest else "")
+    return frozenset((word, *[word[at : at + _PART] for at in range(len(word) - _PART + 1)]))

@@ -141,13 +141,16 @@ class Side:
 
     def features(self, position: int) -> dict[Any, frozenset[str]]:
         """What of each argument of a call tells how like another one it is."""
-        given = self.arguments(position)
-        found = self.parts[position] = {name: features(value) for name, (_, _, value) in given.items()}
+        found = self.parts[position]
+        if found is None:
+            given = self.arguments(position)
+            found = self.parts[position] = {name: features(value) for name, (_, _, value) in given.items()}
         return found
 
     def open(self, position: int, arguments: dict[Any, Argument], written: dict[str, Value]) -> None:
         """Let a call have other arguments than it is written with."""
         self.known[position], self._written[position] = arguments, dict(written)
+        self.parts[position] = None
 
     def shape(self, value: Value) -> Key:
         """A value but for which calls it refers to."""
@@ -285,7 +288,8 @@ class Pairing:
         differ: list[Any] = []
         referring: list[tuple[Any, tuple[int, ...], tuple[int, ...]]] = []
         shared = right = 0
-        unlike: list[Any] = []
+        near = 0.0
+        looks, others = self.pred.parts[pred], self.gold.parts[gold]
         for name, wanted in theirs.items():
             mine = ours.get(name)
             if mine is None:
@@ -301,7 +305,11 @@ class Pairing:
                     right += 1
                 else:
                     differ.append(name)
-                    unlike.append(name)
+                    if looks is None or others is None:
+                        looks, others = self.pred.features(pred), self.gold.features(gold)
+                    if not looks[name].isdisjoint(others[name]):
+                        listed = type(mine[2]) is list or type(wanted[2]) is list
+                        near += in_common(looks[name], others[name], listed=listed)
             elif mine[1]:
                 referring.append((name, mine[1], wanted[1]))
             else:
@@ -310,22 +318,10 @@ class Pairing:
             for name in ours:
                 if name not in theirs and not (asked and self._matches(pred, gold, name, False)):
                     differ.append(name)
-        near = self._nearness(pred, gold, unlike) if unlike else 0.0
-        found = differ, referring, shared * NAMED + right * VALUED + near
+        found = differ, referring, shared * NAMED + right * VALUED + min(near, NEAR) * ALIKE
         if self._few:
             self._fixed[pred, gold] = found
         return found
-
-    def _nearness(self, pred: int, gold: int, names: list[Any]) -> float:
-        """What speaks for a pair in the values that differ."""
-        mine = self.pred.parts[pred] or self.pred.features(pred)
-        wanted = self.gold.parts[gold] or self.gold.features(gold)
-        near = 0.0
-        for name in names:
-            if not mine[name].isdisjoint(wanted[name]):
-                kinds = type(self.pred.arguments(pred)[name][2]), type(self.gold.arguments(gold)[name][2])
-                near += in_common(mine[name], wanted[name], listed=list in kinds)
-        return min(near, NEAR) * ALIKE
 
     def _strayed(self, producers: tuple[int, ...], wanted: tuple[int, ...], strict: bool) -> float:
         to_gold = self.to_gold

@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.comparison.matching.likeness import features
 from planner_eval.plan.adjacency import levels
-from planner_eval.plan.canonical import Key
 from planner_eval.plan.isomorphism import Coloured, refine
-from planner_eval.plan.model import Template, Unresolved, Value
+from planner_eval.plan.model import Template, Unresolved
 from planner_eval.plan.walk import holds
 
 if TYPE_CHECKING:
@@ -27,6 +25,10 @@ WORK = 20_000
 
 HOPS = 6
 """How far around a call its surroundings are looked at."""
+
+
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+_NOTHING: frozenset[str] = frozenset()
 
 
 class Ranks:
@@ -127,32 +129,44 @@ class _Known:
     """What a plan's arguments hold, for the other plan to know which of its own values it shares."""
 
     def __init__(self, side: Side) -> None:
-        self.arguments = [side.arguments(at) for at in range(len(side.known))]
-        self.shapes = {(name, given[0]) for held in self.arguments for name, given in held.items()}
-        self.near: dict[Any, set[str]] = {}
+        self.side = side
+        given = map(side.arguments, range(len(side.known)))
+        self.shapes = {(name, held[0]) for arguments in given for name, held in arguments.items()}
+        self._near: dict[Any, set[str]] | None = None
 
-    def token(self, name: Any, shape: Key, value: Value) -> str:
-        """What tells a literal from others: nothing where no argument of this plan holds anything like it."""
-        if (name, shape) in self.shapes or (type(value) is not str and holds(value, (Unresolved, Template))):
-            return repr(shape)
-        if name not in self.near:
-            values = (held[name][2] for held in self.arguments if name in held)
-            self.near[name] = {part for other in values for part in features(other)}
-        parts = features(value)
-        near = parts & self.near[name]
-        return repr(sorted(near)) if near and 2 * len(near) >= len(parts) else ""
+    @property
+    def near(self) -> dict[Any, set[str]]:
+        """Words and parts of words of all values by argument."""
+        if self._near is None:
+            self._near = {}
+            for at in range(len(self.side.known)):
+                for name, parts in self.side.features(at).items():
+                    self._near.setdefault(name, set()).update(parts)
+        return self._near
 
 
 def _looks(side: Side, known: _Known | None, marks: Mapping[int, str]) -> list[tuple[Any, ...]]:
-    """What each call is: a value that the other plan does not have is like any other such value."""
+    """What each call is: a value is as good as none where the other plan has nothing like it."""
     found = []
     for at in range(len(side.known)):
-        given = [
-            (str(name), repr(shape) if known is None or needed else known.token(name, shape, value))
-            for name, (shape, needed, value) in side.arguments(at).items()
-        ]
+        given = []
+        parts: dict[Any, frozenset[str]] = {}
+        for name, (shape, needed, value) in side.arguments(at).items():
+            if (
+                known is None
+                or needed
+                or (name, shape) in known.shapes
+                or (type(value) not in _PLAIN and holds(value, (Unresolved, Template)))
+            ):
+                given.append((str(name), repr(shape)))
+                continue
+            parts = parts or side.features(at)
+            near = parts[name] & known.near.get(name, _NOTHING)
+            told = near and 2 * len(near) >= len(parts[name])
+            given.append((str(name), repr(sorted(near)) if told else ""))
+        given.sort()
         app, tool = side.tool(at)
-        found.append((app is not None, app or "", tool, tuple(sorted(given)), marks.get(at, "")))
+        found.append((app is not None, app or "", tool, tuple(given), marks.get(at, "")))
     return found
 
 
