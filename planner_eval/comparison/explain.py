@@ -227,7 +227,8 @@ class _Finder(CallEdits):
             here, there = self.place(self.pred, pred, name, at), self.place(self.gold, gold, name, at)
             half = self.said.half(code, one, other)
             if type(one) is Ref and one.call == pred:
-                half = f"names this call itself{half[half.index(', gold') :] if linked is None else ''}"
+                _, _, rest = half.partition(self.said.ours(one))
+                half = f"names this call itself{rest if linked is None else ''}"
             said = f"{self.named(here)} {half}"
             if self.open_to:
                 said += self.right(gold, name, at)
