@@ -76,6 +76,7 @@ def _awaited(gold: Plan, partner: Mapping[int, int], end: int) -> dict[int, int]
     """Where the prediction first waits for each missing call or for what needs it; `end` for the answer."""
     found: dict[int, int] = {}
     needs = producers(gold)
+    waits: list[tuple[int, Iterable[int]]]
     waits = [(partner[at], needs[at]) for at in sorted(partner, key=partner.__getitem__)]
     waits += [(end, producers_of(value)) for _, value in gold.answer or ()]
     for place, calls in waits:
