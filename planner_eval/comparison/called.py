@@ -37,6 +37,8 @@ class CallEdits:
         self.unlike = ValueDiff(pairing.to_gold)
         self.said = Contrast(self.names, self.unlike)
         self.listed = listed(pairing, self.images)
+        notes = (note for note in self.pred.diagnostics if note.code == "value.computed")
+        self.computed = {(note.call, note.argument) for note in notes}
         self.given: dict[tuple[int, int], dict[str, list[Value]]] = {}
 
     def name(self, pred: int, gold: int) -> Iterator[Edit]:

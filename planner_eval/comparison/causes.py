@@ -14,11 +14,11 @@ What is left are root causes. The first divergent call is that of the first root
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from planner_eval.comparison.edits import Edit, Place
-from planner_eval.plan.adjacency import Needs, producers
+from planner_eval.plan.adjacency import producers
 from planner_eval.plan.canonical import OWN, producers_of, value_key
 from planner_eval.plan.model import Plan, Ref, Value
 
@@ -60,21 +60,7 @@ class _Ranks:
     def __init__(self, pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]) -> None:
         self.end = len(pred.calls)
         self.partner = {gold: pred for pred, gold in pairs}
-        self.awaited: dict[int, int] = {}
-        needs = producers(gold)
-        for at in sorted(self.partner, key=self.partner.__getitem__):
-            self._await(needs[at], needs, self.partner[at])
-        for _, value in gold.answer or ():
-            self._await(producers_of(value), needs, self.end)
-
-    def _await(self, calls: Iterable[int], needs: Needs, place: int) -> None:
-        """Note where missing calls, and those that they need, are first waited for."""
-        waiting = [*calls]
-        while waiting:
-            at = waiting.pop()
-            if at not in self.partner and at not in self.awaited:
-                self.awaited[at] = place
-                waiting += needs[at]
+        self.awaited = _awaited(gold, self.partner, self.end)
 
     def of(self, edit: Edit) -> tuple[int, ...]:
         if edit.gold is not None and (gold := edit.gold.call) is not None:
@@ -86,25 +72,49 @@ class _Ranks:
         return (self.end + 2,)
 
 
-def places_in_pred(calls: int, pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _awaited(gold: Plan, partner: Mapping[int, int], end: int) -> dict[int, int]:
+    """Where the prediction first waits for each missing call or for what needs it; `end` for the answer."""
+    found: dict[int, int] = {}
+    needs = producers(gold)
+    waits: list[tuple[int, Iterable[int]]]
+    waits = [(partner[at], needs[at]) for at in sorted(partner, key=partner.__getitem__)]
+    waits += [(end, producers_of(value)) for _, value in gold.answer or ()]
+    for place, calls in waits:
+        waiting = [*calls]
+        while waiting:
+            at = waiting.pop()
+            if at not in partner and at not in found:
+                found[at] = place
+                waiting += needs[at]
+    return found
+
+
+def places_in_pred(gold: Plan, pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Where each call of gold stands among the prediction's: a position, and -1 before, 0 at or 1 after it.
 
     A call without a partner stands after the partner of the call before it, or else before the partner of
-    the next that has one; before all where none has one.
+    the next that has one; before all where none has one. It never stands after a call that waits for it, but
+    before the first of them.
 
     Args:
-        calls: How many gold has.
+        gold: The gold plan.
         pairs: Positions (in pred, in gold) of partners.
 
-    >>> places_in_pred(4, [(5, 1), (2, 2)])
-    [(5, -1), (5, 0), (2, 0), (2, 1)]
+    >>> from planner_eval.plan.model import Call
+    >>> from planner_eval.plan.rewire import plan_of
+    >>> waits = Call("d", "f", (("x", Ref(3)),))
+    >>> places_in_pred(plan_of([Call("a", "f"), Call("b", "f"), waits, Call("e", "f")]), [(5, 1), (2, 2)])
+    [(5, -1), (5, 0), (2, 0), (2, -1)]
     """
     partner = {gold: pred for pred, gold in pairs}
+    end = max(partner.values(), default=0) + 1
+    awaited = _awaited(gold, partner, end)
     found: list[tuple[int, int]] = []
     place = partner[min(partner)] if partner else 0, -1
-    for gold in range(calls):
-        place = (partner[gold], 0) if gold in partner else (place[0], place[1] or 1)
-        found.append(place)
+    for at in range(len(gold.calls)):
+        place = (partner[at], 0) if at in partner else (place[0], place[1] or 1)
+        first = awaited.get(at, end)
+        found.append((first, -1) if first < end and first <= place[0] else place)
     return found
 
 

@@ -6,13 +6,14 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from planner_eval.base.text import one_line
 from planner_eval.comparison.align import Matching
 from planner_eval.comparison.called import CallEdits
 from planner_eval.comparison.edits import Edit, Place
 from planner_eval.comparison.matching.order import Misplaced
 from planner_eval.comparison.matching.pairing import MISSING, Side
 from planner_eval.comparison.others import NO_OTHERS, Accepted, Others
-from planner_eval.comparison.sentences import Names, place_name, value_name
+from planner_eval.comparison.sentences import WIDTH, Names, place_name, value_name
 from planner_eval.comparison.several import exchanged
 from planner_eval.dialects.dialect import AFTER
 from planner_eval.plan.model import Path, Plan, Ref, Value
@@ -227,7 +228,11 @@ class _Finder(CallEdits):
             here, there = self.place(self.pred, pred, name, at), self.place(self.gold, gold, name, at)
             half = self.said.half(code, one, other)
             if type(one) is Ref and one.call == pred:
-                half = f"names this call itself{half[half.index(', gold') :] if linked is None else ''}"
+                _, _, rest = half.partition(self.said.ours(one))
+                half = f"names this call itself{rest if linked is None else ''}"
+            elif type(one) is str and not at and (pred, name) in self.computed and half.startswith("is "):
+                _, _, rest = half.partition(self.said.ours(one))
+                half = f"is the expression {one_line(one, WIDTH)}{rest}" if rest else half
             said = f"{self.named(here)} {half}"
             if self.open_to:
                 said += self.right(gold, name, at)

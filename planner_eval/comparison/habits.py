@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.causes import change
 from planner_eval.comparison.edits import Edit
 from planner_eval.comparison.sentences import calls_numbers
-from planner_eval.comparison.value_diff import other_type
+from planner_eval.comparison.value_diff import other_type, other_writing
 from planner_eval.plan.canonical import OWN, value_key
 from planner_eval.plan.model import Ref
 
@@ -29,7 +29,7 @@ class Line(NamedTuple):
         edits: Positions in the diff's edits.
         calls: Where it is: ``calls 1, 3``; empty for a single edit, whose message says it.
         times: How often it is done.
-        said: The sentence of the first.
+        said: The sentence of the first, and what arguments a call of another tool has of it.
         depth: How far it stands below its root cause.
     """
 
@@ -56,13 +56,14 @@ def told_lines(found: Diff, *, each: bool = False) -> list[Line]:
     """
     edits = found.edits
     keys: dict[int, Hashable] = {} if each or len(edits) < 2 else _keys(found)
+    passing: set[int] = set() if each else _in_passing(edits)
     groups: list[list[int]] = []
     home: list[int] = []
     parents: list[int | None] = []
     known: dict[Hashable, int] = {}
     for at, edit in enumerate(edits):
         above, key = None if edit.cause is None else home[edit.cause], keys.get(at, at)
-        if above is not None and keys.get(groups[above][0]) == key:
+        if above is not None and (at in passing or keys.get(groups[above][0]) == key):
             group = above  # the same again follows from the first
         else:
             group = known.setdefault((above, key), len(groups))
@@ -71,12 +72,12 @@ def told_lines(found: Diff, *, each: bool = False) -> list[Line]:
             parents.append(above)
         groups[group].append(at)
         home.append(group)
-    return [_line(found, keys, groups[group], depth) for group, depth in _in_order(parents)]
+    return [_line(found, keys, groups[group], passing, depth) for group, depth in _in_order(parents)]
 
 
 def habits_data(found: Diff) -> list[dict[str, Any]]:
     """What is done again and again, as JSON data: its name, how often, and which edits it is."""
-    lines = (line for line in told_lines(found) if len(line.edits) > 1)
+    lines = (line for line in told_lines(found) if line.times > 1)
     return [{"name": line.name, "count": line.times, "edits": list(line.edits)} for line in lines]
 
 
@@ -92,11 +93,39 @@ def _in_order(parents: list[int | None]) -> Iterator[tuple[int, int]]:
         stack += [(child, depth + 1) for child in reversed(children.get(group, []))]
 
 
-def _line(found: Diff, keys: dict[int, Hashable], group: list[int], depth: int) -> Line:
-    edits = [found.edits[at] for at in group]
+def _in_passing(edits: tuple[Edit, ...]) -> set[int]:
+    """Arguments that only one of two tools takes, where they are several: the line of the tools has them."""
+    found: dict[int, list[int]] = {}
+    for at, edit in enumerate(edits):
+        if edit.cause is not None and edit.code in _OF_ONE and edits[edit.cause].code in _REPLACED:
+            found.setdefault(edit.cause, []).append(at)
+    return {at for several in found.values() if len(several) > 1 for at in several}
+
+
+def _passing_said(edits: list[Edit]) -> str:
+    """What a call lacks and has too much as a call of another tool."""
+    said = []
+    for code, end in _OF_ONE.items():
+        names = dict.fromkeys(
+            place.argument for edit in edits if edit.code == code and (place := edit.gold or edit.pred)
+        )
+        if names:
+            said.append(f"{_some(names)} {'are' if len(names) > 1 else 'is'} {end}")
+    return f"; so {', '.join(said)}" if said else ""
+
+
+def _some(names: Collection[str | None]) -> str:
+    """Arguments by name: ``'a', 'b', 'c', 'd' and 2 more``."""
+    shown = ", ".join(repr(name) for name in [*names][:ABOUT])
+    return shown + (f" and {len(names) - ABOUT} more" if len(names) > ABOUT else "")
+
+
+def _line(found: Diff, keys: dict[int, Hashable], group: list[int], passing: set[int], depth: int) -> Line:
+    edits = [found.edits[at] for at in group if at not in passing]
     first = edits[0]
+    said = first.message + _passing_said([found.edits[at] for at in group if at in passing])
     if len(edits) == 1:
-        return Line(first.code, tuple(group), "", 1, first.message, depth)
+        return Line(first.code, tuple(group), "", 1, said, depth)
     key = keys[group[0]]
     name = key if isinstance(key, str) else first.code
     mine = [edit.pred.call for edit in edits if edit.pred is not None]
@@ -109,9 +138,8 @@ def _line(found: Diff, keys: dict[int, Hashable], group: list[int], depth: int) 
         place.argument for edit in edits if (place := edit.gold or edit.pred) and place.argument
     )
     if isinstance(key, str) and len(about) > 1 and all(edit.code in _VALUES for edit in edits):
-        named = [repr(argument) for argument in [*about][:ABOUT]]
-        where += f": {', '.join(named)}" + (f" and {len(about) - ABOUT} more" if len(about) > ABOUT else "")
-    return Line(name, tuple(group), where, len(edits), first.message, depth)
+        where += f": {_some(about)}"
+    return Line(name, tuple(group), where, len(edits), said, depth)
 
 
 def _keys(found: Diff) -> dict[int, Hashable]:
@@ -131,8 +159,9 @@ def _key(found: Diff, edit: Edit) -> Hashable:
         if code == "argument.renamed":
             known = str(pred.argument).isdecimal()
             return "positional.arguments" if known else (code, pred[1:], gold[1:])
-    if code == "argument.type":
-        return other_type(edit.pred_value, edit.gold_value) or change(edit)
+    if code in ("argument.value", "argument.type"):
+        named = other_writing if code == "argument.value" else other_type
+        return named(edit.pred_value, edit.gold_value) or change(edit)
     if code == "call.duplicated" and pred is not None and pred.call is not None:
         call = found.pred.calls[pred.call]
         return code, call.tool, tuple((name, value_key(value, OWN)) for name, value in call.arguments)
@@ -148,7 +177,12 @@ _NAMED = {
 }
 """Codes of edits that are one habit whatever they are about, and what it is called."""
 
-_VALUES = ("argument.type", "argument.extra", "argument.renamed", "reference.literal")
+_OF_ONE = {"argument.missing": "missing", "argument.extra": "not in gold"}
+"""Codes of edits that follow from another tool, and what they say of arguments."""
+
+_REPLACED = ("call.replaced", "app.changed")
+
+_VALUES = ("argument.value", "argument.type", "argument.extra", "argument.renamed", "reference.literal")
 """Codes of edits of which one habit may concern arguments of several names."""
 
 _EMPTY: tuple[Any, ...] = ("", None, [], {})

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import re
+
 from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.matching.likeness import likeness
 from planner_eval.comparison.matching.pairing import Pairing
 from planner_eval.comparison.matching.replaced import telling
+from planner_eval.plan.model import Value
 
 LOOKS = 200
 """Calls of the plan up to which it is asked which is like which."""
 
 ALMOST = 0.5
 """Likeness from which a value is a try for another."""
+
+_ID = re.compile(r"(?:^|_)(?:id|ID)$|[a-z]I[dD]$")
+"""How an argument is called that says which thing is meant."""
+
+_NUMBERED = re.compile(r"#?\w{,40}?[0-9]{3}\w{,40}")
+"""How a word looks that says it."""
 
 
 class Try(NamedTuple):
@@ -30,7 +39,7 @@ def nearest_try(pairing: Pairing, pred: int) -> Try | None:
     """The call with a partner that an extra call repeats with few other values; None where there is none.
 
     The two give the same arguments, and all that differ are like one another, or half of them or more are
-    equal, one of which says something.
+    equal, one of which says something; what has wholly another id is another thing, and no try.
 
     Args:
         pairing: A pairing that is made.
@@ -57,5 +66,18 @@ def _differing(pairing: Pairing, one: int, other: int) -> tuple[str, ...]:
         return ()
     if all(likeness(ours[name][2], theirs[name][2]) >= ALMOST for name in names):
         return names
+    if any(
+        _identifies(name, ours[name][2]) and not likeness(ours[name][2], theirs[name][2]) for name in names
+    ):
+        return ()
     equal = [name for name in ours if name not in names]
     return names if len(equal) >= len(names) and any(telling(ours[name][2]) for name in equal) else ()
+
+
+def _identifies(name: str, value: Value) -> bool:
+    """Whether an argument says which thing is meant, by its name or as a word with a number in it.
+
+    >>> _identifies("order_id", "mia_li"), _identifies("order", "#W4967593"), _identifies("start", "10:00")
+    (True, True, False)
+    """
+    return bool(_ID.search(name) or (type(value) is str and _NUMBERED.fullmatch(value)))

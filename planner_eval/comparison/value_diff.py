@@ -113,6 +113,23 @@ def other_type(ours: Value, theirs: Value) -> str | None:
     return f"{kinds[0]} for {kinds[1]}"
 
 
+def other_writing(ours: Value, theirs: Value) -> str | None:
+    """How two texts differ that say the same in other signs; None for others.
+
+    >>> other_writing("Rome", "rome"), other_writing("2024/05/01", "2024-05-01"), other_writing("a", "b")
+    ('letter case', 'date written otherwise', None)
+    """
+    if type(ours) is not str or type(theirs) is not str:
+        return None
+    if ours.casefold() == theirs.casefold():
+        return "letter case"
+    if not any(map(str.isdecimal, ours)) or not any(map(str.isdecimal, theirs)):
+        return None
+    from planner_eval.policy.dates import dates
+
+    return "date written otherwise" if dates(ours) == dates(theirs) else None
+
+
 def _bare(value: Any) -> Any:
     """A value without its type: a number as it is, texts by the number that they hold, items one by one."""
     if isinstance(value, list):

@@ -99,7 +99,7 @@ def _first(diff: Diff) -> str:
         return f"{names.ours(at)}, which {'repeats another' if again else 'is not in gold'}"
     if names.to_pred[at] >= 0:
         return names.ours(names.to_pred[at])
-    pred, side = places_in_pred(len(plan.calls), pairs)[at]
+    pred, side = places_in_pred(plan, pairs)[at]
     where = f" {'after' if side > 0 else 'before'} {names.ours(pred)}" if pairs else ""
     return f"gold's {names.theirs(at)}, missing{where}"
 
