@@ -233,6 +233,45 @@ def test_a_world_refuses_a_state_in_words(state: Any, said: str) -> None:
     assert said in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("state", "found"),
+    [([4], "an array"), (4, "4"), (False, "False"), ([], "an array")],
+)
+def test_a_state_that_is_no_object_is_refused_and_nothing_is_run(tools: Path, state: Any, found: str) -> None:
+    said = f"initial-state: an object is expected, found {found}"
+    rows = [{"id": "a", "plan": PUT, "state": state}, {"id": "b", "plan": PUT, "begun": state}]
+    plans = lines(tools.parent / "plans.jsonl", *rows, {"id": "c", "plan": PUT, "state": None})
+    listed = lines(tools.parent / "each.jsonl", *({"id": n, "state": state} for n in "abc"))
+    for more, refused in (([], "a"), (["--initial", "begun"], "b"), (["--initial", listed], "abc")):
+        for isolation in ("strict", "inline"):
+            argv = ["execute", plans, "--tools", f"{tools}:Desk", "--isolation", isolation, *more]
+            done = planeval(*argv, "--format", "csv")
+            assert done.returncode == (3 if not done.stdout else 1), done.stderr
+            told = {line[0]: line for line in done.stdout.splitlines()[1:]}
+            assert {n for n in told if said in told[n]} == set(refused)
+            assert all(",put,ok," in told[n] for n in set("abc") - set(refused))
+    ran = planeval("execute", plans, "--tools", f"{tools}:Desk", "--initial", "none", "--format", "jsonl")
+    assert ran.returncode == 0
+
+
+def test_a_text_in_a_field_of_states_is_one_only_where_its_name_says_so(tools: Path) -> None:
+    rows = [{"id": "a", "plan": PUT, "state": "CA"}, {"id": "b", "plan": PUT, "initial_state": "CA"}]
+    plans = lines(tools.parent / "plans.jsonl", *rows)
+    done = planeval("execute", plans, "--tools", f"{tools}:Desk", "--format", "jsonl")
+    assert [outcome(json.loads(line))[0] for line in done.stdout.splitlines()] == [["1"], ["initial-state"]]
+
+
+def test_each_line_of_a_state_says_whose_it_is(tools: Path) -> None:
+    rows = [{"id": n, "plan": PUT, "state": state} for n, state in (("a", {"lines": 1}), ("b", {"rows": {}}))]
+    argv = ["--tools", f"{tools}:Desk", "--state"]
+    done = planeval("execute", lines(tools.parent / "plans.jsonl", *rows), *argv)
+    assert [line for line in done.stdout.splitlines() if "state" in line.split(": ")[1:2]] == [
+        "b: state: {'rows': {'x': '1'}}",
+    ]
+    alone = planeval("execute", str(tools.parent / "plans.jsonl"), *argv, "--id", "b")
+    assert alone.stdout.splitlines()[-1] == "state: {'rows': {'x': '1'}}"
+
+
 # ---------------------------------------------------------------- turns
 def talk(*turns: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
     said: list[dict[str, Any]] = []
@@ -267,7 +306,7 @@ def test_turns_keep_one_state_which_is_told_after_each(tools: Path) -> None:
         ]
         assert row["state"] == {"rows": {"x": 1, "y": 2}}
     text = planeval("execute", plans, "--tools", f"{tools}:Desk", "--state").stdout
-    assert "state after turn 1: {'rows': {'x': 1}}\n" in text
+    assert "a: state after turn 1: {'rows': {'x': 1}}\n" in text
 
 
 def test_turns_run_one_after_the_other_also_side_by_side() -> None:
@@ -323,6 +362,15 @@ def test_a_goal_is_reached_by_its_state_and_the_values_that_gold_names(tools: Pa
     assert json.loads(none.stdout)["effects"]["reached"] is None, "gold itself fails without its state"
 
 
+def test_goals_of_which_nobody_knows_are_not_counted_as_missed(tools: Path) -> None:
+    state = {"rows": {"y": 5}}
+    rows = [{"id": n, "gold": f"{PUT}\n{GET}", "state": state if n in "ab" else {"lines": 1}} for n in "abcd"]
+    preds = [{"id": n, "plan": f"{PUT}\n{GET}" if n != "b" else PUT} for n in "abcd"]
+    pred, gold = lines(tools.parent / "pred.jsonl", *preds), lines(tools.parent / "gold.jsonl", *rows)
+    done = planeval("diff", pred, gold, "--execute", f"{tools}:Desk")
+    assert done.stdout.splitlines()[-1].endswith("are reached in 1 of 2, 2 unknown")
+
+
 def test_plans_that_are_the_same_and_come_to_something_else_are_told_and_fail(tmp_path: Path) -> None:
     (tmp_path / "t.py").write_text("def f(x):\n    return x\n")
     (tmp_path / "policy.toml").write_text('[[rule]]\nargument = "x"\ncompare = ["any"]\n')
@@ -353,6 +401,19 @@ def test_records_that_begin_differently_are_not_compared(tools: Path) -> None:
 
 
 # ---------------------------------------------------------------- recordings
+def test_a_recording_tells_no_arguments_that_nobody_asked_for(tools: Path) -> None:
+    argv = [
+        "execute",
+        lines(tools.parent / "plans.jsonl", {"id": "a", "plan": PUT}),
+        "--tools",
+        f"{tools}:Desk",
+    ]
+    argv += ["--record", str(tools.parent / "record.jsonl"), "--format", "jsonl"]
+    for more, asked in (([], False), ([], False), (["--trace"], True)):
+        (call,) = json.loads(planeval(*argv, *more).stdout)["calls"]
+        assert ("arguments" in call) == asked
+
+
 def test_a_recording_knows_the_state_that_a_plan_began_in(tools: Path) -> None:
     rows = [{"id": str(y), "plan": GET, "state": {"rows": {"y": y}}} for y in (1, 2)]
     plans = lines(tools.parent / "plans.jsonl", *rows)

@@ -194,11 +194,14 @@ class ExecuteJob(NamedTuple):
         said = None if one.error is None else f"{one.record.where}: {one.error}"
         if self.form in ("json", "jsonl"):
             indent = 1 if self.form == "json" else None
-            text = json.dumps(_data(*data), ensure_ascii=False, indent=indent, allow_nan=False)
+            run = _data(*data)
+            for call in run.get("calls", ()) if not self.trace else ():
+                call.pop("arguments", None)  # a recording needs them, the reader did not ask
+            text = json.dumps(run, ensure_ascii=False, indent=indent, allow_nan=False)
             return json.dumps([said, text])
         rows = _calls(*data) if self.trace else _finals(*data)
         states = _states(one.trace) if one.trace is not None and self.form == "text" else []
-        return json.dumps([said, rows, "\n".join(states) or None])
+        return json.dumps([said, rows, [(_name(one.record), state) for state in states]])
 
 
 def unread(lines: Iterable[str], form: str) -> Iterator[str]:
@@ -227,7 +230,8 @@ def told(lines: Iterable[str], runs: Runs, form: str, *, many: bool, trace: bool
         return json_array(texts) if form == "json" and many else joined(texts)
     left_out = {*["printed"] * (not (trace and runs.printed)), *["record"] * (not many)}
     rows = Again(lambda: (_kept(row, left_out) for line in lines for row in json.loads(line)[1]))
-    states = (f"\n{state}" for *_, state in map(json.loads, lines) if state is not None)
+    named = (each for line in lines for each in json.loads(line)[2])
+    states = (f"\n{one_line(name, 100) + ': ' if many else ''}{state}" for name, state in named)
     return chain(table_pieces(rows, form), states)
 
 

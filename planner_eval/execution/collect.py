@@ -131,12 +131,14 @@ def begin(tools: Mapping[str, Any], initial: Any) -> None:
 
     Args:
         tools: From `collect`; methods that come by the state are looked up anew.
-        initial: JSON data; of several owners an object, each owner's state under its name.
+        initial: A JSON object; of several owners each one's state under its name.
 
     Raises:
-        StateError: they take no state, or refuse this one.
+        StateError: it is no object, or they take no state, or refuse this one.
     """
     owners = getattr(tools, "owners", {})
+    if initial is not None and not isinstance(initial, Mapping):
+        raise StateError(f"an object is expected, found {_kind(initial)}")
     if initial is None and not any(map(_scenario, owners.values())):
         return
     if hasattr(tools, "answer"):

@@ -16,7 +16,7 @@ from planner_eval.records.opening import open_path
 from planner_eval.records.record import Record
 
 FIELDS = ("state", "initial_state", "initial_config")
-"""Fields that hold the state in which a record begins, where they hold an object; BFCL has the last."""
+"""Fields that hold the state in which a record begins; BFCL has the last. A text in the first is none."""
 
 NONE = "none"
 """What the user says who wants none of these read."""
@@ -27,7 +27,7 @@ class States(NamedTuple):
 
     Args:
         fields: The fields that may hold it.
-        named: The user named the field: whatever it holds is the state, but null.
+        named: The user named the field: a text in it is no other thing's.
         shared: One for all records.
         listed: By the id of a record.
         file: The file that it is from.
@@ -41,6 +41,8 @@ class States(NamedTuple):
 
     def of(self, record: Record | None) -> Any:
         """The state in which a record begins; None for the tools' own.
+
+        What is no object is given too: tools refuse it, so that the plan runs from no other state.
 
         Args:
             record: The record.
@@ -58,11 +60,11 @@ class States(NamedTuple):
             return self.listed[named]
         if self.shared is not None or record is None:
             return self.shared
-        for field in self.fields:
-            found = value_at(record.fields, field) if has(record.fields, field) else None
-            if isinstance(found, dict) or (self.named and found is not None):
-                return found
-        return None
+        held = {field: value_at(record.fields, field) for field in self.fields if has(record.fields, field)}
+        if not self.named and isinstance(held.get("state"), str):
+            del held["state"]  # of an address, of an order
+        found = [each for each in held.values() if each is not None]
+        return next((each for each in found if isinstance(each, dict)), found[0] if found else None)
 
 
 def states_of(given: Any, records: Sequence[Record] = ()) -> States:

@@ -40,7 +40,7 @@ class DiffSums:
         self.wholes: dict[str, int] = dict(known.get("wholes", ()))
         """Tools whose whole result and an output may be one, and how often; in the order of their first."""
         self.effects = Counter[str]()
-        """Of pairs that were run: how many come to the same, and how many reach gold's goal."""
+        """Of pairs that were run: how many come to the same, and how many are known to reach gold's goal."""
         self.named = any(rule.where for rule in policy.rules)
         self.names = Names()
         self.names.seen.update((app, tool, name) for app, tool, name in known.get("names", ()))
@@ -124,9 +124,11 @@ class DiffSums:
         named = ", ".join(
             f"{self.effects[one]} {said}" for one, said in verdicts.items() if self.effects[one]
         )
+        reached, unknown = self.effects["reached True"], self.effects["reached None"]
+        more = f", {unknown} unknown" if unknown else ""
         return (
             f"in effect: {named}; gold's final state, and the values that it names, are reached in "
-            f"{self.effects['reached True']} of {self.pairs}"
+            f"{reached} of {self.pairs - unknown}{more}"
         )
 
     @property
