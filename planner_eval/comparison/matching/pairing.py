@@ -201,8 +201,8 @@ class Pairing:
     """
 
     __slots__ = (
-        "_few", "_final", "_fixed", "_near", "_ranks", "_telling", "gold", "matcher", "open", "optional", "pred",
-        "proved", "settled", "to_gold", "to_pred",
+        "_few", "_final", "_fixed", "_near", "_ranks", "_telling", "gold", "matcher", "open", "optional",
+        "pred", "proved", "settled", "to_gold", "to_pred",
     )  # fmt: skip
 
     def __init__(self, pred: Side, gold: Side, matcher: Matcher | None = None) -> None:
