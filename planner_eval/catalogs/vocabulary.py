@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import jsonschema
 from jsonschema.exceptions import ValidationError
@@ -40,6 +40,13 @@ class Told(ValidationError):  # type: ignore[misc]
         super().__init__(message, **more)
         self.code = code
         self.name = name
+
+
+class Held(NamedTuple):
+    """Whether a value holds, and whether no undecided pattern was let pass for that."""
+
+    good: bool
+    sure: bool
 
 
 @dataclass(slots=True)
@@ -104,12 +111,12 @@ class Run:
         if self.left < 0:
             raise EndlessError
 
-    def surely(self, validator: Any, value: Any) -> tuple[bool, bool]:
+    def surely(self, validator: Any, value: Any) -> Held:
         """Whether a value holds, and whether no undecided pattern was let pass for that."""
         before, self.undecided = self.undecided, set()
         try:
             good = validator.is_valid(value)
-            return good, not self.undecided
+            return Held(good, not self.undecided)
         finally:
             self.undecided |= before
 
@@ -218,7 +225,7 @@ def _one_of(validator: Any, schemas: Any, value: Any, _around: Any) -> _Errors:
     if not good:
         yield Told("", tries=tries)
     elif len(good) > 1 and not run.open(value):
-        sure = sum(run.surely(validator.evolve(schema=each), value)[1] for each in good)
+        sure = sum(run.surely(validator.evolve(schema=each), value).sure for each in good)
         if sure < 2:
             return
         text = f"{shown(value)} fits {len(good)} of {len(schemas)} alternatives, and only one may be meant"
@@ -340,7 +347,7 @@ def _contains(validator: Any, schema: Any, value: Any, around: Any) -> _Errors:
         text = f"expected at least {least} of the items to be {_described(schema)}, found {len(good)}"
         yield Told(text, "check.out_of_range")
     elif most is not None and len(known) > most:
-        sure = sum(run.surely(inner, item)[1] for item in known)
+        sure = sum(run.surely(inner, item).sure for item in known)
         text = f"expected at most {most} of the items to be {_described(schema)}, found {sure}"
         if sure > most:
             yield Told(text, "check.out_of_range")
