@@ -10,7 +10,8 @@ from typing import Any
 from planner_eval.plan.model import Ref
 
 NAMES = ["a", "b", "c", "xa", "xb"]
-PATTERNS = ["^a", "b$", "^[0-9]+$", "^x", "a|1", "^.{2,}$"]
+REPEATED = ["^(a|x)+$", "^(a|aa)+$", "^[a-z]+(_[a-z]+)*$", "^(x?b)+$"]
+PATTERNS = ["^a", "b$", "^[0-9]+$", "^x", "a|1", "^.{2,}$", *REPEATED]
 KINDS = ["string", "integer", "number", "array", "object", "boolean", "null"]
 SEVERAL = [["string", "null"], ["integer", "string"], ["object", "array"]]
 HIDDEN = Ref(0)
@@ -111,7 +112,7 @@ class Drawn:
             "prefixItems": lambda: some(3),
             "required": lambda: self.random.sample(NAMES, number(0, 2)),
             "properties": lambda: {name: one() for name in self.random.sample(NAMES, number(1, 3))},
-            "patternProperties": lambda: {draw(["^x", "a", "b$"]): one()},
+            "patternProperties": lambda: {draw(["^x", "a", "b$", *REPEATED]): one()},
             "dependentRequired": lambda: {draw(NAMES): [draw(NAMES)]},
             "dependentSchemas": lambda: {draw(NAMES): one()},
             "allOf": lambda: some(2),

@@ -64,6 +64,7 @@ KEYWORDS: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
     ({"type": "string", "pattern": "b+$"}, ["ab", "abb"], ["ba", ""]),
     ({"type": "string", "pattern": r"^\p{Lu}"}, ["Éa"], ["éa"]),
     ({"type": "string", "pattern": r"^(?=.*[A-Z])(?=.*\d).{4,}$"}, ["Abc1"], ["abc1", "Ab1"]),
+    ({"type": "string", "pattern": r"^(?<y>\d{4})-\k<y>$"}, ["2026-2026"], ["2026-2027", "y"]),
     ({"type": "array", "minItems": 1, "maxItems": 2, "uniqueItems": True}, [[1], [1, True]], [[], [1, 2, 3]]),
     ({"uniqueItems": True}, [[1, "1", [1], {"a": 1}]], [[1, 1.0], [{"a": 1, "b": 2}, {"b": 2, "a": 1}]]),
     ({"prefixItems": [{"type": "integer"}, {"type": "string"}]}, [[1, "a", None], [1]], [["a"], [1, 2]]),
@@ -190,6 +191,18 @@ SAID: list[tuple[Any, Any, str, str]] = [
         {"long": 1},
         "check.unknown_argument",
         "v.long: a field may not be called 'long': expected 0 to 2 characters, found 4",
+    ),
+    (
+        {"unevaluatedProperties": {"type": "null"}},
+        {"b": 1},
+        "check.wrong_type",
+        "v.b: expected null, found integer 1",
+    ),
+    (
+        {"enum": []},
+        1,
+        "check.enum",
+        "v: expected no value at all (the list of allowed ones is empty), found integer 1",
     ),
     (
         {"anyOf": [{"type": "string", "pattern": "^x"}, {"type": "integer"}]},
@@ -377,6 +390,65 @@ def test_patterns_come_to_an_end(pattern: str, text: str, codes: list[str]) -> N
     assert time.process_time() - before < 5
 
 
+REPEATED = {"patternProperties": {"^(a|b)+$": {}}, "unevaluatedProperties": False}
+BRANCH = {"properties": {"k": {"pattern": "^(a|b)+$"}, "a": True}, "required": ["k"]}
+LOOKS = "^(?=(a+)+$)b"
+UNDECIDED = {"pattern": LOOKS}
+LONG = "a" * 40
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "codes"),
+    [
+        (REPEATED, {"B": 1}, ["check.unknown_argument"]),
+        (REPEATED, {"abba": 1}, []),
+        ({**REPEATED, "unevaluatedProperties": {"type": "null"}}, {"B": 1}, ["check.wrong_type"]),
+        ({"allOf": [REPEATED]}, {"B": 1}, ["check.unknown_argument"]),
+        ({"dependentSchemas": {"B": REPEATED}}, {"B": 1}, ["check.unknown_argument"]),
+        (
+            {"anyOf": [BRANCH, {"properties": {"k": True, "b": True}}], "unevaluatedProperties": False},
+            {"k": "z", "a": 1},
+            ["check.unknown_argument"],
+        ),
+        (
+            {
+                "if": {"properties": {"k": {"pattern": "^(a|b)+$"}}},
+                "then": {"properties": {"a": True}},
+                "properties": {"k": True},
+                "unevaluatedProperties": False,
+            },
+            {"k": "z", "a": 1},
+            ["check.unknown_argument"],
+        ),
+        ({"not": REPEATED}, {"B": 1}, []),
+        ({"not": REPEATED}, {"a": 1}, ["check.not_allowed"]),
+        # what cannot be decided is said so, and nothing else is made of it
+        ({**REPEATED, "patternProperties": {LOOKS: {}}}, {LONG: 1}, ["check.undecided"]),
+        ({"not": UNDECIDED}, LONG, ["check.undecided"]),
+        ({"not": {"not": UNDECIDED}}, LONG, ["check.undecided"]),
+        ({"if": UNDECIDED, "then": False}, LONG, ["check.undecided"]),
+        ({"oneOf": [UNDECIDED, {"type": "string"}]}, LONG, ["check.undecided"]),
+        ({"contains": UNDECIDED, "maxContains": 0, "minContains": 0}, [LONG], ["check.undecided"]),
+        (
+            {"if": {"items": UNDECIDED}, "else": {"prefixItems": [{}]}, "unevaluatedItems": False},
+            [LONG],
+            ["check.undecided"],
+        ),
+    ],
+)
+def test_patterns_with_repeated_groups_decide(
+    schema: Any, value: Any, codes: list[str], tmp_path: Path
+) -> None:
+    """Also of fields that no part describes, and inside conditions."""
+    file = tmp_path / "tools.json"
+    parameters = {"type": "object", "properties": {"v": schema}}
+    file.write_text(json.dumps([{"name": "f", "description": "d", "parameters": parameters}]))
+    plan = json.dumps([{"name": "f", "arguments": {"v": value}}])
+    done = planeval("check", "-", "--catalog", str(file), "--format", "json", text=plan)
+    assert [one["code"] for one in json.loads(done.stdout)] == codes, done.stdout
+    assert done.returncode == bool(codes)
+
+
 def test_alternatives_that_double_and_deep_values_come_to_an_end(tmp_path: Path) -> None:
     again = {"$ref": "#/$defs/t"}
     doubling = {
@@ -406,6 +478,7 @@ def test_nothing_is_fetched_and_invalid_schemas_are_named(tmp_path: Path) -> Non
             {"$ref": "https://example.com/schema.json"},
             "$ref 'https://example.com/schema.json': only references within the same document",
         ),
+        ({"type": []}, "v: type must be a kind of value or a list of such, found []"),
         ({"pattern": "("}, "v: pattern must be a regular expression, found '('"),
         ({"minLength": "3"}, "v: minLength must be a whole number, 0 or more, found '3'"),
         ({"multipleOf": 0}, "v: multipleOf must be a number above 0, found 0"),
@@ -489,6 +562,18 @@ def test_functions_are_held_to_their_annotations() -> None:
     assert said(at={}) == ["at: the field 'x' is needed"]
     assert said(first={"size": 2}) == ["first: the field 'name' is needed"]
     assert said(kind="c") == ["kind: expected one of 'a', 'b', found string 'c'"]
+
+
+def test_a_set_holds_nothing_twice() -> None:
+    def order(tags: set[str], more: list[frozenset[int]] | None = None) -> None:
+        """Order."""
+
+    def said(**arguments: Any) -> list[str]:
+        return [one.message for one in pe.check([{"name": "order", "arguments": arguments}], order)]
+
+    assert said(tags=["a", "b"], more=[[1, 2], [1]]) == []
+    assert said(tags=["a", "a"]) == ["tags[1]: 'a' stands twice, and items must be unique"]
+    assert said(tags=["a"], more=[[1, 1]]) == ["more[0][1]: 1 stands twice, and items must be unique"]
 
 
 def test_a_class_of_a_python_file_is_no_word(tmp_path: Path) -> None:

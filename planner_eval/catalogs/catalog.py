@@ -88,6 +88,8 @@ class Type:
         if self.any_of:
             return " or ".join(dict.fromkeys(str(each) for each in self.any_of))
         if self.enum is not None:
+            if not self.enum:
+                return "no value at all (the list of allowed ones is empty)"
             return "one of " + ", ".join(repr(value) for value in self.enum)
         if self.kinds == ("array",) and self.items is not None and self.items != ANY:
             return f"array of {self.items}"

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import ANY, Type
 from planner_eval.catalogs.closed import Closing
-from planner_eval.catalogs.keywords import subschemas
 from planner_eval.catalogs.parts import Parts, Wrong
 from planner_eval.catalogs.patterns import Pattern
 from planner_eval.catalogs.schema import type_of
@@ -53,9 +52,7 @@ class Judge:
 
     @cached_property
     def _patterns(self) -> dict[str, Pattern]:
-        said = [each for _, each in subschemas(self.schema)]
-        named = [name for each in said for name in each.get("patternProperties") or ()]
-        return {text: Pattern(text) for text in named}
+        return {}
 
     def wrong(self, value: Any, *, texts: bool = False, holes: tuple[str, ...] = ()) -> tuple[Wrong, ...]:
         """Everything that is wrong with a value; a reference in it stands for any.
@@ -67,8 +64,9 @@ class Judge:
         """
         from planner_eval.catalogs.vocabulary import EndlessError, Run
 
-        run = Run(texts, holes, self._patterns)
-        validator = self._validator.evolve(format_checker=run)
+        held = self._validator
+        run = Run(texts, holes, self._patterns, held.schema.get("$defs") or {})
+        validator = held.evolve(format_checker=run)
         try:
             run.begin(value)
             good = validator.is_valid(value)

@@ -57,6 +57,7 @@ _FORMS: dict[str, _Form] = {
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), _COUNT),
     **dict.fromkeys(("minProperties", "maxProperties", "minContains", "maxContains"), _COUNT),
     "multipleOf": _Form(lambda value: _is_number(value) and value > 0, "a number above 0"),
+    "type": _Form(lambda value: value != [], "a kind of value or a list of such"),
     "pattern": _Form(_is_pattern, "a regular expression"),
     "uniqueItems": _FLAG,
     "enum": _Form(lambda value: isinstance(value, list), "a list of values"),
@@ -73,7 +74,7 @@ _FORMS: dict[str, _Form] = {
 """What keywords hold; None counts as not said, as Python's libraries write it."""
 _SAID = frozenset(
     (
-        *(*_FORMS, *ONE, *MANY, *NAMED, "type", "const", "format", "nullable", "title", "description"),
+        *(*_FORMS, *ONE, *MANY, *NAMED, "const", "format", "nullable", "title", "description"),
         *("default", "examples", "example", "deprecated", "readOnly", "writeOnly", "discriminator"),
         *("contentEncoding", "contentMediaType", "contentSchema", "propertyOrdering", "externalDocs", "xml"),
         *("$schema", "$id", "id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$comment", "$vocabulary"),
@@ -81,7 +82,7 @@ _SAID = frozenset(
         *("units", "unit", "example_value", "options", "order", "label", "placeholder", "widget", "hidden"),
     )
 )
-_MEANT = tuple(sorted((*_FORMS, *ONE, "type", "const", "format", "description", "default")))
+_MEANT = tuple(sorted((*_FORMS, *ONE, "const", "format", "description", "default")))
 _ALIKE = 0.75
 
 

@@ -14,6 +14,8 @@ from typing import Any
 
 _MOST = 2_000_000
 """So many ways Python's engine may have to try: less than half a second."""
+_GROUP = re.compile(r"\(\?<([A-Za-z_]\w*)>|\\k<(\w+)>|\\.|\[\^?\]?(?:[^\]\\]|\\.)*\]", re.DOTALL)
+"""A group with a name or one that comes again; also what may look like either: escapes and classes."""
 _COUNTED = re.compile(r"\{(\d+)(,?)(\d*)\}")
 
 
@@ -43,10 +45,6 @@ class Pattern:
         """Whether it is a regular expression at all."""
         return self._linear is not None or self._python is not None
 
-    def cheap(self, length: int) -> bool:
-        """Whether Python's own engine is quick for a text of that length, too."""
-        return self._python is not None and _ways(self.text, length) <= _MOST
-
     @cached_property
     def _linear(self) -> Any:
         from pydantic_core import SchemaError, SchemaValidator, core_schema
@@ -64,7 +62,7 @@ class Pattern:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of what may mean something else one day
-                return re.compile(self.text)
+                return re.compile(_named(self.text))
         except (re.error, RecursionError, OverflowError):
             return None
 
@@ -89,6 +87,21 @@ def _spelled(text: str) -> str | None:
         inside = step[0] == "[" or (inside and step[0] != "]")
         at += 1
     return "".join(made)
+
+
+def _named(text: str) -> str:
+    r"""An expression with its groups named as Python spells them.
+
+    >>> _named(r"^(?<y>\d)(?<=a)[(?<b>]\k<y>")
+    '^(?P<y>\\d)(?<=a)[(?<b>](?P=y)'
+    """
+
+    def spelled(found: re.Match[str]) -> str:
+        if found[1]:
+            return f"(?P<{found[1]}>"
+        return f"(?P={found[2]})" if found[2] else found[0]
+
+    return _GROUP.sub(spelled, text)
 
 
 def _ways(text: str, length: int) -> float:

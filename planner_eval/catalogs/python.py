@@ -37,7 +37,8 @@ _NAMED = frozenset(
     )
 )
 """Python's own names in annotations that could not be evaluated."""
-_LISTS = (list, set, frozenset, Sequence, Iterable, Collection)
+_SETS = (set, frozenset)
+_LISTS = (list, Sequence, Iterable, Collection)
 
 
 def from_functions(functions: Iterable[Callable[..., Any]], name: str = "functions") -> Catalog:
@@ -159,12 +160,15 @@ def _typed(annotation: Any) -> Any:
 
 
 def _is_plain(annotation: Any) -> bool:
-    """Whether words say all of an annotation: Python's own types, and lists and choices of them."""
+    """Whether words say all of an annotation: Python's own types, and lists and choices of them.
+
+    Of a set they do not say that no item comes twice.
+    """
     if annotation in (_EMPTY, Any, object):
         return True
     outer, parts = get_origin(annotation), get_args(annotation)
     if outer is None:
-        return annotation in _PLAIN
+        return annotation in _PLAIN and annotation not in _SETS
     if outer is Literal:
         return True
     if outer in (Union, UnionType) or (outer in _LISTS and len(parts) == 1):

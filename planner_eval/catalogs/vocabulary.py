@@ -10,13 +10,14 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import jsonschema
 from jsonschema.exceptions import ValidationError
 
 from planner_eval.base.text import counted
 from planner_eval.catalogs.catalog import Type
+from planner_eval.catalogs.evaluated import evaluated
 from planner_eval.catalogs.patterns import Pattern
 from planner_eval.catalogs.values import as_kind, problem, same, shown
 from planner_eval.plan.model import Ref, Template, Unresolved
@@ -41,6 +42,13 @@ class Told(ValidationError):  # type: ignore[misc]
         self.name = name
 
 
+class Held(NamedTuple):
+    """Whether a value holds, and whether no undecided pattern was let pass for that."""
+
+    good: bool
+    sure: bool
+
+
 @dataclass(slots=True)
 class Run:
     """One call's arguments on their way through a schema.
@@ -50,7 +58,8 @@ class Run:
     Args:
         texts: Whether a text counts as what it reads as.
         holes: Literals that stand for a value still unknown.
-        patterns: The regular expressions of the schema.
+        patterns: The regular expressions that were met before.
+        named: The schemas that references lead to, by name.
         inside: The lists and objects that have references in them, by identity.
         left: How many more keywords may be held against values.
         undecided: Regular expressions that would take too long.
@@ -59,6 +68,7 @@ class Run:
     texts: bool
     holes: tuple[str, ...]
     patterns: dict[str, Pattern]
+    named: Mapping[str, Any] = field(default_factory=dict)
     inside: set[int] = field(default_factory=set)
     left: int = _MOST
     undecided: set[str] = field(default_factory=set)
@@ -95,6 +105,21 @@ class Run:
             self.undecided.add(pattern)
         return found
 
+    def step(self) -> None:
+        """Count one more keyword that is held against a value."""
+        self.left -= 1
+        if self.left < 0:
+            raise EndlessError
+
+    def surely(self, validator: Any, value: Any) -> Held:
+        """Whether a value holds, and whether no undecided pattern was let pass for that."""
+        before, self.undecided = self.undecided, set()
+        try:
+            good = validator.is_valid(value)
+            return Held(good, not self.undecided)
+        finally:
+            self.undecided |= before
+
 
 def _parts(value: Any) -> Iterator[Any]:
     return iter(value.values() if isinstance(value, dict) else value)
@@ -113,9 +138,7 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def held(validator: Any, said: Any, value: Any, schema: Any) -> Any:
         run: Run = validator.format_checker
-        run.left -= 1
-        if run.left < 0:
-            raise EndlessError
+        run.step()
         if run.stands(value):
             return ()
         if run.texts and isinstance(value, (str, int, float)):
@@ -172,14 +195,16 @@ def _could_be(value: Any, allowed: Any, run: Run) -> bool:
 
 def _not(validator: Any, schema: Any, value: Any, _around: Any) -> _Errors:
     run = validator.format_checker
-    if not run.open(value) and validator.evolve(schema=schema).is_valid(value):
+    if not run.open(value) and run.surely(validator.evolve(schema=schema), value) == (True, True):
         yield Told(f"the tool excludes {shown(value)} here", "check.not_allowed")
 
 
 def _if(validator: Any, schema: Any, value: Any, around: Any) -> _Errors:
-    if not validator.evolve(schema=schema).is_valid(value):
+    run = validator.format_checker
+    good, sure = run.surely(validator.evolve(schema=schema), value)
+    if not good:
         yield from validator.descend(value, around.get("else", True), schema_path="else")
-    elif not validator.format_checker.open(value):
+    elif sure and not run.open(value):
         yield from validator.descend(value, around.get("then", True), schema_path="then")
 
 
@@ -194,12 +219,16 @@ def _any_of(validator: Any, schemas: Any, value: Any, _around: Any) -> _Errors:
 
 
 def _one_of(validator: Any, schemas: Any, value: Any, _around: Any) -> _Errors:
+    run = validator.format_checker
     tries = [list(validator.descend(value, schema)) for schema in schemas]
-    good = sum(not wrong for wrong in tries)
+    good = [schema for schema, wrong in zip(schemas, tries, strict=True) if not wrong]
     if not good:
         yield Told("", tries=tries)
-    elif good > 1 and not validator.format_checker.open(value):
-        text = f"{shown(value)} fits {good} of {len(schemas)} alternatives, and only one may be meant"
+    elif len(good) > 1 and not run.open(value):
+        sure = sum(run.surely(validator.evolve(schema=each), value).sure for each in good)
+        if sure < 2:
+            return
+        text = f"{shown(value)} fits {len(good)} of {len(schemas)} alternatives, and only one may be meant"
         yield Told(text, "check.not_allowed")
 
 
@@ -312,14 +341,16 @@ def _contains(validator: Any, schema: Any, value: Any, around: Any) -> _Errors:
         return
     run, inner = validator.format_checker, validator.evolve(schema=schema)
     good = [item for item in value if inner.is_valid(item)]
-    sure = sum(not run.stands(item) and not run.open(item) for item in good)
+    known = [item for item in good if not run.stands(item) and not run.open(item)]
     least, most = around.get("minContains", 1), around.get("maxContains")
     if len(good) < least:
         text = f"expected at least {least} of the items to be {_described(schema)}, found {len(good)}"
         yield Told(text, "check.out_of_range")
-    elif most is not None and sure > most:
+    elif most is not None and len(known) > most:
+        sure = sum(run.surely(inner, item).sure for item in known)
         text = f"expected at most {most} of the items to be {_described(schema)}, found {sure}"
-        yield Told(text, "check.out_of_range")
+        if sure > most:
+            yield Told(text, "check.out_of_range")
 
 
 def _described(schema: Any) -> str:
@@ -337,7 +368,10 @@ def _unevaluated_items(validator: Any, schema: Any, value: Any, around: Any) -> 
     if run.open(value):
         return
     found = jsonschema.Draft202012Validator.VALIDATORS["unevaluatedItems"]
-    if any(True for _ in found(validator, schema, value, around) or ()):
+    before, run.undecided = run.undecided, set()
+    wrong = any(True for _ in found(validator, schema, value, around) or ())
+    sure, run.undecided = not run.undecided, run.undecided | before
+    if wrong and sure:
         text = "there are more items than the tool describes, or others"
         yield Told(text, "check.out_of_range")
 
@@ -413,17 +447,15 @@ def _unevaluated(validator: Any, schema: Any, value: Any, around: Any) -> _Error
     run = validator.format_checker
     if not isinstance(value, dict) or run.open(value):
         return
-    longest = max(map(len, value), default=0)
-    if not all(pattern.cheap(longest) for pattern in run.patterns.values()):
-        return  # jsonschema looks for them with Python's engine
-    found = jsonschema.Draft202012Validator.VALIDATORS["unevaluatedProperties"]
-    listed = around.get("properties") or {}
-    for key in value:  # of all but one it is said that they are described: jsonschema names none
-        others = {**dict.fromkeys(value, True), **listed}
-        if key not in listed:
-            del others[key]
-        if any(True for _ in found(validator, schema, value, {**around, "properties": others}) or ()):
-            yield _no_field(key, listed)
+    others = {key: each for key, each in around.items() if key != "unevaluatedProperties"}
+    known = evaluated(validator, value, others)
+    for key in value:
+        if key in known:
+            continue
+        if schema is False:
+            yield _no_field(key, around.get("properties") or {})
+        else:
+            yield from validator.descend(value[key], schema, path=key)
 
 
 _OWN: dict[str, Callable[..., _Errors]] = {
