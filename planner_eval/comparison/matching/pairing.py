@@ -8,6 +8,7 @@ become partners, which never counts too much.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable
 from typing import Any, TypeAlias
@@ -185,10 +186,18 @@ def _told_apart(gold: Side, pred: Side, tool: Tool) -> dict[Any, float]:
             for name, (shape, producers, _) in side.arguments(at).items():
                 if not producers:
                     given.setdefault(name, (set(), set()))[one].add(shape)
-    named = sorted(given, key=lambda name: (-len(given[name][0]), -len(given[name][1]), str(name)))
+    named = sorted(
+        given, key=lambda name: (*(-len(one) for one in given[name]), _worded(given[name][0]), str(name))
+    )
     return dict(zip(named, TELLING, strict=False))
 
 
+def _worded(values: set[Key]) -> int:
+    """How many values have no digit: what names one thing of many mostly has some."""
+    return sum(_DIGIT.search(str(value)) is None for value in values)
+
+
+_DIGIT = re.compile(r"\d")
 _NOTHING: dict[Any, float] = {}
 
 
@@ -254,7 +263,8 @@ class Pairing:
         """What right values speak by tool and argument, where a call has a choice of partners.
 
         The more values gold gives for an argument the better it tells its calls apart, then the more values
-        pred gives; then the names decide, or the places of what has no name: not how a plan is written.
+        pred gives, then the more of gold's have digits; then the names decide, or the places of what has no
+        name: not how a plan is written.
         """
         if self._telling is None:
             ours, theirs = Counter(self.pred.tools), Counter(self.gold.tools)
