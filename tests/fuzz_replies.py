@@ -100,6 +100,7 @@ def once(text: str, asked: Any) -> None:
     from planner_eval.execution.sandbox import Sandbox
     from planner_eval.execution.source import tool_source
     from planner_eval.records.record import Record
+    from planner_eval.records.states import states_of
     from planner_eval.verbs.running import Ran
 
     read = Lines(asked, TOKEN, 10.0)
@@ -119,7 +120,8 @@ def once(text: str, asked: Any) -> None:
     trace = trace_of(plan(), Reply(tuple(read.rows), trouble, read.state, 0.1), box)
     ran = Ran(Record("r", 0, None, None), plan(), trace=trace)
     for form in ("text", "json", "jsonl", "csv", "md"):
-        job = ExecuteJob(Asked(box.source, None, 10.0, Options(), (), None), form, True, {})
+        how = Asked(box.source, None, 10.0, Options(), (), None, states_of(None))
+        job = ExecuteJob(how, form, True, {})
         runs = job.fold()
         lines = [job.line(ran, runs)]
         "".join(told(lines, runs, form, many=False, trace=True)).encode("utf-8", "surrogatepass")
