@@ -132,7 +132,7 @@ def command(
     done = [one for one in systems if is_run(one) and not is_predicted(one)]
     if done and (gold is not None or len(done) < len(systems)):
         raise click.UsageError(
-            f"{done[0]} is a run, which says itself what it was made of: name runs alone, without --gold"
+            f"{done[0]} is a run, which says what it was made of: name runs alone, without files and --gold"
         )
     refuse_idle(
         [

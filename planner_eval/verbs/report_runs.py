@@ -70,7 +70,7 @@ class OfRun(NamedTuple):
         """Refuse a run that another cannot be shown beside.
 
         Raises:
-            InputError: their gold plans or their policies are not the same.
+            InputError: their gold plans, their policies or how they were read are not the same.
         """
         golds = [
             [(i["size"], i["digest"]) for i in one.run.inputs if i["role"] == "gold"] for one in (self, other)
@@ -80,6 +80,12 @@ class OfRun(NamedTuple):
             raise InputError(f"{said}: their gold plans are not the same")
         if described(self.policy) != described(other.policy):
             raise InputError(f"{said}: they were compared under other policies")
+        if bool(self.paired.reading.repair) != bool(other.paired.reading.repair):
+            strict = other if self.paired.reading.repair else self
+            raise InputError(
+                f"{said}: {strict.run.path} was read strictly, and of the other small faults were mended; "
+                "diff --repair, or score --strict, makes one that is read as the other"
+            )
 
 
 def of_run(path: str, policy: str | None = None) -> OfRun:

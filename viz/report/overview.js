@@ -104,6 +104,10 @@ const stateLink = (name, n, sum, key) =>
   );
 const percent = part => `${(100 * part).toFixed(part > 0 && part < 0.0995 ? 1 : 0)} %`;
 
+/** Whether a click would show the pairs that a bar counts: a tool in a plan is not a tool that went wrong. */
+const showsExactly = ({ change, pairs }) =>
+  pairs === undefined || (change && matching({ ...readState(""), view: "pairs", ...change }).found.length === pairs);
+
 /** Bars of pairs that filter when clicked. */
 function bars(rows, words) {
   const top = Math.max(1e-9, ...rows.map(row => row.length)),
@@ -116,11 +120,12 @@ function bars(rows, words) {
       el("span", { class: "number", text: row.words }),
       el("span", { class: "track", "aria-hidden": "true" }, fillBar),
     ];
+    const change = showsExactly(row) ? row.change : null;
     return el(
       "li",
       null,
-      row.change
-        ? el("a", { class: "bar-row", href: addressOf(row.change) }, inside)
+      change
+        ? el("a", { class: "bar-row", href: addressOf(change) }, inside)
         : el("span", { class: "bar-row" }, inside),
     );
   };
@@ -182,6 +187,7 @@ function causesView(run) {
               length: known ? row.credit : row.pairs,
               words: known ? `${count(row.pairs)} · ${row.credit.toFixed(3)}` : count(row.pairs),
               change: known ? picked(row) : { [kind]: row.name },
+              pairs: known ? row.pairs : undefined,
             })),
             `${TITLES[kind]}, by pairs`,
           ),
@@ -198,6 +204,7 @@ function mistakenView(run) {
       length: pairs,
       words: count(pairs),
       change: (gold ?? taken) ? { tool: gold ?? taken } : null,
+      pairs,
     })),
     "Gold's tool and the tool taken for it, by pairs",
   );
