@@ -208,6 +208,14 @@ example = '<call>{"wish": "f", "gifts": {"a": 1}}</call>'
     "faulty.jsonl": _lines({"id": "a", "output": ADD.replace('"', "'")}, {"id": "b", "output": SUB}),
     "swapped.jsonl": _lines({"id": "b", "gold": ADD}, {"id": "a", "gold": SUB}),
     "swapped.json": json.dumps([{"name": "subtract", "arguments": {"arg_1": 5, "arg_0": 3}}]),
+    "many.json": _plan(
+        *(
+            (f"tool_{at}", f"$var_{at - 1}.result$", f"$var_{max(at // 2, 1)}.result$")
+            if at > 2
+            else ("add", at, 4)
+            for at in range(1, 121)
+        )
+    ),
     "wide.json": _plan(*(("add", at, 4) for at in range(1, 401))),
     "two.json": _plan(("add", 1, 4), ("multiply", 1, 4)),
     "weather.txt": "Weather: [wind = getweather(#city='Rome', #date='2024-03-02')]",
