@@ -213,7 +213,7 @@ example = '<call>{"wish": "f", "gifts": {"a": 1}}</call>'
             (f"tool_{at}", f"$var_{at - 1}.result$", f"$var_{max(at // 2, 1)}.result$")
             if at > 2
             else ("add", at, 4)
-            for at in range(1, 121)
+            for at in range(1, 31)
         )
     ),
     "wide.json": _plan(*(("add", at, 4) for at in range(1, 401))),
