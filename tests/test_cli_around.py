@@ -32,6 +32,7 @@ CALLS = {
     "catalog grammar": "catalog grammar tools.json --dialect plan --to lark",
     "check": "check sub.json --catalog tools.json",
     "compare": "compare pred.jsonl better.jsonl --gold gold.jsonl",
+    "report": "report pred.jsonl --gold gold.jsonl",
     "convert": "convert plan.json --to plan",
     "data list": f"data list --source {SAMPLES}",
     "data verify": f"data verify mathqa --source {SAMPLES}",
@@ -106,7 +107,7 @@ def test_the_suffix_decides_the_format(command: str, form: str) -> None:
 def test_a_suffix_that_names_what_is_not_written_is_refused_and_format_wins(command: str) -> None:
     known = forms(command)
     for odd in ("svg", "html", "gz", "csv"):
-        if of_suffix(f"x.{odd}", known or ("json",)) is not None:
+        if of_suffix(f"x.{odd}", known or (("html",) if command == "report" else ("json",))) is not None:
             continue
         done = called([*shlex.split(CALLS[command]), "-o", f"x.{odd}"])
         assert (done.code, done.out, done.files) == (2, "", "")
@@ -420,6 +421,8 @@ PLACES = [
     "execute plan.json --tools nestful --isolation inline --record {}",
     "parse {}", "parse plan.json --catalog {}", "parse plan.json --wrappers {}",
     "render {}", "render plan.json --theme {}",
+    "report {} --gold gold.jsonl", "report pred.jsonl --gold {}",
+    "report pred.jsonl --gold gold.jsonl --policy {}",
     "score {} gold.jsonl", "score pred.jsonl {}", "score pred.jsonl gold.jsonl --policy {}",
     f"score {{}} {SAMPLES}/callnavi --benchmark callnavi",
     f"score {SAMPLES}/answers/callnavi.jsonl {{}} --benchmark callnavi",
