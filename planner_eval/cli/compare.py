@@ -23,7 +23,7 @@ from planner_eval.cli.options import (
     seed_option,
     written,
 )
-from planner_eval.cli.pairs import READING, missing, say_unjudged, scored_pairs
+from planner_eval.cli.pairs import READING, in_parts, missing, say_unjudged, scored_pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.predicted import (
     answers_of,
@@ -33,6 +33,7 @@ from planner_eval.cli.predicted import (
     same_samples,
     those_asked,
 )
+from planner_eval.cli.running import AS_USUAL
 from planner_eval.cli.runs import is_run, refuse_torn
 from planner_eval.cli.score import OWN, PAGE
 from planner_eval.cli.score_benchmark import (
@@ -135,7 +136,7 @@ def command(
         raise missing("gold")
     _refuse_idle(form, keys, named=named, files=gold is not None)
     if form == PAGE:
-        return _page(systems, gold, how, policy, metrics, keys, names, asked, output, named=named)
+        return _page(systems, gold, how, policy, metrics, keys, cluster, names, asked, output, named=named)
     allowed = [_allowed(text) for text in fail_if_worse]
     judge = None
     if gold is None:
@@ -198,6 +199,7 @@ def _page(
     policy: str | None,
     metrics: tuple[str, ...],
     keys: tuple[str, ...],
+    cluster: str | None,
     names: Sequence[str],
     asked: Sequence[Predicted],
     output: str | None,
@@ -205,26 +207,23 @@ def _page(
     named: bool,
 ) -> int:
     """Write a page of two systems, pair by pair."""
-    from planner_eval.cli.report import paged_both, tell
-    from planner_eval.verbs.report_runs import of_run
+    from planner_eval.cli.report import page_of_runs, paged, tell
+    from planner_eval.verbs.reporting import AS_USUAL as ALL_PAIRS
 
     refuse_idle(
         [
-            Applies(("fail_if_worse", "mistaken", "seed", "cluster"), False, "to other formats than html"),
+            Applies(("fail_if_worse", "mistaken", "seed", "every"), False, "to other formats than html"),
             Applies(("benchmark",), not named, "to other formats than html"),
         ]
     )
     if len(systems) > 2:
         raise click.UsageError(f"a page shows two systems, and these are {len(systems)}: name two of them")
     if gold is None:
-        one, other = [of_run(one) for one in systems]
-        one.refuse_unlike(other)
-        return tell(
-            paged_both([one.paired, other.paired], one.policy, one.metrics, keys or one.by, names), output
-        )
+        return tell(page_of_runs(systems, ALL_PAIRS, keys=keys, names=names, cluster=cluster), output)
     sides, golds = _read(systems, gold, how, asked)
     both = [pe.pair(side, golds, reading=how) for side in sides]
-    return tell(paged_both(both, chosen_policy(policy), metrics, keys, names), output)
+    how_done = {"cluster": cluster, **in_parts(AS_USUAL, both[0])}
+    return tell(paged(both, chosen_policy(policy), metrics, keys, names, **how_done), output)
 
 
 def _read(

@@ -13,7 +13,7 @@ from planner_eval.base.formats import DRAWN, WRITTEN, of_suffix
 from planner_eval.cli.diff_rows import draw_each, draw_pair, effects_of, say_distance, say_effects
 from planner_eval.cli.drawing import Look, drawing, is_folder
 from planner_eval.cli.options import Applies, emit, note, outputs, refuse_idle, was_given, written
-from planner_eval.cli.pairs import missing, pairs
+from planner_eval.cli.pairs import in_parts, missing, pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.running import Running, running, store_option
 from planner_eval.cli.runs import as_begun, refuse_absent, refuse_runs
@@ -231,10 +231,9 @@ def _page(
     only: bool,
 ) -> int:
     """Write a page of all pairs."""
-    from planner_eval.cli.report import diff_command, parts, tell
-    from planner_eval.verbs.reporting import Shown
+    from planner_eval.cli.report import diff_command, shown_pairs, tell
 
-    shown = Shown(failures=only, command=diff_command(pred, gold, paired, policy))
+    shown = shown_pairs(diff_command(pred, gold, paired, policy), failures=only)
     ran: list[str] = []
 
     def counted(*pair: Any) -> Mapping[str, Any]:
@@ -242,7 +241,7 @@ def _page(
         ran.append(str(found.get("verdict")))
         return found
 
-    how = parts(running, paired) if effects is None else {"effects": counted}
+    how = in_parts(running, paired) if effects is None else {"effects": counted}
     found = pe.report(paired, policy=chosen_policy(policy), shown=shown, **how)
     note(f"{paired.said}; paired by {paired.by}")
     states = found.reports[0].states()

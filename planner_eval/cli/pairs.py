@@ -9,7 +9,6 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.text import one_line
-from planner_eval.cli.drawing import is_folder
 from planner_eval.cli.options import (
     Decorator,
     bundled,
@@ -49,20 +48,18 @@ def scored_pairs(command: Callable[..., Any]) -> Callable[..., Any]:
     return _pairs(command, strictly)
 
 
-def in_parts(running: Running, paired: Paired, output: str | None, store: str | None) -> dict[str, Any]:
-    """How pairs are worked on, as :func:`planner_eval.score` takes it.
+def in_parts(running: Running, paired: Paired, **kept: Any) -> dict[str, Any]:
+    """How pairs are worked on: in this process, or in parts by several.
 
     Args:
         running: What the user says of it.
         paired: The pairs.
-        output: The folder where the run is kept; else what is written, if not to standard output.
-        store: In what the folder keeps the rows; None for the usual.
+        kept: Of a run that is kept its folder, and in what that keeps the rows.
     """
     from planner_eval.engine.large import is_large
 
-    folder = output if is_folder(output) else None
-    if running.wanted or folder is not None or is_large(paired.pred, paired.gold):
-        return {"jobs": 0, "folder": folder, "store": store or "jsonl", **running.options()}
+    if running.wanted or kept or is_large(paired.pred, paired.gold):
+        return {"jobs": 0, **kept, **running.options()}
     return {} if running.quiet else {"progress": counted()}
 
 

@@ -18,10 +18,10 @@ from planner_eval.cli.options import (
     outputs,
     refuse_idle,
 )
-from planner_eval.cli.pairs import READING, missing, say_unjudged, scored_pairs
+from planner_eval.cli.pairs import READING, in_parts, missing, say_unjudged, scored_pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.predicted import answers_of, gold_of, is_predicted, same_samples, those_asked
-from planner_eval.cli.running import Running, running
+from planner_eval.cli.running import AS_USUAL, Running, running
 from planner_eval.cli.runs import is_run, peeked, refuse_absent, refuse_torn
 from planner_eval.cli.sources import read_sides, refuse_stdin_twice
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from planner_eval.scoring.report import Report
     from planner_eval.verbs.evaluating import Paired
-    from planner_eval.verbs.reporting import Told
+    from planner_eval.verbs.reporting import Shown, Told
 
 LOOK = ("title", "query", "texts", "only", "limit", "page_theme")
 """Options that say what a page shows."""
@@ -141,7 +141,7 @@ def command(
         ]
     )
     if done:
-        found = _of_runs(done, policy, metrics, keys, look, running, causes=causes)
+        found = page_of_runs(done, shown_of(look, None), policy, metrics, keys, running, causes=causes)
     else:
         found = _of_files(systems, gold, how, policy, metrics, keys, look, running, causes=causes)
     return tell(found, output)
@@ -152,31 +152,47 @@ def _stored(systems: Sequence[str], done: Sequence[str]) -> bool:
     return len(systems) == 1 and bool(done) and peeked(done[0]).get("kind") == "diff"
 
 
-def _of_runs(
+def page_of_runs(
     runs: Sequence[str],
-    policy: str | None,
-    metrics: tuple[str, ...],
-    keys: tuple[str, ...],
-    look: Look,
-    running: Running,
+    shown: Shown,
+    policy: str | None = None,
+    metrics: Sequence[str] = (),
+    keys: Sequence[str] = (),
+    running: Running = AS_USUAL,
+    names: Sequence[str] = (),
     *,
-    causes: bool,
+    cluster: str | None = None,
+    causes: bool = False,
 ) -> Told:
+    """A page of one run of score or diff, or of two.
+
+    Args:
+        runs: Their folders.
+        shown: What the page shows; the command that shows a pair of one run is added.
+        policy: The file of their policy, where that is no preset.
+        metrics: What is counted; what the runs counted when empty.
+        keys: What figures are broken down by; as the runs did when empty.
+        running: How the pairs are worked on.
+        names: What the runs are called; as the user named them when empty.
+        cluster: What says in which cluster a pair lies; as the runs did when left out.
+        causes: Find what each root cause costs, also where the runs did not.
+    """
     from planner_eval.verbs.report_runs import of_run, report_run
 
-    shown = shown_of(look, None)
-    if len(runs) == 1:
-        found = of_run(runs[0], policy)
-        name = policy or _named(found.policy.name)
-        command = diff_command(*found.given, found.paired, name, found.wrappers)
-        how = {"causes": causes, **parts(running, found.paired)}
-        return report_run(found, metrics=metrics, by=keys, shown=shown._replace(command=command), **how)
-    both = [of_run(one, policy) for one in runs]
-    for one in both[1:]:
-        both[0].refuse_unlike(one)
-    how = {"causes": causes, "cluster": both[0].cluster, **parts(running, both[0].paired)}
-    pairs, counted = [one.paired for one in both], metrics or both[0].metrics
-    return paged_both(pairs, both[0].policy, counted, keys or both[0].by, names_of(runs), shown, **how)
+    found = [of_run(one, policy) for one in runs]
+    first = found[0]
+    for one in found[1:]:
+        first.refuse_unlike(one)
+    names = names or names_of(runs)
+    how = {**in_parts(running, first.paired), "causes": causes or any(one.causes for one in found)}
+    how["cluster"] = cluster or first.cluster
+    if len(found) > 1:
+        pairs, counted = [one.paired for one in found], metrics or first.metrics
+        return paged(pairs, first.policy, counted, keys or first.by, names, shown, **how)
+    named = policy or (None if first.policy.name == "default" else first.policy.name)
+    command = diff_command(*first.given, first.paired, named, first.wrappers)
+    shown = shown._replace(command=command)
+    return report_run(first, metrics=metrics, by=keys, shown=shown, name=names[0], **how)
 
 
 def _of_files(
@@ -203,7 +219,7 @@ def _of_files(
         for one in systems:
             refuse_torn(one)
             refuse_absent(one)
-        raise missing_gold()
+        raise missing("gold")
     refuse_stdin_twice(*systems, gold)
     sides, golds = read_sides(systems, gold, how, asked)
     if asked:
@@ -211,20 +227,20 @@ def _of_files(
     paired = [pe.pair(one, golds, reading=how) for one in sides]
     command = None if len(systems) > 1 else diff_command(systems[0], gold, paired[0], policy)
     shown = shown_of(look, command)
-    more = {"causes": causes, **parts(running, paired[0])}
-    return paged_both(paired, chosen_policy(policy), metrics, keys, names, shown, **more)
+    more = {"causes": causes, **in_parts(running, paired[0])}
+    return paged(paired, chosen_policy(policy), metrics, keys, names, shown, **more)
 
 
-def paged_both(
+def paged(
     paired: Sequence[Paired],
     policy: Any,
     metrics: Sequence[str],
     keys: Sequence[str],
     names: Sequence[str],
-    shown: Any = None,
+    shown: Shown | None = None,
     **how: Any,
 ) -> Told:
-    """A page of one system or two.
+    """A page of the pairs of one system or two.
 
     Args:
         paired: The pairs of each.
@@ -235,70 +251,27 @@ def paged_both(
         shown: What the page shows.
         how: How the pairs are worked on.
     """
-    from planner_eval.verbs.reporting import AS_USUAL
+    from planner_eval.verbs.reporting import AS_USUAL as ALL_PAIRS
 
     chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
     source: Any = paired[0] if len(paired) == 1 else list(paired)
     found: Told = pe.report(
-        source, policy=policy, by=keys, shown=shown or AS_USUAL, names=names, **chosen, **how
+        source, policy=policy, by=keys, shown=shown or ALL_PAIRS, names=names, **chosen, **how
     )
     return found
 
 
-def paged(
-    paired: Paired,
-    names: tuple[str, str],
-    policy: str | None,
-    chosen: dict[str, Any],
-    running: Running,
-    output: str | None,
-    *,
-    failures: bool,
-) -> Report:
-    """Write a page where another command made the pairs: the figures.
-
-    Args:
-        paired: The pairs.
-        names: The predictions and the gold plans as the user named them.
-        policy: What the user named as policy.
-        chosen: How pairs are scored, as :func:`planner_eval.report` takes it.
-        running: How they are worked on.
-        output: The file; None for standard output.
-        failures: List only pairs that are not the same.
-    """
-    from planner_eval.verbs.reporting import Shown
-
-    shown = Shown(failures=failures, command=diff_command(paired.pred.name, names[1], paired, policy))
-    found: Told = pe.report(paired, shown=shown, names=[names[0]], **chosen, **parts(running, paired))
+def put(found: Told, output: str | None) -> Report:
+    """Write a page, and say what is to be known of it: the figures of its first system."""
     emit(found.pieces, output, plain=True)
+    for said in found.notes:
+        note(said)
     return found.reports[0]
-
-
-def paged_run(run: str, output: str | None, *, failures: bool) -> int:
-    """Write a page of a run that was scored, where another command was told its folder."""
-    from planner_eval.verbs.report_runs import of_run, report_run
-    from planner_eval.verbs.reporting import Shown
-
-    found = of_run(run)
-    command = diff_command(*found.given, found.paired, _named(found.policy.name), found.wrappers)
-    return tell(report_run(found, shown=Shown(failures=failures, command=command)), output)
-
-
-def _named(policy: str) -> str | None:
-    """What a user would name to have a run's policy."""
-    return None if policy == "default" else policy
-
-
-def missing_gold() -> click.UsageError:
-    """That ``--gold`` is missing."""
-    return missing("gold")
 
 
 def tell(found: Told, output: str | None) -> int:
     """Write a page, and say what is to be known of it: the exit code."""
-    emit(found.pieces, output, plain=True)
-    for said in found.notes:
-        note(said)
+    put(found, output)
     for made in found.reports:
         say_unjudged(made.totals)
     if not any(made.judged for made in found.reports):
@@ -307,23 +280,25 @@ def tell(found: Told, output: str | None) -> int:
     return 0
 
 
-def shown_of(look: Look, command: Sequence[str] | None) -> Any:
+def shown_pairs(command: Sequence[str] | None, *, failures: bool) -> Shown:
+    """What a page shows where another command writes it.
+
+    Args:
+        command: The command that shows one pair, up to its id.
+        failures: List only pairs that are not the same.
+    """
+    from planner_eval.verbs.reporting import Shown
+
+    return Shown(failures=failures, command=command)
+
+
+def shown_of(look: Look, command: Sequence[str] | None) -> Shown:
     """What a page shows, as the library takes it."""
     from planner_eval.verbs.reporting import Shown
 
     return Shown(
         look.title, look.query, look.texts, look.only is not None, look.limit, look.page_theme, command
     )
-
-
-def parts(running: Running, paired: Paired) -> dict[str, Any]:
-    """How pairs are worked on: in this process, or in parts by several."""
-    from planner_eval.cli.terminal import counted
-    from planner_eval.engine.large import is_large
-
-    if running.wanted or is_large(paired.pred, paired.gold):
-        return {"jobs": None, **running.options()}
-    return {} if running.quiet else {"progress": counted()}
 
 
 def names_of(systems: Sequence[str]) -> list[str]:

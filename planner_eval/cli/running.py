@@ -55,6 +55,10 @@ class Running(NamedTuple):
         return said if self.quiet else {**said, "progress": Progress(what)}
 
 
+AS_USUAL = Running(None, None, None, None, None, quiet=False)
+"""As the size of the input says."""
+
+
 def running(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--jobs`` and others, which the command takes as ``running``, a `Running`."""
     for option in (

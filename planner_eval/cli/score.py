@@ -203,16 +203,8 @@ def command(
     if again:
         return tell_run(pred, limits, form, output, charted, failures=only is not None)
     refuse_tabbed(form, None)
-    if form == PAGE and gold is None:
-        from planner_eval.cli.report import paged_run
-
-        return paged_run(pred, output, failures=only is not None)
     if gold is None:
-        from pathlib import Path
-
-        made = pe.score(Path(pred), cluster=cluster)
-        for said in made.about.notes:
-            note(said)
+        made = _of_run(pred, form, output, cluster, only=only is not None)
     else:
         answers, golds = read_sides([pred], gold, how, [asked] if asked else ())
         if asked is not None:
@@ -221,14 +213,30 @@ def command(
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
         chosen |= {"policy": chosen_policy(policy), "by": keys, "cluster": cluster, "causes": causes}
         if form == PAGE:
-            from planner_eval.cli.report import paged
+            from planner_eval.cli.report import diff_command, put, shown_pairs
 
-            names = (asked.folder if asked else pred, gold)
-            made = paged(paired, names, policy, chosen, running, output, failures=only is not None)
+            shown = shown_pairs(diff_command(pred, gold, paired, policy), failures=only is not None)
+            chosen |= {"shown": shown, "names": [asked.folder if asked else pred]}
+            made = put(pe.report(paired, **chosen, **in_parts(running, paired)), output)
         else:
-            made = pe.score(paired, **chosen, **in_parts(running, paired, output, store))
+            folder = {"folder": output, "store": store or "jsonl"} if kept else {}
+            made = pe.score(paired, **chosen, **in_parts(running, paired, **folder))
     code = _tell(made, form, None if kept else output, limits, metrics, every=every, only=only is not None)
     return unanswered(asked) or code
+
+
+def _of_run(run: str, form: str, output: str | None, cluster: str | None, *, only: bool) -> Report:
+    """The figures of a run, which its page is written beside where one is asked for."""
+    from pathlib import Path
+
+    made: Report = pe.score(Path(run), cluster=cluster)
+    if form == PAGE:
+        from planner_eval.cli.report import page_of_runs, put, shown_pairs
+
+        put(page_of_runs([run], shown_pairs(None, failures=only), cluster=cluster), output)
+    for said in made.about.notes:
+        note(said)
+    return made
 
 
 def _tell(

@@ -94,8 +94,8 @@ def run(  # noqa: PLR0913
         folder: Where the run is kept: what is done there already is not done again. A temporary one when
             left out.
         inputs: The files behind the pairs; a run with others is another run.
-        jobs: How many processes, four a core at most; as many as there are cores when left out. With 1 and no
-            deadline this one.
+        jobs: How many processes, four a core at most; as many as there are cores when 0 or left out. With 1
+            and no deadline this one.
         deadline: Seconds for a pair; None for as long as it takes.
         part: How many pairs make a part; a folder that is there keeps its own.
         store: In what a folder keeps all rows, one of :data:`.stores.STORES`.
@@ -114,6 +114,7 @@ def run(  # noqa: PLR0913
         raise InputError("a run on a cluster needs a folder that its machines share: -o DIR/")
     refuse_store(store, job)
     count = len(pairs)
+    jobs = jobs or None
     if jobs and engine is None:
         jobs = min(jobs, _MOST_PER_CORE * cores())
     part = part or max(1, min(_LARGEST_PART, -(-count // ((jobs or cores()) * _PER_JOB))))

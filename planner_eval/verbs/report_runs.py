@@ -70,7 +70,7 @@ class OfRun(NamedTuple):
         """Refuse a run that another cannot be shown beside.
 
         Raises:
-            InputError: their gold plans, their policies or how they were read are not the same.
+            InputError: their gold plans, policies, clusters or how they were read are not the same.
         """
         golds = [
             [(i["size"], i["digest"]) for i in one.run.inputs if i["role"] == "gold"] for one in (self, other)
@@ -86,6 +86,9 @@ class OfRun(NamedTuple):
                 f"{said}: {strict.run.path} was read strictly, and of the other small faults were mended; "
                 "diff --repair, or score --strict, makes one that is read as the other"
             )
+        if self.cluster != other.cluster:
+            ours, theirs = (f"by {one.cluster}" if one.cluster else "in none" for one in (self, other))
+            raise InputError(f"{said}: their pairs lie in other clusters, {ours} and {theirs} (--cluster)")
 
 
 def of_run(path: str, policy: str | None = None) -> OfRun:
@@ -127,6 +130,7 @@ def report_run(
     *,
     metrics: Sequence[str] = (),
     by: Sequence[str] = (),
+    cluster: str | None = None,
     shown: Shown = AS_USUAL,
     name: str | None = None,
     causes: bool = False,
@@ -142,6 +146,7 @@ def report_run(
         found: The run, as :func:`of_run` gives it.
         metrics: Of a run of score other metrics than its own.
         by: What to break the figures down by, where not as the run did.
+        cluster: What says in which cluster a pair lies, where not as the run did.
         shown: What the page shows, and how.
         name: What the run is called; its folder when left out.
         causes: Of a run of score: find what each root cause costs, also where the run did not.
@@ -156,8 +161,8 @@ def report_run(
     if not found.told:
         chosen = metrics or found.metrics
         return report(
-            found.paired, policy=found.policy, metrics=chosen, by=by, cluster=found.cluster, names=called,
-            shown=shown, causes=causes or found.causes, progress=progress, **how,
+            found.paired, policy=found.policy, metrics=chosen, by=by, cluster=cluster or found.cluster,
+            names=called, shown=shown, causes=causes or found.causes, progress=progress, **how,
         )  # fmt: skip
     refuse_shown(shown)
     found.run.sums(lambda data: DiffSums(found.policy, data))

@@ -208,7 +208,9 @@ def _left(packs: Packs, shown: Shown) -> Iterator[str]:
 def _compared(sides: Sequence[Side], names: Sequence[str], policy: Policy) -> dict[str, Any]:
     job = sides[0].job.score
     systems = [System(_Counts(side), side.totals, side.job.score.about) for side in sides]
-    found = comparison_of(systems, job.metrics, names=names, by=(), seed=0, policy=policy.name)
+    found = comparison_of(
+        systems, job.metrics, names=names, by=(), seed=0, policy=policy.name, cluster=job.cluster
+    )
     return compare_data(found.contrasts[0])
 
 

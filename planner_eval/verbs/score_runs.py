@@ -65,7 +65,7 @@ def run_score(
         folder=None if folder is None else os.fspath(folder),
         inputs=[*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold)],
         given=(paired.pred.name, paired.gold.name),
-        jobs=jobs or None,
+        jobs=jobs,
         deadline=deadline,
         part=part,
         store=store,
@@ -203,7 +203,8 @@ def _refuse_unlike(first: _Score, other: _Score) -> None:
     ]
     if golds[0] != golds[1]:
         raise InputError(f"{said}: their gold plans are not the same")
-    ours, theirs = ({**each.run.options, "about": None} for each in (first, other))
+    # What root causes cost is no part of a comparison.
+    ours, theirs = ({**each.run.options, "about": None, "causes": None} for each in (first, other))
     for name in dict.fromkeys([*ours, *theirs]):
         if (one := ours.get(name)) != (another := theirs.get(name)):
             values = "{} is {} and {}".format(*worded(name, one, another, "score"))
