@@ -59,7 +59,6 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "dialects.appbench_lines",
         "dialects.javascript",
         "dialects.python_calls",
-        "dialects.sections",
         "dialects.templates",
     ),
     "only a shell that asks what may stand next needs it: 2 ms": ("cli.completion",),

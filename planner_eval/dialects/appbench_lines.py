@@ -15,7 +15,7 @@ from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import check_depth
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits, Span, check_calls
 from planner_eval.dialects.appbench_terms import HEAD, REFUSED, UNESCAPE, word_value
-from planner_eval.plan.model import Diagnostic, Path, RawCall, RawPlan, Value
+from planner_eval.plan.model import Diagnostic, Path, RawCall, RawPlan, RawRef, Value
 from planner_eval.plan.walk import leaves
 
 WORDS = {
@@ -34,9 +34,9 @@ WORDS = {
 }
 LARK_CHARS = 256_000
 
-_APP = re.compile(r"\s*+([^\W\d](?:[\w\- ]|\.(?!\s))*+):[ \t]*+\[\s*+")
+_APP = re.compile(r"\s*+([^\W\d](?:[\w\- ]++|\.(?!\s))*+):[ \t]*+\[\s*+")
 _ARGUMENT = re.compile(
-    r"#(\w++)\s*+=\s*+(?:'((?:[^'\\]++|\\.|'(?!\s*+(?:[,)\]]|#\w++\s*+=|\Z)))*+)'|([\w.+-]++))"
+    r"(#(\w++)\s*+=\s*+(?:'((?:[^'\\]++|\\.|'(?!\s*+(?:[,)\]]|#\w++\s*+=|\Z)))*+)'|([\w.+-]++)))"
     r"\s*+(?:(,)\s*+|\))",
     re.S,
 )
@@ -135,18 +135,17 @@ def fast_call(text: str, at: int, app: str | None, calls: list[RawCall], notes: 
             match = _ARGUMENT.match(text, at)
             if match is None:
                 return -1
-            name, quoted, bare, closing = match.groups()
-            if quoted is None:
-                span = (match.start(), match.end(3))
+            _, name, value, bare, closing = match.groups()
+            if value is None:
                 value = word_value(bare)
                 if value is REFUSED:
                     return -1
-                _note_number(value, name, len(calls), span, notes)
-            else:
-                span = (match.start(), match.end(2) + 1)
-                value = UNESCAPE.sub(r"\1", quoted) if "\\" in quoted else quoted
+                if type(value) is not RawRef:
+                    _note_number(value, name, len(calls), match.span(1), notes)
+            elif "\\" in value:
+                value = UNESCAPE.sub(r"\1", value)
             arguments.append((name, value))
-            spans.append(span)
+            spans.append(match.span(1))
             at = match.end()
     calls.append(_call(app, head[1], head[2], arguments, (head.start(), at), spans))
     return at

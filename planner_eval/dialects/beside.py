@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from planner_eval.base.later import later
-from planner_eval.base.limits import Limits, Span
+from planner_eval.base.limits import Span
 from planner_eval.dialects.framed import pattern
 from planner_eval.dialects.table import Wrapper
 from planner_eval.plan.model import RawPlan
@@ -15,19 +15,14 @@ _ANSWERED = later(r"<\|?(tool_response|tool_result|tool_output|observation)\|?>.
 """What a tool answered, or a model made up for it."""
 
 
-def extents(row: Wrapper, text: str, raw: RawPlan, limits: Limits) -> list[Span]:
+def extents(row: Wrapper, text: str, raw: RawPlan) -> list[Span]:
     """Where the calls stand that a row read, with their tokens, in order; none where that is not known.
 
     Args:
-        row: The row.
+        row: The row; one of sections says so itself as it reads.
         text: The text.
         raw: What was read in it.
-        limits: As for reading.
     """
-    if row.shape == "sections":
-        from planner_eval.dialects.sections import sections
-
-        return [span for found, span in sections(row, text, limits) if found.calls]
     if any(call.span is None for call in raw.calls):
         return []
     return list(_framed(row, text, [call.span for call in raw.calls if call.span]))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from planner_eval.base.jsontext import Places, parse_located
-from planner_eval.base.limits import Limits
+from planner_eval.base.limits import Limits, Span
 from planner_eval.base.named import NamedTuple
 from planner_eval.plan.model import Plan, RawPlan
 
@@ -57,6 +57,9 @@ class Dialect(NamedTuple):
         write: Writes a plan, or raises WriteError; None where the dialect is only read.
         read_data: Reads structure that is JSON already, given the places of its objects where they
             are known; None for dialects that are text.
+        read_plain: Reads such structure where it is a list of calls that are a name, arguments and perhaps a
+            label (:func:`planner_eval.dialects.messages.is_plain`), and this was seen to.
+        read_framed: Reads a text as `read` does, and says where the tokens stand that frame its calls.
         typed: Whether values say their types; where they do not, a tool schema gives them.
         reference: Reads a text by its Lark grammar, with places: what `read` must agree with; None where
             the notation has no grammar.
@@ -73,6 +76,8 @@ class Dialect(NamedTuple):
     read: Callable[[str, Limits], RawPlan]
     write: Callable[[Plan], str] | None = None
     read_data: Callable[[Any, Limits, Places | None], RawPlan] | None = None
+    read_plain: Callable[[list[dict[str, Any]], Limits], RawPlan] | None = None
+    read_framed: Callable[[str, Limits], tuple[RawPlan, list[Span]]] | None = None
     typed: bool = True
     reference: Callable[[str, Limits], RawPlan] | None = None
     answers: bool = False

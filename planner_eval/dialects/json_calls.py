@@ -61,13 +61,17 @@ def read_values(
     data = values[0] if len(values) == 1 else values
     notes: list[Diagnostic] = []
     if places is None and type(data) is list and all(map(is_plain, data)):
-        check_calls(len(data), limits)
-        plain = [RawCall(c["name"], pairs_of(c["arguments"]), None, plain_label(c)) for c in data]
-        return RawPlan(tuple(plain))
+        return read_plain(data, limits)
     items = list(call_items(data, text))
     check_calls(len(items), limits)
     calls = tuple(read_call(item, i, notes, text=text, places=places) for i, item in enumerate(items))
     return RawPlan(with_results(calls, data), None, tuple(notes))
+
+
+def read_plain(items: list[dict[str, Any]], limits: Limits) -> RawPlan:
+    """Read calls that are a name, arguments and perhaps a label, and no more; see :func:`read`."""
+    check_calls(len(items), limits)
+    return RawPlan(tuple([RawCall(c["name"], pairs_of(c["arguments"]), None, plain_label(c)) for c in items]))
 
 
 def read_call(
@@ -297,6 +301,7 @@ DIALECT = Dialect(
     read=read,
     write=write,
     read_data=read_data,
+    read_plain=read_plain,
     reference=by_places(
         "json", lambda values, limits, text, places: read_values(values, limits, text=text, places=places)
     ),

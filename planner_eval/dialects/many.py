@@ -43,9 +43,10 @@ def refuse_many(text: str, limits: Limits) -> None:
     Traceback (most recent call last):
     planner_eval.base.errors.LimitError: the plan has more calls than the limit of 3
     """
+    if len(text) < _LEAST * limits.calls:
+        return
     if is_many(text, limits) or (
-        len(text) >= _LEAST * limits.calls
-        and text.count("{") > limits.calls
+        text.count("{") > limits.calls
         and "<" not in text  # another notation may stand between
         and _objects(text, limits.calls)
     ):

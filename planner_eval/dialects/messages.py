@@ -383,13 +383,10 @@ def is_plain(item: Any) -> bool:
     >>> is_plain({"name": "f", "arguments": {}, "label": "v1"}), is_plain({"name": "f", "arguments": "{}"})
     (True, False)
     """
-    return (
-        type(item) is dict
-        and item.keys() <= _PLAIN
-        and type(item.get("name")) is str
-        and item["name"] != ""
-        and type(item.get("arguments")) in _OBJECTS
-    )
+    if type(item) is not dict or not _PLAIN.issuperset(item):
+        return False
+    name = item.get("name")
+    return type(name) is str and name != "" and type(item.get("arguments")) in _OBJECTS
 
 
 def plain_label(item: dict[str, Any]) -> str | None:

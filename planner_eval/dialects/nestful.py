@@ -59,7 +59,7 @@ def read(text: str, limits: Limits) -> RawPlan:
 def read_data(data: Any, limits: Limits, places: Places | None = None, text: str = "") -> RawPlan:
     """Read NESTful calls from data that is JSON already; see :func:`read`."""
     if places is None and type(data) is list and data and all(map(is_plain, data)):
-        return _plain(data, limits)
+        return read_plain(data, limits)
 
     def call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
         return read_call(item, position, notes, text=text, places=places, convert=to_reference)
@@ -67,8 +67,8 @@ def read_data(data: Any, limits: Limits, places: Places | None = None, text: str
     return _plan(data, limits, text, _Texts(call, _label, _broken))
 
 
-def _plain(items: list[dict[str, Any]], limits: Limits) -> RawPlan:
-    """What :func:`_plan` makes of calls that are a name, arguments and a label, as most are."""
+def read_plain(items: list[dict[str, Any]], limits: Limits) -> RawPlan:
+    """What :func:`_plan` makes of calls that are a name, arguments and perhaps a label, as most are."""
     check_calls(len(items), limits)
     notes: list[Diagnostic] = []
     closing = items[-1]
@@ -76,16 +76,20 @@ def _plain(items: list[dict[str, Any]], limits: Limits) -> RawPlan:
     if closing["name"] == ANSWER and "label" not in closing:
         answer, items = _converted(closing), items[:-1]
     calls = []
+    texts = False
     for item in items:
         label = plain_label(item)
         given = _converted(item)
+        # A text that ends like a reference and is none is all that there may be to say.
+        texts = texts or "$" in [value[-1:] for _, value in given if type(value) is str]
         if label is None:
             calls.append(RawCall(item["name"], given))
         else:
             label = label.strip("$")
             calls.append(RawCall(item["name"], given, None, label, ((label, ()),)))
     made = tuple(calls)
-    _note_broken(made, notes, _broken)
+    if texts:
+        _note_broken(made, notes, _broken)
     return RawPlan(made, answer, tuple(notes))
 
 
@@ -298,8 +302,10 @@ def fits(data: Data) -> str | None:
     >>> fits(Data(None, [], [{"name": "f", "arguments": {"a": "$v1.x$"}}], ""))
     'labels or $name$ references'
     """
-    found = any(isinstance(call.get("label"), str) or _has_dollar(call) for call in data.calls)
-    return "labels or $name$ references" if found else None
+    for call in data.calls:  # most have a label: a loop is half as dear as any()
+        if isinstance(call.get("label"), str) or _has_dollar(call):
+            return "labels or $name$ references"
+    return None
 
 
 def _has_dollar(value: Any) -> bool:
@@ -319,6 +325,7 @@ DIALECT = Dialect(
     read=read,
     write=write,
     read_data=read_data,
+    read_plain=read_plain,
     reference=read_grammar,
     answers=True,
     sign=rf"(?s)\A\s*+[\[{{].*?(?:{_MARK.pattern})",

@@ -108,8 +108,10 @@ _IMPORT = later(
 def own_names(text: str) -> set[str]:
     """The functions that a text defines and the libraries it imports: no tools."""
     plain = text.replace("\\_", "_")
-    names = {match[1] for match in _DEFINITION.finditer(plain)}
-    for match in _IMPORT.finditer(plain):
+    names: set[str] = set()
+    if "def" in plain or "function" in plain:  # most texts define nothing: 1.5 % of reading model outputs
+        names = {match[1] for match in _DEFINITION.finditer(plain)}
+    for match in _IMPORT.finditer(plain) if "import" in plain else ():
         for name in (match[2] or match[1] or match[3] or "").split(","):
             names.add(name.strip().split(" as ")[-1].split(".")[0])
     return names

@@ -66,23 +66,14 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
     """
     if isinstance(source, Plan):
         return source
-    options: dict[str, Any] = {
-        "dialect": dialect,
-        "limits": limits,
-        "repair": repair,
-        "tools": tools,
-        "infer": infer,
-        "compute": compute,
-        "reader": reader,
-        "turn": turn,
-    }
     _check_options(dialect, limits, tools)
-    if isinstance(source, Decoded):
-        return _parse(source.text, source.values, **options)
+    how = _How(dialect, limits, repair, tools, infer, compute, reader, turn)
     if isinstance(source, str):
-        return _parse(source, None, **options)
+        return _parse(source, None, how)
+    if isinstance(source, Decoded):
+        return _parse(source.text, source.values, how)
     try:
-        return _parse(data_of(source), None, **options)
+        return _parse(data_of(source), None, how)
     except RecursionError:
         raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
     except (TypeError, ValueError) as error:  # what an object gives may be anything, be it a circle or a set
@@ -103,20 +94,22 @@ def _check_options(dialect: Any, limits: Any, tools: Any) -> None:
         raise InputError(f"the tools are {tools!r}, expected a mapping: tool → parameter → JSON type")
 
 
-def _parse(  # noqa: PLR0913 - the options of parse
-    source: Any,
-    values: list[Any] | None,
-    *,
-    dialect: str | None,
-    limits: Limits,
-    repair: bool,
-    tools: ToolTypes | None,
-    infer: bool | Signatures,
-    compute: str | None,
-    reader: str,
-    turn: Which,
-) -> Plan:
+class _How(NamedTuple):
+    """How a text is read: the options of :func:`parse`."""
+
+    dialect: str | None
+    limits: Limits
+    repair: bool
+    tools: ToolTypes | None
+    infer: bool | Signatures
+    compute: str | None
+    reader: str
+    turn: Which
+
+
+def _parse(source: Any, values: list[Any] | None, how: _How) -> Plan:
     """Read a plan's text, of which the JSON values may be known, or its data."""
+    dialect, limits, repair, tools, infer, compute, reader, turn = how
     if isinstance(source, str) and source[:1] == "\ufeff":  # a byte order mark; places stay as they are
         source = " " + source[1:]
     text = source if isinstance(source, str) else None
@@ -221,7 +214,7 @@ def _by_grammar(
 def _refuse_size(source: str, dialect: str | None, limits: Limits) -> None:
     if len(source) > limits.chars:
         raise LimitError(f"the text has {len(source):,} characters, more than the limit of {limits.chars:,}")
-    if not source.strip():
+    if not source or source.isspace():
         raise ParseError(
             "the text is empty, expected a plan", text=source, code="parse.empty", dialect=dialect
         )

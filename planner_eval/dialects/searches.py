@@ -11,13 +11,14 @@ from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.later import later
 from planner_eval.base.limits import Span, check_calls
+from planner_eval.base.named import NamedTuple
 from planner_eval.dialects import appbench_prose, beside, own_code, restated
 from planner_eval.dialects.appbench_terms import is_start
 from planner_eval.dialects.cut import Cut, section
 from planner_eval.dialects.detect import may_call, signs_in, tokens_in
 from planner_eval.dialects.lines import Reader
 from planner_eval.dialects.pieces import Nothing, Read, placed, split
-from planner_eval.dialects.table import Wrapper, table
+from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.views import View
 from planner_eval.plan.model import Diagnostic, RawPlan
 
@@ -61,11 +62,16 @@ def _tokens(text: str, search: Search) -> list[Read] | None:
     rows = tokens_in(text)
     if not rows:
         return None
-    good: list[Read] = []
+    good: list[_Framed] = []
     errors: list[ParseError] = []
     for row, token in rows:
+        known, limits = dialects.get(row.name), search.reader.limits
+        places: list[Span] | None = None
         try:
-            raw = dialects.get(row.name).read(text, search.reader.limits)
+            if known.read_framed is None:
+                raw = known.read(text, limits)
+            else:
+                raw, places = known.read_framed(text, limits)
         except LimitError:
             raise
         except ParseError as error:
@@ -76,24 +82,37 @@ def _tokens(text: str, search: Search) -> list[Read] | None:
                 search.reader.error = search.reader.error or placed(error, View(text), search.reader.source)
             continue
         if raw.calls:
-            good.append(Read(row.name, raw, f"the token {token.strip()!r}", (0, len(text))))
+            read = Read(row.name, raw, f"the token {token.strip()!r}", (0, len(text)))
+            good.append(_Framed(row, read, places))
     if good:
         return _with_rest(text, good, search)
     return _mended_tokens(text, [row for row, _ in rows], errors, search) if errors else None
 
 
-def _with_rest(text: str, good: list[Read], search: Search) -> list[Read]:
+class _Framed(NamedTuple):
+    """What a row read, and where its tokens stand; None where that was not seen as it read."""
+
+    row: Wrapper
+    read: Read
+    places: list[Span] | None
+
+    def extents(self, text: str) -> list[Span]:
+        """Where the calls stand, in order; none where that is not known."""
+        return beside.extents(self.row, text, self.read.raw) if self.places is None else self.places
+
+
+def _with_rest(text: str, good: list[_Framed], search: Search) -> list[Read]:
     """What the first row read, and what else the text calls beside it.
 
     Raises:
         ParseError: something beside it begins like a plan and cannot be read.
     """
-    first, places = good[0], _places(text, good[0], search)
-    own = set(restated.signature(first.raw))
+    first, places = good[0].read, good[0].extents(text)
+    own = set(restated.signature(first.raw)) if len(good) > 1 else None
     for other in good[1:]:
-        if set(restated.signature(other.raw)) != own and _meet(places, _places(text, other, search)):
+        if set(restated.signature(other.read.raw)) != own and _meet(places, other.extents(text)):
             taken = first.dialect
-            message = f"the text also reads as {other.dialect!r}, with other calls; {taken!r} was taken"
+            message = f"the text also reads as {other.read.dialect!r}, with other calls; {taken!r} was taken"
             search.notes.append(Diagnostic("dialect.ambiguous", message))
             break
     if not places:
@@ -102,14 +121,10 @@ def _with_rest(text: str, good: list[Read], search: Search) -> list[Read]:
     left = beside.rest(text, places)
     if not may_call(left):
         return [first]
+    own = set(restated.signature(first.raw)) if own is None else own
     search.seen |= own
     others = [item for item in searched(left, search) if not set(restated.signature(item.raw)) <= own]
     return sorted([first, *others], key=lambda item: item.span)
-
-
-def _places(text: str, read: Read, search: Search) -> list[Span]:
-    """Where the calls stand that a row read, in order; none where that is not known."""
-    return beside.extents(table()[read.dialect], text, read.raw, search.reader.limits)
 
 
 def _meet(places: list[Span], others: list[Span]) -> bool:

@@ -36,11 +36,21 @@ NO_CALL = frozenset({"no_function"})
 
 def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``sections``."""
-    return row_dialect(row, read, _writer(row), None if row.inner == "python" else read_grammar)
+    made = row_dialect(row, read, _writer(row), None if row.inner == "python" else read_grammar)
+    return made._replace(read_framed=lambda text, limits: read_framed(row, text, limits))
 
 
 def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
     """Read the sections of a text.
+
+    Raises:
+        ParseError: there is no section, or one cannot be read.
+    """
+    return read_framed(row, text, limits)[0]
+
+
+def read_framed(row: Wrapper, text: str, limits: Limits) -> tuple[RawPlan, list[Span]]:
+    """The same, and where the sections stand, with their tokens, that call something.
 
     Raises:
         ParseError: there is no section, or one cannot be read.
@@ -50,14 +60,16 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
         raise ParseError(f"found no {expected}", text=text, offset=0, dialect=row.name)
     calls: list[RawCall] = []
     notes: list[Diagnostic] = []
-    for found, _ in sections(row, text, limits):
+    places: list[Span] = []
+    for found, place in _sections(row, text, limits):
+        places += [place] if found.calls else []
         notes += [n._replace(call=None if n.call is None else n.call + len(calls)) for n in found.notes]
         calls += _renamed(found.calls, len(calls)) if row.inner == "python" else found.calls
         check_calls(len(calls), limits)
-    return RawPlan(tuple(c for c in calls if c.name not in NO_CALL), None, tuple(notes))
+    return RawPlan(tuple(c for c in calls if c.name not in NO_CALL), None, tuple(notes)), places
 
 
-def sections(row: Wrapper, text: str, limits: Limits) -> Iterator[tuple[RawPlan, Span]]:
+def _sections(row: Wrapper, text: str, limits: Limits) -> Iterator[tuple[RawPlan, Span]]:
     """The sections of a text: what each calls, and where it stands with its tokens.
 
     Raises:

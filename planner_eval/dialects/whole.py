@@ -56,13 +56,20 @@ def _json(source: str, limits: Limits, values: list[Any]) -> Recognised | None:
     if not (held or plain) or _is_foreign(source):
         return None
     data = Data(value, calls, calls if plain else [], source)
-    dialect = next((name for name, known in dialects.MODULES.items() if _fits(name, known, data)), "json")
+    dialect = "json"
+    for name, known in dialects.MODULES.items():
+        if known.may_be(data) and (fits := dialects.get(name).fits) is not None and fits(data) is not None:
+            dialect = name
+            break
     if dialect == "json" and not (plain and all(call.keys() <= _PLAIN for call in calls)):
         return None
-    reader = dialects.get(dialect).read_data
-    assert reader is not None
+    target = dialects.get(dialect)
+    assert target.read_data is not None
     try:
-        raw = reader(value, limits, None)
+        if plain and value is calls and target.read_plain is not None:
+            raw = target.read_plain(calls, limits)
+        else:
+            raw = target.read_data(value, limits, None)
     except (ParseError, RecursionError):
         return None
     return Recognised(dialect, raw) if raw.calls else None
@@ -78,10 +85,3 @@ def _is_foreign(source: str) -> bool:
         "$`" in source or "{{" in source or '"code"' in source or "\\u00" in source
         or ('"$ref"' in source and "://" in source)
     )  # fmt: skip
-
-
-def _fits(name: str, known: dialects.Known, data: Data) -> bool:
-    if not known.may_be(data):
-        return False
-    fits = dialects.get(name).fits
-    return fits is not None and fits(data) is not None

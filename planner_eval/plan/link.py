@@ -73,7 +73,16 @@ def link(
     """
     linker = _Linker(raw, depth, compute)
     ids = _ids(raw.calls, linker.notes)
-    calls = tuple(linker.call(i, call, ids[i]) for i, call in enumerate(raw.calls))
+    made = []
+    for i, call in enumerate(raw.calls):
+        arguments = linker.arguments(i, call.arguments, call.spans)
+        made.append(
+            Call(
+                ids[i], call.name, arguments, call.app, call.returns, call.span,
+                call.spans, call.result, call.has_result, call.turn,
+            )
+        )  # fmt: skip
+    calls = tuple(made)
     answer = None
     if raw.answer is not None:
         answer = linker.arguments(len(raw.calls), raw.answer, ())
@@ -146,12 +155,6 @@ class _Linker:
         self.notes: list[Diagnostic] = []
         self.backward_only = True
         self.bound: dict[str, list[tuple[int, Path]]] | None = None
-
-    def call(self, i: int, raw: RawCall, name: str) -> Call:
-        return Call(
-            name, raw.name, self.arguments(i, raw.arguments, raw.spans), raw.app, raw.returns, raw.span,
-            raw.spans, raw.result, raw.has_result, raw.turn,
-        )  # fmt: skip
 
     def arguments(self, i: int, raw: Arguments, spans: tuple[Span, ...]) -> Arguments:
         out: list[tuple[str, Value]] | None = None

@@ -210,8 +210,8 @@ class Pairing:
     """
 
     __slots__ = (
-        "_few", "_final", "_fixed", "_near", "_ranks", "_telling", "gold", "matcher", "open", "optional",
-        "pred", "proved", "settled", "to_gold", "to_pred",
+        "_few", "_final", "_fixed", "_near", "_ranks", "_telling", "_weighed", "gold", "matcher", "open",
+        "optional", "pred", "proved", "settled", "to_gold", "to_pred",
     )  # fmt: skip
 
     def __init__(self, pred: Side, gold: Side, matcher: Matcher | None = None) -> None:
@@ -224,6 +224,7 @@ class Pairing:
         self.open: dict[int, str] = {}
         self._ranks: Ranks | None = None
         self._telling: dict[Tool, dict[Any, float]] | None = None
+        self._weighed = False
         self._final: dict[int, dict[Any, float]] = {}
         self._few = len(self.to_gold) * len(self.to_pred) <= REMEMBERED
         self._fixed: dict[tuple[int, int], Fixed] = {}
@@ -318,6 +319,9 @@ class Pairing:
 
     def weight(self, pred: int, gold: int) -> float:
         """The cost of two calls, less what speaks for them as partners."""
+        if not self._weighed:  # most plans leave no choice: what tells calls apart is 2 % of scoring them
+            self._weighed = True
+            self._fixed.clear()
         differ, referring, bonus = self._fixed.get((pred, gold)) or self._fix(pred, gold)
         total = float(len(differ))
         if differ:
@@ -340,7 +344,7 @@ class Pairing:
         referring: list[tuple[Any, tuple[int, ...], tuple[int, ...]]] = []
         shared = right = 0
         told = 0.0
-        telling = self.telling.get(self.gold.tool(gold), _NOTHING)
+        telling = self.telling.get(self.gold.tool(gold), _NOTHING) if self._weighed else _NOTHING
         for name, wanted in theirs.items():
             mine = ours.get(name)
             if mine is None:
