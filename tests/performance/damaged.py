@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import gc
 import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache
-from itertools import pairwise, product, starmap
+from itertools import islice, pairwise, product, starmap
+from pathlib import Path
 from typing import NamedTuple
 
 from planner_eval import dialects
@@ -178,15 +180,46 @@ def measured(case: Case, *, repair: bool) -> tuple[float, float]:
     return found if found[0] < CLEAR else steepest(case, repair=repair)
 
 
-def rows() -> Iterable[tuple[str, str, str]]:
-    """The factors of the worst of all dialects and damages, read strictly and mended."""
-    found: list[tuple[float, float, str]] = []
+def kept(path: Path | None) -> dict[str, tuple[float, float]]:
+    """What an earlier run wrote down: the factor and the seconds of each kind."""
+    lines = path.read_text().splitlines() if path is not None and path.exists() else []
+    return {name: (factor, seconds) for name, factor, seconds in map(json.loads, lines)}
+
+
+def rows(path: Path | None = None, part: tuple[int, int] = (0, 1)) -> Iterable[tuple[str, str, str]]:
+    """The factors of the worst of all dialects and damages, read strictly and mended.
+
+    Args:
+        path: a file to which each kind is appended; what stands there is not measured again.
+        part: which of how many shares of the kinds.
+    """
+    found = kept(path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for case, repair in kinds():
-            found.append((*measured(case, repair=repair), f"{case}{', mended' * repair}"))
-    found.sort(reverse=True)
-    past = sum(factor > MOST for factor, _, _ in found)
+        for case, repair in islice(kinds(), part[0], None, part[1]):
+            name = f"{case}{', mended' * repair}"
+            if name in found:
+                continue
+            found[name] = measured(case, repair=repair)
+            if path is not None:
+                with path.open("a") as file:
+                    file.write(json.dumps([name, *found[name]]) + "\n")
+    past = sum(factor > MOST for factor, _ in found.values())
     yield f"doubled from 20 kB to 320 kB, {len(found):,} kinds of damage", f"{past} above {MOST} ×", "0"
-    for factor, seconds, name in found[:12]:
+    for name, (factor, seconds) in sorted(found.items(), key=lambda item: item[1], reverse=True)[:12]:
         yield f"doubled: {name}", f"{factor:.2f} ×, {seconds:.2f} s at 320 kB", f"≤ {MOST} ×"
+
+
+def main() -> None:
+    """Measure all, or a share; what is measured is kept in a file, so that it can be gone on with."""
+    asked = argparse.ArgumentParser(description=main.__doc__)
+    asked.add_argument("kept", type=Path, help="a file of lines, made and continued")
+    asked.add_argument("--part", default="0/1", help="which share of how many: 0/3, 1/3, 2/3")
+    given = asked.parse_args()
+    share, shares = given.part.split("/")
+    for what, figure, target in rows(given.kept, (int(share), int(shares))):
+        print(f"{what:<72}  {figure:<36}  {target}")
+
+
+if __name__ == "__main__":
+    main()
