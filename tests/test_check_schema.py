@@ -23,6 +23,7 @@ from planner_eval.catalogs.formats import as_catalog
 from planner_eval.catalogs.judge import Judge
 from planner_eval.catalogs.plain import is_plain
 from planner_eval.plan.model import Call, Diagnostic, Plan, Ref, Template
+from tests.memory import measured, measures
 from tests.random_schemas import Drawn
 from tests.test_cli import planeval
 
@@ -470,6 +471,47 @@ def test_alternatives_that_double_and_deep_values_come_to_an_end(tmp_path: Path)
             "f: is too large or too deep to be held against the tool's schema [check.undecided]"
             in done.stdout
         )
+
+
+def _own_alternatives(key: str, count: int, depth: int) -> tuple[dict[str, Any], Any]:
+    """Parameters whose alternatives hold themselves, told apart by a field, and a value of none of them."""
+    kinds = [
+        {"type": "object", "required": ["k"], "properties": {"n": {"$ref": "#/$defs/n"}, "k": {"const": at}}}
+        for at in range(count)
+    ]
+    value: Any = 5
+    for _ in range(depth):
+        value = {"n": value, "k": "none"}
+    return {"properties": {"v": {"$ref": "#/$defs/n"}}, "$defs": {"n": {key: kinds}}}, {"v": value}
+
+
+def test_what_is_said_of_alternatives_inside_alternatives_does_not_multiply() -> None:
+    """Each level quoted three of the next: of twelve levels 20 MB, of sixteen more than the memory."""
+    parameters, arguments = _own_alternatives("anyOf", 5, 12)
+    (found,) = pe.check([{"name": "f", "arguments": arguments}], [{"name": "f", "parameters": parameters}])
+    assert found.message.startswith("v: fits none of 5 alternatives: n: fits none of 5 alternatives: ")
+    assert len(found.message) < 1000
+
+
+@measures
+def test_calls_whose_alternatives_double_take_little_each(tmp_path: Path) -> None:
+    """Each took three seconds until it was called too deep."""
+    parameters, arguments = _own_alternatives("oneOf", 2, 16)
+    file, plan = tmp_path / "tools.json", tmp_path / "plan.json"
+    file.write_text(json.dumps([{"name": "f", "parameters": parameters}]))
+    plan.write_text(json.dumps([{"name": "f", "arguments": arguments}] * 8))
+    done, _ = measured("check", str(plan), "--catalog", str(file), seconds=12)
+    assert done.stdout.count("check.undecided") == 8, done.stderr
+
+
+def test_many_rows_of_alternatives_are_not_too_many() -> None:
+    kind = {"oneOf": [{"type": "object", "required": [name]} for name in "abc"]}
+    parameters = {"properties": {"v": {"type": "array", "items": kind}}}
+    tools = [{"name": "f", "parameters": parameters}]
+    rows = [{"abc"[at % 3]: at} for at in range(8_000)]
+    for more, said in (([], []), ([{"a": 1, "b": 1}], ["check.not_allowed"])):
+        found = pe.check([{"name": "f", "arguments": {"v": rows + more}}], tools)
+        assert [one.code for one in found] == said
 
 
 def test_nothing_is_fetched_and_invalid_schemas_are_named(tmp_path: Path) -> None:

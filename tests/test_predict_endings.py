@@ -418,6 +418,13 @@ def test_answers_are_read_in_the_notation_that_was_asked_for(server: ModelServer
     typed = planeval("score", run, "--from", "json", "--gold-from", "json", "--metric", "exact")
     assert "1 same, 2 unreadable" in typed.stdout
     assert said not in typed.stderr
+    told = (
+        "answers that were asked for in pythonic are read in json, as you said; 2 answers are not in json: "
+    )
+    assert f"{run}: {told}hermes (1), pythonic (1)\n" in typed.stderr
+    same = planeval("score", run, "--from", "pythonic", "--gold-from", "json", "--metric", "exact")
+    assert "1 same, 2 unreadable" in same.stdout
+    assert "asked for in" not in same.stderr
 
 
 def test_a_value_that_looks_like_another_notation_s_reference_is_a_value(

@@ -6,12 +6,15 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
+from planner_eval.base.text import shortened
 from planner_eval.catalogs.catalog import ANY, Type
 from planner_eval.catalogs.values import problem
 from planner_eval.plan.model import Path, Ref, Template, Unresolved, Value
 
 _SHOWN = 60
 _TOLD = 3
+_LONG = 240
+"""Characters of what is wrong with one alternative: it quotes its own alternatives, each of them theirs."""
 _NONE: frozenset[str] = frozenset()
 
 
@@ -193,7 +196,7 @@ def _no_field(key: str, kind: Type, beside: frozenset[str]) -> Wrong:
 def _told(found: _All) -> str:
     """What is wrong with one alternative, in a part of a sentence."""
     shown = [f"{where('', one.at)}: {one.text}" if one.at else one.text for one in found[:_TOLD]]
-    return ", ".join(shown) + (", …" if len(found) > _TOLD else "")
+    return shortened(", ".join(shown), _LONG) + (", …" if len(found) > _TOLD else "")
 
 
 def where(name: str, at: Path) -> str:

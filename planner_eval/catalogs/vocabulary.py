@@ -7,6 +7,7 @@ could be is let pass: a keyword fails only where no value of the references woul
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -25,6 +26,10 @@ from planner_eval.plan.model import Ref, Template, Unresolved
 _SHOWN = 60
 _MOST = 300_000
 """So many keywords are held against one call's arguments; alternatives inside alternatives double."""
+_OFTEN = 4
+"""How often a value is held against the same alternatives where none of those around it are tried again."""
+_AGAIN = 3_000
+"""So many times more is one list or object held against the alternatives that it was held against before."""
 _Errors: TypeAlias = Iterator["Told"]
 
 
@@ -63,6 +68,10 @@ class Run:
         inside: The lists and objects that have references in them, by identity.
         left: How many more keywords may be held against values.
         undecided: Regular expressions that would take too long.
+        again: How many more times a value may be held against the alternatives that it was held against.
+        met: How often each list and object was held against which alternatives, by identity.
+        known: What is known of lists and objects held against parts of the schema, by identity; the value
+            stands beside, so that no other gets its identity.
     """
 
     texts: bool
@@ -72,6 +81,9 @@ class Run:
     inside: set[int] = field(default_factory=set)
     left: int = _MOST
     undecided: set[str] = field(default_factory=set)
+    again: int = _AGAIN
+    met: Counter[tuple[int, int]] = field(default_factory=Counter)
+    known: dict[tuple[int, int], tuple[Held, frozenset[str], Any]] = field(default_factory=dict)
 
     def begin(self, value: Any) -> None:
         """Find out which lists and objects have references in them."""
@@ -111,12 +123,36 @@ class Run:
         if self.left < 0:
             raise EndlessError
 
+    def choose(self, schemas: Any, value: Any) -> None:
+        """Count that a value's faults are looked for by alternatives; inside others they double."""
+        if not isinstance(value, (dict, list)):
+            return
+        key = (id(schemas), id(value))
+        self.met[key] += 1
+        self.again -= self.met[key] > _OFTEN
+        if self.again < 0:
+            raise EndlessError
+
     def surely(self, validator: Any, value: Any) -> Held:
-        """Whether a value holds, and whether no undecided pattern was let pass for that."""
+        """Whether a value holds, and whether no undecided pattern was let pass for that.
+
+        A list or object is held against a part of the schema once, whatever is around either.
+        """
+        if not isinstance(value, (dict, list)):
+            return self._held(validator, value)[0]
+        key = (id(validator.schema), id(value))
+        if key not in self.known:
+            self.known[key] = (*self._held(validator, value), value)
+        held, patterns, _ = self.known[key]
+        self.undecided |= patterns
+        return held
+
+    def _held(self, validator: Any, value: Any) -> tuple[Held, frozenset[str]]:
+        """The same, and the undecided patterns that were met."""
         before, self.undecided = self.undecided, set()
         try:
             good = validator.is_valid(value)
-            return Held(good, not self.undecided)
+            return Held(good, not self.undecided), frozenset(self.undecided)
         finally:
             self.undecided |= before
 
@@ -209,27 +245,27 @@ def _if(validator: Any, schema: Any, value: Any, around: Any) -> _Errors:
 
 
 def _any_of(validator: Any, schemas: Any, value: Any, _around: Any) -> _Errors:
-    tries = []
-    for schema in schemas:
-        wrong = list(validator.descend(value, schema))
-        if not wrong:
-            return
-        tries.append(wrong)
-    yield Told("", tries=tries)
+    run = validator.format_checker
+    if not any(run.surely(validator.evolve(schema=each), value).good for each in schemas):
+        yield _of_none(validator, schemas, value)
 
 
 def _one_of(validator: Any, schemas: Any, value: Any, _around: Any) -> _Errors:
     run = validator.format_checker
-    tries = [list(validator.descend(value, schema)) for schema in schemas]
-    good = [schema for schema, wrong in zip(schemas, tries, strict=True) if not wrong]
+    good = [held for each in schemas if (held := run.surely(validator.evolve(schema=each), value)).good]
     if not good:
-        yield Told("", tries=tries)
+        yield _of_none(validator, schemas, value)
     elif len(good) > 1 and not run.open(value):
-        sure = sum(run.surely(validator.evolve(schema=each), value).sure for each in good)
-        if sure < 2:
+        if sum(held.sure for held in good) < 2:
             return
         text = f"{shown(value)} fits {len(good)} of {len(schemas)} alternatives, and only one may be meant"
         yield Told(text, "check.not_allowed")
+
+
+def _of_none(validator: Any, schemas: Any, value: Any) -> Told:
+    """What is wrong with a value of none of the alternatives, for each of them."""
+    validator.format_checker.choose(schemas, value)
+    return Told("", tries=[list(validator.descend(value, each)) for each in schemas])
 
 
 def _format(validator: Any, format: Any, value: Any, _schema: Any) -> _Errors:

@@ -25,23 +25,33 @@ def answers_read(
     Args:
         answers: The rows of the run.
         asked: The run.
-        dialect: The notation that the user names instead.
+        dialect: The notation that the user names instead; a note says so where another was asked for.
         strict: Calls in another notation are none; else they are recognised, and a note says so.
     """
     first, named = _first_answers(answers, asked), asked.dialect
-    if dialect is not None or named is None:
+    if named is None or dialect == named:
         return first
+    if dialect is not None:
+        said = f"answers that were asked for in {named} are read in {dialect}, as you said"
+        return _noted(first, asked, f"{said}{_elsewhere(first, dialect, '; {} not in {}: {}')}")
     if strict:
         return first.each(partial(_as_named, named))
-    others = Counter(filter(None, (_other(record, named) for record in first.records)))
-    if others:
-        which = ", ".join(f"{name} ({count:,})" for name, count in sorted(others.items()))
-        count = others.total()
-        are = (
-            f"{counted(count, 'answer')} {'is' if count == 1 else 'are'} not in {named}, which was asked for"
-        )
-        first = first._replace(notes=(*first.notes, f"{asked.folder}: {are}, and read as {which}"))
+    if others := _elsewhere(first, named, "{} not in {}, which was asked for, and read as {}"):
+        first = _noted(first, asked, others)
     return first.each(partial(_as_asked, named))
+
+
+def _noted(answers: PlanFile, asked: Predicted, said: str) -> PlanFile:
+    return answers._replace(notes=(*answers.notes, f"{asked.folder}: {said}"))
+
+
+def _elsewhere(answers: PlanFile, dialect: str, said: str) -> str:
+    """Words on how many answers call something in other notations only, and in which; "" for none."""
+    others = Counter(filter(None, (_other(record, dialect) for record in answers.records)))
+    which = ", ".join(f"{name} ({count:,})" for name, count in sorted(others.items()))
+    count = others.total()
+    are = f"{counted(count, 'answer')} {'is' if count == 1 else 'are'}"
+    return said.format(are, dialect, which) if others else ""
 
 
 def _as_named(dialect: str, record: Record) -> Record:
