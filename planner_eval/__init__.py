@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from planner_eval.drawing import render_many
     from planner_eval.execution import Trace
     from planner_eval.integrations.asserting import assert_same, assert_scores
+    from planner_eval.integrations.rewarding import reward
     from planner_eval.plan.model import Call, Plan, Ref
     from planner_eval.policy import Policy
     from planner_eval.policy.rule import Rule
@@ -101,6 +102,7 @@ _WHERE = {
     "render": "verbs.drawing",
     "render_many": "drawing",
     "report": "verbs.reporting",
+    "reward": "integrations.rewarding",
     "same": "verbs.evaluating",
     "schema": "verbs.schemas",
     "score": "verbs.scoring",
@@ -160,6 +162,7 @@ __all__ = [
     "render",
     "render_many",
     "report",
+    "reward",
     "same",
     "schema",
     "score",

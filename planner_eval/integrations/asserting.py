@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from planner_eval.base.text import counted, printable, shortened
 from planner_eval.metrics import METRICS, choose
 from planner_eval.plan.model import Plan
+from planner_eval.records.files import PlanFile
 from planner_eval.records.rows import STATES, Row
 from planner_eval.scoring.limits import reach
 from planner_eval.scoring.report import Report
 from planner_eval.scoring.row_formats import explanation
 from planner_eval.verbs.evaluating import Paired, pair, rows_of
 from planner_eval.verbs.policies import AnyPolicy
-from planner_eval.verbs.reading import PlanFile, Source, no_text, only_record
+from planner_eval.verbs.reading import Source, no_text, only_record
 from planner_eval.verbs.scoring import score
 
 _LINES = 40
