@@ -178,8 +178,10 @@ def pair_of(at: int, completion: Any, gold: Any, prompt: Any = None) -> tuple[Re
 def _words(completion: Any) -> Any:
     """The text of a chat's one message, where it lists no calls; anything else as it is."""
     match completion:
-        case [{"content": str(text), **rest}] if not rest.get("tool_calls") and not rest.get("function_call"):
-            return text
+        case [{"content": str() | None as text, **rest}] if not rest.get("tool_calls") and not rest.get(
+            "function_call"
+        ):
+            return text or ""
     return completion
 
 
