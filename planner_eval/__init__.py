@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from planner_eval.dialects.read import write
     from planner_eval.drawing import render_many
     from planner_eval.execution import Trace
+    from planner_eval.integrations.asserting import assert_same, assert_scores
+    from planner_eval.integrations.rewarding import reward
     from planner_eval.plan.model import Call, Plan, Ref
     from planner_eval.policy import Policy
     from planner_eval.policy.rule import Rule
@@ -69,6 +71,8 @@ _WHERE = {
     "Trace": "execution",
     "agree": "verbs.agreeing",
     "apply": "verbs.repairing",
+    "assert_same": "integrations.asserting",
+    "assert_scores": "integrations.asserting",
     "attribute": "verbs.attributing",
     "chart": "verbs.charting",
     "check": "verbs.checking",
@@ -98,6 +102,7 @@ _WHERE = {
     "render": "verbs.drawing",
     "render_many": "drawing",
     "report": "verbs.reporting",
+    "reward": "integrations.rewarding",
     "same": "verbs.evaluating",
     "schema": "verbs.schemas",
     "score": "verbs.scoring",
@@ -126,6 +131,8 @@ __all__ = [
     "__version__",
     "agree",
     "apply",
+    "assert_same",
+    "assert_scores",
     "attribute",
     "chart",
     "check",
@@ -155,6 +162,7 @@ __all__ = [
     "render",
     "render_many",
     "report",
+    "reward",
     "same",
     "schema",
     "score",

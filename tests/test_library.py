@@ -139,8 +139,8 @@ ALLOWED = {
         "dialects.plan", "drawing", "drawing.child", "drawing.graphs", "drawing.plots",
         "drawing.runs", "execution.wire", "metrics", "metrics.edit_distance", "plan.model", "plan.statistics",
         "plan.summary", "plan.words", "records.rows", "scoring.agreement_formats", "scoring.allowed",
-        "scoring.compare", "scoring.compare_formats", "scoring.junit", "scoring.report_formats",
-        "scoring.table_formats",
+        "scoring.compare", "scoring.compare_formats", "scoring.junit", "scoring.limits",
+        "scoring.report_formats", "scoring.table_formats",
         "scoring.told_rows",
     },
     "what is done in parts, and by whom": {

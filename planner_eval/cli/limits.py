@@ -41,13 +41,7 @@ def check_limit(limit: Threshold, value: Any, *, lower: bool = False, of: str = 
         lower: Less is better, so that the threshold is the most that is allowed.
         of: What the figure is of, in words.
     """
-    name, least = limit
-    named = f"{name} ({of})" if of else name
-    wanted = f"expected at {'most' if lower else 'least'} {least:g}"
-    if not isinstance(value, (int, float)):
-        return Checked(limit, False, f"{named} does not exist, {wanted}")
-    met = value <= least if lower else value >= least
-    shown = f"{value:.4f}"
-    if value != least and float(shown) == least:  # rounded it would say that it is the threshold
-        shown = repr(value)
-    return Checked(limit, met, f"{named} is {shown}, {wanted}")
+    from planner_eval.scoring.limits import reach
+
+    name = f"{limit.name} ({of})" if of else limit.name
+    return Checked(limit, *reach(name, value, limit.least, lower=lower))

@@ -1,0 +1,1 @@
+"""Where people work already: a module for each tool that they use, over the public verbs."""

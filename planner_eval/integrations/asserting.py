@@ -1,0 +1,147 @@
+"""Assertions over plans: what a failing test says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from planner_eval.base.text import counted, printable, shortened
+from planner_eval.metrics import METRICS, choose
+from planner_eval.plan.model import Plan
+from planner_eval.records.files import PlanFile
+from planner_eval.records.rows import STATES, Row
+from planner_eval.scoring.limits import reach
+from planner_eval.scoring.report import Report
+from planner_eval.scoring.row_formats import explanation
+from planner_eval.verbs.evaluating import Paired, pair, rows_of
+from planner_eval.verbs.policies import AnyPolicy
+from planner_eval.verbs.reading import Source, no_text, only_record
+from planner_eval.verbs.scoring import score
+
+_LINES = 40
+"""Lines of a plan that are shown."""
+
+_PAIRS = 10
+"""Pairs that are named where many are scored."""
+
+_WIDTH = 200
+
+
+def assert_same(pred: Source, gold: Source, policy: AnyPolicy = "default") -> None:
+    """Fail unless two plans mean the same, and say what differs, why, and what both plans are.
+
+    Args:
+        pred: The prediction: its text or data, a plan, a record, or the path of its file (no text:
+            ``Path("pred.json")``).
+        gold: What was wanted, likewise; a gold record's own terms and alternatives count.
+        policy: How values compare: a policy, the name of a preset, or a policy's file.
+
+    Raises:
+        AssertionError: they do not mean the same, or one of them cannot be read.
+        InputError: a file is not there or holds many plans, or there is no such policy.
+
+    >>> assert_same("a = f(#x='1', #y='2')", "b = f(#y='2', #x='1')")
+    >>> assert_same("f(#x='1')", "f(#x='2')")
+    Traceback (most recent call last):
+    AssertionError: different: 1 edit; first at f (call 1)
+      argument.value: f (call 1): argument 'x' is "1", gold gives "2"
+    prediction
+      generation 1
+        c1  f  x = "1"
+    gold
+      generation 1
+        c1  f  x = "2"
+    """
+    __tracebackhide__ = True
+    row = compared(pred, gold, policy)
+    if row.state != "same":
+        raise AssertionError(said_of(row))
+
+
+def assert_scores(
+    preds: Source, golds: Source, at_least: Mapping[str, float], policy: AnyPolicy = "default"
+) -> None:
+    """Fail unless the figures of many predictions reach what is wanted.
+
+    Args:
+        preds: The predictions: a list of texts, plans or records, or the path of a file.
+        golds: The gold plans, likewise.
+        at_least: What each figure must reach: ``{"exact": 0.9, "calls.recall": 0.95}``; of figures that are
+            better the lower they are, what they may be at most.
+        policy: How values compare.
+
+    Raises:
+        AssertionError: a figure falls short or does not exist, or of a pair nothing can be said, for it has
+            no gold plan that can be read.
+        InputError: there is no such figure or policy, or a file cannot be used.
+
+    >>> assert_scores(["f(#x='1')", "g()"], ["f(#x='1')", "g()"], {"exact": 1.0})
+    >>> assert_scores(["f(#x='1')", "g()"], ["f(#x='1')", "h()"], {"calls": 0.9})
+    Traceback (most recent call last):
+    AssertionError: calls is 0.5000, expected at least 0.9
+    2 pairs: 1 same, 1 different; root causes: call.extra ×1, call.missing ×1
+      2: different: g (call 1) is not in gold
+    """
+    __tracebackhide__ = True
+    metrics = choose([name.partition(".")[0] for name in at_least])
+    report = score(pair(preds, golds), policy=policy, metrics=metrics)
+    wrong = [said for name, least in at_least.items() if (said := _short_of(report, name, least))]
+    unsaid = report.totals.pairs - report.judged
+    if unsaid or not report.judged:
+        wrong.append(f"{counted(unsaid, 'pair')} of {report.totals.pairs:,} cannot be judged")
+    if wrong:
+        raise AssertionError("\n".join([*wrong, *_told(report)]))
+
+
+def compared(pred: Source, gold: Source, policy: AnyPolicy = "default") -> Row:
+    """One pair, whatever became of it.
+
+    Args:
+        pred: The prediction, as :func:`assert_same` takes it.
+        gold: What was wanted.
+        policy: How values compare.
+
+    >>> compared("f(", "f()").state
+    'cut'
+    """
+    left, right = only_record(no_text(pred), "answer"), only_record(no_text(gold), "gold")
+    files = PlanFile(left.file, (left,), False), PlanFile(right.file, (right,), False)
+    (row,) = rows_of(Paired(*files, "file", [(left, right)]), policy, None)
+    return row
+
+
+def said_of(row: Row) -> str:
+    """What a failing test says of a pair: the causes, and both plans."""
+    plans = [("prediction", row.pred), ("gold", row.gold)]
+    return "\n".join([explanation(row), *(listing(name, plan) for name, plan in plans if plan is not None)])
+
+
+def listing(name: str, plan: Plan) -> str:
+    """A plan below its name, call by call."""
+    lines = printable(str(plan)).splitlines()
+    more = [f"… {len(lines) - _LINES:,} more lines"] if len(lines) > _LINES else []
+    return "\n".join([name, *(f"  {shortened(line, _WIDTH)}" for line in (*lines[:_LINES], *more))])
+
+
+def _short_of(report: Report, name: str, least: float) -> str | None:
+    """In how far a figure falls short, in words."""
+    lower = METRICS[name.partition(".")[0]].lower
+    met, said = reach(name, report.figure(name), least, lower=lower)
+    return None if met else said
+
+
+def _told(report: Report) -> list[str]:
+    """What became of the pairs, and of the first that are not right why."""
+    states = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in report.states().items())
+    codes = ", ".join(f"{code} ×{count}" for code, count in report.codes().items())
+    lines = [f"{counted(report.totals.pairs, 'pair')}: {states or 'none'}"]
+    lines[0] += f"; root causes: {codes}" if codes else ""
+    wrong = [row for row in report.rows if row.state != "same"]
+    for row in wrong[:_PAIRS]:
+        why = (row.reason or STATES[row.state]).splitlines()[0]
+        lines.append(printable(shortened(f"  {row.id}: {row.state.replace('_', ' ')}: {why}", _WIDTH)))
+    if len(wrong) > _PAIRS:
+        lines.append(f"  … {len(wrong) - _PAIRS:,} more")
+    return lines
+
+
+__all__ = ["assert_same", "assert_scores", "compared", "said_of"]

@@ -1,0 +1,176 @@
+"""The plugin of pytest: golden plans beside the tests, and a hint where plans are compared with ``==``.
+
+It is loaded into every run of pytest where planner_eval is installed, so nothing of ours is imported before
+it is used.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import planner_eval as pe
+
+if TYPE_CHECKING:
+    from planner_eval.verbs.policies import AnyPolicy
+    from planner_eval.verbs.reading import Source
+
+FLAG = "--planeval-update"
+_WRITTEN = "planeval_golden"
+_NAME = 100
+"""The longest name of a golden file, which some systems' limits need."""
+_HINT = 20
+"""Lines of the comparison that a hint shows."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--planeval-update``."""
+    parser.getgroup("planeval", "plans of tool calls").addoption(
+        FLAG, action="store_true", help="write the golden plans of the tests that run, instead of comparing"
+    )
+
+
+class GoldenPlan:
+    """Compares a plan with the one that is kept beside the test: the fixture ``golden_plan``.
+
+    The file is ``test_trip.plans/test_books.json`` for ``test_books`` of ``test_trip.py``: the plan in
+    planner_eval's own notation, which people can read and change.
+
+    Args:
+        request: The test that asks.
+    """
+
+    def __init__(self, request: pytest.FixtureRequest) -> None:
+        self._node = request.node
+        self._update = bool(request.config.getoption(FLAG))
+        self._seen: set[Path] = set()
+
+    def __call__(self, pred: Source, policy: AnyPolicy = "default", *, name: str = "") -> None:
+        """Fail unless a plan means the same as the golden one; with ``--planeval-update`` keep it as that.
+
+        Args:
+            pred: The prediction: its text or data, a plan, a record, or the path of its file.
+            policy: How values compare.
+            name: Tells several plans of one test apart.
+
+        Raises:
+            AssertionError: they do not mean the same, the prediction cannot be read, or there is no golden
+                plan yet: it says what to type.
+        """
+        __tracebackhide__ = True
+        file = self.file(name)
+        if file in self._seen:
+            pytest.fail(
+                f"a second plan is compared with {_shown(file)}: give each a name, golden_plan(…, name='…')"
+            )
+        self._seen.add(file)
+        if self._update:
+            self._keep(pred, file, policy)
+        elif not file.is_file():
+            pytest.fail(f"there is no golden plan yet, {_shown(file)}: {self._command} writes it")
+        else:
+            try:
+                pe.assert_same(pred, file, policy)
+            except AssertionError as error:
+                hint = f"golden plan: {_shown(file)}; if the prediction is right, {self._command} keeps it"
+                raise AssertionError(f"{error}\n{hint}") from None
+
+    def file(self, name: str = "") -> Path:
+        """Where the golden plan lies.
+
+        Args:
+            name: Tells several plans of one test apart.
+        """
+        head, bracket, parameters = self._node.nodeid.partition("::")[2].partition("[")
+        own = f"{head.replace('::', '.')}{bracket}{parameters}" or self._node.name
+        beside: Path = self._node.path.with_suffix(".plans")
+        return beside / f"{_file_name(f'{own}.{name}' if name else own)}.json"
+
+    @property
+    def _command(self) -> str:
+        return f"`pytest {shlex.quote(self._node.nodeid)} {FLAG}`"
+
+    def _keep(self, pred: Source, file: Path, policy: AnyPolicy) -> None:
+        """Write the golden plan, unless it says the same already."""
+        __tracebackhide__ = True
+        from planner_eval.base.writing import write
+        from planner_eval.integrations.asserting import compared, said_of
+
+        try:
+            plan = pe.parse(pred)
+        except pe.ParseError:  # a record, or no plan: then it is said as for any other
+            row = compared(pred, "[]", policy)
+            if row.pred is None:
+                raise AssertionError(f"no golden plan was written: {said_of(row)}") from None
+            plan = row.pred
+        if file.is_file() and compared(plan, file, policy).state == "same":
+            return
+        file.parent.mkdir(exist_ok=True)
+        write(file, pe.write(plan, "plan"))
+        self._node.user_properties.append((_WRITTEN, _shown(file)))
+
+
+@pytest.fixture
+def golden_plan(request: pytest.FixtureRequest) -> GoldenPlan:
+    """Compare a plan with the golden one that is kept beside the test; --planeval-update writes it."""
+    return GoldenPlan(request)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say which golden plans were written; workers of xdist send theirs with the reports."""
+    reports = [one for each in terminalreporter.stats.values() for one in each]
+    properties = [each for one in reports for each in getattr(one, "user_properties", ())]
+    files = sorted({str(file) for name, file in properties if name == _WRITTEN})
+    if files:
+        terminalreporter.section("golden plans written")
+        for file in files:
+            terminalreporter.write_line(file)
+
+
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+    """Say of two plans that are not equal whether they mean the same, and what compares that."""
+    model = sys.modules.get("planner_eval.plan.model")  # without it there are no plans
+    if op != "==" or model is None or not (isinstance(left, model.Plan) and isinstance(right, model.Plan)):
+        return None
+    if pe.same(left, right):
+        return [
+            "plans that mean the same, and are written otherwise",
+            "== compares labels, order and written values too: planner_eval.assert_same(pred, gold) compares "
+            "what plans mean, planner_eval.same(pred, gold) says whether that is the same",
+        ]
+    said = str(pe.diff(left, right)).splitlines()
+    more = [f"… {len(said) - _HINT} more lines"] if len(said) > _HINT else []
+    return [
+        "plans that do not mean the same (right is taken as gold)",
+        *said[:_HINT],
+        *more,
+        "planner_eval.assert_same(pred, gold) shows both plans, too",
+    ]
+
+
+def _file_name(text: str) -> str:
+    """A name that every file system takes, another one for each text."""
+    safe = re.sub(r"[^\w.,=+\[\]-]", _escaped, text)
+    if len(safe.encode()) <= _NAME:
+        return safe
+    from hashlib import sha256
+
+    return f"{safe.encode()[: _NAME - 17].decode(errors='ignore')}-{sha256(text.encode()).hexdigest()[:16]}"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode(errors="surrogatepass"))
+
+
+def _shown(file: Path) -> str:
+    """A file as one types it here."""
+    try:
+        return os.path.relpath(file)
+    except ValueError:  # on another drive
+        return str(file)

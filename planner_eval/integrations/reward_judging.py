@@ -1,0 +1,233 @@
+"""One completion beside its gold plan: read, compared, and worth something whatever it is."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import nan
+from typing import Any
+
+from planner_eval.base.errors import LimitError, ParseError, PlanevalError
+from planner_eval.base.limits import Limits
+from planner_eval.base.named import NamedTuple
+from planner_eval.comparison.align import match
+from planner_eval.comparison.diff import diff_any
+from planner_eval.dialects.find import THOUGHT, TOKEN
+from planner_eval.dialects.read import locate, parse
+from planner_eval.integrations.reward_parts import CallReward, Verdicts, Weights, calls_of, parts_of, worth
+from planner_eval.metrics.calls import exact
+from planner_eval.metrics.facts import Facts
+from planner_eval.plan.model import Plan
+from planner_eval.policy import Policy
+from planner_eval.records.files import Record
+from planner_eval.records.gold import Gold, read_gold
+from planner_eval.records.rows import unread_state
+from planner_eval.verbs.reading import only_record
+
+LIMITS = Limits(chars=64_000, depth=64, calls=256, explained=False)
+"""What a completion may hold at most: a larger one is unreadable, so that none takes long."""
+
+_GOLDS = 1024
+_ECHO = 20
+"""Characters from which on a copy of the prompt's words at the start of a completion is taken out."""
+
+
+class Judged(NamedTuple):
+    """What one completion is worth, and why.
+
+    Args:
+        reward: What the trainer is given; NaN where there is no gold plan that can be read.
+        state: ``"same"``, ``"different"``, ``"unreadable"``, ``"cut"``, ``"too_large"``,
+            ``"gold_unreadable"``, and for answers of APIs ``"refused"`` or ``"failed"``.
+        parts: What each part is worth, from 0 to 1; None where neither plan has any of it.
+        calls: What each call is worth by itself.
+        missing: How many calls of gold are not made.
+        said: What is wrong, in words.
+    """
+
+    reward: float
+    state: str
+    parts: Mapping[str, float | None] = {}
+    calls: tuple[CallReward, ...] = ()
+    missing: int = 0
+    said: str = ""
+
+    @property
+    def readable(self) -> bool:
+        """Whether the completion could be read as a plan, be it one without calls."""
+        return self.state in ("same", "different")
+
+
+class How(NamedTuple):
+    """How completions are judged; see :func:`reward`."""
+
+    weights: Weights
+    verdicts: Verdicts
+    policy: Policy
+    dialect: str | None
+    repair: bool
+    prose: bool
+    unreadable: float
+    limits: Limits
+
+
+def judged(pair: tuple[Record, Record], how: How, *, each: bool = False) -> Judged:
+    """What a completion is worth beside its gold plan.
+
+    Args:
+        pair: The completion and the gold plan.
+        how: How it is judged.
+        each: Say what each call is worth, and why.
+    """
+    pred, wanted = pair
+    gold = _gold(wanted)
+    if isinstance(gold, str):
+        return Judged(nan, "gold_unreadable", said=gold)
+    try:
+        plan, format = _read(pred, how)
+        words = not plan.calls and isinstance(pred.source, str) and not _is_empty_plan(pred.source)
+    except ParseError as error:
+        state = "too_large" if isinstance(error, LimitError) else unread_state(error)
+        return Judged(how.unreadable, state, said=str(error).partition("\n")[0])
+    except Exception as error:  # whatever a completion is, training goes on
+        return Judged(how.unreadable, "unreadable", said=f"{type(error).__name__}: {error}")
+    return _compared(plan, gold, format, how, words=words, each=each)
+
+
+def _compared(plan: Plan, gold: Gold, format: float, how: How, *, words: bool, each: bool) -> Judged:
+    if len(gold.plans) == 1 and not each:
+        wanted, terms = gold.plans[0]
+        matching = match(plan, wanted, how.policy, terms)
+        same = bool(exact(Facts(matching)).part)
+        missing = len(matching.alignment.missing)
+        calls: tuple[CallReward, ...] = ()
+        said = ""
+    else:
+        found = diff_any(locate(plan) if each else plan, gold.plans, how.policy).diff
+        assert found.matching is not None
+        matching, same, missing = found.matching, found.same, len(found.alignment.missing)
+        calls = calls_of(found, how.verdicts) if each else ()
+        said = "; ".join(edit.message for edit in found.roots) if each else ""
+    parts = parts_of(matching)
+    if words and matching.gold.calls:
+        format = 0.0  # to answer in words is no plan, where one is wanted
+    value = worth(how.weights, format, parts, same=same)
+    return Judged(value, "same" if same else "different", {"format": format, **parts}, calls, missing, said)
+
+
+def _read(record: Record, how: How) -> tuple[Plan, float]:
+    """The plan of a completion, and what its format is worth."""
+    if record.error is not None:  # it took too long, or ended its process
+        raise record.error
+    source = record.source
+    try:
+        plan = parse(source, dialect=how.dialect, limits=how.limits)
+    except ParseError:
+        if not how.repair:
+            raise
+        return parse(source, dialect=how.dialect, limits=how.limits, repair=True), 0.0
+    return plan, float(how.prose or not _has_prose(plan, source, how))
+
+
+def _has_prose(plan: Plan, source: Any, how: How) -> bool:
+    """Whether words stand around the calls, thoughts and chat tokens aside."""
+    if not any(note.code == "find.text" for note in plan.diagnostics):
+        return False
+    if not isinstance(source, str):
+        return True
+    bare = _bare(source)
+    if bare == source:
+        return True
+    again = parse(bare, dialect=how.dialect, limits=how.limits)
+    return any(note.code == "find.text" for note in again.diagnostics)
+
+
+def _bare(text: str) -> str:
+    """A text without thoughts and chat tokens; places stay."""
+    for aside in (THOUGHT, TOKEN):
+        text = aside.sub(lambda found: " " * len(found[0]), text)
+    return text
+
+
+def _is_empty_plan(text: str) -> bool:
+    """Whether a text that calls nothing says so as a plan, ``[]``, and not in words."""
+    found = re.fullmatch(r"(?:```\w*+)?\s*+([\[{].*[\]}])\s*+(?:```)?\s*+", _bare(text).lstrip(), re.S)
+    try:
+        return found is not None and isinstance(json.loads(found[1]), (list, dict))
+    except (ValueError, RecursionError):
+        return False
+
+
+def pair_of(at: int, completion: Any, gold: Any, prompt: Any = None) -> tuple[Record, Record]:
+    """A completion and its gold plan as records.
+
+    Args:
+        at: Which of the batch it is.
+        completion: A text, or a list of a chat's messages.
+        gold: The gold plan.
+        prompt: The prompt, whose copy at the start of the completion is taken out.
+    """
+    source = _words(completion)
+    if isinstance(source, str) and prompt is not None:
+        source = _without_echo(source, prompt)
+    return Record("completion", at, None, source), Record("gold", at, None, gold)
+
+
+def _words(completion: Any) -> Any:
+    """The text of a chat's one message, where it lists no calls; anything else as it is."""
+    match completion:
+        case [{"content": str() | None as text, **rest}] if not rest.get("tool_calls") and not rest.get(
+            "function_call"
+        ):
+            return text or ""
+    return completion
+
+
+def _without_echo(text: str, prompt: Any) -> str:
+    """A completion without a copy of the prompt at its start; places stay those of the completion."""
+    said = [prompt] if isinstance(prompt, str) else [_content(message) for message in _items(prompt)]
+    at = 0
+    for words in (one.strip() for one in said):
+        start = at + len(text[at:]) - len(text[at:].lstrip())
+        if len(words) >= _ECHO and text.startswith(words, start):
+            at = start + len(words)
+    return " " * at + text[at:]
+
+
+def _items(prompt: Any) -> Sequence[Any]:
+    return prompt if isinstance(prompt, (list, tuple)) else ()
+
+
+def _content(message: Any) -> str:
+    content = message.get("content") if isinstance(message, Mapping) else None
+    return content if isinstance(content, str) else ""
+
+
+def _gold(record: Record) -> Gold | str:
+    """The gold plans of a record, or why they cannot be read."""
+    source = record.source
+    if record.error is not None:
+        return str(record.error)
+    if isinstance(source, Plan):
+        return read_gold(record)
+    try:
+        return _gold_of(source) if isinstance(source, str) else _gold_of(json.dumps(source), data=True)
+    except (TypeError, ValueError) as error:
+        return f"the gold plan is no text and no JSON data: {error}"
+
+
+@lru_cache(maxsize=_GOLDS)
+def _gold_of(text: str, *, data: bool = False) -> Gold | str:
+    """The gold plans of a text, or of JSON data; the completions of one group share them."""
+    try:
+        held = json.loads(text) if data or text.lstrip().startswith("{") else None
+    except (ValueError, RecursionError):
+        held = None
+    try:
+        if data or (isinstance(held, dict) and "gold" in held):  # a record with what else is right
+            return read_gold(only_record(held, "gold"))
+        return read_gold(Record("gold", 0, None, text))
+    except (PlanevalError, RecursionError) as error:
+        return str(error).partition("\n")[0]

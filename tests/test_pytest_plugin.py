@@ -1,0 +1,238 @@
+"""The plugin of pytest, in runs of pytest of its own: golden plans, hints, what a failing test prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import planner_eval as pe
+from tests.conftest import ROOT
+from tests.test_imports import FILES, imports
+
+PLAN = "a = f(x=1)\\ng(y=a)"
+TRIP = f'''
+import planner_eval as pe, pytest
+def test_books(golden_plan):
+    golden_plan("{PLAN}")
+@pytest.mark.parametrize("city", ["Rome", "São/Paulo", "a::b", "x" * 200])
+def test_each(golden_plan, city):
+    golden_plan([{{"name": "f", "arguments": {{"city": city}}}}])
+class TestClass:
+    def test_records(self, golden_plan):
+        golden_plan({{"id": "1", "output": "f(x=1)"}}, name="first")
+        golden_plan(pe.parse("g()"), name="second")
+'''
+
+
+def run(folder: Path, *argv: str, code: int | None = None) -> str:
+    """What pytest prints in a folder, without plugins but ours and xdist's."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "COV"))}
+    environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "120", "PYTHONPATH": str(ROOT)}
+    plugins = (
+        "-p",
+        "planner_eval.integrations.pytest_plugin",
+        "-p",
+        "xdist",
+        "-c",
+        "empty.ini",
+        "--rootdir",
+        ".",
+    )
+    (folder / "empty.ini").write_text("[pytest]\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *plugins, *argv],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert code is None or done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture
+def trip(tmp_path: Path) -> Path:
+    (tmp_path / "test_trip.py").write_text(TRIP, encoding="utf-8")
+    return tmp_path
+
+
+def kept(folder: Path) -> dict[str, str]:
+    return {f.name: f.read_text(encoding="utf-8") for f in sorted((folder / "test_trip.plans").iterdir())}
+
+
+def test_a_test_without_a_golden_plan_says_what_to_type(trip: Path) -> None:
+    said = run(trip, code=1)
+    assert "there is no golden plan yet, test_trip.plans/test_books.json" in said
+    assert "`pytest test_trip.py::test_books --planeval-update` writes it" in said
+    assert not (trip / "test_trip.plans").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("argv", [(), ("-n", "2"), ("-p", "no:cacheprovider")])
+def test_golden_plans_are_written_once_and_compared_from_then_on(trip: Path, argv: tuple[str, ...]) -> None:
+    said = run(trip, "--planeval-update", *argv, code=0)
+    files = kept(trip)
+    assert len(files) == 7
+    assert all(os.path.join("test_trip.plans", name) in said for name in files)
+    assert json.loads(files["test_books.json"])["calls"][1]["arguments"] == {"y": {"$ref": "c1"}}
+    assert {"TestClass.test_records.first.json", "TestClass.test_records.second.json"} < {*files}
+    assert "test_each[a%3A%3Ab].json" in files
+    assert "golden plans written" not in run(trip, *argv, code=0)
+    assert "golden plans written" not in run(trip, "--planeval-update", *argv, code=0)
+    assert kept(trip) == files
+
+
+def test_a_failing_test_prints_causes_and_both_plans(trip: Path) -> None:
+    run(trip, "--planeval-update", "-k", "books", code=0)
+    (trip / "test_trip.py").write_text(TRIP.replace("x=1)\\n", "x=2)\\n"), encoding="utf-8")
+    said = run(trip, "-k", "books", code=1)
+    for part in (
+        "different: 1 edit; first at f (call 1)",
+        "argument.value: f (call 1): argument 'x' is 2, gold gives 1",
+        "c1  f  x = 2",
+        "c1  f  x = 1",
+        "golden plan: test_trip.plans/test_books.json; if the prediction is right, "
+        "`pytest test_trip.py::test_books --planeval-update` keeps it",
+    ):
+        assert part in said
+    assert "asserting.py" not in said  # the traceback ends in the user's line
+    run(trip, "--planeval-update", "-k", "books", code=0)
+    run(trip, "-k", "books", code=0)
+
+
+def test_labels_alone_rewrite_no_golden_plan(trip: Path) -> None:
+    run(trip, "--planeval-update", "-k", "books", code=0)
+    before = kept(trip)
+    (trip / "test_trip.py").write_text(TRIP.replace(PLAN, PLAN.replace("a", "b")), encoding="utf-8")
+    run(trip, "--planeval-update", "-k", "books", code=0)
+    assert kept(trip) == before
+
+
+def test_no_golden_plan_is_made_of_what_is_none(tmp_path: Path) -> None:
+    (tmp_path / "test_trip.py").write_text("def test_it(golden_plan):\n    golden_plan('f(x=')\n")
+    said = run(tmp_path, "--planeval-update", code=1)
+    assert "no golden plan was written: cut: " in said
+    assert not (tmp_path / "test_trip.plans").exists()
+
+
+def test_a_golden_plan_that_cannot_be_read_is_told_as_such(trip: Path) -> None:
+    run(trip, "--planeval-update", "-k", "books", code=0)
+    (trip / "test_trip.plans" / "test_books.json").write_text('{"calls": [', encoding="utf-8")
+    assert "gold unreadable: test_trip.plans/test_books.json" in run(trip, "-k", "books", code=1).replace(
+        str(trip) + "/", ""
+    )
+
+
+def test_two_plans_of_one_test_need_names(tmp_path: Path) -> None:
+    text = "def test_it(golden_plan):\n    golden_plan('f()')\n    golden_plan('g()')\n"
+    (tmp_path / "test_trip.py").write_text(text)
+    said = run(tmp_path, "--planeval-update", code=1)
+    assert "a second plan is compared with test_trip.plans/test_it.json: give each a name" in said
+
+
+def test_equality_of_plans_is_explained(tmp_path: Path) -> None:
+    text = """
+        import planner_eval as pe
+        A = '[{"name": "f", "arguments": {}, "label": "$var_1"}]'
+        def test_labels():
+            assert pe.parse(A) == pe.parse(A.replace("var_1", "var_2"))
+        def test_values():
+            assert pe.parse("f(x=1)") == pe.parse("f(x=2)")
+        def test_others():
+            assert [1] == [2]
+    """
+    (tmp_path / "test_it.py").write_text(textwrap.dedent(text))
+    said = run(tmp_path, "-vv", code=1)
+    assert "plans that mean the same, and are written otherwise" in said
+    assert "planner_eval.assert_same(pred, gold) compares" in said
+    assert "argument.value: f (call 1): argument 'x' is 1, gold gives 2" in said
+    assert "assert [1] == [2]" in said
+
+
+# ---------------------------------------------------------------- assertions without pytest
+def test_assert_same_takes_what_means_the_same() -> None:
+    pe.assert_same("a = f(x=1)\ng(y=a)", pe.parse("b = f(x=1)\ng(y=b)"))
+    pe.assert_same([{"name": "f", "arguments": {"x": 1}}], {"gold": "g()", "alternatives": ["f(x=1)"]})
+    pe.assert_same(
+        pe.read([{"id": "1", "output": "f(x='ROME')"}]).records[0], "f(x='rome')", policy="lenient"
+    )
+
+
+@pytest.mark.parametrize(
+    ("pred", "gold", "said"),
+    [
+        ("f(x=1)", "f(x=2)", "different: 1 edit"),
+        ("f(x=", "f(x=2)", "cut: "),
+        ("f(x=1)", "f(x=", "gold unreadable: "),
+        ("I can't", "f()", "call.missing: gold's f (gold's call 1) is missing; the prediction holds"),
+        ("\x1b[31mf()", "g()", "different"),
+    ],
+)
+def test_assert_same_says_what_became_of_it(pred: str, gold: str, said: str) -> None:
+    with pytest.raises(AssertionError) as found:
+        pe.assert_same(pred, gold)
+    assert said in str(found.value)
+    assert "\x1b" not in str(found.value)
+
+
+def test_large_plans_are_shown_in_part() -> None:
+    large = "\n".join(f"f{at}()" for at in range(500))
+    with pytest.raises(AssertionError) as found:
+        pe.assert_same(large, "g()")
+    assert len(str(found.value).splitlines()) < 120
+    assert "more lines" in str(found.value)
+
+
+def test_assert_scores_says_which_figures_fall_short() -> None:
+    preds, golds = ["f()", "g()", "f(x="], ["f()", "h()", "f(x=1)"]
+    pe.assert_scores(preds, golds, {"exact": 1 / 3, "calls.precision": 0.5})
+    with pytest.raises(AssertionError) as found:
+        pe.assert_scores(preds, golds, {"exact": 0.5, "independent_errors": 0.0, "order_tau": 0.5})
+    first, *rest = str(found.value).splitlines()
+    assert first == "exact is 0.3333, expected at least 0.5"
+    assert "order_tau does not exist, expected at least 0.5" in rest
+    assert any(line.startswith("3 pairs: 1 same, 1 different, 1 cut; root causes: ") for line in rest)
+    with pytest.raises(pe.PlanevalError, match="there is no metric 'exakt'"):
+        pe.assert_scores(preds, golds, {"exakt": 0.5})
+
+
+def test_assert_scores_fails_where_nothing_can_be_said() -> None:
+    with pytest.raises(AssertionError, match="1 pair of 2 cannot be judged"):
+        pe.assert_scores(["f()", "g()"], ["f()", "g(x="], {"exact": 0.1})
+
+
+# ---------------------------------------------------------------- what it costs
+def test_the_plugin_loads_nothing_of_ours_before_it_is_used() -> None:
+    code = "import planner_eval.integrations.pytest_plugin, sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    ours = (name for name in done.stdout.split() if name.partition(".")[0] == "planner_eval")
+    names = {name.removeprefix("planner_eval").lstrip(".") for name in ours}
+    loaded = {"", "_version", "base", "base.registry", "integrations", "integrations.pytest_plugin"}
+    assert names <= loaded
+
+
+def test_nothing_but_the_plugin_imports_pytest() -> None:
+    assert FILES
+    assert {i.source for i in imports() if i.target.partition(".")[0] == "pytest"} == {
+        "integrations.pytest_plugin"
+    }
+
+
+def test_the_plugin_is_an_entry_point() -> None:
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["entry-points"]["pytest11"] == {"planeval": "planner_eval.integrations.pytest_plugin"}
+
+
+def test_the_page_shows_the_example_that_runs() -> None:
+    page = (ROOT / "docs" / "pytest.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^```python\n(.*?)^```$", page, re.S | re.M)
+    assert shown == [(ROOT / "docs" / "examples" / "pytest" / "test_trip.py").read_text(encoding="utf-8")]

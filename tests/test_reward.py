@@ -1,0 +1,240 @@
+"""Rewards for training: as TRL and verl call them, part by part, call by call, in processes."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from typing import Any
+
+import pytest
+
+import planner_eval as pe
+from planner_eval.integrations.reward_parts import Verdicts, Weights, weights_of
+from tests.conftest import ROOT
+
+GOLD = 'a = f(x=1)\nb = g(y=a, z="q")'
+RIGHT, VALUE, MISSING, CUT = GOLD, GOLD.replace("x=1", "x=2"), "f(x=1)", "f(x="
+
+
+def worth(completion: Any, gold: Any = GOLD, **how: Any) -> float:
+    return pe.reward(**how)([completion], gold=[gold])[0]
+
+
+# ---------------------------------------------------------------- by hand
+def test_the_parts_by_hand() -> None:
+    found = pe.reward().judge(MISSING, GOLD)
+    # calls 2·1/(1+2); arguments 2·1/(1+3): x of x, y, z; no reference of 1; no dependency of 1
+    assert found.parts == {"format": 1, "calls": 2 / 3, "arguments": 1 / 2, "references": 0, "structure": 0}
+    assert found.reward == pytest.approx(0.1 + 0.3 * 2 / 3 + 0.3 * 1 / 2)
+    assert found.missing == 1
+    assert worth(VALUE) == pytest.approx(0.1 + 0.3 + 0.3 * 2 / 3 + 0.2 + 0.1)
+
+
+def test_what_gold_has_not_is_not_asked_for() -> None:
+    # neither plan has references or a structure: calls and arguments share the rest
+    assert worth("f(x=1, y=3)", "f(x=1, y=2)") == pytest.approx(0.1 + 0.9 * (0.3 + 0.3 * 0.5) / 0.6)
+    assert worth("I can't", "[]") == 1
+    assert worth("f()", "[]") == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("completion", "reward", "state"),
+    [
+        (RIGHT, 1, "same"),
+        (CUT, 0, "cut"),
+        ("[{'name': }]", 0, "unreadable"),
+        ("", 0, "unreadable"),
+        (None, 0, "unreadable"),
+        (7, 0, "unreadable"),
+        (float("nan"), 0, "unreadable"),
+        ([{"role": "assistant", "content": RIGHT}], 1, "same"),
+        ([{"role": "assistant", "content": None}], 0, "unreadable"),
+        ([], 0.1, "different"),
+        ("x" * 100_000, 0, "too_large"),
+        ("[" * 5000, 0, "too_large"),
+        ("I would rather not.", 0, "different"),
+        (f"<think>f(x=7)?</think>\n{RIGHT}", 1, "same"),
+        (f"Here is the plan:\n```\n{RIGHT}\n```", 0.9, "same"),
+        ("no_such(x=1)", 0.1, "different"),
+    ],
+)
+def test_unreadable_is_told_from_wrong(completion: Any, reward: float, state: str) -> None:
+    found = pe.reward().judge(completion, GOLD)
+    assert (found.state, round(found.reward, 9)) == (state, reward)
+    unreadable = pe.reward(unreadable=-0.5).judge(completion, GOLD)
+    assert unreadable.reward == (found.reward if found.readable else -0.5)
+
+
+def test_messages_with_calls_are_read_as_such() -> None:
+    call = {"type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}
+    said = [{"role": "assistant", "content": "I call it", "tool_calls": [call]}]
+    assert worth(said, "f(x=1)") == 1
+
+
+def test_repair_and_prose_are_asked_for() -> None:
+    faulty = '[{"name": "f", "arguments": {"x": 1,}}]'
+    assert worth(faulty, "f(x=1)") == 0
+    assert worth(faulty, "f(x=1)", repair=True) == pytest.approx(0.9)
+    assert worth(f"So:\n```\n{GOLD}\n```", prose=True) == 1
+    assert worth(GOLD, dialect="hermes") == 0
+    assert worth("f(x='ROME')", "f(x='rome')", policy="lenient") == 1
+
+
+def test_copies_earn_once() -> None:
+    gold = "f(x=1)\nf(x=2)"
+    assert worth("f(x=1)\nf(x=1)", gold) < worth("f(x=1)", gold)
+    assert worth("f(x=1)\nf(x=1)", "f(x=1)\nf(x=1)") == 1
+    assert worth("f(x=1)\nf(x=3)", gold) > worth("f(x=1)", gold)
+
+
+def test_an_order_that_cannot_be_is_no_structure() -> None:
+    f, g = {"name": "f", "arguments": {}, "label": "$var_1"}, {"name": "g", "arguments": {"y": "$var_1.r$"}}
+    late, gold = json.dumps([g, f]), json.dumps([f, g])
+    found = pe.reward().judge(late, gold)
+    assert found.parts["structure"] == 0
+    assert found.state == "different"
+    assert found.reward < 0.95
+
+
+# ---------------------------------------------------------------- per call
+def test_what_each_call_is_worth() -> None:
+    gold = "a = f(x=1)\nb = g(y=a)\nh(z=b)\nk()"
+    pred = "b = g(y=7)\nh(z=b)\nk()\nm()"
+    found = pe.reward(per_call=Verdicts(right=2, wrong=-3, consequence=-0.5)).judge(pred, gold)
+    assert [(c.tool, c.verdict, c.reward) for c in found.calls] == [
+        ("g", "consequence", -0.5),
+        ("h", "right", 2),
+        ("k", "right", 2),
+        ("m", "wrong", -3),
+    ]
+    assert found.calls[0].said == "gold's f (gold's call 1) with x=1 is missing"
+    spans = [c.span for c in found.calls]
+    assert all(span is not None for span in spans)
+    assert [pred[slice(*span)] for span in spans if span] == ["g(y=7)", "h(z=b)", "k()", "m()"]
+
+
+# ---------------------------------------------------------------- gold
+@pytest.mark.parametrize(
+    "gold",
+    [
+        GOLD,
+        pe.parse(GOLD),
+        {"gold": "h()", "alternatives": [GOLD]},
+        '{"gold": "h()", "alternatives": ["a = f(x=1)\\nb = g(y=a, z=\\"q\\")"]}',
+        [
+            {"name": "f", "arguments": {"x": 1}, "label": "$var_1"},
+            {"name": "g", "arguments": {"y": "$var_1$", "z": "q"}},
+        ],
+    ],
+)
+def test_gold_is_whatever_says_a_plan(gold: Any) -> None:
+    assert worth(RIGHT, gold) == 1
+
+
+@pytest.mark.parametrize("gold", ["f(x=", None, {"gold": "f(x="}, {1, 2}, "[" * 100_000])
+def test_a_gold_plan_that_cannot_be_read_teaches_nothing(gold: Any) -> None:
+    reward = pe.reward()
+    assert math.isnan(reward.judge(RIGHT, gold).reward)
+    assert [math.isnan(each) for each in reward([RIGHT, RIGHT], gold=[gold, GOLD])] == [True, False]
+    told = reward.compute_score("any", RIGHT, gold)
+    assert told == {"score": 0.0, "same": 0, "readable": 0, "state": "gold_unreadable"}
+
+
+# ---------------------------------------------------------------- as trainers call it
+def test_trl_calls_it_with_columns() -> None:
+    told: dict[str, float] = {}
+    reward = pe.reward(gold="plan", name="plans")
+    found = reward(
+        prompts=["p"] * 3,
+        completions=[[{"role": "assistant", "content": one}] for one in (RIGHT, VALUE, CUT)],
+        completion_ids=[[1]] * 3,
+        plan=[GOLD] * 3,
+        trainer_state=object(),
+        log_metric=told.__setitem__,
+        log_extra=lambda *_: None,
+    )
+    assert found == pytest.approx([1, 0.9, 0])
+    assert told == {"plans/readable": 2 / 3, "plans/same": 1 / 3}
+    assert reward.__name__ == "plans"
+
+
+def test_verl_calls_it_one_by_one() -> None:
+    found = pe.reward().compute_score(
+        data_source="any",
+        solution_str=VALUE,
+        ground_truth=GOLD,
+        extra_info={"num_turns": None},
+        reward_router_address=None,
+    )
+    assert found == {"score": pytest.approx(0.9), "same": 0, "readable": 1, "state": "different"}
+
+
+def test_a_wrong_column_is_refused_before_anything_is_trained() -> None:
+    with pytest.raises(
+        pe.PlanevalError, match=r"there is no column 'gold' of gold plans; the columns are answer"
+    ):
+        pe.reward()(["f()"], answer=["f()"])
+    with pytest.raises(pe.PlanevalError, match="2 completions, 1 gold plans"):
+        pe.reward()(["f()", "g()"], gold=["f()"])
+    assert pe.reward()(["f()", "g()"], gold="f()") == [1, pytest.approx(0.1)]
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"weights": {"call": 1}}, "'call', which is no part of a reward; did you mean 'calls'"),
+        ({"weights": {"calls": -1}}, "the weight of calls is -1"),
+        ({"weights": dict.fromkeys(Weights._fields, 0)}, "the weights add up to 0"),
+        ({"unreadable": float("nan")}, "unreadable is nan"),
+        ({"policy": "nosuch"}, "nosuch"),
+        ({"dialect": "nosuch"}, "nosuch"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(how: dict[str, Any], said: str) -> None:
+    with pytest.raises(pe.PlanevalError) as found:
+        pe.reward(**how)
+    assert said in str(found.value)
+
+
+def test_weights_are_shares() -> None:
+    assert sum(weights_of({"calls": 3, "format": 1})) == pytest.approx(1)
+    assert worth(
+        MISSING, weights={name: float(name == "calls") for name in Weights._fields}
+    ) == pytest.approx(2 / 3)
+
+
+# ---------------------------------------------------------------- processes and time
+@pytest.mark.slow
+def test_processes_give_the_same() -> None:
+    texts = [RIGHT, VALUE, MISSING, CUT, None, [{"role": "assistant", "content": RIGHT}]] * 4
+    golds = [GOLD] * 20 + ["f(x="] * 4
+    alone, spread = pe.reward()(texts, gold=golds), pe.reward(jobs=2)(texts, gold=golds)
+    assert [str(each) for each in spread] == [str(each) for each in alone]
+    assert [str(each) for each in pe.reward(deadline=30)(texts[:4], gold=golds[:4])] == [
+        str(e) for e in alone[:4]
+    ]
+
+
+HARD = [
+    "[" * 30_000, "f(" * 30_000, "<tool_call>" * 5_000, "```\nf(x=\n```\n" * 4_000, '{"name":' * 7_000,
+    "<think>" * 9_000, "f(x=1) and then\n" * 4_000, "f(x=1) or " * 6_000, "f(x='" + "\\" * 60_000,
+    "\n".join(f"a{at} = f(x={at % 7}, y={at % 5})" for at in range(250)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("completion", HARD, ids=range(len(HARD)))
+def test_no_completion_takes_long(completion: str) -> None:
+    reward = pe.reward()
+    reward.judge("f()", "f()")
+    begun = time.process_time()
+    reward([completion], gold=[GOLD])
+    assert time.process_time() - begun < 2
+
+
+def test_the_page_shows_the_file_that_verl_loads() -> None:
+    file = (ROOT / "docs" / "examples" / "training" / "rewards.py").read_text(encoding="utf-8")
+    assert f"```python\n{file}```" in (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    held: dict[str, Any] = {}
+    exec(file, held)
+    assert held["compute_score"]("any", CUT, GOLD)["score"] == -0.1
