@@ -27,6 +27,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "decoding": ("dialects", "catalogs"),
     "comparison": ("policy", "dialects"),
     "metrics": ("comparison",),
+    "traces": ("dialects",),
     "records": ("dialects", "comparison"),
     "execution": ("catalogs", "comparison"),
     "worlds": ("execution", "records"),
@@ -38,7 +39,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "engine": ("benchmarks",),
     "prediction": ("engine", "decoding"),
     "reports": ("engine",),
-    "verbs": ("prediction", "reports"),
+    "verbs": ("prediction", "reports", "traces"),
     "integrations": ("verbs",),
     "cli": ("verbs",),
 }

@@ -1,4 +1,4 @@
-"""planeval check: plans against a tool catalog."""
+"""planeval check: plans against a tool catalog, and traces by themselves."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planner_eval.base.errors import CODES, ParseError
 from planner_eval.base.formats import RECORDS
 from planner_eval.base.tables import table_pieces
 from planner_eval.base.text import counted, did_you_mean, encodable, printable
-from planner_eval.cli.options import computing, emit, note, output, reading, written
+from planner_eval.cli.options import Applies, computing, emit, note, output, reading, refuse_idle, written
 from planner_eval.cli.running import Running, running
 from planner_eval.cli.sources import dataset_places, read_plans
 from planner_eval.cli.working import PlansJob, joined, plans_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from planner_eval.catalogs.catalog import Catalog
     from planner_eval.engine.job import Pair
     from planner_eval.plan.model import Diagnostic, Plan
-    from planner_eval.records.files import Record
+    from planner_eval.records.files import PlanFile, Record
 
 _REMARKS = 5
 _LEVELS = ("error", "warning", "info")
@@ -47,8 +47,7 @@ def _codes(context: click.Context, _option: click.Parameter, given: tuple[str, .
     "catalogs",
     metavar="FILE",
     multiple=True,
-    required=True,
-    help="The tools: a file in any known format, or world:NAME; several add up.",
+    help="The tools: a file in any known format, or world:NAME; several add up. Traces need none.",
 )
 @click.option("--catalog-format", metavar="FORMAT", help="The catalog's format; recognised when left out.")
 @reading
@@ -84,18 +83,22 @@ def command(
     output: str | None,
     **fields: Any,
 ) -> int:
-    """Check the calls of a plan, or of many, against the tools that they may use.
+    """Check the calls of a plan, or of many, against the tools that they may use; and the runs of agents.
 
     PLAN is a plan or a file of records, a directory or a quoted pattern of files; - is standard input.
     Nothing is run. Found are unknown tools, missing and unknown arguments, values of the wrong type or
     outside what is allowed, references to outputs that a tool does not have or that do not fit, unused
-    results, and apps without permission.
+    results, and apps without permission. In traces, with a catalog or without: loops, repeated calls,
+    failures retried unchanged, answers that nobody used, missing spans, and the critical path (--level info).
     Exit code: 0 nothing found, 1 findings or a plan that could not be read, 2 usage, 3 no plan at all.
     """
     from planner_eval.catalogs.unchecked import remarks
 
-    catalog = pe.read_catalog(catalogs, catalog_format)
+    refuse_idle([Applies(("catalog_format",), bool(catalogs), "to a catalog, and none is given")])
+    catalog = pe.read_catalog(catalogs, catalog_format) if catalogs else None
     sources = read_plans(plans, **fields)
+    if catalog is None:
+        _refuse_plans(sources)
     reading = {"dialect": dialect, "compute": compute}
     several, alone = len(sources) > 1, len(sources) == 1 and not sources[0].many
     job = _CheckJob(catalog, reading, {"ignore": ignore, "level": level}, several=several, alone=alone)
@@ -103,13 +106,27 @@ def command(
         if found.findings or form != "text" or output is not None:
             rows = (row for line in lines for row in json.loads(line))
             emit(joined(map(_line, rows)) if form == "text" else table_pieces(rows, form), output)
-    for remark in _told(remarks(catalog)):
-        note(f"{catalog.name}: {remark}")
+    if catalog is not None:
+        for remark in _told(remarks(catalog)):
+            note(f"{catalog.name}: {remark}")
     if form == "text":
         note(_summary(found, catalog))
     if not found.read:
         return 3
     return 1 if found.findings else 0
+
+
+def _refuse_plans(sources: list[PlanFile]) -> None:
+    """Without a catalog there is nothing to hold plans against; the first record says what a file holds."""
+    from planner_eval.verbs.checking import trace_of
+
+    for source in sources:
+        first = next(iter(source.records), None)
+        if first is not None and trace_of(first) is None:
+            raise click.UsageError(
+                f"{source.name} holds no traces, which alone are checked without tools: name these with "
+                "--catalog"
+            )
 
 
 class _Found:
@@ -148,7 +165,7 @@ class _CheckJob(PlansJob):
 
     kind = "check"
 
-    catalog: Catalog
+    catalog: Catalog | None
     reading: dict[str, Any]
     which: dict[str, Any]
     several: bool
@@ -181,18 +198,24 @@ def _name(record: Record, *, several: bool) -> str:
 
 
 def _checked(
-    record: Record, name: str, catalog: Catalog, how: dict[str, Any], **which: Any
+    record: Record, name: str, catalog: Catalog | None, how: dict[str, Any], **which: Any
 ) -> Iterator[dict[str, Any]]:
     """A row a finding; what the reader had to say of the plan comes first."""
     from planner_eval.dialects.read import locate
-    from planner_eval.verbs.checking import shown
+    from planner_eval.verbs.checking import checked, shown, trace_of
 
     try:
         plan = locate(pe.parse(record, **how))
     except ParseError as error:
         yield _row(name, "error", "unreadable", str(error).split("\n")[0])
         return
-    for found in (*shown(plan.diagnostics, **which), *pe.check(plan, catalog, **which)):
+    trace = trace_of(record)
+    if catalog is None and trace is None:
+        text = "it is no trace, and there is no catalog to check it against: give one with --catalog"
+        yield _row(name, "error", "unreadable", text)
+        return
+    said = [one for one in plan.diagnostics if trace is None or one.code != "plan.no_call"]
+    for found in shown([*said, *checked(plan, trace, catalog)], **which):
         yield _row(name, found.severity, found.code, found.message, finding=found, plan=plan)
 
 
@@ -238,9 +261,9 @@ def _line(row: dict[str, Any]) -> str:
     return printable(f"{where}{row['severity']}: {row['message']} [{row['code']}]")
 
 
-def _summary(found: _Found, catalog: Catalog) -> str:
+def _summary(found: _Found, catalog: Catalog | None) -> str:
     named = [f"{count} {name}{'s' * (count > 1)}" for name, count in found.severities.items()]
     plans = counted(found.read, "plan")
-    tools = counted(len(catalog), "tool")
+    tools = f"against {counted(len(catalog), 'tool')}" if catalog is not None else "without a catalog"
     unread = f"; {found.unread} unreadable" if found.unread else ""
-    return f"{plans} checked against {tools}: {', '.join(named) or 'nothing found'}{unread}"
+    return f"{plans} checked {tools}: {', '.join(named) or 'nothing found'}{unread}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from planner_eval.dialects.messages import plain
-from planner_eval.dialects.spans import inside, objects, read_arguments, tree
+from planner_eval.dialects.spans import inside, read_arguments, spans_in, told, tree
 from planner_eval.dialects.writing import Written
 from planner_eval.plan.model import Diagnostic, Plan, RawCall
 
@@ -19,9 +19,13 @@ def tool_spans(data: Any) -> Iterator[dict[str, Any]]:
     >>> [span["name"] for span in tool_spans({"name": "f", "attributes": kind})]
     ['f']
     """
-    for item in objects(data):
+    for item in spans_in(data):
         if "attributes" in item and inside(tree(item), "openinference", "span", "kind") == "TOOL":
             yield item
+
+
+_HIDDEN = "__REDACTED__"
+"""What OpenInference writes in place of what users hide (OPENINFERENCE_HIDE_INPUTS and its like)."""
 
 
 def tool_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
@@ -37,10 +41,15 @@ def tool_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> R
     """
     there = tree(item)
     name = str(inside(there, "tool", "name") or item.get("name") or "")
-    arguments, result = inside(there, "input", "value"), inside(there, "output", "value")
+    arguments, result = (
+        None if value == _HIDDEN else value
+        for value in (inside(there, "input", "value"), inside(there, "output", "value"))
+    )
     if arguments is None:
+        # LangChain's instrumentation writes nothing where a tool takes nothing, and the answer beside it.
+        severity = "warning" if result is None or inside(there, "input", "value") == _HIDDEN else "info"
         message = f"the span of call {position + 1} ({name}) does not record its arguments"
-        notes.append(Diagnostic("trace.no_arguments", message, "warning", position))
+        notes.append(Diagnostic("trace.no_arguments", message, severity, position))
     label = next(
         (inside(there, *way) for way in (("tool", "id"), ("tool_call", "id")) if inside(there, *way)), None
     )
@@ -48,7 +57,7 @@ def tool_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> R
         name,
         read_arguments(arguments or {}, position),
         label=str(label) if label is not None else None,
-        result=plain(result),
+        result=plain(told(result)),
         has_result=result is not None,
     )
 

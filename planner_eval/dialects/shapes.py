@@ -59,6 +59,7 @@ SHAPES: dict[str, Shape] = {
     "mcp": Shape("traces", "others"),
     "opentelemetry": Shape("traces", "others"),
     "openinference": Shape("traces", "others"),
+    "mlflow": Shape("traces", "others"),
 }
 """The shapes by name."""
 

@@ -24,20 +24,83 @@ def objects(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
             yield from objects(item, depth + 1)
     elif isinstance(data, dict):
         yield data
-        for key in ("resourceSpans", "scopeSpans", "spans", "data", "children", "items"):
+        for key in _HELD:
             if isinstance(data.get(key), (list, dict)):
                 yield from objects(data[key], depth + 1)
 
 
+_HELD = ("resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "spans", "data", "children", "items",
+    "traces")  # fmt: skip
+"""Keys under which spans stand, in the files of exporters and in what is built of them."""
+
+
+def spans_in(data: Any) -> list[dict[str, Any]]:
+    """The spans of a trace, without what only holds spans, and each once though it was exported twice.
+
+    >>> [span["spanId"] for span in spans_in({"spans": [{"spanId": "a", "attributes": {}}] * 2})]
+    ['a']
+    """
+    met: set[tuple[str | None, str]] = set()
+    found = []
+    for item in spans_written(data):
+        name = id_of(item)
+        if name is not None and (trace_of(item), name) in met:
+            continue
+        if name is not None:
+            met.add((trace_of(item), name))
+        found.append(item)
+    return found
+
+
+def spans_written(data: Any) -> Iterator[dict[str, Any]]:
+    """The spans of a trace as they were exported, each as often as that was."""
+    for item in objects(data):
+        if "span_data" in item or ("attributes" in item and item.keys().isdisjoint(_HELD)):
+            yield item
+
+
+def id_of(item: dict[str, Any]) -> str | None:
+    """The id of a span; None where it has none."""
+    context = item.get("context")
+    inner = context.get("span_id") if isinstance(context, dict) else None
+    found = item.get("span_id", item.get("spanId", inner))
+    if found is None and "span_data" in item:
+        found = item.get("id")
+    return found if isinstance(found, str) and found else None
+
+
+def parent_of(item: dict[str, Any]) -> str | None:
+    """The id of the span in which a span ran; None where it began by itself.
+
+    >>> parent_of({"parentSpanId": "a1"}), parent_of({"parentSpanId": ""})
+    ('a1', None)
+    """
+    found = next((item[key] for key in _PARENTS if item.get(key)), None)
+    return found if isinstance(found, str) and found.strip("0") else None
+
+
+_PARENTS = ("parentSpanId", "parent_span_id", "parent_id", "parentId")
+
+
+def linked(spans: list[dict[str, Any]]) -> bool:
+    """Whether a span among some ran inside another of them: they are runs, and no list of models' answers."""
+    known = {id_of(span) for span in spans} - {None}
+    return any(parent_of(span) in known for span in spans)
+
+
 def in_time(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The spans by their start where all say it alike; exporters write spans when they end."""
-    for key in ("startTimeUnixNano", "start_time_unix_nano", "start_time", "started_at", "startTime"):
+    for key in STARTS:
         starts = [item.get(key) for item in items]
         if items and all(isinstance(s, str) for s in starts):
             return sorted(items, key=lambda item: (len(item[key]) if item[key].isdigit() else 0, item[key]))
         if items and all(isinstance(s, (int, float)) for s in starts):
             return sorted(items, key=lambda item: item[key])
     return items
+
+
+STARTS = ("startTimeUnixNano", "start_time_unix_nano", "start_time", "started_at", "startTime")
+"""Keys under which exporters write when a span began."""
 
 
 def attributes_of(item: dict[str, Any]) -> dict[str, Any]:
@@ -60,6 +123,26 @@ def read_arguments(value: Any, position: int) -> Arguments:
     return arguments_of(value, position, "")
 
 
+def told(result: Any) -> Any:
+    """What a tool answered, out of LangChain's message around it.
+
+    >>> told({"type": "tool", "data": {"content": "1.09", "tool_call_id": "c1"}})
+    '1.09'
+    """
+    return message["content"] if (message := tool_message(result)) is not None else result
+
+
+def tool_message(result: Any) -> dict[str, Any] | None:
+    """LangChain's message of a tool, where a result is one, be it as text or in its own wrapping."""
+    if isinstance(result, str):
+        if '"tool_call_id"' not in result or result.lstrip()[:1] != "{":
+            return None
+        result = unquoted(result.lstrip())
+    inner = result.get("data", result.get("kwargs")) if isinstance(result, dict) else None
+    found = inner if isinstance(inner, dict) else result
+    return found if isinstance(found, dict) and "content" in found and "tool_call_id" in found else None
+
+
 def tree(item: dict[str, Any]) -> dict[str, Any]:
     """A span's attributes as objects in objects; some exporters write ``{"a.b": 1}`` for ``{"a": {"b": 1}}``.
 
@@ -78,6 +161,24 @@ def tree(item: dict[str, Any]) -> dict[str, Any]:
         else:
             at[last] = value
     return found
+
+
+def unquoted(value: Any) -> Any:
+    """An attribute that MLflow wrote as JSON: what the text says, or the text itself.
+
+    >>> unquoted('"TOOL"'), unquoted("TOOL"), unquoted('{"a": 1}')
+    ('TOOL', 'TOOL', {'a': 1})
+    """
+    if not isinstance(value, str) or (value[:1] not in ('"', "{", "[") and value not in _CONSTANTS):
+        return value
+    try:
+        values = loads(value, Limits())
+    except ParseError:
+        return value
+    return values[0] if len(values) == 1 else value
+
+
+_CONSTANTS = ("null", "true", "false")
 
 
 def inside(data: Any, *way: str) -> Any:
@@ -145,6 +246,7 @@ def _is_tool(span: dict[str, Any]) -> bool:
     return (
         inside(there, "gen_ai", "operation", "name") == "execute_tool"
         or inside(there, "openinference", "span", "kind") == "TOOL"
+        or unquoted(inside(there, "mlflow", "spanType")) == "TOOL"
         or str(span.get("name")).startswith("execute_tool ")
     )
 
@@ -213,11 +315,16 @@ def is_span(item: dict[str, Any]) -> bool:
     (True, False)
     """
     if _SPANS.isdisjoint(item):
-        return False
+        held = item.get("data")
+        return item.get("object") == "trace" or (
+            isinstance(held, dict) and "info" in item and isinstance(held.get("spans"), list)
+        )
     return any(isinstance(item.get(key), (dict, list)) for key in _SPANS) and "calls" not in item
 
 
-_SPANS = frozenset({"attributes", "span_data", "resourceSpans", "scopeSpans"})
+_SPANS = frozenset(
+    {"attributes", "span_data", "resourceSpans", "resource_spans", "scopeSpans", "scope_spans"}
+)
 
 
 def trace_of(item: dict[str, Any]) -> str | None:
@@ -225,4 +332,6 @@ def trace_of(item: dict[str, Any]) -> str | None:
     context = item.get("context")
     inner = context.get("trace_id") if isinstance(context, dict) else None
     found = item.get("trace_id", item.get("traceId", inner))
+    if found is None and item.get("object") == "trace":  # what the Agents SDK exports before the spans
+        found = item.get("id")
     return found if isinstance(found, str) and found else None

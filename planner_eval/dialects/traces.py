@@ -10,11 +10,21 @@ from typing import Any
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import Places
 from planner_eval.base.limits import Limits, check_calls
+from planner_eval.dialects import mlflow
 from planner_eval.dialects.dialect import Data, Dialect
 from planner_eval.dialects.json_calls import arguments_of
 from planner_eval.dialects.messages import plain
 from planner_eval.dialects.openinference import tool_call, tool_spans, write_tools
-from planner_eval.dialects.spans import attributes_of, in_time, objects, read_arguments
+from planner_eval.dialects.spans import (
+    attributes_of,
+    in_time,
+    inside,
+    linked,
+    read_arguments,
+    spans_in,
+    tools_run,
+    tree,
+)
 from planner_eval.dialects.table import Wrapper, json_dialect
 from planner_eval.dialects.writing import Written, refuse_references
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan
@@ -40,19 +50,55 @@ def dialect(row: Wrapper) -> Dialect:
         return write(plan)
 
     def fits(data: Data) -> str | None:
-        return "a trace's spans" if next(find(data.value), None) is not None else None
+        return (
+            "a trace's spans" if next(find(data.value), None) is not None else _empty(row.shape, data.value)
+        )
 
     return json_dialect(row, read_data, write_plan, placed=False, fits=fits)
 
 
+def spans_of(dialect: str | None, data: Any) -> list[dict[str, Any]]:
+    """The spans that are the calls of a trace, in the order of the calls; none where calls are no spans.
+
+    Args:
+        dialect: What the trace was read in.
+        data: The trace.
+
+    >>> [span["name"] for span in spans_of("opentelemetry", [{"name": "execute_tool f", "attributes": {}}])]
+    ['execute_tool f']
+    """
+    return in_time(list(_KINDS[dialect][0](data))) if dialect in _SIGNS else []
+
+
 def _known(shape: str, data: Any) -> bool:
+    """Whether data without a call is a run all the same, in which no tool was called."""
+    if shape in _SIGNS:
+        return _empty(shape, data) is not None
     items = data if isinstance(data, list) else [data]
     return shape == "langgraph" and any(isinstance(item, dict) and "steps" in item for item in items)
 
 
+def _empty(shape: str, data: Any) -> str | None:
+    """Why data is a trace in which no tool ran; None where it is none, or has tools."""
+    sign = _SIGNS.get(shape)
+    spans = spans_in(data) if sign is not None else []
+    if sign is None or not linked(spans) or tools_run(spans):
+        return None
+    return "a trace in which no tool ran" if any(map(sign, spans)) else None
+
+
+_SIGNS: dict[str, Callable[[dict[str, Any]], bool]] = {
+    "openai-agents": lambda span: "span_data" in span,
+    "opentelemetry": lambda span: isinstance(inside(tree(span), "gen_ai", "operation", "name"), str),
+    "openinference": lambda span: inside(tree(span), "openinference", "span", "kind") is not None,
+    "mlflow": lambda span: "mlflow.spanType" in attributes_of(span),
+}
+"""What shows of a span that a framework wrote it, be it no tool's."""
+
+
 # ---------------------------------------------------------------- OpenAI Agents
 def _agent_spans(data: Any) -> Iterator[dict[str, Any]]:
-    for item in objects(data):
+    for item in spans_in(data):
         span = item.get("span_data")
         if isinstance(span, dict) and span.get("type") == "function" and isinstance(span.get("name"), str):
             yield item
@@ -95,7 +141,7 @@ _PREFIX = "gen_ai.tool."
 
 
 def _tool_spans(data: Any) -> Iterator[dict[str, Any]]:
-    for item in objects(data):
+    for item in spans_in(data):
         attributes = attributes_of(item)
         named = isinstance(item.get("name"), str) and item["name"].startswith("execute_tool ")
         if attributes.get("gen_ai.operation.name") == "execute_tool" or named:
@@ -105,11 +151,13 @@ def _tool_spans(data: Any) -> Iterator[dict[str, Any]]:
 def _tool_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
     attributes = attributes_of(item)
     name = attributes.get(_PREFIX + "name") or str(item.get("name", "")).removeprefix("execute_tool ")
-    given = attributes.get(_PREFIX + "call.arguments")
+    given = attributes.get(
+        _PREFIX + "call.arguments", attributes.get("tool_arguments")
+    )  # Pydantic AI's older
     if given is None:
         message = f"the span of call {position + 1} ({name}) does not record its arguments"
         notes.append(Diagnostic("trace.no_arguments", message, "warning", position))
-    result = attributes.get(_PREFIX + "call.result")
+    result = attributes.get(_PREFIX + "call.result", attributes.get("tool_response"))
     label = attributes.get(_PREFIX + "call.id")
     return RawCall(
         str(name),
@@ -222,6 +270,7 @@ _KINDS: dict[str, _Kind] = {
     "openai-agents": (_agent_spans, _agent_call, _write_agents),
     "opentelemetry": (_tool_spans, _tool_call, _write_spans),
     "openinference": (tool_spans, tool_call, write_tools),
+    "mlflow": (mlflow.tool_spans, mlflow.tool_call, mlflow.write_tools),
     "mcp": (_requests, _request, _write_requests),
     "langgraph": (_steps, _step, _write_steps),
 }

@@ -17,7 +17,7 @@ from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.many import is_listed, is_many
 from planner_eval.dialects.messages import calls_among, is_call, is_keyed, may_be_keyed
 from planner_eval.dialects.openers import ASSISTANT
-from planner_eval.dialects.spans import is_span, tools_run, trace_of
+from planner_eval.dialects.spans import is_span, linked, spans_in, tools_run, trace_of
 from planner_eval.dialects.wrappings import sign_of
 from planner_eval.records.fields import ID_FIELDS, KNOWN, LISTS, has, id_text
 from planner_eval.records.frames import TableRow
@@ -151,6 +151,9 @@ def structured(data: Any, text_field: str | None = None, *, lines: bool = False)
         if runs is None and not _is_plan(items):
             return Contents(items)
     whole = Item(data, shape_of(data, text_field))
+    runs = _traces([whole]) if isinstance(data, dict) and is_span(data) else None
+    if runs is not None and (runs.many or lines):
+        return runs
     if isinstance(data, dict) and whole.shape.call and lines:
         return Contents([whole])
     if isinstance(data, dict) and not whole.shape.call:
@@ -269,16 +272,28 @@ def _speaker(data: dict[str, Any]) -> str | None:
 
 
 def _traces(items: Sequence[Item]) -> Contents | None:
-    """Spans of tools' runs as the plans of their traces; None where the items are something else."""
-    spans = [item.data for item in items if isinstance(item.data, dict) and is_span(item.data)]
-    if len(spans) < len(items) or not tools_run(spans):
+    """Spans as the plans of their traces; None where the items are no spans, or models' answers alone."""
+    held = [item.data for item in items if isinstance(item.data, dict) and is_span(item.data)]
+    if len(held) < len(items):
+        return None
+    spans = spans_in(held)
+    if not tools_run(spans) and not linked(spans):
         return None
     found: dict[str | None, list[Any]] = {}
-    for span in spans:
-        found.setdefault(trace_of(span), []).append(span)
+    for one in held:
+        own = _own_name(one)
+        for span in spans_in(one) or [one]:
+            found.setdefault(trace_of(span) if own is None else own, []).append(span)
     if len(found) == 1:
-        return Contents([Item(spans)], many=False)
+        return Contents([Item(held[0] if len(held) == 1 else held)], many=False)
     return Contents([Item(run, key=trace) for trace, run in found.items()])
+
+
+def _own_name(item: dict[str, Any]) -> str | None:
+    """The id under which MLflow shows a trace, which is not that of its spans."""
+    info = item.get("info")
+    named = info.get("trace_id") if isinstance(info, dict) else None
+    return named if isinstance(named, str) and named else None
 
 
 def calls_nothing(data: Mapping[str, Any]) -> bool:

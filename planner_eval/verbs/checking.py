@@ -1,26 +1,38 @@
-"""Plans against the tools that they may use."""
+"""Plans against the tools that they may use, and traces by themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any
+import os
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.errors import InputError
+from planner_eval.base.jsontext import loads_if_json
+from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.catalogs.check import check as check_plan
-from planner_eval.plan.model import Diagnostic
+from planner_eval.plan.model import Call, Diagnostic, Plan
+from planner_eval.records.record import Record
+from planner_eval.traces.run import is_trace
 from planner_eval.verbs.catalogs import read_catalog
-from planner_eval.verbs.reading import Source, parse
+from planner_eval.verbs.reading import Source, only_record, parse
+
+if TYPE_CHECKING:
+    from planner_eval.catalogs.catalog import Catalog
 
 LEVELS = ("error", "warning", "info")
 """How serious a finding is, the worst first."""
 
 
 def check(
-    plan: Source, catalog: Any, *, ignore: Collection[str] = (), level: str = "info"
+    plan: Source, catalog: Any = None, *, ignore: Collection[str] = (), level: str = "info"
 ) -> tuple[Diagnostic, ...]:
-    """Everything in a plan that contradicts a catalog, without running anything.
+    """Everything in a plan that contradicts a catalog, and what is wrong in a trace by itself.
 
     Args:
-        plan: The plan: itself, its text or data, or the path of its file, ``Path("plan.json")``.
+        plan: The plan: itself, its text or data, or the path of its file, ``Path("plan.json")``. Of a trace's
+            spans the calls are the plan; a trace needs no catalog, and is given as data or as its file, for
+            a plan that was read of it holds its times and failures no more.
         catalog: The tools it may call: a catalog, or what :func:`planner_eval.read_catalog` takes.
         ignore: Codes of findings to leave out.
         level: The least severity that is told: ``"error"``, ``"warning"`` or ``"info"``.
@@ -30,13 +42,95 @@ def check(
 
     Raises:
         CatalogError: the catalog cannot be read.
+        InputError: there is no catalog, and the plan is no trace.
         ParseError: the plan cannot be read.
 
     >>> [found.code for found in check("f(#x='1')", [{"name": "g", "parameters": {}}])]
     ['check.unknown_tool']
+    >>> told = {"gen_ai.tool.call.arguments": "{}", "gen_ai.tool.call.result": "1.09"}
+    >>> span = {"name": "execute_tool f", "attributes": told}
+    >>> [found.code for found in check([span | {"spanId": name, "startTime": 1} for name in "ab"])]
+    ['trace.repeated_call']
     """
-    found = check_plan(parse(plan), read_catalog(catalog))
+    trace = trace_of(plan)
+    if catalog is None and trace is None:
+        raise InputError(
+            "there is no catalog to check the plan against, and it is no trace: a trace is a list of spans, "
+            "or what OpenTelemetry, OpenInference, the OpenAI Agents SDK or MLflow export"
+        )
+    read = parse(plan)
+    found = checked(read, trace, read_catalog(catalog) if catalog is not None else None)
     return shown(found, ignore=ignore, level=level)
+
+
+def checked(plan: Plan, trace: Any, catalog: Catalog | None) -> tuple[Diagnostic, ...]:
+    """What :func:`check` finds in a plan that was read.
+
+    Args:
+        plan: The plan.
+        trace: The trace that it was read of, as JSON data; None where it is no trace's.
+        catalog: The tools it may call.
+    """
+    found: list[Diagnostic] = []
+    if trace is not None:
+        from planner_eval.traces.findings import findings
+        from planner_eval.traces.run import run_of
+
+        found += findings(plan, run_of(trace, plan))
+    if catalog is not None:
+        found += check_plan(plan, catalog) if trace is None else _held(plan, catalog)
+    return tuple(sorted(found, key=lambda one: (one.call is None, one.call or 0)))
+
+
+def _held(plan: Plan, catalog: Catalog) -> Iterator[Diagnostic]:
+    """What contradicts a catalog in a trace, which does not record everything.
+
+    OpenInference for LangChain writes a tool's only argument without its name, and some exporters write no
+    arguments: what was not recorded is no fault. That no call names another's result says nothing either.
+    """
+    blind = {one.call for one in plan.diagnostics if one.code == "trace.no_arguments"}
+    for one in check_plan(replace(plan, calls=tuple(_named(call, catalog) for call in plan.calls)), catalog):
+        if not (one.call in blind and one.code == "check.missing_argument"):
+            yield one
+
+
+def _named(call: Call, catalog: Catalog) -> Call:
+    """A call with its only argument under the name that its tool has for it, where the trace has none."""
+    if [name for name, _ in call.arguments] != ["0"]:
+        return call
+    for tool in catalog.find(call.name, call.app):
+        first = next((one for one in tool.parameters if one.required), next(iter(tool.parameters), None))
+        if first is not None:
+            return replace(call, arguments=((first.name, call.arguments[0][1]),))
+    return call
+
+
+def trace_of(source: Source) -> Any:
+    """The trace that a source is, as JSON data; None where it is something else.
+
+    Args:
+        source: What :func:`planner_eval.parse` takes.
+
+    >>> trace_of('{"name": "execute_tool f", "attributes": {}}')["name"]
+    'execute_tool f'
+    """
+    if isinstance(source, os.PathLike):
+        source = only_record(source)
+    values = getattr(source, "values", None) if isinstance(source, Record) else None
+    if isinstance(source, Record):
+        source = source.source
+    if isinstance(source, Plan):
+        source = source.text
+    if isinstance(source, str):
+        if values is None and not any(sign in source for sign in _SIGNS):
+            return None
+        values = values if values is not None else loads_if_json(source, DEFAULT_LIMITS)
+        source = values[0] if values and len(values) == 1 else values
+    return source if isinstance(source, (list, dict)) and is_trace(source) else None
+
+
+_SIGNS = ('"attributes"', '"span_data"', '"resourceSpans"', '"resource_spans"')
+"""What stands in the text of each trace: most texts are none, and are not decoded to know that."""
 
 
 def shown(

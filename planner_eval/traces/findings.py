@@ -1,0 +1,292 @@
+"""What is wrong with a recorded run by itself, without gold and without a catalog.
+
+A finding is one only where the trace proves it: that a call was made again is no fault where its answer
+changed, where another tool ran in between, or where the first had failed. What is likely but not proved is
+told as ``info``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from planner_eval.base.text import shortened
+from planner_eval.plan.model import Call, Diagnostic, Plan, Value
+from planner_eval.traces.lacks import lacks, path_of
+from planner_eval.traces.run import Run
+
+ROUNDS = 3
+"""How often the same calls in a row are a loop."""
+
+_PERIOD = 20
+"""The longest round of a loop that is looked for."""
+
+_SHOWN = 60
+
+_PASSING = re.compile(
+    r"time[d ]?-? ?out|rate.?limit|too many requests|\b429\b|\b50[234]\b|unavailable|temporar|overload|"
+    r"connection|reset by peer",
+    re.I,
+)
+"""Failures that may pass: the same call again is the right answer to them."""
+
+_DONE = frozenset({
+    "", "ok", "okay", "done", "success", "successfully", "succeeded", "sent", "saved", "none", "null", "true",
+    "accepted", "noted", "added", "updated", "created", "deleted", "recorded", "received", "status", "result",
+    "message", "completed", "has", "been", "was", "item", "file",
+})  # fmt: skip
+"""Answers that only say that something was done: another such call may do it again, as scrolling does."""
+
+
+def findings(plan: Plan, run: Run) -> tuple[Diagnostic, ...]:
+    """Everything that a trace shows to be wrong, by call.
+
+    Args:
+        plan: Its calls.
+        run: Its spans, as :func:`planner_eval.traces.run.run_of` gives them for that plan.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> from planner_eval.traces.run import run_of
+    >>> told = {"gen_ai.tool.call.arguments": "{}", "gen_ai.tool.call.result": "1.09"}
+    >>> span = {"name": "execute_tool f", "attributes": told}
+    >>> trace = [{**span, "startTime": 1}, {**span, "startTime": 2}]
+    >>> plan = parse(trace)
+    >>> [found.code for found in findings(plan, run_of(trace, plan))]
+    ['trace.repeated_call']
+    """
+    made = _Made(plan, run)
+    found = [*_again(made), *_unused(made), *_unheard(run)]
+    found += lacks(run)
+    found += path_of(run)
+    return tuple(sorted(found, key=lambda one: (one.call is None, one.call or 0)))
+
+
+class _Made:
+    """The calls of a run with what tells two apart: what was asked, what came back, whether it failed.
+
+    Where equal calls get other answers in time, somebody waits, or turns pages, and repeats nothing.
+    """
+
+    def __init__(self, plan: Plan, run: Run) -> None:
+        self.run = run
+        self.calls = plan.calls
+        self.spans = run.tools
+        blind = {one.call for one in plan.diagnostics if one.code == "trace.no_arguments"}
+        self.asked = [
+            _key(call.tool, dict(call.arguments)) if at not in blind else f"{at}: not recorded"
+            for at, call in enumerate(plan.calls)
+        ]
+        self.answers = [_key(call.result) if call.has_result else None for call in plan.calls]
+        self.errors = [self._error(at) for at in range(len(plan.calls))]
+        self.works: dict[str, int] = {}
+        answers: dict[str, set[str]] = {}
+        for at, (asked, answer) in enumerate(zip(self.asked, self.answers, strict=True)):
+            if self.errors[at] is None:
+                self.works[asked] = at
+                answers.setdefault(asked, set()).add(answer or "")
+        self.changing = {asked for asked, given in answers.items() if len(given) > 1}
+
+    def _error(self, at: int) -> str | None:
+        span = self.spans.get(at)
+        return span.error if span is not None else None
+
+    def place(self, at: int) -> str:
+        """A call's span, by which people find it in their viewer."""
+        span = self.spans.get(at)
+        return f" (span {span.id})" if span is not None and span.id is not None else ""
+
+    def at_once(self, first: int, second: int) -> bool:
+        """Whether two calls ran at the same time, so that neither can follow from the other's answer."""
+        one, other = self.spans.get(first), self.spans.get(second)
+        return (
+            one is not None
+            and other is not None
+            and None not in (one.end, other.start)
+            and (other.start or 0) < (one.end or 0)
+        )
+
+
+def _key(*values: Value) -> str:
+    return json.dumps(values, sort_keys=True, default=str)
+
+
+# ---------------------------------------------------------------- calls made again
+def _again(made: _Made) -> Iterator[Diagnostic]:
+    """Loops, failures retried unchanged, and calls whose answer was there already."""
+    looping: set[int] = set()
+    for start, period, rounds in _loops(made):
+        looping.update(range(start, start + period * rounds))
+        yield _loop(made, start, period, rounds)
+    last: dict[str, int] = {}
+    for at, asked in enumerate(made.asked):
+        before = last.get(asked)
+        last[asked] = at
+        if before is None:
+            continue
+        if made.errors[before] is not None:
+            yield from _retried(made, before, at)
+        elif at not in looping and made.errors[at] is None and asked not in made.changing:
+            yield _repeated(made, before, at)
+
+
+def _loops(made: _Made) -> Iterator[tuple[int, int, int]]:
+    """Where calls go round: from which call on, how many are a round, how many rounds there are.
+
+    A round is the same calls with the same answers, none of which failed or only says that it was done.
+    """
+    signs = [
+        None
+        if made.errors[at] is not None or not call.has_result or asked in made.changing or _says_done(call)
+        else asked
+        for at, (asked, call) in enumerate(zip(made.asked, made.calls, strict=True))
+    ]
+    at = 0
+    while at < len(signs):
+        period = next((p for p in range(1, _PERIOD + 1) if _rounds(signs, at, p) >= ROUNDS), None)
+        if period is None:
+            at += 1
+            continue
+        rounds = _rounds(signs, at, period)
+        yield at, period, rounds
+        at += period * rounds
+
+
+def _rounds(signs: list[str | None], start: int, period: int) -> int:
+    first = signs[start : start + period]
+    if len(first) < period or None in first:
+        return 0
+    rounds = 1
+    while signs[start + rounds * period : start + (rounds + 1) * period] == first:
+        rounds += 1
+    return rounds
+
+
+def _loop(made: _Made, start: int, period: int, rounds: int) -> Diagnostic:
+    names = " → ".join(shortened(call.tool, _SHOWN) for call in made.calls[start : start + period][:6])
+    text = (
+        f"a loop: {names} {rounds} times in calls {start + 1} to {start + period * rounds}, each round with "
+        f"the same answers{made.place(start)}; "
+        "stop after the first round, or tell the model what it has already"
+    )
+    return Diagnostic("trace.loop", text, "warning", start)
+
+
+def _retried(made: _Made, before: int, at: int) -> Iterator[Diagnostic]:
+    """A call that failed, made again as it was, and failed again; one that then works is right."""
+    error = made.errors[at]
+    if error is None or made.at_once(before, at) or made.works.get(made.asked[at], -1) > at:
+        return
+    words = shortened(error.partition("\n")[0], 2 * _SHOWN)
+    passing = _PASSING.search(error) is not None
+    text = (
+        f"call {before + 1} failed, was made again unchanged and failed again: {words!r}{made.place(at)}; "
+        + ("wait longer between tries" if passing else "change the arguments, or give up and say so")
+    )
+    yield Diagnostic("trace.failed_retry", text, "info" if passing else "warning", at)
+
+
+def _repeated(made: _Made, before: int, at: int) -> Diagnostic:
+    """A call whose answer was there already."""
+    known = made.answers[before] is not None and made.answers[at] is not None
+    between = any(asked != made.asked[at] for asked in made.asked[before + 1 : at])
+    sure = known and not _says_done(made.calls[at]) and (not between or made.at_once(before, at))
+    told = "with the same answer" if known else "and the trace does not record the answers"
+    why = "; another tool ran in between, and may have changed it" if between else ""
+    text = (
+        f"the same call as call {before + 1}, {told}{made.place(at)}{why}; "
+        "keep the first answer, or leave the second call out"
+    )
+    return Diagnostic("trace.repeated_call", text, "warning" if sure else "info", at)
+
+
+def _says_done(call: Call) -> bool:
+    result = call.result
+    if isinstance(result, str):
+        return len(result) <= _SHOWN and all(word in _DONE for word in _WORD.findall(result.lower()))
+    return all(map(_is_done, result.values())) if isinstance(result, dict) and result else _is_done(result)
+
+
+def _is_done(value: Value) -> bool:
+    return value is None or value is True or (isinstance(value, str) and value.strip(" .!").lower() in _DONE)
+
+
+_WORD = re.compile(r"\w+")
+
+
+# ---------------------------------------------------------------- answers that nobody used
+_TOKEN = re.compile(r"[^\W_]*\d[\d.,:]*[^\W_]*|[^\W\d_]{4,}")
+_NOTHING = re.compile(
+    r"\b(?:no|not|none|never|without|unknown|missing|error|fail\w*|empty|invalid|false|denied)\b", re.I
+)
+
+
+def _unused(made: _Made) -> Iterator[Diagnostic]:
+    """Answers of which nothing stands in a later argument, nor in what the model said after.
+
+    A trace that does not record what the model said in the end says nothing of that. It is no proof: an
+    answer may have decided what came next, and "about twenty" may stand for 21.4.
+    """
+    heard = _Heard(made)
+    for at, call in enumerate(made.calls):
+        span = made.spans.get(at)
+        if span is None or span.end is None or not call.has_result or made.errors[at] is not None:
+            continue
+        text = _key(call.result)
+        own = _tokens(text) - heard.arguments[at] - _tokens(call.name)
+        told = heard.ends or heard.last_said >= span.end
+        if not told or not own or _NOTHING.search(text) or _says_done(call) or heard.uses(own, span.end):
+            continue
+        found = (
+            f"nothing of the answer of {shortened(call.name, _SHOWN)} stands in a later argument or in what "
+            f"the model said after{made.place(at)}; leave the call out, unless the model chose by it or put "
+            "it in other words"
+        )
+        yield Diagnostic("trace.unused_result", found, "info", at)
+
+
+class _Heard:
+    """When each word was last said by the model, or given to a tool."""
+
+    def __init__(self, made: _Made) -> None:
+        self.arguments = [_tokens(_key(dict(call.arguments))) for call in made.calls]
+        self.latest: dict[str, int] = {}
+        self.ends: set[str] = set()
+        self.last_said = -1
+        for span in made.run.spans:
+            if span.said and span.kind == "model" and span.start is not None:
+                self.last_said = max(self.last_said, span.start)
+                self._note(_tokens(span.said), span.start)
+            elif span.said:
+                self.ends |= _tokens(span.said)
+        for at, tokens in enumerate(self.arguments):
+            begun = made.spans[at].start if at in made.spans else None
+            if begun is not None:
+                self._note(tokens, begun)
+
+    def _note(self, tokens: frozenset[str], when: int) -> None:
+        for token in tokens:
+            self.latest[token] = max(self.latest.get(token, 0), when)
+
+    def uses(self, tokens: frozenset[str], since: int) -> bool:
+        """Whether one of some words was said, or given to a tool, from some time on."""
+        return any(token in self.ends or self.latest.get(token, -1) >= since for token in tokens)
+
+
+def _tokens(text: str) -> frozenset[str]:
+    return frozenset(token.strip(".,:").lower() for token in _TOKEN.findall(text))
+
+
+# ---------------------------------------------------------------- tools that never ran
+def _unheard(run: Run) -> Iterator[Diagnostic]:
+    """Tools that the model asked for and that never ran: refused, where the framework says so."""
+    for name, span, refused in run.unheard:
+        why = "the framework has no such tool" if refused else "no tool of that name ran in this trace"
+        place = f" (span {span})" if span is not None else ""
+        advice = (
+            "offer it, or take its name out of the prompt"
+            if refused
+            else "a handoff, or a tool run elsewhere"
+        )
+        text = f"the model asked for {shortened(name, _SHOWN)!r}, but {why}{place}; {advice}"
+        yield Diagnostic("trace.not_run", text, "warning" if refused else "info")
