@@ -19,8 +19,9 @@ MOST = 1000
 ABOUT = 4
 """So many calls that a mistake shows in are told by name."""
 
-_LINKS = frozenset({"reference.producer", "answer.producer"})
-_VALUES = frozenset({"argument.value", "reference.literal", "reference.unwanted"})
+_CODES = frozenset({
+    "reference.producer", "answer.producer", "argument.value", "reference.literal", "reference.unwanted",
+})  # fmt: skip
 _LINKED = (Ref, Unresolved, Template)
 
 
@@ -31,8 +32,9 @@ def together(edits: list[Edit], names: Names) -> list[Edit]:
         edits: What differs, argument by argument.
         names: How calls are called, and which are partners.
     """
-    for find in (_steps, _results, _values, _sides):
-        found = [edit for edit in edits if edit.code in _LINKS or edit.code in _VALUES]
+    found = [edit for edit in edits if edit.code in _CODES]
+    refer = any(edit.code != "argument.value" for edit in found)
+    for find in (_steps, _results, _values, _sides) if refer else (_values,):
         if not 2 <= len(found) <= MOST:
             break
         for made, parts in find(found, names):
@@ -43,6 +45,7 @@ def together(edits: list[Edit], names: Names) -> list[Edit]:
                 for at, edit in enumerate(edits)
                 if at == first or id(edit) not in gone
             ]
+            found = [edit for edit in found if id(edit) not in gone]
     return edits
 
 
