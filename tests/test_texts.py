@@ -311,4 +311,4 @@ def test_what_repair_saves_of_a_cut_answer_is_never_the_answer(tmp_path: Path) -
         assert done.returncode == 1
         assert "2 pairs: 2 cut" in done.stdout
         alone = planeval("diff", str(pred), str(gold), "--id", "1", *options)
-        assert alone.stdout.endswith("whole calls before the cut: g()\n")
+        assert alone.stdout.endswith("whole calls before the cut: g(); the first agrees with gold's first\n")

@@ -46,6 +46,17 @@ class Alignment(NamedTuple):
     extra: tuple[int, ...] = ()
     proved: bool = True
 
+    @classmethod
+    def of(cls, pairing: Pairing) -> Alignment:
+        """The alignment of a pairing that is made."""
+        partners = pairing.to_pred[: len(pairing.gold.tools)]  # without the answer
+        pairs = tuple([(pred, gold) for gold, pred in enumerate(partners) if pred >= 0])
+        missing = tuple([gold for gold, pred in enumerate(partners) if pred < 0])
+        extra: tuple[int, ...] = ()
+        if len(pairs) < len(pairing.pred.tools):
+            extra = tuple([p for p in range(len(pairing.pred.tools)) if pairing.to_gold[p] < 0])
+        return cls(pairs, missing, extra, pairing.proved)
+
 
 class Matching(NamedTuple):
     """An alignment with what was worked out on the way, for those who count and explain.
@@ -60,6 +71,8 @@ class Matching(NamedTuple):
         policy: How values were compared.
         terms: What the gold plan leaves open.
         counted: The plans are as figures count them, see :mod:`planner_eval.comparison.counted`.
+        by_name: What figures count, where partners are as they are told, see
+            :mod:`planner_eval.comparison.apart`; None where both are one.
     """
 
     pred: Plan
@@ -71,6 +84,7 @@ class Matching(NamedTuple):
     policy: Policy = DEFAULT_POLICY
     terms: Terms = NO_TERMS
     counted: bool = False
+    by_name: Matching | None = None
 
     @property
     def alike(self) -> bool:
@@ -166,7 +180,7 @@ def _match(
             pair_replaced(pairing)
             pair_twins_as_written(pairing)
             lead_lists(pairing)
-        alignment = _alignment(pairing)
+        alignment = Alignment.of(pairing)
     misplaced = find_misplaced(alignment.pairs, (ours, theirs), policy, terms)
     return Matching(pred, gold, alignment, (ours, theirs), pairing, misplaced, policy, terms)
 
@@ -258,17 +272,3 @@ def _taken(side: Side) -> dict[Any, set[int]]:
             for producer in producers:
                 found.setdefault((side.tool(consumer), name, side.tools[producer]), set()).add(producer)
     return found
-
-
-def _alignment(pairing: Pairing) -> Alignment:
-    pairs, missing = [], []
-    for gold in range(len(pairing.gold.tools)):
-        pred = pairing.to_pred[gold]
-        if pred >= 0:
-            pairs.append((pred, gold))
-        else:
-            missing.append(gold)
-    extra: tuple[int, ...] = ()
-    if len(pairs) < len(pairing.pred.tools):
-        extra = tuple(p for p in range(len(pairing.pred.tools)) if pairing.to_gold[p] < 0)
-    return Alignment(tuple(pairs), tuple(missing), extra, pairing.proved)

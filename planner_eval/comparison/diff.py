@@ -9,6 +9,7 @@ from planner_eval.base.named import NamedTuple
 from planner_eval.base.quick import quick
 from planner_eval.base.registry import service
 from planner_eval.comparison.align import Alignment, Matching, match
+from planner_eval.comparison.apart import as_told
 from planner_eval.comparison.causes import order_by_cause
 from planner_eval.comparison.edits import EDITS, Edit, Place
 from planner_eval.comparison.explain import find_edits
@@ -105,7 +106,8 @@ class Diff:
 
     def calls(self) -> Iterator[CallRole]:
         """The calls of both plans with their roles: gold's in gold's order, then pred's extra ones."""
-        changed = {edit.gold.call for edit in self.edits if edit.gold is not None and edit.pred is not None}
+        places = [both for edit in self.edits for both in edit.places]
+        changed = {gold.call for pred, gold in places if gold is not None and pred is not None}
         paired = {gold: pred for pred, gold in self.alignment.pairs}
         for gold in range(len(self.gold.calls)):
             if gold in paired:
@@ -231,6 +233,7 @@ def explain(matching: Matching, others: Others = NO_OTHERS) -> Diff:
         matching: What :func:`planner_eval.comparison.align.match` gave.
         others: Values that other gold plans have in the place of this one's, which sentences name.
     """
+    matching = as_told(matching)
     edits = find_edits(matching, others)
     pairs = matching.alignment.pairs
     ordered = order_by_cause(edits, matching.pred, matching.gold, pairs) if edits else ()

@@ -13,8 +13,11 @@ from planner_eval.comparison.edits import Edit, Place
 from planner_eval.comparison.matching.order import Misplaced
 from planner_eval.comparison.matching.pairing import MISSING, Side
 from planner_eval.comparison.others import NO_OTHERS, Accepted, Others
+from planner_eval.comparison.renamed import nearest_names
 from planner_eval.comparison.sentences import WIDTH, Names, place_name, value_name
 from planner_eval.comparison.several import exchanged
+from planner_eval.comparison.together import together
+from planner_eval.comparison.value_diff import other_kind
 from planner_eval.dialects.dialect import AFTER
 from planner_eval.plan.model import Path, Plan, Ref, Value
 
@@ -25,8 +28,9 @@ def find_edits(matching: Matching, others: Others = NO_OTHERS) -> list[Edit]:
     if matching.pairing is not None:
         waived = {Place(call) for call in matching.waived}
         open_to = Accepted(matching.policy, matching.terms, others)
-        edits += _Finder(matching.pairing, open_to, ordered=matching.policy.order != "free").all()
-        edits = [e for e in edits if e.code != "call.missing" or e.gold not in waived]
+        finder = _Finder(matching.pairing, open_to, ordered=matching.policy.order != "free")
+        edits = [e for e in finder.all() if e.code != "call.missing" or e.gold not in waived]
+        edits = together(edits, finder.names) if len(edits) > 1 else edits
     if matching.misplaced:
         names = Names.of(matching.pred, matching.gold, matching.alignment.pairs)
         edits += [_misplaced(names, found) for found in matching.misplaced]
@@ -90,18 +94,30 @@ class _Finder(CallEdits):
         if linked:
             del left[AFTER]
         spare = self.doubles(ours, left)
+        said: list[Edit | str] = []
+        lacking: list[Any] = []
         for name in differ:
             both = [*self.values(pred, gold, name, linked.get(name))]
             if name in ours or both:
-                yield from both
+                said += both
                 continue
             doubles = spare.get(theirs[name][:2])
             if doubles:
                 double = doubles.popleft()
                 del left[double]
-                yield self.renamed(pred, gold, double, name)
+                said.append(self.renamed(pred, gold, double, name))
             else:
-                yield self.lacking(pred, gold, name)
+                said.append(name)
+                lacking.append(name)
+        near = nearest_names(ours, [*left], theirs, lacking) if left and lacking else {}
+        for each in said:
+            if isinstance(each, Edit):
+                yield each
+            elif each in near:
+                del left[near[each]]
+                yield self.renamed(pred, gold, near[each], each)
+            else:
+                yield self.lacking(pred, gold, each)
         for name in left:
             yield from [*self.values(pred, gold, name)] or [self.surplus(pred, gold, name)]
 
@@ -202,11 +218,16 @@ class _Finder(CallEdits):
 
     def renamed(self, pred: int, gold: int, ours: Any, theirs: Any) -> Edit:
         here, there = self.place(self.pred, pred, ours), self.place(self.gold, gold, theirs)
-        value = self.written(self.pairing.pred, pred, ours)
-        said = f"{self.named(here)} holds what gold gives as {there.argument!r}"
-        return self.edit(
-            "argument.renamed", said, here, there, value, self.written(self.pairing.gold, gold, theirs)
+        one, other = (
+            self.written(self.pairing.pred, pred, ours),
+            self.written(self.pairing.gold, gold, theirs),
         )
+        said = f"{self.named(here)} holds what gold gives as {there.argument!r}"
+        if not self.unlike.alike(one, other):
+            half = self.said.values(other_kind(one, other), one, other)
+            said = f"{self.named(here)} stands for gold's {there.argument!r} and {half}"
+            said += self.right(gold, theirs) if self.open_to else ""
+        return self.edit("argument.renamed", said, here, there, one, other)
 
     def values(self, pred: int, gold: int, name: Any, linked: int | None = None) -> Iterator[Edit]:
         """Where the values of one argument differ that both give, be it only as a default.

@@ -158,7 +158,9 @@ def _key(found: Diff, edit: Edit) -> Hashable:
             return "result of itself"
         if code == "argument.renamed":
             known = str(pred.argument).isdecimal()
-            return "positional.arguments" if known else (code, pred[1:], gold[1:])
+            given = value_key(edit.pred_value, OWN), value_key(edit.gold_value, OWN)
+            other = () if given[0] == given[1] else given
+            return "positional.arguments" if known and not other else (code, pred[1:], gold[1:], other)
     if code in ("argument.value", "argument.type"):
         named = other_writing if code == "argument.value" else other_type
         return named(edit.pred_value, edit.gold_value) or change(edit)
@@ -187,5 +189,8 @@ _VALUES = ("argument.value", "argument.type", "argument.extra", "argument.rename
 
 _EMPTY: tuple[Any, ...] = ("", None, [], {})
 
-_ONCE = ("call.missing", "call.extra", "call.merged", "call.split", "order.broken", "arguments.swapped")
+_ONCE = (
+    "call.missing", "call.extra", "call.merged", "call.split", "order.broken", "order.steps",
+    "arguments.swapped",
+)  # fmt: skip
 """Codes of edits that say nothing of values: each is told for itself."""

@@ -63,6 +63,8 @@ class Mending:
         self._to_gold: dict[int | None, int] = dict(found.alignment.pairs)
         self._kept = {found.pred.calls[pred].id: gold for pred, gold in found.alignment.pairs}
         self._removed = {found.pred.calls[at].id: at for at in found.alignment.extra}
+        codes = {edit.code for edit in found.edits}
+        self._ordering = "order.broken" if "order.broken" in codes else "order.steps"
         self._named = {call.id: at for at, call in enumerate(relabelled(found).calls)}
         self.mends = tuple(self._mend(root) for root in found.roots)
 
@@ -128,7 +130,7 @@ class Mending:
             elif op == "remove":
                 chosen = self._removed[each["id"]] in extra
             elif op == "order":
-                chosen = root.code == "order.broken"
+                chosen = root.code == self._ordering
             elif op == "rename":
                 chosen = call in renamed
             elif op in ("arguments", "answer"):  # they set all at once

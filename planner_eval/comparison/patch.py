@@ -157,7 +157,8 @@ def _changed(found: Diff, named: Plan) -> list[dict[str, Any]]:
 
 def _rotated(edit: Edit) -> bool:
     """Whether more than two values are exchanged: to set a part of them would make more edits."""
-    return edit.code == "arguments.swapped" and len(edit.also) > 1
+    calls = {place.call for place, _ in edit.places if place is not None}
+    return edit.code == "arguments.swapped" and len(edit.also) > 1 and len(calls) == 1
 
 
 def _argument(

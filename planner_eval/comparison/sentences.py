@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from planner_eval.base.text import one_line, shown
-from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value
 from planner_eval.plan.walk import fold
 
 RUNS = 8
@@ -108,11 +108,13 @@ def calls_name(plan: Plan) -> str:
     >>> calls_name(Plan((Call("a", "f", (("x", [1, True]),)), Call("b", "g", (("y", Ref(0)),)))))
     'f(x=[1, true]); g(y=‹call 1›)'
     """
-    said = []
-    for call in plan.calls[:WIDTH]:
-        given = ", ".join(f"{name}={value_name(value)}" for name, value in call.arguments)
-        said.append(f"{call.tool}({given})")
-    return one_line("; ".join(said), 2 * WIDTH) or "no call"
+    return one_line("; ".join(map(call_name, plan.calls[:WIDTH])), 2 * WIDTH) or "no call"
+
+
+def call_name(call: Call) -> str:
+    """A call as one writes it: ``f(x=[1, true])``."""
+    given = ", ".join(f"{name}={value_name(value)}" for name, value in call.arguments)
+    return f"{call.tool}({given})"
 
 
 def path_name(path: Path) -> str:

@@ -34,7 +34,7 @@ class ValueDiff:
                 yield at, code, ours, theirs
         elif kind is not type(theirs):
             if not self.alike(ours, theirs):
-                yield at, _of_types(ours, theirs), ours, theirs
+                yield at, other_kind(ours, theirs), ours, theirs
         elif kind is list and len(ours) == len(theirs) and not self.shuffled(ours, theirs):
             for position, (one, other) in enumerate(zip(ours, theirs, strict=True)):
                 yield from self.walk(one, other, (*at, position))
@@ -95,7 +95,7 @@ def kind_name(value: Value) -> str | None:
     return _TYPES.get(type(value))
 
 
-def _of_types(ours: Value, theirs: Value) -> str:
+def other_kind(ours: Value, theirs: Value) -> str:
     """The code for two values of different Python types: numbers are one type, and null fits any."""
     one, other = kind_name(ours), kind_name(theirs)
     return "argument.type" if one and other and one != other else "argument.value"

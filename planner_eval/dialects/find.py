@@ -31,7 +31,7 @@ from planner_eval.dialects.pieces import Read, split
 from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.prompts import answered
 from planner_eval.dialects.repair import repairs
-from planner_eval.dialects.searches import Search, in_prose, searched
+from planner_eval.dialects.searches import Search, in_prose, requoted_lines, searched
 from planner_eval.dialects.turns import Words
 from planner_eval.dialects.views import View
 from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan
@@ -346,6 +346,9 @@ def find_named(dialect: Dialect, source: str, limits: Limits, *, repair: bool) -
     search = Search(Reader(source, limits, _words(limits, repair=repair), repair=repair, located=False))
     text = _blanked(source, search)
     if dialect.name == "appbench":
+        again = requoted_lines(text, search) if repair else None
+        if again is not None:
+            return _finish(search, [again]).raw
         lines = in_prose(text, search)
         return _finish(search, lines[0]).raw if lines else None
     calls: list[RawCall] = []

@@ -71,6 +71,12 @@ QUOTED_CALL = later(r"\s*+\[\s*+(['\"])(?=[^\W\d][\w.\-]*+\()")
 """A list whose first item is a call in quotes."""
 _CALL_QUOTES = later(r"\)\s*+(['\"])\s*+,\s*+(['\"])(?=[^\W\d][\w.\-]*+\()")
 _LAST_QUOTE = later(r"\)\s*+(['\"])(?=\s*+\]\s*+\Z)")
+_END = r"\s*+(?:[,)\]]|#\w++\s*+=|\Z)"
+_DOUBLE_QUOTED = later(
+    rf'#\w++\s*+=\s*+(")((?:[^"\\]++|\\.|"(?!{_END}))*+)"(?={_END})',
+)
+_CLOSING_LIKE = later(rf"(\\\")|(?<!\\)'(?={_END})")
+"""What is written otherwise between single quotes: an escaped double quote, and what looks like an end."""
 _NEWLINES = later(r"(?<!\\\\)\\(?:\\\\)*+(?:(n)|(\")|(t))")
 
 
@@ -175,6 +181,23 @@ def _newlines(text: str) -> list[Fix]:
 
 def _markdown(text: str) -> list[Fix]:
     return [Fix("markdown_escape", Edit(m.start(), m.end(), "")) for m in _MARKDOWN.finditer(text)]
+
+
+def requoted(view: View) -> Repaired | None:
+    """A text of AppBench's lines with its values in single quotes; None where all are.
+
+    Args:
+        view: The plan's text.
+
+    >>> requoted(View('f(#x="Rome", #y=a)')).view.text
+    "f(#x='Rome', #y=a)"
+    """
+    fixes = []
+    for match in _DOUBLE_QUOTED.finditer(view.text):
+        fixes += [Fix("quotes", Edit(at, at + 1, "'")) for at in (match.start(1), match.end(2))]
+        inner = _CLOSING_LIKE.finditer(view.text, match.start(2), match.end(2))
+        fixes += [Fix("quotes", Edit(m.start(), m.end(), '"' if m[1] else "\\'")) for m in inner]
+    return _apply(view, sorted(fixes, key=lambda fix: fix.edit.start), ())
 
 
 def _quoted_names(text: str) -> list[Fix]:

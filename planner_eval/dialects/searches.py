@@ -18,6 +18,7 @@ from planner_eval.dialects.cut import Cut, section
 from planner_eval.dialects.detect import may_call, signs_in, tokens_in
 from planner_eval.dialects.lines import Reader
 from planner_eval.dialects.pieces import Nothing, Read, placed, split
+from planner_eval.dialects.repair import requoted
 from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.views import View
 from planner_eval.plan.model import Diagnostic, RawPlan
@@ -193,6 +194,9 @@ def _appbench(text: str, search: Search) -> list[Read] | None:
         except LimitError:
             raise
         except ParseError as error:
+            again = requoted_lines(text, search) if search.reader.repair else None
+            if again is not None:
+                return [again]
             first = search.reader.cut(View(text).strip(), placed(error, View(text), search.reader.source))
         else:
             start = len(text) - len(text.lstrip())
@@ -210,6 +214,20 @@ def _appbench(text: str, search: Search) -> list[Read] | None:
     if others and first is not None:
         raise first
     return sorted([*runs, *others], key=lambda item: item.span)
+
+
+def requoted_lines(text: str, search: Search) -> Read | None:
+    """A text of AppBench's lines with values in double quotes, mended; None in vain."""
+    repaired = requoted(View(text))
+    if repaired is None:
+        return None
+    try:
+        raw = repaired.view.place(dialects.get("appbench").read(repaired.view.text, search.reader.limits))
+    except ParseError:
+        return None
+    start = len(text) - len(text.lstrip())
+    mended = RawPlan(raw.calls, raw.answer, (*raw.notes, *repaired.notes))
+    return Read("appbench", mended, "calls with #name= arguments", (start, len(text)))
 
 
 def in_prose(text: str, search: Search) -> tuple[list[Read], View] | None:

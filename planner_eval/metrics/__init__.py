@@ -167,7 +167,7 @@ def measure(matching: Matching, names: Iterable[str] = DEFAULT_METRICS) -> Mappi
     >>> measure(pair, ["calls"])
     {'calls': Counts(hit=1, pred=1, gold=2)}
     """
-    names = tuple(names)
+    names, matching = tuple(names), matching.by_name or matching
     counted = as_counted(matching)
     size = right_size(counted) if counted.policy.order != "free" else None  # an order counts there
     found = _right(names, size, counted.alike) if size is not None else {}

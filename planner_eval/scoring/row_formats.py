@@ -16,6 +16,7 @@ from planner_eval.comparison.structure_report import structure_lines
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import Record
 from planner_eval.records.rows import STATES, Row, Spans
+from planner_eval.scoring.cut_words import before_cut
 from planner_eval.scoring.diff_sums import differs
 from planner_eval.scoring.junit import Case, outcome
 
@@ -129,8 +130,10 @@ def _effect_in_short(row: Row) -> str:
 
 
 def _readable(row: Row) -> str:
-    what = "whole calls before the cut" if row.state == "cut" else "readable with --repair"
-    return f"{what}: {calls_name(row.mended or Plan())}"
+    kept = row.mended or Plan()
+    if row.state == "cut":
+        return f"whole calls before the cut: {before_cut(kept, row.gold)}"
+    return f"readable with --repair: {calls_name(kept)}"
 
 
 def flat(row: Row) -> dict[str, Any]:

@@ -37,6 +37,7 @@ def pair_replaced(pairing: Pairing) -> None:
     an equal app count too (0.5 each, the app 1), and so does standing alone between the same paired producers
     and consumers (1). A call that repeats one with a partner is made twice rather than for another: names and
     single values are no ground there.
+    Calls of one tool are no partners here: where both plans have one left they were found to be apart.
     """
     if ALONE not in pairing.to_pred or ALONE not in pairing.to_gold:
         return
@@ -92,7 +93,12 @@ class _Evidence:
         for ends, pred in _ends(pairing.pred, preds, pairing.to_gold).items():
             if ends in theirs:
                 self.found[pred, theirs[ends]] = self.found.get((pred, theirs[ends]), 0.0) + 1
-        self.found = {pair: weight for pair, weight in self.found.items() if pair in grounds}
+        called, wanted = pairing.pred.tools, pairing.gold.tools
+        self.found = {
+            (pred, gold): weight
+            for (pred, gold), weight in self.found.items()
+            if (pred, gold) in grounds and called[pred] != wanted[gold]
+        }
 
     def akin(self, preds: list[int], golds: list[int], grounds: set[tuple[int, int]]) -> None:
         """Akin names are a ground for calls that have a neighbour in common."""

@@ -1,0 +1,208 @@
+"""Partners as they are told: calls of one tool that have nothing in common but their name are none.
+
+Figures count calls of one tool as partners wherever both plans have one left. A person who explains a plan
+does so, too, but where a call of that tool cannot be meant: gold's calls that take its result are written
+without it before it, and no value, producer or consumer is shared. Then the one call is missing, and the
+other is too much. And of calls of one tool that have exactly one another's values, with their results taken
+for one another as well, the partners are those of equal values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from planner_eval.comparison.align import Alignment, Matching
+from planner_eval.comparison.matching.likeness import likeness
+from planner_eval.comparison.matching.order import find_misplaced
+from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
+from planner_eval.comparison.matching.replaced import pair_replaced, telling
+from planner_eval.plan.walk import leaves
+
+Pairs = list[tuple[int, int]]
+"""Positions in pred and in gold."""
+
+
+def as_told(matching: Matching) -> Matching:
+    r"""A matching with partners as a person takes them; with what figures count beside it where they differ.
+
+    Args:
+        matching: What :func:`planner_eval.comparison.align.match` gave.
+
+    >>> from planner_eval.comparison.align import match
+    >>> from planner_eval.dialects.read import parse
+    >>> gold = parse("a = add(#x='20', #y='30')\nb = root(#of=a)")
+    >>> found = match(parse("b = root(#of='81')\nc = add(#x=b, #y='17')"), gold)
+    >>> found.alignment.pairs, as_told(found).alignment.pairs
+    (((1, 0), (0, 1)), ((0, 1),))
+    """
+    pairing = matching.pairing
+    if pairing is None or not (matching.pred.edges or matching.gold.edges):  # no call takes from another
+        return matching
+    doubtful = [*_doubtful(pairing)]
+    apart = [pair for pair in doubtful if _apart(pairing, pairing, *pair)]
+    turned = _turned(pairing, doubtful) if len(doubtful) > 1 else []
+    if not apart and not turned:
+        return matching
+    made = _copy(pairing)
+    for pred, gold in turned:
+        made.pair(pred, gold)
+    for pred, gold in sorted(apart, key=lambda pair: (-_own(pairing, apart, *pair), pair[1])):
+        if _apart(pairing, made, pred, gold):  # the others that are apart say nothing any more
+            made.release([pred], [gold], ALONE)
+    if apart:
+        pair_replaced(made)
+    alignment = Alignment.of(made)
+    terms, policy = matching.terms, matching.policy
+    misplaced = find_misplaced(alignment.pairs, matching.numbered, policy, terms)
+    return matching._replace(alignment=alignment, pairing=made, misplaced=misplaced, by_name=matching)
+
+
+def _copy(pairing: Pairing) -> Pairing:
+    made = Pairing(pairing.pred, pairing.gold, pairing.matcher)
+    made.to_gold, made.to_pred = [*pairing.to_gold], [*pairing.to_pred]
+    made.settled, made.proved = pairing.settled, pairing.proved
+    made.optional, made.open = pairing.optional, pairing.open
+    return made
+
+
+def _doubtful(pairing: Pairing) -> Iterator[tuple[int, int]]:
+    """Partners of one tool of whose arguments half or more are wrong."""
+    ours, theirs = pairing.pred.tools, pairing.gold.tools
+    for gold, tool in enumerate(theirs):
+        pred = pairing.to_pred[gold]
+        if pred < 0 or ours[pred] != tool or pairing.equal(pred, gold):
+            continue
+        wrong = pairing.final(pred, gold)
+        if wrong and 2 * len(wrong) >= len(pairing.gold.arguments(gold)):
+            yield pred, gold
+
+
+def _apart(pairing: Pairing, made: Pairing, pred: int, gold: int) -> bool:
+    """Whether two calls of one tool are two things: what uses the one comes before the other.
+
+    Args:
+        pairing: The pairing, which says what is wrong.
+        made: The same, without what is known to be apart.
+        pred: A call of pred.
+        gold: Its partner.
+    """
+    ours, theirs = made.pred, made.gold
+    if made.to_gold[pred] != gold or not (
+        _overtaken(theirs, gold, made.to_pred, pred) or _overtaken(ours, pred, made.to_gold, gold)
+    ):
+        return False
+    own = range(len(made.to_pred))
+    if _neighbours(ours, pred, made.to_gold) & _neighbours(theirs, gold, own):
+        return False
+    return not (_handed_on(made, pred, gold) or _like(pairing, pred, gold))
+
+
+def _own(pairing: Pairing, apart: Pairs, pred: int, gold: int) -> int:
+    """How many arguments of two calls are wrong that do not take from other calls which may be apart."""
+    ours, theirs = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+    preds, golds = {one for one, _ in apart}, {other for _, other in apart}
+    return sum(
+        not (name in ours and preds.intersection(ours[name][1]))
+        and not (name in theirs and golds.intersection(theirs[name][1]))
+        for name in pairing.final(pred, gold)
+    )
+
+
+def _overtaken(side: Side, at: int, partner: Sequence[int], other: int) -> bool:
+    """Whether the other plan has a call that needs this one's result before its call in this one's place."""
+    calls, waiting, seen = len(side.tools), [at], {at}
+    while waiting:
+        for use in side.users[waiting.pop()]:
+            if use.consumer in seen or use.consumer >= calls:
+                continue
+            seen.add(use.consumer)
+            there = partner[use.consumer]
+            if there < 0:
+                waiting.append(use.consumer)
+            elif there < other:
+                return True
+    return False
+
+
+def _neighbours(side: Side, at: int, image: Sequence[int]) -> set[tuple[str, int]]:
+    """Where a call's values come from and go to, in gold's positions."""
+    found = {("from", image[call]) for call in side.numbered.producers(at)}
+    found |= {("to", image[use.consumer]) for use in side.users[at]}
+    return {(end, call) for end, call in found if call >= 0}
+
+
+def _handed_on(pairing: Pairing, pred: int, gold: int) -> bool:
+    """Whether what takes one call's result has in the other plan what that call is given: a step moved."""
+    ours, theirs = _keys(pairing, pred, ours=True), _keys(pairing, gold, ours=False)
+    for consumer, name, _ in pairing.gold.users[gold]:
+        there = pairing.to_pred[consumer]
+        if there >= 0 and (key := _keys(pairing, there, ours=True).get(name)) and key in theirs.values():
+            return True
+    for consumer, name, _ in pairing.pred.users[pred]:
+        there = pairing.to_gold[consumer]
+        if there >= 0 and (key := _keys(pairing, there, ours=False).get(name)) and key in ours.values():
+            return True
+    return False
+
+
+def _keys(pairing: Pairing, at: int, *, ours: bool) -> dict[Any, Any]:
+    """A call's values by what they take, in gold's positions, or by what they are."""
+    side = pairing.pred if ours else pairing.gold
+    images = pairing.to_gold if ours else range(len(pairing.to_pred))
+    return {
+        name: tuple(images[each] for each in producers) if producers else ("literal", shape)
+        for name, (shape, producers, _) in side.arguments(at).items()
+    }
+
+
+def _like(pairing: Pairing, pred: int, gold: int) -> bool:
+    """Whether two calls share a value that says something, be it under another name."""
+    ours, theirs = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+    if not ours or not theirs:
+        return True
+    wrong = pairing.final(pred, gold)
+    if any(telling(theirs[name][2]) for name in theirs if name in ours and name not in wrong):
+        return True
+    for name in wrong:
+        if name in ours and name in theirs:
+            one, other = ours[name][2], theirs[name][2]
+            if telling(other) and likeness(one, other):
+                return True
+    return bool(_told(ours) & _told(theirs))
+
+
+def _told(arguments: dict[Any, Any]) -> set[str]:
+    """The values, and parts of values, that say something."""
+    given = (leaf for _, _, value in arguments.values() for _, leaf in leaves(value))
+    return {repr(leaf) for leaf in given if isinstance(leaf, (str, int, float)) and telling(leaf)}
+
+
+def _turned(pairing: Pairing, doubtful: Pairs) -> Pairs:
+    """Calls with partners anew: those of one tool that are one another's, and whose results are both used.
+
+    They stand in one order in both plans, so that it is their results that are taken for one another.
+    """
+    if all(one[0] < other[0] for one, other in pairwise(doubtful)):
+        return []
+    given: dict[Any, list[int]] = {}
+    for place, (pred, gold) in enumerate(doubtful):
+        given.setdefault((pairing.gold.tools[gold], _given(pairing.pred, pred)), []).append(place)
+    found: Pairs = []
+    for place, (pred, gold) in enumerate(doubtful):
+        if not pairing.gold.users[gold] or not pairing.pred.users[pred]:
+            continue
+        there = given.get((pairing.gold.tools[gold], _given(pairing.gold, gold)), ())
+        if len(there) != 1 or there[0] <= place:
+            continue
+        other, theirs = doubtful[there[0]]
+        used = pairing.gold.users[theirs] and pairing.pred.users[other]
+        if used and other < pred and _given(pairing.pred, pred) == _given(pairing.gold, theirs):
+            found += [(other, gold), (pred, theirs)]
+    return found
+
+
+def _given(side: Side, at: int) -> frozenset[Any]:
+    """What a call is given, but for which calls it takes from."""
+    return frozenset((name, shape) for name, (shape, _, _) in side.arguments(at).items())
