@@ -44,6 +44,8 @@ class Limits(NamedTuple):
 DEFAULT_LIMITS = Limits()
 UNEXPLAINED = Limits(explained=False)
 _LONG = r"(?<![\w.])(0[xX][\da-fA-F_]{3000}|0[oO]?[0-7_]{4000}|0[bB][01_]{14000}|\d[\d_]{4000})"
+_LEAST = 3_000
+"""Characters that the shortest of these has more than: most texts are shorter, and need no look."""
 _LONG_UNQUOTED = (TEXT, Branch("long", _LONG))
 
 
@@ -53,7 +55,7 @@ def long_integers(text: str) -> bool:
     >>> long_integers("f(a=0x" + "f" * 4000 + ")"), long_integers("f(a=0xff)")
     (True, False)
     """
-    return re.search(_LONG, text) is not None
+    return len(text) > _LEAST and re.search(_LONG, text) is not None
 
 
 def refuse_integer(text: str, at: int | None = None) -> LimitError:

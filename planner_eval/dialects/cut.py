@@ -13,7 +13,7 @@ from planner_eval.base.later import later
 from planner_eval.dialects.detect import last_token
 from planner_eval.dialects.extent import DEEP, PAIRS, tokens
 from planner_eval.dialects.messages import CALLS, NODES
-from planner_eval.dialects.pieces import FENCE
+from planner_eval.dialects.pieces import fences
 from planner_eval.dialects.repair import MEANINGS
 from planner_eval.dialects.table import Wrapper
 from planner_eval.plan.model import Diagnostic, RawPlan
@@ -167,7 +167,7 @@ def opening(text: str) -> tuple[int, str] | None:
     token = last_token(text)
     if token is not None and not text[token.end() :].strip():
         return token.start(), f"right after {token.group().strip()!r}"
-    fence = next(reversed(list(FENCE.finditer(text))), None)
+    fence = next(reversed(list(fences(text))), None)
     is_open = fence is not None and not fence.group().endswith(("```", "~~~"), len(fence["mark"]))
     if fence is not None and is_open and _BEGUN_FENCE.fullmatch(fence["body"]):
         return fence.start(), "right after a fence was opened"

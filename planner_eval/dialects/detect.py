@@ -184,7 +184,7 @@ def _may_hold_token(text: str) -> bool:
 
 def _held(patterns: tuple[tuple[str, str], ...], text: str) -> re.Pattern[str]:
     """A pattern for the tokens that may stand in a text: one for all of them is slow."""
-    return _either(tuple(pattern for word, pattern in patterns if word in text))
+    return _either(tuple([pattern for word, pattern in patterns if word in text]))
 
 
 @lru_cache(256)

@@ -22,11 +22,19 @@ from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 _LINES = r"\w*+[ \t]*+\n(?:(?!```|~~~)(?:[^\n`~]++|(?!(?:```|~~~)[ \t]*+\n)[`~])*+\n)*+"
 """The lines after a fence's mark of which none begins or ends with one."""
 
-FENCE = later(
+_FENCE = later(
     r"(?P<line>(?<![^\n]))?+(?P<mark>```+|~~~+)"
     rf"(?P<body>(?(line){_LINES}(?=(?:```+|~~~+)[ \t]*+(?:\n|\Z))|(?!))|(?:[^`~]++|`(?!``)|~(?!~~))*+)"
     r"(?:```+|~~~+|\Z)"
 )
+
+
+def fences(text: str) -> Iterator[re.Match[str]]:
+    """The fences of a text, searched for from the first mark on: the pattern takes its time at each sign."""
+    marks = [at for at in (text.find("```"), text.find("~~~")) if at >= 0]
+    return _FENCE.finditer(text, min(marks)) if marks else iter(())
+
+
 _LABEL = later(r"[ \t]*+([\w+#.\-]*+)[ \t]*+\r?\n")
 
 
@@ -283,6 +291,9 @@ def joined(read: list[Read]) -> RawPlan:
 
 def dedented(view: View) -> View:
     """The view without the white space that all of its lines begin with."""
+    text = view.text
+    if text[:1] not in (" ", "\t") and "\n " not in text and "\n\t" not in text:
+        return view  # no line begins so
     lines = [m for m in re.finditer(r"(?m)^([ \t]*+)(?=[^\s])", view.text)]
     inner = lines[1:] if lines and not lines[0][1] else lines
     common = min((len(m[1]) for m in inner), default=0)
@@ -308,7 +319,7 @@ def _uniform(lines: list[re.Match[str]], common: int) -> bool:
 def split(view: View) -> Iterator[Block]:
     """The fences of a text and what stands between them."""
     at = 0
-    for match in FENCE.finditer(view.text):
+    for match in fences(view.text):
         if match.start() > at and not view.text[at : match.start()].isspace():
             yield Block(view.cut(at, match.start()), False, "", at)
         start, end = match.span("body")

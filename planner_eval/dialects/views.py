@@ -55,6 +55,8 @@ class View:
 
     def cut(self, start: int, end: int) -> View:
         """Characters [start, end) of this view."""
+        if len(self.marks) == 1:
+            return View(self.text[start:end], ((0, self.origin(start)),))
         inside = [(m[0] - start, m[1]) for m in self.marks if start < m[0] < end]
         return View(self.text[start:end], ((0, self.origin(start)), *inside))
 
