@@ -137,7 +137,7 @@ def command(
     refuse_idle(
         [
             Applies(READING, not done, "to files of plans: a run says how it was read"),
-            Applies(("metrics", "causes"), not _stored(systems, done), "to files of plans and runs of score"),
+            Applies(("metrics", "causes"), not _stored(done), "to files of plans and runs of score"),
         ]
     )
     if done:
@@ -147,9 +147,9 @@ def command(
     return tell(found, output)
 
 
-def _stored(systems: Sequence[str], done: Sequence[str]) -> bool:
-    """Whether the page is of one run of diff, whose rows hold no counts."""
-    return len(systems) == 1 and bool(done) and peeked(done[0]).get("kind") == "diff"
+def _stored(done: Sequence[str]) -> bool:
+    """Whether the page is of a run of diff, whose rows hold no counts."""
+    return any(peeked(one).get("kind") == "diff" for one in done)
 
 
 def _of_runs(
@@ -164,18 +164,20 @@ def _of_runs(
 ) -> Told:
     from planner_eval.verbs.report_runs import of_run, report_run
 
-    shown = shown_of(look, None)
     if len(runs) == 1:
         found = of_run(runs[0], policy)
         name = policy or _named(found.policy.name)
         command = diff_command(*found.given, found.paired, name, found.wrappers)
         how = {"causes": causes, **parts(running, found.paired)}
-        return report_run(found, metrics=metrics, by=keys, shown=shown._replace(command=command), **how)
+        return report_run(found, metrics=metrics, by=keys, shown=shown_of(look, command), **how)
     both = [of_run(one, policy) for one in runs]
     for one in both[1:]:
         both[0].refuse_unlike(one)
     how = {"causes": causes, "cluster": both[0].cluster, **parts(running, both[0].paired)}
     pairs, counted = [one.paired for one in both], metrics or both[0].metrics
+    named = policy or _named(both[0].policy.name)
+    commands = [diff_command(*one.given, one.paired, named, one.wrappers) for one in both]
+    shown = shown_of(look, commands)
     return paged_both(pairs, both[0].policy, counted, keys or both[0].by, names_of(runs), shown, **how)
 
 
@@ -209,8 +211,8 @@ def _of_files(
     if asked:
         golds = those_asked(golds, asked[0])
     paired = [pe.pair(one, golds, reading=how) for one in sides]
-    command = None if len(systems) > 1 else diff_command(systems[0], gold, paired[0], policy)
-    shown = shown_of(look, command)
+    commands = [diff_command(name, gold, one, policy) for name, one in zip(systems, paired, strict=True)]
+    shown = shown_of(look, commands)
     more = {"causes": causes, **parts(running, paired[0])}
     return paged_both(paired, chosen_policy(policy), metrics, keys, names, shown, **more)
 
@@ -307,7 +309,7 @@ def tell(found: Told, output: str | None) -> int:
     return 0
 
 
-def shown_of(look: Look, command: Sequence[str] | None) -> Any:
+def shown_of(look: Look, command: Any) -> Any:
     """What a page shows, as the library takes it."""
     from planner_eval.verbs.reporting import Shown
 
