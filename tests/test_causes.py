@@ -174,7 +174,7 @@ def test_the_command_says_what_each_cause_costs_and_what_fixes_gain(tmp_path: Pa
     assert found.returncode == 0, found.stderr
     assert "what root causes cost: of exact 0.833" in found.stdout
     said = (
-        "1. if get_rate's argument 'base' were right in all 2 pairs that have it, exact would rise from 0.167"
+        "1. if get_rate's argument 'base' were right in both pairs that have it, exact would rise from 0.167"
     )
     assert said in found.stdout
     assert "(+0.333)" in found.stdout

@@ -113,6 +113,36 @@ def test_a_heat_map_adds_up_to_the_exact_match_of_all() -> None:
     assert whole == pytest.approx(100 * found.reports["corrected"].value("argu.em"))
 
 
+def test_a_run_that_was_scored_is_drawn_as_its_answers_are(tmp_path: Path) -> None:
+    """Such a run keeps no samples: those of its gold are read again."""
+    kept = scored(tmp_path / "kept", "appbench")
+    for figure in ("appbench-4", "appbench-6"):
+        direct, again = chart("appbench", figure)[0], pe.chart({"mine": kept}, figure)
+        assert again.panels == direct.panels
+    done = planeval("table", kept, "--plot", str(tmp_path / "heat.svg"))
+    assert done.returncode == 0, done.stderr
+    done = planeval("table", kept, "--plot", str(tmp_path / "lost.svg"), "--gold", gold("nestful"))
+    assert done.returncode == 2
+    assert not (tmp_path / "lost.svg").exists()
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("rows", [1, 2, 4])
+def test_a_heat_map_of_few_rows_has_room_for_its_names(rows: int, columns: int) -> None:
+    cells = {(x, y): Point(10.0, 0, 100, 12) for x in range(1, 4) for y in range(1, rows + 1)}
+    names = "parallel scale (components)", "sequential scale (calls a component)"
+    made = Chart("low", (Heat("one", *names, "arguments, exact match (%)", cells),))
+    with styled():
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        figure = drawn(made, columns)
+        FigureCanvasAgg(figure).draw()
+        for axes in figure.axes:
+            name = axes.yaxis.label.get_window_extent()
+            assert figure.bbox.y0 <= name.y0
+            assert name.y1 <= figure.bbox.y1
+
+
 def test_parts_add_up_to_the_whole() -> None:
     made, found = chart("appbench", "appbench-6")
     succ = next(panel for panel in made.panels if panel.title == "Succ")

@@ -169,7 +169,7 @@ def test_a_run_is_shown_from_its_folder(kind: str, tmp_path: Path, planted: Path
     other = Page.of(tmp_path / "files.html")
     assert page.pairs() == other.pairs()
     assert page.head["runs"][0]["states"] == other.head["runs"][0]["states"]
-    assert page.head["command"] == ["planeval", "diff", "pred.jsonl", "gold.jsonl", "--id"]
+    assert page.head["commands"] == [["planeval", "diff", "pred.jsonl", "gold.jsonl", "--id"]]
 
 
 def test_files_that_moved_or_changed_are_said(tmp_path: Path, planted: Path) -> None:
@@ -451,9 +451,60 @@ def test_a_page_tells_what_root_causes_cost(tmp_path: Path) -> None:
     assert Page.of(page).head["runs"][0]["causes"] is not None
     told_kept = tmp_path / "told"
     planeval("diff", *DEMO, "-o", f"{told_kept}/")
-    done = planeval("report", told_kept, "--causes", "-o", page)
-    assert done.returncode == 2
-    assert "--causes" in done.stderr
+    for runs in ((told_kept,), (told_kept, told_kept), (kept, told_kept)):
+        done = planeval("report", *runs, "--causes", "-o", page)
+        assert done.returncode == 2
+        assert "--causes" in done.stderr
+
+
+def test_of_two_runs_the_head_has_a_command_each_and_says_of_what_less_is_better(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    for file, source in zip("abg", OPENAI, strict=True):
+        rows = map(json.loads, (ROOT / source).read_text(encoding="utf-8").splitlines())
+        text = "".join(json.dumps({**row, "id": f"q{at}"}) + "\n" for at, row in enumerate(rows))
+        (tmp_path / f"{file}.jsonl").write_text(text, encoding="utf-8")
+    done = planeval("report", "a.jsonl", "b.jsonl", "--gold", "g.jsonl", "-o", page, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    head = Page.of(page).head
+    wanted = [["planeval", "diff", f"{one}.jsonl", "g.jsonl", "--repair", "--id"] for one in "ab"]
+    assert head["commands"] == wanted
+    lower = {one["name"] for run in head["runs"] for one in run["figures"] if one.get("lower")}
+    names = {one["name"] for run in head["runs"] for one in run["figures"]}
+    assert lower == names & {"independent_errors", "dependent_errors", "precedences"} != set()
+    assert {one["name"] for one in head["compare"]["figures"] if one.get("lower")} == lower
+    for command in head["commands"]:  # each is one that runs
+        assert planeval(*command[1:], "q0", cwd=tmp_path).returncode in (0, 1)
+    runs = []
+    for one in "ab":
+        planeval("diff", f"{one}.jsonl", "g.jsonl", "-o", f"run-{one}/", "--repair", cwd=tmp_path)
+        runs.append(f"run-{one}")
+    done = planeval("report", *runs, "-o", page, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert Page.of(page).head["commands"] == wanted
+
+
+def test_the_reply_is_there_where_the_text_is_not_all_of_it(tmp_path: Path) -> None:
+    """Data around a plan, and several requests one after another; not what is the text already."""
+    call = {"type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}
+    asked = [{"reply": {"text": "the app is A"}}, {"reply": {"text": "A: f(#x='1')"}}]
+    preds = [
+        {"id": "data", "output": {"role": "assistant", "content": "Sure.", "tool_calls": [call]}},
+        {"id": "steps", "output": "A: f(#x='1')", "requests": asked},
+        {"id": "plain", "output": "f(#x='1')"},
+        {"id": "once", "output": "f(#x='1')", "requests": [{"reply": {"text": "f(#x='1')"}}]},
+        {"id": "odd", "output": "f(#x='1')", "requests": [{"reply": None}, {}]},
+    ]
+    for file, rows in (("p", preds), ("g", [{"id": one["id"], "gold": "f(#x='1')"} for one in preds])):
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (tmp_path / f"{file}.jsonl").write_text(text, encoding="utf-8")
+    argv = ("report", "p.jsonl", "--gold", "g.jsonl", "-o", "page.html")
+    assert planeval(*argv, cwd=tmp_path).returncode == 0
+    raw = {one["id"]: one.get("raw") for one in Page.of(tmp_path / "page.html").pairs()}
+    assert json.loads(raw["data"] or "") == preds[0]["output"]
+    assert raw["steps"] == "the app is A\n\nA: f(#x='1')"
+    assert [raw[one] for one in ("plain", "once", "odd")] == [None, None, None]
+    assert planeval(*argv, "--no-texts", cwd=tmp_path).returncode == 0
+    assert not any("raw" in one for one in Page.of(tmp_path / "page.html").pairs())
 
 
 def test_a_page_of_plans_that_were_run_tells_what_each_call_gave(tmp_path: Path) -> None:

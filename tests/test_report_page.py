@@ -400,7 +400,59 @@ def test_two_runs(browser: Any, pair_of_runs: Path) -> None:
         page.keyboard.press("j")
         page.locator("#pair-id").wait_for()
         assert page.locator("#pair .side").count() == 2
+        assert page.locator("#pair header .who").inner_text() == "only B right"
         assert page.locator("#pair .chip").all_inner_texts()[1].replace("\n", "") == "Bsame"
+
+
+def test_of_two_runs_the_list_tells_both_and_filters_ask_either(browser: Any, pair_of_runs: Path) -> None:
+    with opened(browser, pair_of_runs, "#view=pairs") as page:
+        row = page.locator("#list .row").first
+        lines = [one.replace("\n", " ") for one in row.locator(".run-line").all_inner_texts()]
+        assert [line.split()[0][0] for line in lines] == ["A", "B"]
+        counts = "key => Object.fromEntries(last.facets.flatMap((one, at) => one.key === key ? "
+        counts += "one.names.map((name, i) => [name, last.counts[at][i]]) : []))"
+        either = page.evaluate(counts, "code")
+        alone = {}
+        for run, column in (("A", "codes_a"), ("B", "codes_b")):
+            page.get_by_role("group", name="Differences of").get_by_role("button", name=run).click()
+            assert address(page) == f"#of={run.lower()}&view=pairs" or f"of={run.lower()}" in address(page)
+            alone[run] = page.evaluate(counts, "code")
+            for code, n in alone[run].items():
+                found = "all[column].filter(one => one.some(s => all.strings[s] === code)).length"
+                assert page.evaluate(f"([column, code]) => {found}", [column, code]) == n
+        assert set(either) == set(alone["A"]) | set(alone["B"])
+        assert alone["A"] != alone["B"]
+        code, n = next(iter(alone["A"].items()))
+        page.evaluate("code => go({ of: 'a', code })", code)
+        assert pairs(page) == n
+        page.evaluate("go({ ...nothing(), of: null, sort: 'alikeb' })")
+        scores = page.evaluate("list.found.map(k => scoreOf(k, 1))")
+        assert scores == sorted(scores)
+
+
+def test_what_an_address_asks_for_and_nothing_has_is_said(browser: Any, demo: Path) -> None:
+    for asked, said in (
+        ("#state=gold+absent", "no pair has “gold absent” as State: there are "),
+        ("#f.colour=red", "this report has no “colour” to choose by"),
+        ("#sort=size&view=pairs", "there is no order “size”"),
+        ("#of=b&view=pairs", "there is no run “b”"),
+        ("#stateb=same", "this report has no “stateb” to choose by"),
+    ):
+        with opened(browser, demo, asked) as page:
+            assert said in page.locator("#unknown").inner_text(), asked
+    with opened(browser, demo, "#state=different") as page:
+        assert not page.locator("#unknown").is_visible()
+
+
+def test_a_mended_reply_stands_beside_what_was_read_of_it(browser: Any, tmp_path: Path) -> None:
+    said = '{"name": "f", "arguments": {"x": "1",}}'
+    file = written(tmp_path / "mended.html", [said], ["f(#x='1')"], reading=Reading(repair=True))
+    with opened(browser, file, "#id=1") as page:
+        page.locator("#pair-id").wait_for()
+        assert page.locator("#pair h3", has_text="Repairs").count() == 1
+        heads = page.locator("#pair .texts h4").all_inner_texts()
+        assert heads == ["Prediction, as it came", "Prediction, as it was mended", "Gold"]
+        assert page.locator("#pair .texts pre").all_inner_texts()[:2] == [said, 'f(x = "1")']
 
 
 def test_hostile_names_stay_text(browser: Any, hostile: Path) -> None:

@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
+from planner_eval.benchmarks.answers import Answered
 from planner_eval.drawing.charts import Chart, Point
 from planner_eval.metrics.counts import Share
 from planner_eval.scoring.columns import Column
 from planner_eval.scoring.intervals import intervals, proportion
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.answers import Answered
     from planner_eval.benchmarks.benchmark import Benchmark
     from planner_eval.benchmarks.report import Figure, Report, Run, SampleScore
     from planner_eval.benchmarks.score import Scored
+    from planner_eval.datasets.sample import Sample
 
 
 class Result(NamedTuple):
-    """A sample with its answer, and what became of it."""
+    """A sample with its answer, "" where a run of score has kept none, and what became of it."""
 
     record: Answered
     row: SampleScore
@@ -34,12 +35,14 @@ class System(NamedTuple):
         scored: What the benchmark said of it.
         asked: What was asked of it, as layouts name it; empty where that is not known.
         run: Runs answers, where it was scored with them run.
+        samples: Reads the samples by id, of a run of score, which keeps none.
     """
 
     name: str
     scored: Scored
     asked: Mapping[str, Any] = {}
     run: Run | None = None
+    samples: Callable[[], Mapping[str, Sample]] | None = None
 
     @property
     def report(self) -> Report:
@@ -52,13 +55,18 @@ class System(NamedTuple):
         Raises:
             InputError: the samples are not at hand.
         """
-        records = self.scored.matched.records
+        records, rows = self.scored.matched.records, self.report.rows
+        if not records and self.samples is not None:
+            known = self.samples()
+            if lost := next((row.id for row in rows if row.id not in known), None):
+                raise InputError(f"{self.name}: the gold data has no sample {lost!r}, which the run has")
+            records = tuple(Answered(known[row.id], "") for row in rows)
         if not records:
             raise InputError(
-                f"{self.name}: this figure needs the samples, which a run of score does not keep: "
-                "score the answers themselves, or take the run of planeval predict"
+                f"{self.name}: this figure needs the samples, which a run of score does not keep: score the "
+                "answers themselves, or planeval table RUN --plot FILE, which reads the samples again"
             )
-        return [*map(Result, records, self.report.rows)]
+        return [*map(Result, records, rows)]
 
 
 class ChartOf(NamedTuple):

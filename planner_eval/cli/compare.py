@@ -207,7 +207,7 @@ def _page(
     named: bool,
 ) -> int:
     """Write a page of two systems, pair by pair."""
-    from planner_eval.cli.report import page_of_runs, paged, tell
+    from planner_eval.cli.report import diff_command, page_of_runs, paged, tell
     from planner_eval.verbs.reporting import AS_USUAL as ALL_PAIRS
 
     refuse_idle(
@@ -222,8 +222,10 @@ def _page(
         return tell(page_of_runs(systems, ALL_PAIRS, keys=keys, names=names, cluster=cluster), output)
     sides, golds = _read(systems, gold, how, asked)
     both = [pe.pair(side, golds, reading=how) for side in sides]
+    commands = [diff_command(name, gold, one, policy) for name, one in zip(systems, both, strict=True)]
+    shown = ALL_PAIRS._replace(command=commands)
     how_done = {"cluster": cluster, **in_parts(AS_USUAL, both[0])}
-    return tell(paged(both, chosen_policy(policy), metrics, keys, names, **how_done), output)
+    return tell(paged(both, chosen_policy(policy), metrics, keys, names, shown, **how_done), output)
 
 
 def _read(

@@ -137,7 +137,7 @@ def command(
     refuse_idle(
         [
             Applies(READING, not done, "to files of plans: a run says how it was read"),
-            Applies(("metrics", "causes"), not _stored(systems, done), "to files of plans and runs of score"),
+            Applies(("metrics", "causes"), not _stored(done), "to files of plans and runs of score"),
         ]
     )
     if done:
@@ -147,9 +147,9 @@ def command(
     return tell(found, output)
 
 
-def _stored(systems: Sequence[str], done: Sequence[str]) -> bool:
-    """Whether the page is of one run of diff, whose rows hold no counts."""
-    return len(systems) == 1 and bool(done) and peeked(done[0]).get("kind") == "diff"
+def _stored(done: Sequence[str]) -> bool:
+    """Whether the page is of a run of diff, whose rows hold no counts."""
+    return any(peeked(one).get("kind") == "diff" for one in done)
 
 
 def page_of_runs(
@@ -168,7 +168,7 @@ def page_of_runs(
 
     Args:
         runs: Their folders.
-        shown: What the page shows; the command that shows a pair of one run is added.
+        shown: What the page shows; the commands that show a pair are added.
         policy: The file of their policy, where that is no preset.
         metrics: What is counted; what the runs counted when empty.
         keys: What figures are broken down by; as the runs did when empty.
@@ -186,12 +186,13 @@ def page_of_runs(
     names = names or names_of(runs)
     how = {**in_parts(running, first.paired), "causes": causes or any(one.causes for one in found)}
     how["cluster"] = cluster or first.cluster
+    named = policy or (None if first.policy.name == "default" else first.policy.name)
+    commands = [diff_command(*one.given, one.paired, named, one.wrappers) for one in found]
     if len(found) > 1:
         pairs, counted = [one.paired for one in found], metrics or first.metrics
+        shown = shown._replace(command=commands)
         return paged(pairs, first.policy, counted, keys or first.by, names, shown, **how)
-    named = policy or (None if first.policy.name == "default" else first.policy.name)
-    command = diff_command(*first.given, first.paired, named, first.wrappers)
-    shown = shown._replace(command=command)
+    shown = shown._replace(command=commands[0])
     return report_run(first, metrics=metrics, by=keys, shown=shown, name=names[0], **how)
 
 
@@ -225,10 +226,9 @@ def _of_files(
     if asked:
         golds = those_asked(golds, asked[0])
     paired = [pe.pair(one, golds, reading=how) for one in sides]
-    command = None if len(systems) > 1 else diff_command(systems[0], gold, paired[0], policy)
-    shown = shown_of(look, command)
+    commands = [diff_command(name, gold, one, policy) for name, one in zip(systems, paired, strict=True)]
     more = {"causes": causes, **in_parts(running, paired[0])}
-    return paged(paired, chosen_policy(policy), metrics, keys, names, shown, **more)
+    return paged(paired, chosen_policy(policy), metrics, keys, names, shown_of(look, commands), **more)
 
 
 def paged(
@@ -237,7 +237,7 @@ def paged(
     metrics: Sequence[str],
     keys: Sequence[str],
     names: Sequence[str],
-    shown: Shown | None = None,
+    shown: Shown,
     **how: Any,
 ) -> Told:
     """A page of the pairs of one system or two.
@@ -251,13 +251,9 @@ def paged(
         shown: What the page shows.
         how: How the pairs are worked on.
     """
-    from planner_eval.verbs.reporting import AS_USUAL as ALL_PAIRS
-
     chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
     source: Any = paired[0] if len(paired) == 1 else list(paired)
-    found: Told = pe.report(
-        source, policy=policy, by=keys, shown=shown or ALL_PAIRS, names=names, **chosen, **how
-    )
+    found: Told = pe.report(source, policy=policy, by=keys, shown=shown, names=names, **chosen, **how)
     return found
 
 
@@ -292,7 +288,7 @@ def shown_pairs(command: Sequence[str] | None, *, failures: bool) -> Shown:
     return Shown(failures=failures, command=command)
 
 
-def shown_of(look: Look, command: Sequence[str] | None) -> Shown:
+def shown_of(look: Look, command: Any) -> Shown:
     """What a page shows, as the library takes it."""
     from planner_eval.verbs.reporting import Shown
 

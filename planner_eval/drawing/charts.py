@@ -338,7 +338,8 @@ def _heat(axes: Axes, panel: Heat, room: float, *, first: bool) -> tuple[Any, fl
     axes.set_xlabel(visible(panel.across))
     if first:
         axes.set_ylabel(visible(panel.up))
-    return picture, 0.7 + (0.36 if side >= _WIDE else 0.26) * max(3, len(ys))
+    rows = (0.36 if side >= _WIDE else 0.26) * len(ys)
+    return picture, 0.7 + max(rows, 1.05 * _LETTER * len(visible(panel.up)))
 
 
 _WIDE = 0.48

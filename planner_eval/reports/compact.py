@@ -48,7 +48,7 @@ def plan_data(plan: Plan) -> dict[str, Any]:
 
 def arguments_data(arguments: Arguments) -> list[Any]:
     """Arguments in written order, each a name and a value."""
-    return [[name, value_data(value)] for name, value in arguments]
+    return [[name, value if type(value) is str else value_data(value)] for name, value in arguments]
 
 
 def value_data(value: Value) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from planner_eval._version import __version__
 from planner_eval.comparison.edits import EDITS
+from planner_eval.metrics import METRICS
 from planner_eval.metrics.counts import Counts
 from planner_eval.records.rows import STATES
 from planner_eval.reports.packs import CHUNK, Packs
@@ -27,7 +28,7 @@ def head_of(
     runs: Sequence[Mapping[str, Any]],
     *,
     title: str,
-    command: Sequence[str] | None,
+    commands: Sequence[Sequence[str] | None],
     notes: Sequence[str],
     theme: str = "auto",
     compare: Mapping[str, Any] | None = None,
@@ -38,7 +39,7 @@ def head_of(
         packs: The pairs.
         runs: What is known of each run, as :func:`run_data` gives it.
         title: The page's heading.
-        command: The command that shows a pair, up to its id.
+        commands: Of each run the command that shows a pair, up to its id.
         notes: What the reader should know.
         theme: One of :data:`THEMES`.
         compare: How two runs compare, as :func:`compare_data` gives it.
@@ -57,7 +58,7 @@ def head_of(
         "codes": {code: EDITS[code] for code, _ in packs.codes.most_common()},
         "runs": list(runs),
         **({"compare": compare} if compare is not None else {}),
-        "command": None if command is None else list(command),
+        "commands": [None if one is None else list(one) for one in commands],
         "theme": theme,
         "notes": list(notes),
     }
@@ -120,12 +121,17 @@ def _cause(found: CauseSum) -> dict[str, Any]:
 
 
 def _figure(found: Estimate) -> dict[str, Any]:
-    data: dict[str, Any] = {"name": found.name, "value": found.value, "n": found.n}
+    data: dict[str, Any] = {"name": found.name, "value": found.value, "n": found.n, **_direction(found.name)}
     if found.interval is not None:
         data |= {"low": found.interval.low, "high": found.interval.high}
     if isinstance(found.tally, Counts):
         data |= {"precision": found.tally.precision, "recall": found.tally.recall}
     return data
+
+
+def _direction(name: str) -> dict[str, bool]:
+    """That less of a figure is better, where it is."""
+    return {"lower": True} if name in METRICS and METRICS[name].lower else {}
 
 
 def _group(value: str, found: Iterable[Estimate]) -> dict[str, Any]:
@@ -149,7 +155,13 @@ def compare_data(found: Contrast) -> dict[str, Any]:
         found: The contrast of the second with the first.
     """
     lines = [
-        {"name": line.name, "a": line.first.value, "b": line.second.value, **_sure(line)}
+        {
+            "name": line.name,
+            "a": line.first.value,
+            "b": line.second.value,
+            **_sure(line),
+            **_direction(line.name),
+        }
         for line in found.lines
         if line.first.value is not None or line.second.value is not None
     ]

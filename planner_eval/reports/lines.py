@@ -19,6 +19,33 @@ from planner_eval.reports.told import Said, Where, packed, places_of
 COLUMNS = ("p", "t", "e", "al", "s", "x")
 """Of a pair: the prediction, its text, the edits, which calls are partners, the structure, what else."""
 
+
+class Index(NamedTuple):
+    """What a page's index has of a pair, as the line gives it.
+
+    Args:
+        id: The pair's name.
+        state: Its state.
+        codes: The codes of what differs.
+        tools: The tools of both plans.
+        arguments: The arguments that differ.
+        first: The first difference in words, or why there is none.
+        score: How many of the calls are alike, per mille.
+        fields: What the pairs can be told apart by.
+        taken: Gold's tool and the tool that was taken for it.
+    """
+
+    id: str
+    state: str
+    codes: Sequence[str] = ()
+    tools: Sequence[str] = ()
+    arguments: Sequence[str] = ()
+    first: str = ""
+    score: int = -1
+    fields: Mapping[str, str] = {}
+    taken: Sequence[Sequence[str | None]] = ()
+
+
 MISTAKES = ("call.replaced", "app.changed", "call.missing", "call.extra", "call.duplicated")
 """Codes of edits that say which tool was taken for which."""
 
@@ -79,25 +106,26 @@ class Lines:
         """
         data, theirs = self._gold(pair.gold)
         ours = _NOTHING if pair.pred is None else plan_data(pair.pred)
-        index = {
-            "id": pair.name,
-            "state": pair.state,
-            "codes": list(dict.fromkeys(edit.code for edit in pair.edits)),
-            "tools": list(dict.fromkeys(call[0] for plan in (data, ours) for call in plan["c"])),
-            "arguments": _arguments(pair.edits),
-            "first": pair.edits[0].words if pair.edits else _first(pair),
-            "score": _score(pair, ours, data),
-            "fields": dict(pair.fields),
-            "taken": _taken(pair.edits, ours, data),
-        }
+        edits = pair.edits
+        index = Index(
+            pair.name,
+            pair.state,
+            [*dict.fromkeys([edit.code for edit in edits])],
+            [*dict.fromkeys([call[0] for plan in (data, ours) for call in plan["c"]])],
+            _arguments(edits),
+            edits[0].words if edits else _first(pair),
+            _score(pair, ours, data),
+            pair.fields,
+            _taken(edits, ours, data),
+        )
         text = self._text(pair, pred)
         shown = (
             written(None if pair.pred is None else against(ours, data, pair.partners)),
             text_written(text),
-            written([packed(edit, ours, data, text) for edit in pair.edits]) if pair.edits else "[]",
+            written([packed(edit, ours, data, text) for edit in edits]) if edits else "[]",
             f"[{','.join([f'[{one},{other}]' for one, other, *_ in pair.partners])}]",
             text_written(pair.structure),
-            "null" if (more := _more(pair)) is None else written(more),
+            "null" if (more := _more(pair, self._reply(pred, text))) is None else written(more),
             scored,
         )
         asked = None if self.query is None else self._question(pred, gold)
@@ -128,6 +156,22 @@ class Lines:
             return None if pair.pred.text is None else cut_text(pair.pred.text)
         return None if pred is None else _raw(pred.source)
 
+    def _reply(self, pred: Record | None, shown: str | None) -> str | None:
+        """What the model replied, where that is not the text that is shown.
+
+        That may be data, of which the plan is a part, or replies to several requests of `planeval predict`.
+        """
+        if not self.texts or pred is None:
+            return None
+        asked = pred.fields.get("requests")
+        if isinstance(asked, list) and asked and all(isinstance(one, dict) for one in asked):
+            said = [one.get("reply") for one in asked]
+            texts = [_raw(one["text"] if _is_text(one) else one) or "" for one in said if one]
+            reply = cut_text("\n\n".join(texts)) or None
+        else:
+            reply = None if isinstance(pred.source, str) else _raw(pred.source)
+        return None if reply == shown else reply
+
     def _question(self, pred: Record | None, gold: Record | None) -> Any:
         for record in (gold, pred):
             said = None if record is None else record.fields.get(self.query or "")
@@ -142,6 +186,11 @@ def _raw(source: Any) -> str | None:
     return cut_text(
         source if isinstance(source, str) else json.dumps(source, ensure_ascii=False, default=repr)
     )
+
+
+def _is_text(reply: Any) -> bool:
+    """Whether a reply is a text and nothing else."""
+    return isinstance(reply, dict) and [*reply] == ["text"] and isinstance(reply["text"], str)
 
 
 def _spoken(said: Any) -> Any:
@@ -173,10 +222,8 @@ def _first(pair: Pair) -> str:
 
 def _arguments(edits: Iterable[Said]) -> list[str]:
     """The arguments that edits are about."""
-    places = (place for edit in edits for place in (edit.pred, edit.gold))
-    return list(
-        dict.fromkeys(str(place.argument) for place in places if place and place.argument is not None)
-    )
+    places = [place for edit in edits for place in (edit.pred, edit.gold) if place is not None]
+    return [*dict.fromkeys([place.argument for place in places if place.argument is not None])]
 
 
 def _taken(edits: Iterable[Said], pred: Mapping[str, Any], gold: Mapping[str, Any]) -> list[list[str | None]]:
@@ -203,9 +250,9 @@ def _score(pair: Pair, pred: Mapping[str, Any], gold: Mapping[str, Any]) -> int:
     return 2000 * right // calls if calls else 0
 
 
-def _more(pair: Pair) -> Any:
-    """Why a pair could not be compared, and what was repaired."""
-    said: dict[str, Any] = {}
+def _more(pair: Pair, reply: str | None) -> Any:
+    """Why a pair could not be compared, what was repaired, and the reply as it came."""
+    said: dict[str, Any] = {} if reply is None else {"raw": reply}
     if pair.error is not None:
         said["error"] = cut_text(pair.error)
     notes = [n.message for n in pair.pred.diagnostics if n.code.startswith("repair.")] if pair.pred else []

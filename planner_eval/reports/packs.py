@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import base64
 import json
+import mmap
 import weakref
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Any
 
 from planner_eval.comparison.edits import EDITS
 from planner_eval.records.rows import STATES
 from planner_eval.reports.compact import written
-from planner_eval.reports.lines import COLUMNS
+from planner_eval.reports.lines import COLUMNS, Index
 
 CHUNK = 1_000
 """Pairs of a pack."""
@@ -22,6 +23,7 @@ CHUNK = 1_000
 _LEVEL = 9
 _GZIP = 31
 _COLUMNS = len(COLUMNS)
+_read = json.JSONDecoder().decode
 
 
 class Sheaf:
@@ -34,6 +36,7 @@ class Sheaf:
 
     def __init__(self, stream: Any, keeps: object = None) -> None:
         self.stream, self.keeps = stream, keeps
+        self._mapped: Any = None
         weakref.finalize(self, stream.close)
 
     def extend(self, lines: Iterable[str]) -> None:
@@ -52,8 +55,11 @@ class Sheaf:
 
     def at(self, place: int) -> list[bytes]:
         """The fields of the line that begins there."""
-        self.stream.seek(place)
-        line: bytes = self.stream.readline()
+        if self._mapped is None:  # pairs are asked for in another order: each would be a seek and a read
+            self.stream.flush()
+            self._mapped = mmap.mmap(self.stream.fileno(), 0, access=mmap.ACCESS_READ)
+        self._mapped.seek(place)
+        line: bytes = self._mapped.readline()
         return line.rstrip(b"\n").split(b"\t")
 
     def counts(self) -> Iterator[bytes]:
@@ -131,8 +137,8 @@ class Packs:
         both: Sequence[_Head | None]
         for both in _joined(sheaves):
             for count, one in zip(self.taken, both, strict=True):
-                count.update({(gold, ours) for gold, ours in one[1]["taken"]} if one is not None else ())
-            states = [None if one is None else one[1]["state"] for one in both]
+                count.update({(gold, ours) for gold, ours in one[1].taken} if one is not None else ())
+            states = [None if one is None else one[1].state for one in both]
             if failures and all(state in ("same", None) for state in states):
                 continue
             self.found += 1
@@ -142,22 +148,22 @@ class Packs:
 
     def _add(self, both: Sequence[_Head | None]) -> None:
         known = next(one for one in both if one is not None)
-        for name, value in known[1]["fields"].items():
+        for name, value in known[1].fields.items():
             column = self.fields.setdefault(name, [])
             column += [-1] * (len(self.ids) - len(column))
             column.append(self.strings.number(value))
-        self.ids.append(known[1]["id"])
+        self.ids.append(known[1].id)
         codes: dict[str, None] = {}
         for side, sheaf, one in zip(self.sides, self.sheaves, both, strict=True):
             place, index, gold = one if one is not None else (-1, _ABSENT, b"null\tnull")
             side.places.append(place)
-            side.states.append(_STATE[index["state"]])
+            side.states.append(_STATE[index.state])
             side.golds.append(self.golds.number(gold, sheaf, place))
             for name, column in side.sets.items():
-                column.append(self.strings.list_number(index[name]))
-            side.first.append(index["first"])
-            side.scores.append(index["score"])
-            codes.update(dict.fromkeys(index["codes"]))
+                column.append(self.strings.list_number(getattr(index, name)))
+            side.first.append(index.first)
+            side.scores.append(index.score)
+            codes.update(dict.fromkeys(index.codes))
         self.codes.update(list(codes))
 
     @property
@@ -214,11 +220,9 @@ class Packs:
             )
 
 
-_Head = tuple[int, Mapping[str, Any], bytes]
+_Head = tuple[int, Index, bytes]
 _STATE = {state: number for number, state in enumerate(STATES)}
-_ABSENT: Mapping[str, Any] = {
-    "state": "gold_absent", "codes": (), "tools": (), "arguments": (), "first": "", "score": -1,
-}  # fmt: skip
+_ABSENT = Index("", "gold_absent")
 
 
 def _columns(side: Side, sheaf: Sheaf, chunk: Sequence[int]) -> bytes:
@@ -234,15 +238,15 @@ def _joined(sheaves: Sequence[Sheaf]) -> Iterator[tuple[_Head | None, ...]]:
         for alone in _heads(sheaves[0]):
             yield (alone,)
         return
-    rest = {one[1]["id"]: one for one in _heads(sheaves[1])}
+    rest = {one[1].id: one for one in _heads(sheaves[1])}
     for one in _heads(sheaves[0]):
-        yield one, rest.pop(one[1]["id"], None)
+        yield one, rest.pop(one[1].id, None)
     for other in rest.values():
         yield None, other
 
 
 def _heads(sheaf: Sheaf) -> Iterator[_Head]:
-    return ((at, json.loads(index), gold) for at, index, gold in sheaf.heads())
+    return ((at, Index(*_read(index.decode())), gold) for at, index, gold in sheaf.heads())
 
 
 def _steps(numbers: Sequence[int]) -> list[int]:

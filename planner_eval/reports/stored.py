@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
 from planner_eval.comparison.structure_figures import Sides as Both
 from planner_eval.comparison.structure_figures import StructureFigures
 from planner_eval.engine.job import Pair as Records
+from planner_eval.engine.staged import staged
 from planner_eval.metrics.counts import Share
 from planner_eval.plan.model import Plan
 from planner_eval.policy import recognised
@@ -30,7 +31,10 @@ METRICS = ("exact",)
 _READ = ("same", "different", "gold_unreadable", "gold_absent")
 """The states in which there may be a plan that was predicted."""
 
-_MOST = 4_096
+_GOLDS, _PREDS = 4_096, 1_000
+"""Plans that are kept for texts that come again, which gold plans do more often."""
+_COUNTED = {right: {"exact": Share(int(right), 1)} for right in (True, False)}
+_rows = json.JSONDecoder().decode
 
 
 def stored_lines(
@@ -46,91 +50,145 @@ def stored_lines(
         rows: The run's rows, in their order.
         fold: The sums.
     """
-    reader, lines = _Reader(job), Lines(job.query, texts=job.texts)
-    policy, waiting = recognised(job.score.policy), map(json.loads, rows)
-    data = next(waiting, None)
-    for position, (pred, gold) in enumerate(pairs):
+    reader, lines = _Reader(job, rows), Lines(job.query, texts=job.texts)
+    for told in staged(pairs, reader.matched, reader.gold, reader.pred, reader.told):
+        fold.note(told.row, names=False)
+        fold.add(told.scored)
+        yield lines.line(told.pair, told.pred, told.gold)
+
+
+class _Found:
+    """A pair, and as far as it is known what its row says and which plans it is about."""
+
+    __slots__ = ("data", "gold", "name", "ours", "position", "pred", "theirs")
+
+    def __init__(self, position: int, pred: Record | None, gold: Record | None) -> None:
         known = gold or pred
-        name = known.id if known is not None and known.id is not None else str(position + 1)
-        told = None
-        if data is not None and data.get("id") == name:
-            told = reader.told(name, data, pred, gold)
-            data = next(waiting, None)
-        if told is None:
-            row = reader.again.row(reader.again.read(position, (pred, gold)))
-            scored = scored_row(row, METRICS, policy, job.score.by, place_of(pred or gold))
-            told = row, pair_of(row, job.fields), scored
-        row, pair, scored = told
-        fold.note(row, names=False)
-        fold.add(scored)
-        yield lines.line(pair, pred, gold)
+        self.position, self.pred, self.gold = position, pred, gold
+        self.name = known.id if known is not None and known.id is not None else str(position + 1)
+        self.data: Mapping[str, Any] | None = None
+        self.ours: Plan | None = None
+        self.theirs: Plan | None = None
+
+
+class _Told(NamedTuple):
+    """A pair and all that is said of it."""
+
+    row: Row
+    pair: Pair
+    scored: Scored
+    pred: Record | None
+    gold: Record | None
 
 
 class _Reader:
-    """Reads the plans of pairs that were compared; gold plans that many pairs share once."""
+    """Reads the plans of pairs that were compared; texts that many pairs share once."""
 
-    def __init__(self, job: PageJob) -> None:
+    def __init__(self, job: PageJob, rows: Iterable[bytes]) -> None:
         how, self.job = job.score.reading, job
         dialects = how["dialect"], how["gold_dialect"] or how["dialect"]
-        self.again = Evaluation(
-            *dialects, recognised(job.score.policy), True, bool(how["repair"]), how["compute"], True
-        )
+        self.policy = recognised(job.score.policy)
+        self.again = Evaluation(*dialects, self.policy, True, bool(how["repair"]), how["compute"], True)
+        self.rows = (_rows(row.decode()) for row in rows)
+        self.next = next(self.rows, None)
         self._golds: dict[str, Plan] = {}
+        self._preds: dict[str, Plan] = {}
 
-    def told(
-        self, name: str, data: Mapping[str, Any], pred: Record | None, gold: Record | None
-    ) -> tuple[Row, Pair, Scored] | None:
-        """A pair by its row; None where that does not say which gold plan it is about."""
-        state, how = data["state"], self.again
-        ours = theirs = None
-        if gold is not None and state in JUDGED:
-            found = read_gold(gold, dialect=how.gold_dialect, compute=how.compute, known=self._known(gold))
-            if len(found.plans) > 1:
-                return None
-            theirs = found.plan
-            if type(gold.source) is str:
-                self._keep(gold, theirs)
-        if state in _READ and pred is not None:
+    def matched(self, position: int, pair: Records) -> _Found:
+        """A pair with its row; without one where the run left it out."""
+        found = _Found(position, *pair)
+        if self.next is not None and self.next.get("id") == found.name:
+            found.data, self.next = self.next, next(self.rows, None)
+        return found
+
+    def gold(self, found: _Found) -> _Found:
+        """With the gold plan; without its row where that does not say which gold plan it is about."""
+        gold, how = found.gold, self.again
+        if found.data is None or gold is None or found.data["state"] not in JUDGED:
+            return found
+        plain = _is_plain(gold)
+        known = self._golds.get(gold.source) if plain else None
+        read = read_gold(gold, dialect=how.gold_dialect, compute=how.compute, known=known)
+        if len(read.plans) > 1:
+            found.data = None
+            return found
+        found.theirs = read.plan
+        if plain and known is None:
+            _keep(self._golds, gold.source, read.plan, _GOLDS)
+        return found
+
+    def pred(self, found: _Found) -> _Found:
+        """With the plan that was predicted, where there is one."""
+        pred, how = found.pred, self.again
+        if found.data is None or pred is None or found.data["state"] not in _READ:
+            return found
+        plain = _is_plain(pred)
+        found.ours = self._preds.get(pred.source) if plain else None
+        if found.ours is None:
             with suppress(ParseError):  # the row says it already
                 ours = read_plan(pred, dialect=how.pred_dialect, compute=how.compute, repair=how.repair)
-        row = Row(name, state, None, ours, theirs, data.get("error"), gold.fields if gold is not None else {})
-        fields = {one: key for one in self.job.fields if (key := key_of(one, row)) is not None}
+                found.ours = ours
+                if plain:
+                    _keep(self._preds, pred.source, ours, _PREDS)
+        return found
+
+    def told(self, found: _Found) -> _Told:
+        """What is said of a pair: by its row, or compared again."""
+        job, pred, gold, data = self.job, found.pred, found.gold, found.data
+        place = place_of(pred or gold)
+        if data is None:
+            row = self.again.row(self.again.read(found.position, (pred, gold)))
+            scored = scored_row(row, METRICS, self.policy, job.score.by, place)
+            return _Told(row, pair_of(row, job.fields), scored, pred, gold)
+        name, state, error, ours, theirs = (
+            found.name,
+            data["state"],
+            data.get("error"),
+            found.ours,
+            found.theirs,
+        )
+        row = Row(name, state, None, ours, theirs, error, gold.fields if gold is not None else {})
+        fields = {one: key for one in job.fields if (key := key_of(one, row)) is not None}
         edits = [said_in(edit) for edit in data.get("edits", ())]
         partners, mended = data.get("pairs", ()), data.get("readable_with_repair")
         shape = structure_said(data.get("structure"))
-        pair = Pair(name, state, ours, theirs, edits, partners, shape, row.error, mended, fields)
-        return row, pair, self._scored(row, pair, data, place_of(pred or gold))
-
-    def _known(self, gold: Record) -> Plan | None:
-        """The plan of another gold record of the same text."""
-        plain = type(gold.source) is str and gold.error is None and gold.infer is False
-        return self._golds.get(gold.source) if plain and (gold.dialect, gold.turn) == (None, None) else None
-
-    def _keep(self, gold: Record, plan: Plan) -> None:
-        if len(self._golds) >= _MOST:
-            self._golds.clear()
-        self._golds[gold.source] = plan
+        pair = Pair(name, state, ours, theirs, edits, partners, shape, error, mended, fields)
+        return _Told(row, pair, self._scored(row, pair, data, place), pred, gold)
 
     def _scored(
         self, row: Row, pair: Pair, data: Mapping[str, Any], place: tuple[str | None, int | None]
     ) -> Scored:
         if row.state not in JUDGED:
             return Scored(row.id, row.state, reason=row.error or "", file=place[0], line=place[1])
+        by, job = self.job.score.by, self.job
+        keys = {one: key for one in by if (key := key_of(one, row)) is not None} if by != job.fields else None
         roots = [edit for edit in pair.edits if edit.cause is None]
-        notes = {note.code for note in row.pred.diagnostics} if row.pred is not None else set()
+        notes = {note.code for note in row.pred.diagnostics} if row.pred is not None else ()
         return Scored(
             row.id,
             row.state,
-            {"exact": Share(int(row.state == "same"), 1)},
-            tuple(edit.code for edit in roots),
+            _COUNTED[row.state == "same"],
+            tuple([edit.code for edit in roots]),
             roots[0].words if roots else row.error or "",
-            {one: key for one in self.job.score.by if (key := key_of(one, row)) is not None},
+            pair.fields if keys is None else keys,
             data.get("proved", True),
             any(code.startswith("repair.") for code in notes),
             "find.choices" in notes,
             (),
             *place,
         )
+
+
+def _is_plain(record: Record) -> bool:
+    """Whether nothing but its text says how a record is read."""
+    plain = type(record.source) is str and record.error is None and record.infer is False
+    return plain and record.dialect is None and record.turn is None and record.values is None
+
+
+def _keep(plans: dict[str, Plan], text: str, plan: Plan, most: int) -> None:
+    if len(plans) >= most:
+        plans.clear()
+    plans[text] = plan
 
 
 def structure_said(data: Mapping[str, Any] | None) -> str:

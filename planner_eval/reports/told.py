@@ -72,10 +72,9 @@ def _where(place: Place | None, spans: Spans | None) -> Where | None:
 
 def said_in(data: Mapping[str, Any]) -> Said:
     """An edit of a row that `planeval diff` wrote."""
-    places = [
-        (_where_in(one.get("gold")), _where_in(one.get("pred"))) for one in (data, *data.get("also", ()))
-    ]
-    return Said(data["code"], data["message"], data.get("cause"), *places[0], places[1:])
+    also = [(_where_in(one.get("gold")), _where_in(one.get("pred"))) for one in data.get("also", ())]
+    gold, pred = _where_in(data.get("gold")), _where_in(data.get("pred"))
+    return Said(data["code"], data["message"], data.get("cause"), gold, pred, also)
 
 
 def _where_in(data: Mapping[str, Any] | None) -> Where | None:
@@ -94,31 +93,30 @@ def packed(edit: Said, pred: Mapping[str, Any], gold: Mapping[str, Any], text: s
         text: The prediction's text, where it is shown.
     """
     words = edit.words
+    theirs, fills = _place(edit.gold, gold)
+    ours, others = _place(edit.pred, pred)
     if not words.isprintable():
         words = AS_IT_IS + words
     else:
-        for mark, said in zip(_MARKS, _fills(edit, pred, gold), strict=True):
-            if len(said) > _SHORT:
+        for mark, said in zip(_MARKS, _fills(others, fills, edit.gold), strict=True):
+            if len(said) > _SHORT and said in words:
                 words = words.replace(said, mark)
     cause = -1 if edit.cause is None else edit.cause
-    also = [_places(theirs, ours, pred, gold, text) for theirs, ours in edit.also]
-    where = _places(edit.gold, edit.pred, pred, gold, text)
-    return [CODES[edit.code], words, cause, *where, *([also] if also else ())]
+    where = (*theirs, *ours, *_off(edit.pred, pred, text))
+    if not edit.also:
+        return [CODES[edit.code], words, cause, *where]
+    also = [
+        (*_place(one, gold)[0], *_place(other, pred)[0], *_off(other, pred, text)) for one, other in edit.also
+    ]
+    return [CODES[edit.code], words, cause, *where, also]
 
 
-def _places(
-    theirs: Where | None,
-    ours: Where | None,
-    pred: Mapping[str, Any],
-    gold: Mapping[str, Any],
-    text: str | None,
-) -> tuple[Any, ...]:
-    """A place in gold and one in the prediction, and how far off a guess in its text is."""
-    numbers = (*_numbers(theirs, gold), *_numbers(ours, pred))
+def _off(ours: Where | None, pred: Mapping[str, Any], text: str | None) -> tuple[int, ...]:
+    """How far off a guess of a place in the prediction's text is; nothing where none is known."""
     if text is None or ours is None or not ours.span or ours.call is None:
-        return numbers
+        return ()
     begin, end = guessed(text, pred["c"], ours.call, ours.argument)
-    return *numbers, ours.span[0] - begin, ours.span[1] - end
+    return ours.span[0] - begin, ours.span[1] - end
 
 
 def guessed(text: str, calls: Sequence[Any], call: int, argument: str | None) -> tuple[int, int]:
@@ -142,52 +140,41 @@ def guessed(text: str, calls: Sequence[Any], call: int, argument: str | None) ->
     return place, place + len(argument) + (len(value) if isinstance(value, str) else 0)
 
 
-def _numbers(place: Where | None, plan: Mapping[str, Any]) -> tuple[Any, Any]:
-    """A place as the number of the call, and the number of the argument, or its name where it has none."""
+_Numbers = tuple[Any, Any]
+_Words = tuple[str, str, str, str, str]
+_NONE: tuple[_Numbers, _Words] = (NOWHERE, NOWHERE), ("", "", "", "", "")
+
+
+def _place(place: Where | None, plan: Mapping[str, Any]) -> tuple[_Numbers, _Words]:
+    """A place by numbers, and what is said of it.
+
+    The numbers are that of the call and that of the argument, or its name where the call has none such. What
+    is said is the whole call, the tool, the value, the argument and the call's number.
+    """
     if place is None:
-        return NOWHERE, NOWHERE
-    call = ANSWER if place.call is None else place.call
-    if place.argument is None:
-        return call, NOWHERE
-    names = [name for name, _ in _given(place, plan)]
-    known = place.argument in names
-    return call, names.index(place.argument) if known else place.argument
+        return _NONE
+    call, argument = place.call, place.argument
+    tool, given = ("", plan.get("a", ())) if call is None else plan["c"][call]
+    number = ANSWER if call is None else call
+    named = "" if call is None else f"call {call + 1}"
+    if argument is None:
+        listed = ", ".join([f"{name}={value_words(value)}" for name, value in given]) if named else ""
+        return (number, NOWHERE), (listed, tool, "", "", named)
+    for at, (name, value) in enumerate(given):
+        if name == argument:
+            return (number, at), ("", tool, value_words(value), f"'{argument}'", named)
+    return (number, argument), ("", tool, "", f"'{argument}'", named)
 
 
-def _given(place: Where, plan: Mapping[str, Any]) -> Any:
-    """The arguments among which a place is."""
-    return plan.get("a", ()) if place.call is None else plan["c"][place.call][1]
-
-
-def _fills(edit: Said, pred: Mapping[str, Any], gold: Mapping[str, Any]) -> tuple[str, ...]:
+def _fills(pred: _Words, gold: _Words, where: Where | None) -> tuple[str, ...]:
     """What the marks stand for: of either side the whole call, the tool, the value and the argument.
 
     viz/report/data.js says the same of them.
     """
-    a, b, c, d, e = _words_of(edit.pred, pred)
-    v, w, x, y, z = _words_of(edit.gold, gold)
-    return a, v, b, w, c, x, d, y, e, z, _partner(edit)
-
-
-def _words_of(place: Where | None, plan: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
-    if place is None:
-        return "", "", "", "", ""
-    given = _given(place, plan)
-    said = listed = ""
-    if place.argument is not None:
-        said = next((value_words(value) for name, value in given if name == place.argument), "")
-    elif place.call is not None:
-        listed = ", ".join([f"{name}={value_words(value)}" for name, value in given])
-    if place.call is None:
-        return "", "", said, f"'{place.argument}'", ""
-    return listed, plan["c"][place.call][0], said, f"'{place.argument}'", f"call {place.call + 1}"
-
-
-def _partner(edit: Said) -> str:
-    """Gold's number of a call whose number in the prediction is another."""
-    if edit.gold is None or edit.gold.call is None:
-        return ""
-    return f"gold's {edit.gold.call + 1}"
+    a, b, c, d, e = pred
+    v, w, x, y, z = gold
+    partner = "" if where is None or where.call is None else f"gold's {where.call + 1}"
+    return a, v, b, w, c, x, d, y, e, z, partner
 
 
 def places_of(plan: Plan) -> list[Any]:

@@ -63,15 +63,19 @@ def _data(row: CauseSum) -> dict[str, Any]:
     return {name: value for name, value in row._asdict().items() if name != "parts"}
 
 
+def _all(count: int) -> str:
+    return "both" if count == 2 else f"all {count:,}"
+
+
 def fix_words(found: Causes, fix: CauseSum) -> str:
     """What mending a group in all pairs would gain, as a sentence."""
-    where = "in the one pair that has it" if fix.pairs == 1 else f"in all {fix.pairs:,} pairs that have it"
+    where = "in the one pair that has it" if fix.pairs == 1 else f"in {_all(fix.pairs)} pairs that have it"
     if fix.kind == "argument":
         said = f"if {fix.parts[0]}'s argument '{fix.parts[1]}' were right"
     elif fix.kind == "call":
         said = f"if {fix.parts[1]} of {fix.parts[0]} were mended"
     elif fix.parts[0] in STATES:
-        each = "the one prediction" if fix.pairs == 1 else f"all {fix.pairs:,} predictions"
+        each = "the one prediction" if fix.pairs == 1 else f"{_all(fix.pairs)} predictions"
         said, where = f"if {each} of state '{fix.parts[0]}' were right", ""
     else:
         said = f"if {fix.parts[0]} were mended"

@@ -73,9 +73,10 @@ class Totals:
         self._summed = self._columns(known.get("columns"))
         self._waiting: list[Mapping[str, Any]] = []
         self._clusters: list[str] = []
-        self.groups: dict[str, dict[str, dict[str, Column]]] = {key: {} for key in self.by}
+        self._keys: list[Mapping[str, str]] = []
+        self._grouped: dict[str, dict[str, dict[str, Column]]] = {key: {} for key in self.by}
         for key, groups in known.get("groups", {}).items():
-            self.groups[key] = {value: self._columns(found) for value, found in groups.items()}
+            self._grouped[key] = {value: self._columns(found) for value, found in groups.items()}
         self.states: Counter[str] = Counter(known.get("states"))
         self.codes: Counter[str] = Counter(known.get("codes"))
         self.flags: Counter[str] = Counter(known.get("flags"))
@@ -97,10 +98,32 @@ class Totals:
     @property
     def columns(self) -> dict[str, Column]:
         """What each metric counted in all pairs."""
-        if self._waiting:
-            add_rows(self._summed, self._waiting, self._clusters)
-            self._waiting, self._clusters = [], []
+        self._settle()
         return self._summed
+
+    @property
+    def groups(self) -> dict[str, dict[str, dict[str, Column]]]:
+        """Likewise in the pairs of each value of each key, the values in the order in which they came."""
+        self._settle()
+        return self._grouped
+
+    def _settle(self) -> None:
+        """Add up the counts that wait."""
+        if not self._waiting:
+            return
+        rows, clusters, keys = self._waiting, self._clusters, self._keys
+        self._waiting, self._clusters, self._keys = [], [], []
+        add_rows(self._summed, rows, clusters)
+        for key, groups in self._grouped.items():
+            places: dict[str, list[int]] = {}
+            for at, known in enumerate(keys):
+                if (value := known.get(key)) is not None:
+                    places.setdefault(value, []).append(at)
+            for value, here in places.items():
+                if value not in groups:
+                    groups[value] = self._columns()
+                within = [clusters[at] for at in here] if clusters else ()
+                add_rows(groups[value], [rows[at] for at in here], within)
 
     @property
     def pairs(self) -> int:
@@ -150,16 +173,12 @@ class Totals:
         if row.state not in JUDGED:
             self.unjudged.setdefault(row.state, Unjudged(row.id, row.reason, row.line is not None))
             return
-        clusters = self._cluster_of(row)
         self._waiting.append(row.tallies)
-        self._clusters += clusters
+        self._clusters += self._cluster_of(row)
+        if self.by:
+            self._keys.append(row.keys)
         if len(self._waiting) == _SOME:
-            _ = self.columns
-        for key, groups in self.groups.items():
-            if (value := row.keys.get(key)) is not None:
-                if value not in groups:
-                    groups[value] = self._columns()
-                add_rows(groups[value], [row.tallies], clusters)
+            self._settle()
 
     def _flag(self, row: Scored) -> None:
         if row.repaired:
@@ -207,7 +226,8 @@ class Totals:
             cluster: By which of their keys.
         """
         other = totals_of(rows, self.metrics, self.by, cluster)
-        self._summed, self.groups, self._waiting, self._clusters = other.columns, other.groups, [], []
+        self._summed, self._grouped = other.columns, other.groups
+        self._waiting, self._clusters, self._keys = [], [], []
         self.cluster, self.alone = cluster, other.alone
 
     def data(self) -> dict[str, Any]:

@@ -78,10 +78,13 @@ def chart(
     chosen = chart_of(bench, figure)
     how = How(variant, None if gold is None else os.fspath(gold), judge, prompts, run)
     wanted = tuple(sorted({**settings, **chosen.settings}.items()))
-    scored = [UnderBenchmark(told, bench, how).scored_with(wanted) for _, told in named]
+    sources = [UnderBenchmark(told, bench, how) for _, told in named]
     names = free_names(_labels(named))
-    pairs = zip(names, scored, named, strict=True)
-    return chosen.make([System(name, one, told.asked, run) for name, one, (_, told) in pairs])
+    found = [
+        System(name, one.scored_with(wanted), one.run.asked, run, one.samples)
+        for name, one in zip(names, sources, strict=True)
+    ]
+    return chosen.make(found)
 
 
 def _labels(named: Sequence[tuple[str | None, Told]]) -> Iterator[str]:

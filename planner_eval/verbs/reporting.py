@@ -46,7 +46,7 @@ class Shown(NamedTuple):
         failures: List only pairs that are not the same; figures are of all.
         limit: List so many pairs at most.
         theme: ``"auto"``, ``"light"`` or ``"dark"``.
-        command: The command that shows one pair, up to its id.
+        command: The command that shows one pair, up to its id; of two systems one of each.
     """
 
     title: str | None = None
@@ -55,7 +55,7 @@ class Shown(NamedTuple):
     failures: bool = False
     limit: int | None = None
     theme: str = "auto"
-    command: Sequence[str] | None = None
+    command: Sequence[str] | Sequence[Sequence[str] | None] | None = None
 
 
 AS_USUAL = Shown()
@@ -189,12 +189,19 @@ def told_page(
         packs,
         runs,
         title=title,
-        command=shown.command,
+        commands=_commands(shown.command, len(sides)),
         notes=[*dict.fromkeys(notes)],
         theme=shown.theme,
         compare=_compared(sides, names, policy) if len(sides) > 1 else None,
     )
     return Told(page(head, packs), reports, tuple(dict.fromkeys([*said, *_left(packs, shown)])))
+
+
+def _commands(given: Any, systems: int) -> Sequence[Sequence[str] | None]:
+    """The command of each system: what is one command is that of the first alone."""
+    if not given or isinstance(given[0], str):
+        given = [given or None]
+    return [*given, *[None] * (systems - len(given))]
 
 
 def _left(packs: Packs, shown: Shown) -> Iterator[str]:

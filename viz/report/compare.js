@@ -63,12 +63,12 @@ function pairedFigures(figures) {
   );
 }
 
-function pairedRow({ name, a, b, low, high, p }, reach) {
+function pairedRow({ name, a, b, low, high, p, lower }, reach) {
   const value = typeof a === "number" && typeof b === "number" ? b - a : null;
   return el(
     "tr",
     null,
-    rowHead(foreign(name)),
+    rowHead(figureName(name, lower)),
     cell("number", figureText(a)),
     cell("number", figureText(b)),
     cell("number strong", value === null ? "–" : signed(value)),
@@ -143,6 +143,7 @@ function flipList(who, found) {
     "div",
     { class: "group" },
     el("h3", { text: `${WHO_WORDS[who]}: ${plural(found.length, "pair")}` }),
+    found.length > 0 && el("p", { class: "muted caption", text: `beside each what ${who === "a" ? "B" : "A"} has wrong` }),
     el(
       "ul",
       { class: "flips" },
@@ -152,7 +153,7 @@ function flipList(who, found) {
           null,
           el("a", { href: addressOf({ who, id: idOf(k) }) }, foreign(shortened(idOf(k), 80))),
           " ",
-          foreign(shortened(firstOf(k), 160), { class: "muted" }),
+          foreign(shortened(firstOf(k, who === "a" ? 1 : 0), 160), { class: "muted" }),
         ),
       ),
     ),

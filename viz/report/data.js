@@ -6,6 +6,7 @@ const KEPT_PACKS = 8;  // unpacked packs that stay in memory
 
 const head = JSON.parse(byId("head").textContent);
 const two = head.runs.length > 1;
+const RUN_KEYS = ["a", "b"], LETTER = ["A", "B"];
 const packs = new Map();
 let packed = null;
 
@@ -67,6 +68,7 @@ async function index() {
     for (const name of ["codes", "tools", "arguments"]) {
       const column = back(side[name], list => lists[list]);
       made[name] = number ? made[name].map((one, k) => [...new Set([...one, ...column[k]])]) : column;
+      if (two) made[`${name}_${RUN_KEYS[number]}`] = column;
     }
   }
   return made;
@@ -114,9 +116,10 @@ function fillsOf(call, argument, plan) {
   if (call === NO_PLACE) return ["", "", "", "", ""];
   const name = argumentAt(call, argument, plan), given = givenAt(call, plan);
   const found = name === null ? null : given.find(one => one[0] === name), value = found ? wordsOfValue(found[1]) : "";
-  if (call === THE_ANSWER) return ["", "", value, `'${name}'`, ""];
+  const quoted = name === null ? "" : `'${name}'`;
+  if (call === THE_ANSWER) return ["", "", value, quoted, ""];
   const listed = name === null ? given.map(([one, said]) => `${one}=${wordsOfValue(said)}`).join(", ") : "";
-  return [listed, plan.c[call][0], value, `'${name}'`, `call ${call + 1}`];
+  return [listed, plan.c[call][0], value, quoted, `call ${call + 1}`];
 }
 
 const MARKS = "\x02\x03\x04\x05\x06\x07\x0e\x0f\x10\x11\x12";
@@ -211,10 +214,11 @@ async function* unpackTexts(into) {
   }
 }
 
-/** The command that shows a pair again; null where the page was not made from files. */
-function commandOf(id) {
-  if (!head.command) return null;
-  const named = head.command.some(word => word.includes("{id}"));
-  const words = named ? head.command.map(word => word.replaceAll("{id}", () => id)) : [...head.command, id];
+/** The command that shows a pair of a run again; null where the page was not made from files. */
+function commandOf(id, run) {
+  const command = head.commands[run];
+  if (!command) return null;
+  const named = command.some(word => word.includes("{id}"));
+  const words = named ? command.map(word => word.replaceAll("{id}", () => id)) : [...command, id];
   return words.map(shellWord).join(" ");
 }

@@ -49,12 +49,40 @@ function prepare(index) {
     ["tool", "Tool"],
     ["argument", "Argument"],
   ]) {
-    facets.push(facetOf(key, label, strings, index[`${key}s`]));
+    facets.push({ ...facetOf(key, label, strings, index[`${key}s`]), of: "" });
+    if (two)
+      RUN_KEYS.forEach((of, run) =>
+        facets.push({ ...facetOf(key, `${label} of ${LETTER[run]}`, strings, index[`${key}s_${of}`]), of }),
+      );
   }
   for (const [name, column] of Object.entries(index.fields || {})) {
     facets.push(facetOf(`f.${name}`, visible(name), strings, column));
   }
   all = { ...index, n: index.id.length, names, facets, orders: { "": null }, lower: null, words: null, texts: null };
+}
+
+/** The facets that an address may ask by: of two runs those of what either has, or one of them. */
+const facetsFor = of =>
+  all.facets.filter(one => one.of === undefined || one.of === (two && RUN_KEYS.includes(of) ? of : ""));
+
+const MOST_TOLD = 12;
+/** What an address asks for and no pair of this report has, in words: it is not passed over. */
+function unknownIn(asked) {
+  const facets = facetsFor(asked.of),
+    keys = FILTERS.filter(key => key !== "q" && asked[key] !== null),
+    said = [];
+  const wanted = [...keys.map(key => [key, key, asked[key]]), ...Object.entries(asked.fields).map(([name, value]) => [`f.${name}`, name, value])];
+  for (const [key, name, value] of wanted) {
+    const facet = facets.find(one => one.key === key);
+    if (!facet) said.push(`this report has no “${visible(shortened(name, 60))}” to choose by`);
+    else if (!facet.names.some(one => addressed(one) === addressed(value))) {
+      const there = facet.names.length && facet.names.length <= MOST_TOLD ? `: there are ${facet.names.map(nameText).join(", ")}` : "";
+      said.push(`no pair has “${visible(shortened(value, 60))}” as ${visible(facet.label)}${there}`);
+    }
+  }
+  if (asked.sort && orderOf(asked.sort) === null) said.push(`there is no order “${visible(shortened(asked.sort, 60))}”`);
+  if (asked.of && !(two && RUN_KEYS.includes(asked.of))) said.push(`there is no run “${visible(shortened(asked.of, 60))}”`);
+  return said;
 }
 
 /** Position in WHO; -1 where gold says nothing. */
@@ -70,8 +98,17 @@ const stateOf = k => all.names[all.state[k]];
 const stateOfB = k => all.names[all.state_b[k]];
 const ALIKE = "calls that no difference is about, of the calls of both plans";
 /** How many of a pair's calls no difference is about; never all where there is one. */
-const alikeText = k => `${Math.floor(all.score[k] / 10)} %`;
-const firstOf = k => (all.first[k] < 0 ? "" : all.strings[all.first[k]]);
+const alikeText = (k, run = 0) => `${Math.floor(scoreOf(k, run) / 10)} %`;
+const firstOf = (k, run = 0) => {
+  const at = (run ? all.first_b : all.first)[k];
+  return at < 0 ? "" : all.strings[at];
+};
+const scoreOf = (k, run = 0) => (run ? all.score_b : all.score)[k];
+/** Who is right about a pair, as WHO has it; undefined where gold says nothing. */
+function whoOf(k) {
+  const { names, flat, begins } = all.facets.find(one => one.key === "who");
+  return begins[k] < begins[k + 1] ? names[flat[begins[k]]] : undefined;
+}
 
 /** The strings of each pair that words are looked for in, end to end. */
 function wordsOfPairs() {
@@ -162,10 +199,11 @@ function orderOf(sort) {
   const ways = {
     id: (a, b) => compare(idOf(a), idOf(b)),
     state: (a, b) => all.state[a] - all.state[b],
-    alike: (a, b) => (all.score ? all.score[a] - all.score[b] : 0),
+    alike: (a, b) => all.score[a] - all.score[b],
+    alikeb: (a, b) => all.score_b[a] - all.score_b[b],
     edits: (a, b) => all.codes[a].length - all.codes[b].length,
   };
-  if (!Object.hasOwn(ways, key)) return (all.orders[sort] = null);
+  if (!Object.hasOwn(ways, key) || (key === "alikeb" && !two)) return (all.orders[sort] = null);
   const order = Uint32Array.from({ length: all.n }, (_, k) => k);
   order.sort((a, b) => (descends ? -1 : 1) * ways[key](a, b) || a - b);
   return (all.orders[sort] = order);
@@ -187,9 +225,10 @@ const tally = (facet, counts, k) => {
 function matching(asked) {
   const fits = pairsWith(asked.q),
     order = orderOf(asked.sort || ""),
+    facets = facetsFor(asked.of),
     found = [];
-  const counts = all.facets.map(facet => new Uint32Array(facet.names.length));
-  const active = all.facets
+  const counts = facets.map(facet => new Uint32Array(facet.names.length));
+  const active = facets
     .map((facet, at) => ({
       facet,
       at,
@@ -213,7 +252,7 @@ function matching(asked) {
       continue;
     }
     found.push(k);
-    for (let at = 0; at < counts.length; at++) tally(all.facets[at], counts[at], k);
+    for (let at = 0; at < counts.length; at++) tally(facets[at], counts[at], k);
   }
-  return { found, counts };
+  return { found, facets, counts };
 }

@@ -1,6 +1,6 @@
 // The list of pairs: however many there are, only those in sight are elements.
 
-const ROW = 3.72; // height of a row in letters of the page, as style.css has it
+const ROW = two ? 5.1 : 3.72; // height of a row in letters of the page, as style.css has it
 const TALLEST = 8_000_000; // pixels that every browser scrolls; longer lists are scrolled in larger steps
 const list = { found: [], at: -1, scroller: null, room: null, drawn: "", height: 600, row: 52 };
 
@@ -8,7 +8,7 @@ function makeList() {
   list.room = el("div", { class: "room", role: "presentation" });
   list.scroller = el(
     "div",
-    { id: "list", class: "list", role: "listbox", tabindex: "0", "aria-label": "Pairs" },
+    { id: "list", class: two ? "list of-two" : "list", role: "listbox", tabindex: "0", "aria-label": "Pairs" },
     list.room,
   );
   list.scroller.addEventListener("scroll", () => requestAnimationFrame(drawRows), { passive: true });
@@ -72,13 +72,27 @@ function stateChip(state, run) {
   );
 }
 
+const scoreText = (k, run) =>
+  scoreOf(k, run) >= 0 && el("span", { class: "score", title: ALIKE, text: alikeText(k, run) });
+
+/** What became of a pair in one of two runs, and why, on a line. */
+function runLine(k, run) {
+  return el(
+    "div",
+    { class: "run-line" },
+    stateChip(run ? stateOfB(k) : stateOf(k), LETTER[run]),
+    scoreText(k, run),
+    foreign(shortened(firstOf(k, run), 160), { class: "first" }),
+  );
+}
+
 function pairRow(k, position) {
   const here = position === list.at;
-  const upper = [foreign(shortened(idOf(k), 80), { class: "id" })];
-  if (two) upper.push(stateChip(stateOf(k), "A"), stateChip(stateOfB(k), "B"));
-  else upper.push(stateChip(stateOf(k)));
-  if (all.score && all.score[k] >= 0)
-    upper.push(el("span", { class: "score", title: ALIKE, text: alikeText(k) }));
+  const id = foreign(shortened(idOf(k), 80), { class: "id" }),
+    who = two && whoOf(k);
+  const told = two
+    ? [el("div", { class: "upper" }, id, who && el("span", { class: `chip who ${who}`, text: WHO_WORDS[who] })), runLine(k, 0), runLine(k, 1)]
+    : [el("div", { class: "upper" }, id, stateChip(stateOf(k)), scoreText(k, 0)), foreign(shortened(firstOf(k), 200), { class: "first" })];
   return el(
     "div",
     {
@@ -90,8 +104,7 @@ function pairRow(k, position) {
       "aria-setsize": list.found.length,
       on: { click: () => openAt(position, false) },
     },
-    el("div", { class: "upper" }, upper),
-    foreign(shortened(firstOf(k), 200), { class: "first" }),
+    told,
   );
 }
 

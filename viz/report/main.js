@@ -100,8 +100,7 @@ function beforePrint() {
     left = list.found.length - rows.length;
   const cells = k => [
     foreign(idOf(k)),
-    two ? `A ${stateWords(stateOf(k))}, B ${stateWords(stateOfB(k))}` : stateWords(stateOf(k)),
-    foreign(firstOf(k)),
+    ...head.runs.flatMap((_, run) => [stateWords(run ? stateOfB(k) : stateOf(k)), foreign(firstOf(k, run))]),
   ];
   byId("printed").replaceChildren(
     el(
@@ -114,7 +113,9 @@ function beforePrint() {
         el(
           "tr",
           null,
-          ["pair", "state", "first difference"].map(text => el("th", { scope: "col", text })),
+          ["pair", ...head.runs.flatMap((_, run) => (two ? [LETTER[run], `first difference of ${LETTER[run]}`] : ["state", "first difference"]))].map(
+            text => el("th", { scope: "col", text }),
+          ),
         ),
       ),
       el(

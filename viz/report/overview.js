@@ -1,7 +1,6 @@
 // The overview: figures with intervals, states, causes, tools taken for others, breakdowns.
 
 const MOST_ROWS = 7;
-const LETTER = ["A", "B"];
 
 /** A place on an axis from 0 to 1 as a share of its width. */
 const share = (value, top) => `${(100 * Math.min(Math.max(value / top, 0), 1)).toFixed(2)}%`;
@@ -50,13 +49,19 @@ function figuresTable() {
   return card("Figures", "", table("figures", heads, names.map(figureRow)));
 }
 
+/** A figure's name, which breaks between its words alone, and a mark where less of it is better. */
+const figureName = (name, lower) => [
+  el("bdi", { dir: "auto", class: "figure" }, visible(name).split(/(?<=_)/).flatMap((word, at) => (at ? [el("wbr"), word] : [word]))),
+  lower && el("span", { class: "lower", title: "less is better", role: "img", "aria-label": "less is better", text: "↓" }),
+];
+
 function figureRow(name) {
   const found = head.runs.map(run => (run.figures || []).find(one => one.name === name) || {});
   const top = Math.max(1, ...found.flatMap(one => [one.value || 0, one.high || 0]));
   return el(
     "tr",
     null,
-    rowHead(foreign(name)),
+    rowHead(figureName(name, found.some(one => one.lower))),
     cell("axis", intervalMark(found, top)),
     found.map(one => [cell("number strong", figureText(one.value)), cell("number muted ci", intervalWords(one))]),
     cell("number muted pr", found.map(prWords).filter(Boolean).join(" · ")),
@@ -141,22 +146,29 @@ function bars(rows, words) {
 
 const TITLES = { code: "Differences", tool: "Tools", argument: "Arguments", call: "Calls", depth: "Depth" };
 
-/** What the index counts where causes were not asked for: pairs by difference, tool and argument. */
-function countedCauses() {
-  const { counts } = matching({ ...readState(""), view: "pairs" });
+/** Of two runs, that what is asked for is asked of one of them. */
+const ofRun = run => (two ? { of: RUN_KEYS[run] } : {});
+
+/** What the index counts where causes were not asked for: pairs of a run by difference, tool and argument. */
+function countedCauses(run) {
+  const { facets, counts } = matching({ ...readState(""), view: "pairs", ...ofRun(run) });
   return ["code", "tool", "argument"].flatMap(kind => {
-    const at = all.facets.findIndex(facet => facet.key === kind);
-    return all.facets[at].names.map((name, i) => ({ kind, name, pairs: counts[at][i] }));
+    const at = facets.findIndex(facet => facet.key === kind);
+    return facets[at].names.map((name, i) => ({ kind, name, pairs: counts[at][i] }));
   });
 }
 
 /** What shows the pairs that have a cause; null where the page cannot tell them. */
-const picked = row => (Object.keys(row.picks).length ? row.picks : null);
+function picked({ picks }, run) {
+  if (!Object.keys(picks).length) return null;
+  const { state, ...rest } = picks;
+  return { ...(state === undefined ? {} : { [run ? "stateb" : "state"]: state }), ...rest, ...ofRun(run) };
+}
 
 /** Causes of one run by kind, with what undoing them would gain where that is known. */
-function causesView(run) {
+function causesView(run, number) {
   const known = Boolean(run.causes),
-    rows = run.causes || countedCauses();
+    rows = run.causes || countedCauses(number);
   const groups = Object.keys(TITLES).map(kind => [
     kind,
     rows.filter(row => row.kind === kind).sort((a, b) => (b.credit ?? 0) - (a.credit ?? 0) || b.pairs - a.pairs),
@@ -186,7 +198,7 @@ function causesView(run) {
               label: foreign(nameText(row.name)),
               length: known ? row.credit : row.pairs,
               words: known ? `${count(row.pairs)} · ${row.credit.toFixed(3)}` : count(row.pairs),
-              change: known ? picked(row) : { [kind]: row.name },
+              change: known ? picked(row, number) : { [kind]: row.name, ...ofRun(number) },
               pairs: known ? row.pairs : undefined,
             })),
             `${TITLES[kind]}, by pairs`,
@@ -196,14 +208,14 @@ function causesView(run) {
   ];
 }
 
-function mistakenView(run) {
+function mistakenView(run, number) {
   const tool = name => (name === null ? el("i", { class: "muted", text: "nothing" }) : foreign(nameText(name)));
   return bars(
     (run.mistaken || []).map(([gold, taken, pairs]) => ({
       label: el("span", null, tool(gold), el("span", { class: "muted", text: " → " }), tool(taken)),
       length: pairs,
       words: count(pairs),
-      change: (gold ?? taken) ? { tool: gold ?? taken } : null,
+      change: (gold ?? taken) ? { tool: gold ?? taken, ...ofRun(number) } : null,
       pairs,
     })),
     "Gold's tool and the tool taken for it, by pairs",
@@ -277,12 +289,9 @@ function madeCard() {
 /** States above everything; figures and fields beside what went wrong. */
 function makeOverview() {
   const causes = head.runs.some(run => run.causes) ? "Root causes, and what mending them would gain" : "Where it differs";
-  const wrong = head.runs.some(run => run.causes)
-    ? perRun(causes, causesView, "groups")
-    : [card(causes, "groups", causesView(head.runs[0]))];
   const right = [
-    ...wrong,
-    ...perRun("Which tool was taken for which", run => ((run.mistaken || []).length ? mistakenView(run) : null)),
+    ...perRun(causes, causesView, "groups"),
+    ...perRun("Which tool was taken for which", (run, at) => ((run.mistaken || []).length ? mistakenView(run, at) : null)),
     madeCard(),
     (head.notes || []).length
       ? card(

@@ -1,6 +1,5 @@
 // One pair: what was asked, what differs and why, the two plans over one another, both texts, the run.
 
-const RUN_KEYS = ["a", "b"];
 const pane = { k: -1, node: null, width: 800 }; // the width is kept: asking would lay out the page anew
 
 /** What detail(k) says of one run. */
@@ -23,7 +22,7 @@ function sideOf(found, which) {
 }
 
 /** Edits as lists in lists: what follows from another stands under it. */
-function editList(edits) {
+function editList(edits, whose) {
   const under = new Map();
   edits.forEach(([, , cause], at) => under.set(cause, [...(under.get(cause) || []), at]));
   const listed = cause => {
@@ -41,7 +40,7 @@ function editList(edits) {
                 class: `code ${roleOfCode(edits[at][0])}`,
                 title: "pairs with this difference",
                 text: edits[at][0],
-                on: { click: () => go(toggled("code", edits[at][0])) },
+                on: { click: () => go({ ...toggled("code", edits[at][0]), ...whose }) },
               }),
               " ",
               el("span", { dir: "auto", class: "words" }, sentence(withoutCode(edits[at]))),
@@ -117,7 +116,7 @@ function sideView(found, side, across) {
         ),
       ),
     );
-  if (side.edits.length) parts.push(under(plural(side.edits.length, "difference"), editList(side.edits)));
+  if (side.edits.length) parts.push(under(plural(side.edits.length, "difference"), editList(side.edits, side.letter ? { of: side.letter.toLowerCase() } : {})));
   if (side.structure) parts.push(el("p", { class: "structure", dir: "auto", text: visible(side.structure) }));
   if (scene) parts.push(under(drawn, sceneView(scene, across)));
   const view = el("div", { class: "side" }, parts, runView(side));
@@ -169,9 +168,14 @@ function goldTexts(found, sides) {
 
 function textsView(found, sides) {
   const parts = [
-    ...sides.map(side =>
-      textView(side.letter ? `Prediction of ${side.letter}` : "Prediction", side.text, side.plan, side.edits, 4),
-    ),
+    ...sides.flatMap(side => {
+      const of = side.letter ? ` of ${side.letter}` : "",
+        mended = side.repairs.length > 0 && side.plan && side.text !== undefined;
+      return [
+        textView(`Prediction${of}${mended ? ", as it came" : ""}`, side.text, side.plan, side.edits, 4),
+        mended ? textView(`Prediction${of}, as it was mended`, null, side.plan, side.edits, 4) : null,
+      ];
+    }),
     ...goldTexts(found, sides),
     ...sides
       .filter(side => side.raw)
@@ -183,7 +187,7 @@ function textsView(found, sides) {
 function pairTools(k) {
   const id = idOf(k),
     place = list.at >= 0 ? `${count(list.at + 1)} of ${count(list.found.length)}` : "not among those found";
-  const command = commandOf(id);
+  const commands = head.runs.map((_, run) => commandOf(id, run));
   return el(
     "div",
     { class: "pair-tools" },
@@ -215,7 +219,10 @@ function pairTools(k) {
     }),
     el("span", { class: "muted place", text: place }),
     copyButton("copy link", () => location.href.split("#")[0] + writeState({ ...readState(""), view: "pairs", id })),
-    command && copyButton("copy command", () => command, { title: visible(command) }),
+    commands.map(
+      (command, run) =>
+        command && copyButton(`copy command${two ? ` of ${LETTER[run]}` : ""}`, () => command, { title: visible(command) }),
+    ),
   );
 }
 
@@ -273,11 +280,11 @@ async function showPair(k) {
         el(
           "p",
           { class: "chips" },
-          stateChip(stateOf(k), two && "A"),
-          two && stateChip(stateOfB(k), "B"),
-          all.score &&
-            all.score[k] >= 0 &&
-            el("span", { class: "muted", title: ALIKE, text: `${alikeText(k)} of calls alike` }),
+          head.runs.map((_, run) => [
+            stateChip(run ? stateOfB(k) : stateOf(k), two && LETTER[run]),
+            scoreOf(k, run) >= 0 && el("span", { class: "muted", title: ALIKE, text: `${alikeText(k, run)} of calls alike` }),
+          ]),
+          two && whoOf(k) && el("span", { class: `chip who ${whoOf(k)}`, text: WHO_WORDS[whoOf(k)] }),
         ),
       ),
       fieldsOf(k),

@@ -11,6 +11,10 @@ const SORTS = [
   ["-edits", "most kinds of difference"],
   ["state", "by state"],
 ];
+const SORTS_B = [
+  ["alikeb", "fewest calls of B alike first"],
+  ["-alikeb", "most calls of B alike first"],
+];
 let last = null;
 
 function makePairs() {
@@ -18,7 +22,7 @@ function makePairs() {
   new ResizeObserver(([one]) => {
     pane.width = one.contentRect.width || innerWidth;
   }).observe(pane.node);
-  const told = [el("span", { id: "found" }), el("span", { id: "deeper", class: "muted" }), el("ul", { id: "chosen", "aria-label": "Filters in force" })];
+  const told = [el("span", { id: "found" }), el("span", { id: "deeper", class: "muted" }), el("ul", { id: "chosen", "aria-label": "Filters in force" }), el("p", { id: "unknown", hidden: true })];
   byId("pairs").append(
     el("aside", { id: "facets", "aria-label": "Filters" }),
     el("div", { class: "column" }, controls(), el("div", { class: "found" }, told), makeList()),
@@ -37,7 +41,8 @@ function controls() {
     spellcheck: "false",
     on: { input: () => go({ view: "pairs", q: search.value || null }, true) },
   });
-  const options = SORTS.map(([value, text]) => el("option", { value, text }));
+  const sorts = two ? [...SORTS.map(([value, text]) => [value, text.replace("calls", "calls of A")]), ...SORTS_B] : SORTS;
+  const options = sorts.map(([value, text]) => el("option", { value, text }));
   const sort = el("select", { id: "sort", "aria-label": "Sort" }, options);
   sort.addEventListener("change", () => go({ sort: sort.value || null }));
   const more = { type: "button", id: "filters", class: "plain", "aria-expanded": "false", "aria-controls": "facets" };
@@ -67,7 +72,7 @@ function facetView(facet, counts) {
   const top = Math.max(1, ...shown.map(at => counts[at]));
   const whole = () => {
     wholeLists.add(key);
-    showFacets(last.counts);
+    showFacets(last);
   };
   const remember = event => (event.target.open ? opened.add(key) : opened.delete(key));
   return el(
@@ -81,6 +86,30 @@ function facetView(facet, counts) {
     ),
     left > 0 &&
       el("button", { type: "button", class: "plain more", text: `${count(left)} more`, on: { click: whole } }),
+  );
+}
+
+/** Of two runs, whose differences, tools and arguments are asked for. */
+function whoseView() {
+  const choices = [
+    ["", "either"],
+    ["a", "A"],
+    ["b", "B"],
+  ];
+  return el(
+    "div",
+    { class: "whose", role: "group", "aria-label": "Differences of" },
+    el("span", { class: "muted", text: "Differences of" }),
+    choices.map(([of, text]) =>
+      el("button", {
+        type: "button",
+        class: "value",
+        "aria-pressed": String((state.of || "") === of),
+        data: { facet: "of", value: of },
+        on: { click: () => go({ of: of || null }) },
+        text,
+      }),
+    ),
   );
 }
 
@@ -101,10 +130,12 @@ function valueButton(key, value, n, top) {
 }
 
 /** The facets anew; what had the focus keeps it. */
-function showFacets(counts) {
+function showFacets({ facets, counts }) {
   const focused = document.activeElement?.dataset ?? {},
     { facet, value } = focused;
-  byId("facets").replaceChildren(...all.facets.map((one, at) => facetView(one, counts[at])).filter(Boolean));
+  const shown = facets.map((one, at) => facetView(one, counts[at]));
+  if (two) shown.splice(facets.findIndex(one => one.key === "code"), 0, whoseView());
+  byId("facets").replaceChildren(...shown.filter(Boolean));
   if (facet)
     [...byId("facets").querySelectorAll("button.value")]
       .find(one => one.dataset.facet === facet && one.dataset.value === value)
@@ -151,17 +182,20 @@ function showChosen() {
 
 /** Find the pairs anew, where what is asked for has changed, or again where there is more to be found in. */
 function refilter(again = false) {
-  const asked = JSON.stringify([FILTERS.map(key => state[key]), state.fields, state.sort]);
+  const asked = JSON.stringify([FILTERS.map(key => state[key]), state.fields, state.sort, state.of]);
   if (!again && last && last.asked === asked) return;
   const begun = performance.now(),
     found = matching(state);
   last = { asked, ...found };
   showList(found.found);
-  showFacets(found.counts);
+  showFacets(found);
   showChosen();
   const words = filtered() ? `${count(found.found.length)} of ${plural(all.n, "pair")}` : plural(all.n, "pair");
+  const unknown = unknownIn(state).join("; ");
+  byId("unknown").hidden = !unknown;
+  byId("unknown").textContent = unknown;
   byId("found").textContent = words;
-  say(words);
+  say(unknown ? `${words}; ${unknown}` : words);
   performance.measure("filter", { start: begun, end: performance.now() });
 }
 

@@ -1,8 +1,8 @@
 // What is shown stands in the address behind #, so that links, back and forward work.
 
-const PLAIN = ["view", "id", "state", "stateb", "who", "code", "tool", "argument", "q", "sort"];
+const PLAIN = ["view", "id", "state", "stateb", "who", "of", "code", "tool", "argument", "q", "sort"];
 const VIEWS = ["overview", "pairs", "compare"];
-const EMPTY_IS_NONE = ["q", "sort"]; // a tool or a value may have an empty name, and be asked for by it
+const EMPTY_IS_NONE = ["q", "sort", "of"]; // a tool or a value may have an empty name, and be asked for by it
 const FILTERS = ["state", "stateb", "who", "code", "tool", "argument", "q"];
 
 /** The state that an address names; what it does not know is left out. */
