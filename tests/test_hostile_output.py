@@ -40,29 +40,30 @@ MARKUP = re.compile(r"<\w|(?<!\\)\]\(")
 
 ROWS = ("text", "json", "jsonl", "csv", "md")
 WHOLE = ("text", "json", "csv", "md")
+CI = ("github", "sarif")
 DRAWN = ("svg", "png", "pdf", "dot", "mermaid")
 TABLES = ("text", "md", "tex", "csv", "svg")
 LISTED = ("text", "md", "csv", "json", "jsonl")
 CATALOGS = ("openai", "anthropic", "gemini", "mcp", "jsonschema", "planeval")
 GRAMMARS = ("json-schema", "lark", "gbnf")
 CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "diff": (("diff", "pred.jsonl", "gold.jsonl"), (*ROWS, "junit", "html")),
-    "diff one": (("diff", "pred.json", "gold.json"), ("text", "json", "html", "listing", "boxes", *DRAWN)),
+    "diff": (("diff", "pred.jsonl", "gold.jsonl"), (*ROWS, "junit", *CI, "html")),
+    "diff one": (("diff", "pred.json", "gold.json"), ("text", "json", *CI, "html", "listing", "boxes", *DRAWN)),
     "diff by a name": (("diff", "pred.jsonl", "gold.jsonl", "--id", "HOSTILE"), ("text",)),
     "diff a patch": (("diff", "pred.json", "gold.json", "--patch"), ("",)),
-    "score": (("score", "pred.jsonl", "gold.jsonl", "--by", "kind"), (*WHOLE, "html", "junit")),
+    "score": (("score", "pred.jsonl", "gold.jsonl", "--by", "kind"), (*WHOLE, "html", "junit", "github")),
     "score rows": (("score", "pred.jsonl", "gold.jsonl", "--only", "failures"), ("text",)),
-    "compare": (("compare", "pred.jsonl", "gold2.jsonl", "--gold", "gold.jsonl"), (*ROWS, "html", "junit")),
-    "compare files so named": (("compare", "NAMED.jsonl", "gold2.jsonl", "--gold", "gold.jsonl"), (*ROWS, "junit")),
-    "diff files so named": (("diff", "NAMED.jsonl", "gold.jsonl"), (*ROWS, "junit", "html")),
-    "score files so named": (("score", "NAMED.jsonl", "gold.jsonl"), (*WHOLE, "html", "junit")),
+    "compare": (("compare", "pred.jsonl", "gold2.jsonl", "--gold", "gold.jsonl"), (*ROWS, "html", "junit", "github")),
+    "compare files so named": (("compare", "NAMED.jsonl", "gold2.jsonl", "--gold", "gold.jsonl"), (*ROWS, "junit", "github")),
+    "diff files so named": (("diff", "NAMED.jsonl", "gold.jsonl"), (*ROWS, "junit", *CI, "html")),
+    "score files so named": (("score", "NAMED.jsonl", "gold.jsonl"), (*WHOLE, "html", "junit", "github")),
     "report": (("report", "pred.jsonl", "--gold", "gold.jsonl", "--by", "kind", "--causes", "--title", "HOSTILE"), ("",)),
     "report of files so named": (("report", "NAMED.jsonl", "gold2.jsonl", "--gold", "gold.jsonl"), ("",)),
     "stats of files so named": (("stats", "NAMED.jsonl", "gold.jsonl", "--each"), ROWS),
-    "score as a benchmark": (("score", "answers.jsonl", "bench", "--benchmark", "nestful"), (*ROWS, "junit", "tsv")),
+    "score as a benchmark": (("score", "answers.jsonl", "bench", "--benchmark", "nestful"), (*ROWS, "junit", "github", "tsv")),
     "compare as a benchmark": (
         ("compare", "answers.jsonl", "others.jsonl", "--gold", "bench", "--benchmark", "nestful"),
-        (*ROWS, "junit"),
+        (*ROWS, "junit", "github"),
     ),
     "benchmark failures": (
         ("score", "answers.jsonl", "bench", "--benchmark", "nestful", "--only", "failures"),
@@ -82,7 +83,7 @@ CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "stats": (("stats", "pred.jsonl"), WHOLE),
     "stats each": (("stats", "pred.jsonl", "--each"), ROWS),
     "stats words": (("stats", "pred.jsonl", "--by", "kind"), WHOLE),
-    "check": (("check", "pred.jsonl", "--catalog", "tools.json"), ROWS),
+    "check": (("check", "pred.jsonl", "--catalog", "tools.json"), (*ROWS, *CI)),
     "catalog": (("catalog", "show", "tools.json"), WHOLE),
     "catalog one": (("catalog", "show", "tools.json", "--tool", "fHOSTILE"), ("text",)),
     "too many words": (("catalog", "show", "tools.json", "HOSTILE"), ("",)),
@@ -230,6 +231,12 @@ def files(evil: str) -> Iterator[tuple[str, str]]:
     )
 
 
+ANNOTATION = re.compile(
+    r"::(error|warning|notice) ((file|line|col|title)=[^:,\n]*(,|(?=::)))*::[^\n]*|\d+ more root causes?: .*"
+)
+"""What GitHub takes for a command, of which there are no others."""
+
+
 def wrong(name: str, form: str, done: Done) -> str:
     """What is wrong with what a command printed; "" where nothing is."""
     if done.code not in (0, 1, 2, 3):
@@ -258,6 +265,12 @@ def wrong(name: str, form: str, done: Done) -> str:
             )
         ]
         return next((f"an element's {word!r}" for word in words if TERMINAL.search(word)), "")
+    if form == "github" and (
+        acts := [one for one in done.out.splitlines()[:-1] if not ANNOTATION.fullmatch(one)]
+    ):
+        return f"a line that is no annotation: {acts[0]!r}"
+    if form == "sarif" and done.code < 2:
+        json.loads(done.out)
     if form in ("json", "jsonl") and done.out.strip() and done.code < 2:
         json.loads(done.out) if form == "json" else [json.loads(line) for line in done.out.splitlines()]
     return ""

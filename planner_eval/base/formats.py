@@ -18,6 +18,9 @@ WHOLE = ("json", "csv", "md")
 WRITTEN = ("text", *RECORDS, "junit")
 """Results that also test runners read."""
 
+CI = ("github", "sarif")
+"""What is wrong as CI servers show it: GitHub's annotations and step summary; code scanning's format."""
+
 TABLED = ("text", "md", "tex", "csv", "svg")
 """A table of systems: for people, for documents, for programs, drawn."""
 
@@ -30,7 +33,7 @@ DRAWN = (*PICTURES, "dot", "mermaid")
 NOTATED = ("text", "json", "jsonl", "md", "xml")
 """What a plan in a notation may be: whichever the text is, it is no drawing and no table."""
 
-NAMED = (*WRITTEN, *DRAWN, "tex", "html", TABBED, "parquet", "gz", "bz2", "xz", "zst")
+NAMED = (*WRITTEN, CI[1], *DRAWN, "tex", "html", TABBED, "parquet", "gz", "bz2", "xz", "zst")
 """What suffixes may name: all that some command writes, and what is read but never written."""
 
 SUFFIXES = {"txt": "text", "gv": "dot", "mmd": "mermaid", "xml": "junit"}

@@ -11,9 +11,10 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import CODES, ParseError
-from planner_eval.base.formats import RECORDS
+from planner_eval.base.formats import CI, RECORDS
 from planner_eval.base.tables import table_pieces
 from planner_eval.base.text import counted, did_you_mean, encodable, printable
+from planner_eval.cli.ci import emit_findings, findings_in
 from planner_eval.cli.options import Applies, computing, emit, note, output, reading, refuse_idle, written
 from planner_eval.cli.running import Running, running
 from planner_eval.cli.sources import dataset_places, read_plans
@@ -67,7 +68,7 @@ def _codes(context: click.Context, _option: click.Parameter, given: tuple[str, .
     show_default=True,
     help="The least severity that is shown and that counts.",
 )
-@written("text", *RECORDS, help="How to write the findings.")
+@written("text", *RECORDS, *CI, help="How to write the findings.")
 @running
 @output
 def command(
@@ -101,9 +102,12 @@ def command(
         _refuse_plans(sources)
     reading = {"dialect": dialect, "compute": compute}
     several, alone = len(sources) > 1, len(sources) == 1 and not sources[0].many
-    job = _CheckJob(catalog, reading, {"ignore": ignore, "level": level}, several=several, alone=alone)
+    which = {"ignore": ignore, "level": level}
+    job = _CheckJob(catalog, reading, which, several=several, alone=alone, ci=form in CI)
     with plans_of(sources, job, running) as (found, lines):
-        if found.findings or form != "text" or output is not None:
+        if form in CI:
+            emit_findings(findings_in(lines), form, output, _summary(found, catalog), "planeval check")
+        elif found.findings or form != "text" or output is not None:
             rows = (row for line in lines for row in json.loads(line))
             emit(joined(map(_line, rows)) if form == "text" else table_pieces(rows, form), output)
     if catalog is not None:
@@ -170,6 +174,7 @@ class _CheckJob(PlansJob):
     which: dict[str, Any]
     several: bool
     alone: bool
+    ci: bool = False
 
     def fold(self, data: Any = None) -> _Found:
         """Counts of what was found."""
@@ -177,11 +182,17 @@ class _CheckJob(PlansJob):
 
     def rows(self, pairs: Iterable[Pair], fold: _Found) -> Iterator[str]:
         """A line a plan: its findings."""
+        from planner_eval.scoring.findings import finding_of_check
+
         for record, _ in pairs:
             if record is not None:
                 name = _name(record, several=self.several)
                 found = list(_checked(record, name, self.catalog, self.reading, **self.which))
                 fold.add(found)
+                if self.ci:
+                    findings = [finding_of_check(row, record, many=not self.alone) for row in found]
+                    yield json.dumps(findings)
+                    continue
                 if self.alone:
                     found = [{key: value for key, value in row.items() if key != "record"} for row in found]
                 yield encodable(json.dumps(found, ensure_ascii=False))

@@ -11,7 +11,9 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.formats import DRAWN, WRITTEN, of_suffix
+from planner_eval.base.formats import CI, DRAWN, WRITTEN, of_suffix
+from planner_eval.base.text import counted as counted_noun
+from planner_eval.cli.ci import emit_cases
 from planner_eval.cli.options import (
     Applies,
     cluster_option,
@@ -83,7 +85,7 @@ if TYPE_CHECKING:
 @seed_option
 @picture("--mistaken", DRAWN, "Draw which tool was taken for which; the suffix says how.")
 @benchmark_options
-@written(*WRITTEN, PAGE)
+@written(*WRITTEN, CI[0], PAGE)
 @output
 def command(
     systems: tuple[str, ...],
@@ -319,9 +321,15 @@ def _emit(
     *,
     every: bool,
 ) -> None:
-    from planner_eval.scoring.compare_formats import write_comparison
+    from planner_eval.scoring.compare_formats import compare_cases, write_comparison
 
     wanted = [line.name for line in found.contrasts[0].lines] if every else metrics
+    if form == CI[0]:
+        told = [*cases, *compare_cases(found, limited=bool(cases))]
+        more = write_comparison(found, "md", every=wanted)
+        said = f"{counted_noun(found.n, 'pair')} of {counted_noun(len(found.contrasts) + 1, 'system')}"
+        emit_cases(told, output, said, "planeval compare", [more], limited=bool(cases))
+        return
     emit(write_comparison(found, form, every=wanted, limits=cases), output)
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import DRAWN, WRITTEN, of_suffix
+from planner_eval.base.formats import CI, DRAWN, WRITTEN, of_suffix
+from planner_eval.cli.ci import emit_findings, findings_in
 from planner_eval.cli.diff_rows import draw_each, draw_pair, effects_of, say_distance, say_effects
 from planner_eval.cli.drawing import Look, drawing, is_folder
 from planner_eval.cli.options import Applies, emit, note, outputs, refuse_idle, was_given, written
@@ -60,7 +61,7 @@ PATCHED = ("json", "jsonl", "text", None)
     help="Search that long for the exact graph edit distance (one pair).",
 )
 @click.option("--only", type=click.Choice(["failures"]), help="Leave out what is the same.")
-@written(*WRITTEN, *SHOWN, REPORT, help="How to write the result.")
+@written(*WRITTEN, *CI, *SHOWN, REPORT, help="How to write the result.")
 @drawing
 @running
 @store_option
@@ -106,7 +107,7 @@ def command(
     paired = pe.pair(answers[0], golds, reading=how, id=wanted)
     many = (paired.pred.many or paired.gold.many) and len(wanted) != 1
     shape = _Shape(form, patch, many, only is not None, is_folder(output))
-    named = of_suffix(output, (*WRITTEN, *SHOWN, REPORT))
+    named = of_suffix(output, (*WRITTEN, *CI, *SHOWN, REPORT))
     _refuse_idle(shape, output if patch and named not in PATCHED else None, len(paired.pairs))
     # A world must be able to answer what gold asks; nothing is known of the prediction.
     tools = pe.tool_source(execute, seed="0", facts=golds) if execute else None
@@ -132,6 +133,8 @@ def command(
             _draw(rows, shape, look, output)
         elif shape.run:
             emit(sums.said, None)
+        elif not patch and form in CI:
+            emit_findings(findings_in(lines), form, output, sums.said, "planeval diff")
         else:
             emit(told_rows(lines, job.told, sums), output, plain=patch)
     if seconds is not None:
@@ -177,7 +180,7 @@ def _job(
 
     form = PATCH if shape.patch else "" if shape.pictured else "jsonl" if shape.run else shape.form
     told = Told(form, shape.many or shape.run, places, structure, each)
-    return DiffJob(policy, reading, told, places or form in ("json", "jsonl"), shape.only)
+    return DiffJob(policy, reading, told, places or form in ("json", "jsonl", *CI), shape.only)
 
 
 @contextmanager

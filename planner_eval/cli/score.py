@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import TABBED, WRITTEN
+from planner_eval.base.formats import CI, TABBED, WRITTEN
+from planner_eval.base.text import counted
 from planner_eval.cli.charting import Charted, charting
+from planner_eval.cli.ci import emit_cases
 from planner_eval.cli.drawing import is_folder
 from planner_eval.cli.limits import check_limit
 from planner_eval.cli.options import (
@@ -102,7 +104,7 @@ RUNNING = ("jobs", "record_deadline", "part", "engine", "address", "quiet")
 @click.option("--details", is_flag=True, help="With --benchmark: the paper's further tables as well.")
 @running
 @store_option
-@written(*WRITTEN, TABBED, PAGE, help="How to write it; tsv is a benchmark's own result file.")
+@written(*WRITTEN, CI[0], TABBED, PAGE, help="How to write it; tsv is a benchmark's own result file.")
 @outputs(folder=True, into="keep the run in a folder, DIR/, and go on with one that is there")
 def command(
     pred: str,
@@ -180,7 +182,11 @@ def command(
                 gold is not None,
                 "to files of plans: a run has been scored",
             ),
-            Applies(("causes",), kept or form != "junit", "to other formats: JUnit has test cases alone"),
+            Applies(
+                ("causes",),
+                kept or form not in ("junit", CI[0]),
+                "to other formats: JUnit has test cases alone, and github annotations",
+            ),
             Applies(("store",), kept and not named, "to a run that is kept: -o DIR/"),
             Applies(("output",), not kept or gold is not None, "as a file here, and DIR/ is a folder"),
         ]
@@ -251,13 +257,23 @@ def _tell(
 ) -> int:
     """Write a report, and say what else is to be known of it: the command's exit code."""
     from planner_eval.metrics import METRICS
-    from planner_eval.scoring.report_formats import left_out, write_report
+    from planner_eval.scoring.report_formats import left_out, report_cases, write_report
 
     checked = [check_limit(limit, made.figure(limit.name), lower=_lower(limit)) for limit in limits]
     wanted = METRICS if every else metrics
     about = made.about
     cases = [each.case(file=about.file) for each in checked]
-    if form != PAGE:
+    if form == CI[0]:
+        beside = _left_out(about)
+        emit_cases(
+            report_cases(made, failures=only, limits=cases, beside=beside),
+            output,
+            _said(made),
+            "planeval score",
+            write_report(made, "md", failures=only, every=wanted),
+            limited=bool(limits),
+        )
+    elif form != PAGE:
         told = write_report(made, form, failures=only, every=wanted, limits=cases, beside=_left_out(about))
         emit(told, output)
     note(f"answers: {about.read['answers']}; gold: {about.read['gold']}; paired by {about.pairing}")
@@ -271,6 +287,12 @@ def _tell(
         note("nothing could be scored: no gold plan could be read")
         return 3
     return int(bool(below) or bool(about.repeated) or made.totals.pairs > made.judged)
+
+
+def _said(made: Report) -> str:
+    """How many pairs are in which state, in one line."""
+    states = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in made.states().items())
+    return f"{counted(made.totals.pairs, 'pair')}: {states or 'none'}"
 
 
 def _left_out(about: About) -> list[Case]:

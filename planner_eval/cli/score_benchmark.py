@@ -12,10 +12,12 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.formats import TABBED
+from planner_eval.base.formats import CI, TABBED
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.tables import table
+from planner_eval.base.text import counted
 from planner_eval.cli.charting import Charted
+from planner_eval.cli.ci import emit_cases
 from planner_eval.cli.drawing import is_folder
 from planner_eval.cli.limits import Checked, check_limit
 from planner_eval.cli.options import Applies, Threshold, bundled, emit, note, refuse_idle
@@ -187,7 +189,13 @@ def tell(
     """
     checked = [_checked(scored, limit) for limit in limits]
     cases = [each.case(file=pred) for each in checked]
-    emit([*_pieces(scored, pred, form, cases, failures), more], output)
+    if form == CI[0]:
+        said = f"{scored.benchmark.name}: {counted(scored.matched.answers, 'answer')}"
+        told = _cases(scored, pred, cases, failures)
+        shown = _pieces(scored, pred, "md", cases, failures)
+        emit_cases(told, output, said, "planeval score", shown, limited=bool(cases))
+    else:
+        emit([*_pieces(scored, pred, form, cases, failures), more], output)
     for said in scored.notes:
         note(said)
     note(f"answers: {scored.read}; matched by {scored.matched.by}")
@@ -232,7 +240,9 @@ def _pieces(scored: Scored, pred: str, form: str, limits: list[Case], failures: 
     if form == TABBED:
         yield scored.result_file()
     elif form == "junit":
-        yield _junit(scored, pred, limits, failures)
+        from planner_eval.scoring.junit import junit
+
+        yield junit(_cases(scored, pred, limits, failures))
     else:
         yield from shown_pieces(scored, form=form, rows=failures, failures=failures)
 
@@ -402,9 +412,9 @@ def _runner(bench: Benchmark, asked: Published) -> AbstractContextManager[Any]:
     return bench.runner(asked.tools, level=asked.isolation)
 
 
-def _junit(scored: Scored, pred: str, limits: list[Case], failures: bool) -> str:
+def _cases(scored: Scored, pred: str, limits: list[Case], failures: bool) -> list[Case]:
     """A test case a threshold and a record: whether it counts as solved under the last variant."""
-    from planner_eval.scoring.junit import Case, junit, outcome
+    from planner_eval.scoring.junit import Case, outcome
 
     variant, report = list(scored.reports.items())[-1]
     file = "standard input" if pred == "-" else pred
@@ -424,7 +434,7 @@ def _junit(scored: Scored, pred: str, limits: list[Case], failures: bool) -> str
         cases += [
             Case(name, "error", what, f"{said}; it does not count", "", file, group=group) for name in ids
         ]
-    return junit(cases)
+    return cases
 
 
 def _unsolved(row: SampleScore) -> str:

@@ -10,12 +10,13 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.limits import Span
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import did_you_mean
-from planner_eval.comparison.align import Matching
+from planner_eval.comparison.align import Matching, match
 from planner_eval.comparison.diff import Diff
 from planner_eval.metrics.counts import Counts
 from planner_eval.metrics.facts import Facts
 from planner_eval.plan.canonical import value_key
 from planner_eval.plan.model import Plan
+from planner_eval.plan.rewire import moved, plan_of, with_arguments
 
 WRONG_AT_MOST = 0.95
 """What an answer is worth at most that does not mean the same as gold, however little is wrong."""
@@ -29,7 +30,7 @@ class Weights(NamedTuple):
         calls: The right tools are called: F1 of calls.
         arguments: Their arguments are right in name and value: F1 of arguments.
         references: Outputs of the right calls are taken in the right places: F1 of references.
-        structure: Calls need the calls that they should, and stand after them: F1 of dependencies.
+        structure: Arguments take an output of the right call, whichever, that is there by then: F1 of these.
     """
 
     format: float = 0.1
@@ -104,8 +105,8 @@ def weights_of(given: Mapping[str, float] | Weights | None) -> Weights:
 def parts_of(found: Matching) -> dict[str, float | None]:
     r"""The parts of an answer but its format, each from 0 to 1; None where neither plan has any of it.
 
-    Only calls of gold's own tool earn something, and only once: of equal calls of the prediction those earn
-    that are right, else one. So nothing that is added earns but what is right itself.
+    Only calls of gold's own tool earn something. Of equal calls of the prediction as many count as are right,
+    else one; the others are too much. So nothing that is added earns but what is right itself.
 
     Args:
         found: What :func:`planner_eval.comparison.align.match` gave.
@@ -116,16 +117,18 @@ def parts_of(found: Matching) -> dict[str, float | None]:
     {'calls': 0.6666666666666666, 'arguments': 0.6666666666666666, 'references': None, 'structure': None}
     """
     facts = Facts(found)
-    copies = _copies(facts)
-    pairs = [pair for pair in facts.same_name if pair[0] not in copies]
+    surplus = _copies(facts)
+    if surplus:  # what is said again changes nothing of what the rest is worth, and counts as too much
+        facts = Facts(match(_without(found.pred, surplus), found.gold, found.policy, found.terms))
+    extra = [found.pred.calls[at] for at in surplus]
+    edges = [edge for edge in found.pred.written.edges if edge.consumer in surplus]
     counted = facts.arguments
-    right = sum(counted.right) - sum(_right(facts, gold) for pred, gold in facts.same_name if pred in copies)
-    place: dict[int, int] = dict(pairs)
+    arguments = sum(counted.pred) + sum(len(call.arguments) for call in extra)
     parts = {
-        "calls": Counts(len(pairs), len(facts.pred.calls), facts.gold_calls),
-        "arguments": Counts(right, sum(counted.pred), sum(counted.gold)),
-        "references": _references(facts, place),
-        "structure": _dependencies(facts, place),
+        "calls": Counts(len(facts.same_name), len(facts.pred.calls) + len(extra), facts.gold_calls),
+        "arguments": Counts(sum(counted.right), arguments, sum(counted.gold)),
+        "references": _references(facts, len(edges)),
+        "structure": _structure(facts, len({(e.producer, e.consumer, e.argument) for e in edges})),
     }
     return {name: each.f1 for name, each in parts.items()}
 
@@ -187,28 +190,30 @@ def _root(found: Diff, at: int) -> int:
     return at
 
 
-def _copies(facts: Facts) -> set[int]:
-    """Calls of the prediction that say again what another one says, and are not right themselves."""
+def _copies(facts: Facts) -> dict[int, int]:
+    """Calls of the prediction that only say again what another one says, and that one.
+
+    Of equal calls as many are none as gold makes of them, and one where that is none.
+    """
     groups: dict[int, list[int]] = {}
     for at, number in enumerate(_equal(facts.pred)):
         groups.setdefault(number, []).append(at)
     many = [group for group in groups.values() if len(group) > 1]
     if not many:
-        return set()
+        return {}
     whole, partner = {*facts.whole_calls}, dict(facts.same_name)
-    found: set[int] = set()
+    found: dict[int, int] = {}
     for group in many:
-        paired = [at for at in group if at in partner]
-        best = sorted(paired, key=lambda at: -_right(facts, partner[at]))[:1]
-        found.update({*paired} - ({at for at in paired if partner[at] in whole} or {*best}))
+        right = [at for at in group if at in partner and partner[at] in whole] or group[:1]
+        found |= {at: right[0] for at in group if at not in right}
     return found
 
 
 def _equal(plan: Plan) -> list[int]:
     """A number for each call of a plan, the same for equal ones: what refers to equal calls is equal."""
+    numbers = [*range(len(plan.calls))]
     if len({(call.app, call.name) for call in plan.calls}) == len(plan.calls):
-        return [*range(len(plan.calls))]
-    numbers: list[int] = [*range(len(plan.calls))]
+        return numbers
     known: dict[Any, int] = {}
     for at, call in enumerate(plan.calls):
         said = sorted(((name, value_key(value, numbers)) for name, value in call.arguments), key=repr)
@@ -216,31 +221,39 @@ def _equal(plan: Plan) -> list[int]:
     return numbers
 
 
-def _right(facts: Facts, gold: int) -> int:
-    """How many arguments of a call of gold its partner of the same name has right."""
-    wrong = facts.differing.get(gold, {})
-    return sum(name not in wrong for name, _ in facts.gold.calls[gold].arguments)
+def _without(plan: Plan, copies: Mapping[int, int]) -> Plan:
+    """A plan without copies; what refers to one refers to the call that it is a copy of."""
+    kept = [at for at in range(len(plan.calls)) if at not in copies]
+    place = {at: new for new, at in enumerate(kept)}
+    place |= {at: place[of] for at, of in copies.items()}
+    calls = [
+        with_arguments(plan.calls[at], tuple((n, moved(v, place)) for n, v in plan.calls[at].arguments))
+        for at in kept
+    ]
+    return plan_of(calls)
 
 
-def _references(facts: Facts, place: Mapping[int, int]) -> Counts:
-    ours, theirs = facts.pred_edges, facts.gold_edges
+def _references(facts: Facts, extra: int) -> Counts:
+    """References of the right call to the right output of the right call."""
+    place, ours, theirs = dict(facts.same_name), facts.pred_edges, facts.gold_edges
     wanted = {(e.producer, e.consumer, e.argument, e.at, e.path) for e in theirs}
     found = {
         (place[e.producer], place[e.consumer], e.argument, e.at, e.path)
         for e in ours
         if e.producer in place and e.consumer in place
     }
-    return Counts(len(found & wanted), len(ours), len(theirs))
+    return Counts(len(found & wanted), len(ours) + extra, len(theirs))
 
 
-def _dependencies(facts: Facts, place: Mapping[int, int]) -> Counts:
-    """Pairs of calls of which one needs the other; one written the wrong way round is not right."""
-    ours = {(e.producer, e.consumer) for e in facts.pred_edges}
-    theirs = {(e.producer, e.consumer) for e in facts.gold_edges}
-    turned = {(p, c) for p, c in ours if p >= c} if facts.matching.policy.order != "free" else set()
+def _structure(facts: Facts, extra: int) -> Counts:
+    """Which call's output goes into which argument, whatever the output; not where it is not there yet."""
+    place = dict(facts.same_name)
+    ours = {(e.producer, e.consumer, e.argument) for e in facts.pred_edges}
+    theirs = {(e.producer, e.consumer, e.argument) for e in facts.gold_edges}
+    free = facts.matching.policy.order == "free"
     found = {
-        (place[p], place[c])
-        for p, c in ours
-        if p in place and c in place and ((p, c) not in turned or place[p] >= place[c])
+        (place[p], place[c], name)
+        for p, c, name in ours
+        if p in place and c in place and (free or p < c or place[p] >= place[c])
     }
-    return Counts(len(found & theirs), len(ours), len(theirs))
+    return Counts(len(found & theirs), len(ours) + extra, len(theirs))

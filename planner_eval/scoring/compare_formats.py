@@ -68,7 +68,7 @@ def write_comparison(
     if form == "jsonl":
         return "\n".join(json.dumps(sample, ensure_ascii=False) for sample in _samples(found))
     if form == "junit":
-        return junit([*limits, *_cases(found, limited=bool(limits))])
+        return junit([*limits, *compare_cases(found, limited=bool(limits))])
     kept = [index for index, line in enumerate(found.contrasts[0].lines) if _exists(found, index, every)]
     if form == "csv":
         return table(flat_rows(found, range(len(found.contrasts[0].lines)), found.names), form)
@@ -249,8 +249,13 @@ def _value(tally: Tally | None) -> float | None:
     return None if tally is None else tally.value
 
 
-def _cases(found: Comparison, *, limited: bool) -> list[Case]:
-    """A test case a sample and system: it fails where only the first is right."""
+def compare_cases(found: Comparison, *, limited: bool) -> list[Case]:
+    """A test case a sample and system: it fails where only the first is right.
+
+    Args:
+        found: The comparison.
+        limited: Whether thresholds decide, so that a sample may be lost.
+    """
     cases = []
     for each in found.contrasts:
         first, second = each.names

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 _NO_XML = "[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-_NO_FILES = ("standard input", "predictions", "gold", "plans", "the text")
+NO_FILES = ("standard input", "predictions", "gold", "plans", "the text")
 """What records are called that come from no file."""
 
 
@@ -140,7 +140,7 @@ def _element(case: Case, suite: str) -> Element:
 
     group = f"{suite}.{case.group}" if case.group else suite
     element = Element("testcase", name=_line(case.name), classname=_line(group))
-    if case.file is not None and case.file not in _NO_FILES:
+    if case.file is not None and case.file not in NO_FILES:
         element.set("file", _line(case.file))
     if case.line is not None:
         element.set("line", str(case.line))

@@ -77,7 +77,7 @@ def write_report(
         return joined("\n", (json.dumps(row_data(row), ensure_ascii=False) for row in rows))
     if form == "junit":
         limited = bool(limits)
-        cases = chain(limits, (_case(row, limited=limited) for row in rows), beside)
+        cases = report_cases(report, failures=failures, limits=limits, beside=beside)
         outcomes = Counter(case.outcome for case in (*limits, *beside))
         for state, count in report.states().items():
             outcomes[outcome(state, limited=limited)] += count * (not failures or state != "same")
@@ -95,6 +95,14 @@ def write_report(
         blocks = [table(figure_rows(kept), form), *_breakdowns(report, kept, form), *_costs(report, form)]
         return _blocks(_table_lines(rows) if listed else None, blocks)
     return _blocks(_lines(rows, report.totals.width) if listed else None, _text(report, kept))
+
+
+def report_cases(
+    report: Report, *, failures: bool = False, limits: Sequence[Case] = (), beside: Sequence[Case] = ()
+) -> Iterator[Case]:
+    """The thresholds and pairs of a report as test cases, as :func:`write_report` takes them."""
+    rows = (row for row in report.rows if not failures or row.state != "same")
+    return chain(limits, (_case(row, limited=bool(limits)) for row in rows), beside)
 
 
 def joined(between: str, pieces: Iterable[str]) -> Iterator[str]:

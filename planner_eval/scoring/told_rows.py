@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
+from planner_eval.base.formats import CI
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import encodable, one_line, printable
 from planner_eval.records.files import Record
 from planner_eval.records.rows import STATES, Row, row_data
 from planner_eval.scoring.diff_sums import DiffSums
+from planner_eval.scoring.findings import findings_of
 from planner_eval.scoring.junit import Case, junit_pieces
 from planner_eval.scoring.row_formats import case, explanation, flat, in_short
 
@@ -32,7 +34,8 @@ class Told(NamedTuple):
     """How compared pairs are told.
 
     Args:
-        form: One of :data:`~planner_eval.base.formats.WRITTEN`, or :data:`PATCH`; "" tells nothing.
+        form: One of :data:`~planner_eval.base.formats.WRITTEN` or :data:`~planner_eval.base.formats.CI`, or
+            :data:`PATCH`; "" tells nothing.
         many: False for one pair, which is told in full instead of on one line.
         places: Tell line and column of each edit of one pair as well.
         structure: Tell, as text of one pair or as JSON, how the structure differs, call by call.
@@ -67,6 +70,8 @@ def told_row(row: Row, record: Record | None, told: Told) -> str:
         return _json([row.id[: _WIDTH + 1], printable(in_short(row)[: _WIDTH + 1])])
     if told.form == "junit":
         return _json(case(row, record))
+    if told.form in CI:
+        return _json(findings_of(row, record, many=told.many))
     return _json(encodable(_piece(row, told)))
 
 

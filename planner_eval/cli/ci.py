@@ -1,0 +1,82 @@
+"""What is wrong as CI servers show it: written where they look for it."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+from planner_eval.cli.options import emit, note
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from planner_eval.scoring.findings import Finding
+    from planner_eval.scoring.junit import Case
+
+
+def findings_in(lines: Iterable[str]) -> list[Finding]:
+    """The findings of a job's lines, each a JSON list of them."""
+    from planner_eval.scoring.findings import Finding
+
+    return [Finding(*data) for line in lines if line for data in json.loads(line)]
+
+
+def emit_findings(findings: Sequence[Finding], form: str, output: str | None, said: str, title: str) -> None:
+    """Write findings, and of ``github`` the step's summary, where the variable names its file.
+
+    Args:
+        findings: What was found.
+        form: One of :data:`planner_eval.base.formats.CI`.
+        output: The file that they go to; None for standard output.
+        said: What all is about, in one line.
+        title: The summary's heading.
+    """
+    root = os.environ.get("GITHUB_WORKSPACE")
+    if form == "sarif":
+        from planner_eval.scoring.sarif import sarif
+
+        emit(sarif(findings, root), output)
+        return
+    from planner_eval.scoring.github import annotated, summary
+
+    emit(annotated(findings, said, root), output)
+    append_summary(summary(findings, said, title))
+
+
+def append_summary(lines: Iterable[str]) -> None:
+    """Append Markdown to the summary of GitHub's step, where there is one, as far as it may grow."""
+    from planner_eval.scoring.github import SUMMARY, within
+
+    file = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not file:
+        return
+    try:
+        with open(file, "a", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+            stream.writelines(f"{line}\n" for line in within(lines, SUMMARY - stream.tell()))
+    except OSError as error:
+        note(f"{file}, the summary of the step, cannot be written: {error.strerror or error}")
+
+
+def emit_cases(
+    cases: Iterable[Case], output: str | None, said: str, title: str, more: Iterable[str], *, limited: bool
+) -> None:
+    """Write test cases that failed as annotations, and figures into the step's summary.
+
+    Args:
+        cases: The cases: thresholds and pairs.
+        output: The file that annotations go to; None for standard output.
+        said: What all is about, in one line.
+        title: The summary's heading.
+        more: The summary's text, as Markdown.
+        limited: Whether there are thresholds, which alone decide; else pairs warn.
+    """
+    from planner_eval.scoring.findings import findings_of_case
+    from planner_eval.scoring.github import annotated
+    from planner_eval.scoring.junit import NOTHING_SAID
+
+    hard = ("repeated", *NOTHING_SAID)
+    levels = ((case, "error" if limited or case.code in hard else "warning") for case in cases)
+    found = [one for case, level in levels for one in findings_of_case(case, level=level)]
+    emit(annotated(found, said, os.environ.get("GITHUB_WORKSPACE")), output)
+    append_summary([f"## {title}", "", said, "", *"".join(more).splitlines()])

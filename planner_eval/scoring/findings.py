@@ -1,0 +1,177 @@
+"""What is wrong, mistake by mistake, as CI servers show it: where it is, and which mistakes are one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from planner_eval.base.named import NamedTuple
+from planner_eval.base.text import printable
+from planner_eval.comparison.diff import Diff, Edit
+from planner_eval.records.files import Record
+from planner_eval.records.rows import STATES, Row, Spans
+from planner_eval.scoring.diff_sums import differs
+from planner_eval.scoring.junit import NO_FILES, Case
+
+LEVELS = ("error", "warning", "note")
+"""How serious a finding is, the worst first."""
+
+
+class Finding(NamedTuple):
+    """One mistake in one record.
+
+    Args:
+        code: What kind of mistake it is: an edit's code, a state, a check's code.
+        about: The tool, or the tool's argument, ``book(seats)``; "" where it concerns neither.
+        message: What was found, on one line.
+        level: One of :data:`LEVELS`.
+        record: The record's name; "" where there is one alone.
+        file: The file that it is about.
+        line: The line there, counted from 1.
+        column: The column there, likewise.
+        follows: How many differences follow from it.
+    """
+
+    code: str
+    about: str
+    message: str
+    level: str = "error"
+    record: str = ""
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    follows: int = 0
+
+    @property
+    def said(self) -> str:
+        """The record and what was found, on one line."""
+        return f"{self.record}: {self.message}" if self.record else self.message
+
+
+class Group(NamedTuple):
+    """Findings that are one and the same mistake.
+
+    Args:
+        first: The first of them.
+        records: The names of the records that have it, each once, in their order.
+        times: How many they are.
+        follows: How many differences follow from them.
+    """
+
+    first: Finding
+    records: tuple[str, ...]
+    times: int
+    follows: int
+
+    @property
+    def name(self) -> str:
+        """The code, and what it concerns."""
+        return f"{self.first.code} in {self.first.about}" if self.first.about else self.first.code
+
+
+def findings_of(row: Row, record: Record | None, *, many: bool) -> list[Finding]:
+    """The root causes of a compared pair.
+
+    Args:
+        row: The pair.
+        record: The prediction, or gold where there is none.
+        many: Whether it is one of many.
+    """
+    name = row.id if many else ""
+    file, line = place_of(record)
+    if row.diff is None:
+        said = (row.error or STATES[row.state]).splitlines()[0]
+        return [Finding(row.state, "", f"{row.state.replace('_', ' ')}: {said}", "error", name, file, line)]
+    if differs(row):
+        return [Finding("effect", "", row.in_effect, "error", name, file, line)]
+    counts = _followers(row.diff)
+    spans = None if many else Spans(row.diff.pred)
+    found = []
+    for at, edit in enumerate(row.diff.edits):
+        if edit.cause is None:
+            place = spans.line_of(edit.pred) if spans is not None and edit.pred is not None else None
+            one = Finding(
+                edit.code, _about(row.diff, edit), printable(edit.message), "error", name, file, line
+            )
+            if place is not None:
+                one = one._replace(line=place[0], column=place[1])
+            found.append(one._replace(follows=counts[at]))
+    return found
+
+
+def findings_of_case(case: Case, *, level: str = "error") -> Iterator[Finding]:
+    """What a test case says where it did not pass, and may not.
+
+    Args:
+        case: The case.
+        level: How serious it is.
+    """
+    if case.outcome in ("failure", "error"):
+        file = None if case.file in NO_FILES else case.file
+        yield Finding(case.code, "", case.message, level, case.name, file, case.line)
+
+
+def finding_of_check(row: Mapping[str, Any], record: Record, *, many: bool) -> Finding:
+    """What `planeval check` found in a plan.
+
+    Args:
+        row: What it says of it.
+        record: The plan's record.
+        many: Whether it is one of many.
+    """
+    file, line = place_of(record)
+    about = row["tool"] or ""
+    if about and row["argument"] is not None:
+        about = f"{about}({row['argument']})"
+    level = {"info": "note"}.get(row["severity"], row["severity"])
+    name = str(row["record"]) if many else ""
+    found = Finding(row["code"], about, printable(row["message"]), level, name, file, line)
+    return found if many or row["line"] is None else found._replace(line=row["line"], column=row["column"])
+
+
+def place_of(record: Record | None) -> tuple[str | None, int | None]:
+    """File and line of a record; no file of what comes from none."""
+    if record is None or record.file in NO_FILES:
+        return None, None
+    return record.file, record.line
+
+
+def grouped(findings: Iterable[Finding]) -> list[Group]:
+    """Findings put together where they are one mistake: the worst first, then those of most records.
+
+    Args:
+        findings: The findings, in the order of the records.
+
+    >>> wrong = [Finding("call.missing", "f", "f is missing", record=name) for name in "ab"]
+    >>> groups = grouped([Finding("cut", "", "cut off", record="c"), *wrong])
+    >>> [(group.name, group.records) for group in groups]
+    [('call.missing in f', ('a', 'b')), ('cut', ('c',))]
+    """
+    groups: dict[tuple[str, str, str], list[Finding]] = {}
+    for one in findings:
+        groups.setdefault((one.level, one.code, one.about), []).append(one)
+    made = [
+        Group(
+            many[0], tuple(dict.fromkeys(one.record for one in many)), len(many), sum(f.follows for f in many)
+        )
+        for many in groups.values()
+    ]
+    return sorted(made, key=lambda one: (LEVELS.index(one.first.level), -len(one.records), -one.follows))
+
+
+def _followers(found: Diff) -> list[int]:
+    """For each root cause how many differences follow from it."""
+    counts, roots = [0] * len(found.edits), [0] * len(found.edits)
+    for at, edit in enumerate(found.edits):  # causes stand before consequences
+        roots[at] = at if edit.cause is None else roots[edit.cause]
+        counts[roots[at]] += edit.cause is not None
+    return counts
+
+
+def _about(found: Diff, edit: Edit) -> str:
+    for plan, place in ((found.gold, edit.gold), (found.pred, edit.pred)):
+        if place is not None and place.call is not None:
+            tool = plan.calls[place.call].tool
+            named = printable(tool if place.argument is None else f"{tool}({place.argument})")
+            return named.replace("\n", "\\n")
+    return ""

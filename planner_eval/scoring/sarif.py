@@ -1,0 +1,97 @@
+"""Findings as SARIF 2.1.0, which code scanning and editors read.
+
+Source: Static Analysis Results Interchange Format 2.1.0, an OASIS standard.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from typing import Any
+from urllib.parse import quote
+
+from planner_eval._version import __version__
+from planner_eval.base.errors import CODES
+from planner_eval.base.text import counted
+from planner_eval.comparison.edits import EDITS
+from planner_eval.records.rows import STATES
+from planner_eval.scoring.findings import LEVELS, Finding
+from planner_eval.scoring.github import from_root
+
+MOST = 5_000
+"""Results that GitHub's code scanning shows of a run."""
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def sarif(findings: Sequence[Finding], root: str | None = None) -> Iterator[str]:
+    """A SARIF log of one run, in pieces; of more than :data:`MOST` findings the worst, and it says so.
+
+    Args:
+        findings: What was found.
+        root: The folder that the files of the repository lie in; the working directory when left out.
+
+    >>> log = json.loads("".join(sarif([Finding("cut", "", "cut off", record="q1", file="p.jsonl", line=3)])))
+    >>> log["runs"][0]["results"][0]["message"]["text"]
+    'q1: cut off'
+    """
+    kept = sorted(findings, key=lambda one: LEVELS.index(one.level))[:MOST]
+    codes = sorted({one.code for one in kept})
+    driver = {"name": "planeval", "version": __version__, "rules": [_rule(code) for code in codes]}
+    log = {
+        "$schema": _SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": driver},
+                "columnKind": "unicodeCodePoints",
+                "invocations": [_invocation(len(findings) - len(kept))],
+                "results": [_result(one, codes.index(one.code), root) for one in kept],
+            }
+        ],
+    }
+    yield json.dumps(log, ensure_ascii=False, indent=1)
+
+
+def _rule(code: str) -> dict[str, Any]:
+    said = EDITS.get(code) or CODES.get(code) or STATES.get(code) or code
+    return {"id": code, "shortDescription": {"text": said}}
+
+
+def _invocation(left: int) -> dict[str, Any]:
+    if not left:
+        return {"executionSuccessful": True}
+    said = f"{counted(left, 'finding')} are left out: {MOST:,} of {left + MOST:,} are shown, the worst first"
+    return {
+        "executionSuccessful": True,
+        "toolExecutionNotifications": [{"level": "warning", "message": {"text": said}}],
+    }
+
+
+def _result(finding: Finding, rule: int, root: str | None) -> dict[str, Any]:
+    said = (finding.code, finding.about, finding.record, finding.message, finding.file or "")
+    digest = blake2b(json.dumps(said).encode(), digest_size=16).hexdigest()
+    found: dict[str, Any] = {
+        "ruleId": finding.code,
+        "ruleIndex": rule,
+        "level": finding.level,
+        "message": {"text": finding.said},
+        "partialFingerprints": {"planeval/v1": digest},
+    }
+    file = from_root(finding.file, root)
+    if file is not None:
+        place: dict[str, Any] = {"artifactLocation": {"uri": _uri(file)}}
+        if finding.line is not None:
+            column = {} if finding.column is None else {"startColumn": finding.column}
+            place["region"] = {"startLine": finding.line, **column}
+        found["locations"] = [{"physicalLocation": place}]
+    told = {"record": finding.record, "about": finding.about}
+    if any(told.values()):
+        found["properties"] = {name: value for name, value in told.items() if value}
+    return found
+
+
+def _uri(file: str) -> str:
+    named = quote(file, safe="/~.-_", errors="backslashreplace")
+    return f"file://{named}" if file.startswith("/") else named

@@ -1,0 +1,381 @@
+"""What CI servers are given: annotations, a step's summary, SARIF, the action and the hook of pre-commit."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from planner_eval.scoring import github
+from planner_eval.scoring.findings import Finding, grouped
+from planner_eval.scoring.github import MOST, SUMMARY, annotated, from_root, summary, within
+from planner_eval.scoring.sarif import sarif
+from tests.conftest import ROOT
+
+DEMO = ROOT / "data" / "demo"
+RATES = ROOT / "data" / "catalogs" / "rates.json"
+COMMAND = re.compile(r"::(error|warning|notice) ((?:\w+=[^,:\n]*,?)+)::[^\n]*")
+
+
+def planeval(*argv: object, folder: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GITHUB_")}
+    return subprocess.run(
+        [sys.executable, "-m", "planner_eval", *map(str, argv)],
+        cwd=folder,
+        env=kept | {"PYTHONPATH": str(ROOT)} | environment,
+        capture_output=True,
+        text=True,
+    )
+
+
+def jsonl(file: Path, *records: dict[str, Any]) -> Path:
+    file.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> tuple[Path, Path]:
+    """Four pairs: the same value is wrong twice, one call is missing, one is right."""
+    preds = ["f(x=2)", "f(x=2)", "f(x=1)", "f(x=1)"]
+    golds = ["f(x=1)", "f(x=1)", "f(x=1)\ng()", "f(x=1)"]
+    return (
+        jsonl(tmp_path / "pred.jsonl", *({"id": f"q{at}", "output": text} for at, text in enumerate(preds))),
+        jsonl(tmp_path / "gold.jsonl", *({"id": f"q{at}", "gold": text} for at, text in enumerate(golds))),
+    )
+
+
+# ---------------------------------------------------------------- annotations
+def test_annotations_are_root_causes_the_commonest_first(pairs: tuple[Path, Path], tmp_path: Path) -> None:
+    done = planeval("diff", "pred.jsonl", "gold.jsonl", "--format", "github", folder=tmp_path)
+    first, second, said = done.stdout.splitlines()
+    assert done.returncode == 1
+    assert first == (
+        "::error file=pred.jsonl,line=1,title=argument.value in f(x) ×2::"
+        "q0: f (call 1): argument 'x' is 2, gold gives 1; also in q1"
+    )
+    assert second.startswith("::error file=pred.jsonl,line=3,title=call.missing in g::q2: ")
+    assert said == "4 pairs: 1 same, 3 different"
+
+
+def test_files_are_named_from_the_repository(pairs: tuple[Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    argv = ("diff", "../pred.jsonl", "../gold.jsonl", "--format", "github")
+    done = planeval(*argv, folder=tmp_path / "below", GITHUB_WORKSPACE=str(tmp_path))
+    assert done.stdout.startswith("::error file=pred.jsonl,")
+    assert from_root("/else/where.json", "/repository") == "/else/where.json"
+
+
+def test_one_plan_has_line_and_column() -> None:
+    done = planeval("diff", "data/demo/pred.json", "data/demo/gold.json", "--format", "github")
+    assert done.stdout.startswith("::error file=data/demo/pred.json,line=15,col=13,title=argument.value in ")
+
+
+def test_what_is_right_has_no_annotation(pairs: tuple[Path, Path]) -> None:
+    done = planeval("diff", pairs[0], pairs[1], "--id", "q3", "--format", "github")
+    assert (done.returncode, done.stdout) == (0, "1 pair: 1 same\n")
+
+
+def test_at_most_ten_are_shown() -> None:
+    found = [Finding("call.missing", f"f{at}", "is missing", record=str(at)) for at in range(MOST + 3)]
+    lines = "".join(annotated(found, "said")).splitlines()
+    assert sum(line.startswith("::") for line in lines) == MOST
+    assert lines[-2].startswith("3 more root causes: ")
+
+
+@pytest.mark.parametrize(
+    "evil",
+    ["a\n::set-output name=x::y", "100%0A::error::", "\x1b[31m", "a,b:c=d", "\r\n", "::", "\u202e", "\ud800"],
+)
+def test_no_text_becomes_a_command_of_its_own(evil: str) -> None:
+    found = [Finding(evil, evil, evil, record=evil, file=evil, line=1)] * 2
+    lines = "".join(annotated([*found, found[0]._replace(record="b")], "said")).split("\n")
+    assert len(lines) == 2
+    match = COMMAND.fullmatch(lines[0])
+    assert match
+    assert [part.partition("=")[0] for part in match[2].split(",")] == ["file", "line", "title"]
+    assert not re.search("[\x00-\x08\x0b-\x1f\u202e]", lines[0])
+    said = re.sub("%(25|0D|0A|3A|2C)", "", lines[0])
+    assert "%" not in said
+
+
+def test_findings_of_the_worst_level_come_first() -> None:
+    found = [
+        Finding("a", "", "", level, record=str(at))
+        for at, level in enumerate(["note", "warning", "warning", "error"])
+    ]
+    assert [group.first.level for group in grouped(found)] == ["error", "warning", "note"]
+
+
+# ---------------------------------------------------------------- the summary of a step
+def test_the_summary_is_appended_in_full(pairs: tuple[Path, Path], tmp_path: Path) -> None:
+    file = tmp_path / "summary.md"
+    file.write_text("before\n")
+    planeval("diff", *pairs, "--format", "github", GITHUB_STEP_SUMMARY=str(file))
+    text = file.read_text()
+    assert text.startswith("before\n## planeval diff\n\n4 pairs: 1 same, 3 different\n")
+    assert "| argument.value in f(x) | 2 | 2 | q0: f (call 1): argument 'x' is 2, gold gives 1 |" in text
+    assert text.count("| error | argument.value |") == 2
+    planeval("diff", *pairs, "--format", "json", GITHUB_STEP_SUMMARY=str(file))
+    assert file.read_text() == text
+
+
+def test_the_summary_never_grows_beyond_what_github_takes(tmp_path: Path) -> None:
+    many = 20_000
+    preds = jsonl(tmp_path / "p.jsonl", *({"id": str(at), "output": f"f{at}(x={at})"} for at in range(many)))
+    golds = jsonl(tmp_path / "g.jsonl", *({"id": str(at), "gold": "f()"} for at in range(many)))
+    file = tmp_path / "summary.md"
+    file.write_bytes(b"#" * (SUMMARY // 2) + b"\n")
+    done = planeval("diff", preds, golds, "--format", "github", GITHUB_STEP_SUMMARY=str(file))
+    assert done.returncode == 1
+    assert SUMMARY * 0.9 < file.stat().st_size <= SUMMARY
+    assert re.search(r"… [\d,]+ lines are left out: ", file.read_text().splitlines()[-1])
+    assert len(done.stdout.splitlines()) == MOST + 2
+
+
+def test_a_summary_that_cannot_be_written_is_told(pairs: tuple[Path, Path], tmp_path: Path) -> None:
+    done = planeval("diff", *pairs, "--format", "github", GITHUB_STEP_SUMMARY=str(tmp_path / "no" / "such"))
+    assert done.returncode == 1
+    assert "the summary of the step, cannot be written" in done.stderr
+    assert done.stdout
+
+
+def test_markdown_of_a_model_does_not_act() -> None:
+    found = [Finding("c", "f", "<img src=x onerror=alert(1)> | a @all\n# b", record="r|1")]
+    text = "\n".join(summary(found, "said", "title"))
+    assert "<img" not in text
+    assert all(line.count("|") - line.count("\\|") in (0, 5, 6) for line in text.splitlines())
+
+
+def test_within_counts_bytes() -> None:
+    assert list(within(["é" * 10] * 100, 100)) == [
+        "… 100 lines are left out: the summary of a step may not be larger"
+    ]
+    assert list(within(["a"], SUMMARY)) == ["a"]
+
+
+# ---------------------------------------------------------------- figures
+def test_score_tells_thresholds_as_errors_and_figures_in_the_summary(
+    pairs: tuple[Path, Path], tmp_path: Path
+) -> None:
+    file = tmp_path / "summary.md"
+    argv = ("score", *pairs, "--format", "github")
+    done = planeval(*argv, "--fail-under", "exact=0.9", GITHUB_STEP_SUMMARY=str(file))
+    first, said = done.stdout.splitlines()
+    assert done.returncode == 1
+    assert re.fullmatch(
+        r"::error file=\S+,title=threshold::exact=0.9: exact is 0.2500, expected at least 0.9", first
+    )
+    assert said == "4 pairs: 1 same, 3 different"
+    assert "| exact | 0.25 |" in file.read_text()
+    done = planeval(*argv)
+    assert done.returncode == 0
+    assert {line[:10] for line in done.stdout.splitlines()[:-1]} == {"::warning "}
+
+
+def test_compare_tells_what_is_worse(pairs: tuple[Path, Path], tmp_path: Path) -> None:
+    right = jsonl(tmp_path / "right.jsonl", *({"id": f"q{at}", "output": "f(x=1)"} for at in range(4)))
+    argv = ("compare", right, pairs[0], "--gold", pairs[1], "--format", "github")
+    done = planeval(*argv, "--fail-if-worse", "exact")
+    assert done.returncode == 1
+    assert done.stdout.startswith("::error title=threshold::pred exact: ")
+    assert planeval(*argv).stdout.startswith("::warning file=")
+
+
+def test_a_benchmark_tells_what_is_not_solved() -> None:
+    samples = "data/samples"
+    argv = (f"{samples}/answers/nestful.jsonl", f"{samples}/nestful", "--benchmark", "nestful")
+    done = planeval("score", *argv, "--format", "github")
+    assert done.stdout.startswith("::warning file=data/samples/answers/nestful.jsonl,title=wrong ×2::rows: ")
+
+
+# ---------------------------------------------------------------- SARIF
+TEXT = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
+NATURAL = {"type": "integer", "minimum": 1}
+
+
+def closed(required: list[str], **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def listed(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+LEVEL = {"enum": ["none", "note", "warning", "error"]}
+REGION = closed([], startLine=NATURAL, startColumn=NATURAL)
+PLACE = closed(
+    [], artifactLocation=closed([], uri={"type": "string", "format": "uri-reference"}), region=REGION
+)
+RESULT = closed(
+    ["message"],
+    ruleId={"type": "string"},
+    ruleIndex={"type": "integer", "minimum": -1},
+    level=LEVEL,
+    message=TEXT,
+    partialFingerprints={"type": "object", "additionalProperties": {"type": "string"}},
+    locations=listed(closed([], physicalLocation=PLACE)),
+    properties={"type": "object"},
+)
+RULE = closed(["id"], id={"type": "string"}, shortDescription=TEXT)
+DRIVER = closed(["name"], name={"type": "string"}, version={"type": "string"}, rules=listed(RULE))
+NOTIFICATION = closed(["message"], level=LEVEL, message=TEXT)
+RUN = closed(
+    ["tool"],
+    tool=closed(["driver"], driver=DRIVER),
+    columnKind={"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
+    invocations=listed(
+        closed(
+            ["executionSuccessful"],
+            executionSuccessful={"type": "boolean"},
+            toolExecutionNotifications=listed(NOTIFICATION),
+        )
+    ),
+    results=listed(RESULT),
+)
+LOG = closed(
+    ["version", "runs"], **{"$schema": {"type": "string"}}, version={"const": "2.1.0"}, runs=listed(RUN)
+)
+"""What the standard's schema says of the parts that we write, of which none other may stand there."""
+
+
+def checked(text: str) -> dict[str, Any]:
+    log = json.loads(text)
+    jsonschema.validate(log, LOG)
+    (run,) = log["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert len(set(rules)) == len(rules)
+    assert all(rules[one["ruleIndex"]] == one["ruleId"] for one in run["results"])
+    found: dict[str, Any] = run
+    return found
+
+
+def test_sarif_of_diff_and_check(pairs: tuple[Path, Path], tmp_path: Path) -> None:
+    done = planeval("diff", "pred.jsonl", "gold.jsonl", "--format", "sarif", folder=tmp_path)
+    assert done.returncode == 1
+    results = checked(done.stdout)["results"]
+    assert [one["ruleId"] for one in results] == ["argument.value", "argument.value", "call.missing"]
+    place = results[1]["locations"][0]["physicalLocation"]
+    assert place == {"artifactLocation": {"uri": "pred.jsonl"}, "region": {"startLine": 2}}
+    assert len({one["partialFingerprints"]["planeval/v1"] for one in results}) == 3
+    done = planeval(
+        "check", DEMO / "pred.json", DEMO / "gold.json", "--catalog", RATES, "-o", tmp_path / "c.sarif"
+    )
+    assert done.returncode == 1
+    results = checked((tmp_path / "c.sarif").read_text())["results"]
+    assert {one["level"] for one in results} == {"error", "warning"}
+    assert planeval("diff", DEMO / "gold.json", DEMO / "gold.json", "--format", "sarif").returncode == 0
+
+
+def test_what_comes_from_no_file_has_no_place() -> None:
+    text = (DEMO / "pred.json").read_text()
+    done = subprocess.run(
+        [sys.executable, "-m", "planner_eval", "check", "-", "--catalog", str(RATES), "--format", "sarif"],
+        input=text, capture_output=True, text=True, cwd=ROOT,
+    )  # fmt: skip
+    assert all("locations" not in one for one in checked(done.stdout)["results"])
+
+
+def test_sarif_says_what_is_left_out() -> None:
+    found = [Finding("a", "", str(at), "warning") for at in range(6_000)] + [Finding("b", "", "worst")]
+    run = checked("".join(sarif(found)))
+    assert len(run["results"]) == 5_000
+    assert run["results"][0]["message"]["text"] == "worst"
+    (said,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert said["message"]["text"] == "1,001 findings are left out: 5,000 of 6,001 are shown, the worst first"
+
+
+def test_names_of_files_are_addresses() -> None:
+    found = [Finding("a", "", "m", file=name, line=1) for name in ("a b/ü%.json", "/else/x.json")]
+    places = [one["locations"][0]["physicalLocation"] for one in checked("".join(sarif(found)))["results"]]
+    assert [place["artifactLocation"]["uri"] for place in places] == [
+        "a%20b/%C3%BC%25.json",
+        "file:///else/x.json",
+    ]
+
+
+# ---------------------------------------------------------------- the action and the hook
+def step(name: str) -> dict[str, Any]:
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    assert action["runs"]["using"] == "composite"
+    found: dict[str, Any] = next(one for one in action["runs"]["steps"] if one["name"] == name)
+    return found
+
+
+def run_step(name: str, folder: Path, path: str, **inputs: str) -> subprocess.CompletedProcess[str]:
+    """Run a step of the action as GitHub does, with what its expressions stand for."""
+    found = step(name)
+    declared = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["inputs"]
+    values = {key: one.get("default", "") for key, one in declared.items()} | inputs
+    assert values.keys() == declared.keys()
+
+    def valued(match: re.Match[str]) -> str:
+        names = match[1].split(" || ")
+        known = {f"inputs.{key}": value for key, value in values.items()} | {"github.action_path": str(ROOT)}
+        return next((known[one] for one in names if known[one]), "")
+
+    environment = {k: re.sub(r"\$\{\{ (.*?) \}\}", valued, v) for k, v in found["env"].items()}
+    assert "${{" not in found["run"]
+    shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", found["run"]]
+    places = {
+        "GITHUB_WORKSPACE": str(folder),
+        "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+        "PATH": path,
+    }
+    return subprocess.run(
+        shell, cwd=folder, env=os.environ | environment | places, capture_output=True, text=True
+    )
+
+
+HERE = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the action runs in bash")
+def test_the_action_runs_its_command(pairs: tuple[Path, Path], tmp_path: Path) -> None:
+    words = "pred.jsonl\n\ngold.jsonl\n--policy\nlenient\n"
+    done = run_step("Run planeval", tmp_path, HERE, arguments=words, sarif="out.sarif")
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith("::error file=pred.jsonl,line=1,")
+    assert len(checked((tmp_path / "out.sarif").read_text())["results"]) == 3
+    assert (tmp_path / "summary.md").read_text().startswith("## planeval diff\n")
+    done = run_step(
+        "Run planeval", tmp_path, HERE, arguments="gold.jsonl\n--catalog\nno.json", command="check"
+    )
+    assert done.returncode == 2
+    done = run_step("Run planeval", tmp_path, HERE, arguments="pred.jsonl\n$(touch evil)\n; touch evil")
+    assert done.returncode == 2
+    assert not (tmp_path / "evil").exists()
+    done = run_step(
+        "Run planeval",
+        tmp_path,
+        HERE,
+        arguments="gold.jsonl\ngold.jsonl\n--text-field\ngold\n--gold-text-field\ngold",
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_hook_of_pre_commit_checks_the_files_that_it_is_given() -> None:
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert (hook["id"], hook["language"]) == ("planeval-check", "python")
+    program, *words = hook["entry"].split()
+    assert program == "planeval"
+    files = ["data/demo/gold.json", "data/demo/pred.json"]
+    assert planeval(*words, "--catalog", RATES, *files).returncode == 1
+    assert planeval(*words, "--catalog", RATES, files[0]).returncode == 0
+
+
+def test_every_form_that_github_knows_is_used() -> None:
+    assert set(github._COMMANDS) == {"error", "warning", "note"}
