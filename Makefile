@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 EXTRAS := draw,terminal,plot,llm,zstd,parquet
 
-.PHONY: demo test test-long bench laws mutants lint clean
+.PHONY: demo test test-long docs bench laws mutants lint clean
 .DELETE_ON_ERROR:
 
 # pip comes first: old pip's launchers import re, which costs start-up time at every command.
@@ -30,8 +30,18 @@ demo: $(VENV)/.ready
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n auto
 
+# What the site of docs/ is made with; lint and test do without.
+$(VENV)/.docs: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
+
+# The site, into out/site; a page that the navigation does not name and a link that leads nowhere are errors.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "A page to open in a browser: out/site/index.html"
+
 # What takes too long for every change: twenty times as many examples of each law, and what is marked long.
-test-long: $(VENV)/.ready
+test-long: $(VENV)/.docs
 	$(BIN)/python -m pytest -n auto -m long --hypothesis-profile=long
 
 bench: $(VENV)/.ready

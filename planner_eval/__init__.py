@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from planner_eval.verbs.reading import parse, read
     from planner_eval.verbs.readings import Reading
     from planner_eval.verbs.repairing import apply, read_patches
+    from planner_eval.verbs.reporting import report
     from planner_eval.verbs.running import execute, tool_source
     from planner_eval.verbs.schemas import schema
     from planner_eval.verbs.scoring import score

@@ -1,6 +1,7 @@
 """Everything the docs show has been run: console blocks, Python sessions, links to files.
 
-A console block holds commands after ``$ `` and what they print; a line ``…`` stands for any lines.
+A console block holds commands after ``$ `` and what they print; a line ``…`` stands for any lines. Pages run
+at the root, those that say so in an empty folder, as users of the installed package have it.
 ``pytest tests/test_docs.py --update-cases`` rewrites the printed parts.
 """
 
@@ -18,13 +19,16 @@ import pytest
 
 from tests.conftest import ROOT
 
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted(
+    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *(ROOT / "docs").glob("*.md")]
+)
 SESSION = re.compile(r"^```(?:pycon|python)\n(.*?)^```$", re.S | re.M)
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
+EMPTY = "<!-- runs in an empty folder -->"
 
 
-def run(command: str, folder: Path) -> str:
-    """What a command of the docs prints, standard error included; it runs at the project's root."""
+def run(command: str, folder: Path, cwd: Path = ROOT) -> str:
+    """What a command of the docs prints, standard error included."""
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "COLUMNS": "100",
@@ -34,7 +38,7 @@ def run(command: str, folder: Path) -> str:
     done = subprocess.run(
         command,
         shell=True,
-        cwd=ROOT,
+        cwd=cwd,
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -46,12 +50,13 @@ def run(command: str, folder: Path) -> str:
 
 
 def commands(block: str) -> list[tuple[str, str]]:
-    """The commands of a console block with what is shown after each."""
+    """The commands of a console block with what is shown after each; a here-document ends with ``END``."""
     found: list[tuple[str, str]] = []
     for line in block.splitlines():
-        if line.startswith("$ "):
+        inside = found and "<<'END'" in found[-1][0] and not found[-1][0].endswith("\nEND")
+        if line.startswith("$ ") and not inside:
             found.append((line[2:], ""))
-        elif found and found[-1][0].endswith("\\"):
+        elif inside or (found and found[-1][0].endswith("\\")):
             found[-1] = (f"{found[-1][0]}\n{line}", "")
         elif found:
             found[-1] = (found[-1][0], f"{found[-1][1]}{line}\n")
@@ -72,22 +77,27 @@ def test_console_blocks_print_what_is_shown(
     page: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     text = page.read_text(encoding="utf-8")
-    for match in reversed(list(BLOCK.finditer(text))):
+    updates, cwd = request.config.getoption("--update-cases"), ROOT
+    if EMPTY in text:
+        cwd = tmp_path / "empty"
+        cwd.mkdir()
+    pieces, at = [], 0
+    for match in BLOCK.finditer(text):
         parts = []
         for command, shown in commands(match[1]):
             if command.startswith(("make ", "pip ", "git ")):
                 parts.append(f"$ {command}\n{shown}")
                 continue
-            printed = run(command, tmp_path)
-            if request.config.getoption("--update-cases"):
+            printed = run(command, tmp_path, cwd)
+            if updates:
                 kept = shown if matches(shown, printed) else printed
                 parts.append(f"$ {command}\n{kept.rstrip()}\n" if kept.strip() else f"$ {command}\n")
             else:
                 assert matches(shown, printed), f"{page.name}: $ {command}\n{printed}"
-        if request.config.getoption("--update-cases"):
-            text = f"{text[: match.start(1)]}{''.join(parts)}{text[match.end(1) :]}"
-    if request.config.getoption("--update-cases"):
-        page.write_text(text, encoding="utf-8")
+        pieces += [text[at : match.start(1)], *parts]
+        at = match.end(1)
+    if updates:
+        page.write_text("".join([*pieces, text[at:]]), encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

@@ -22,7 +22,15 @@ from __future__ import annotations
 
 
 class PlanevalError(Exception):
-    """Anything this package raises on purpose; the message is written for the user."""
+    """Anything this package raises on purpose; the message is written for the user.
+
+    >>> import planner_eval as pe
+    >>> try:
+    ...     pe.diff("f()", "f()", policy="nosuch")
+    ... except pe.PlanevalError as error:
+    ...     print(error.exit_code, str(error).partition(":")[0])
+    2 there is no policy 'nosuch'
+    """
 
     exit_code = 2
 
@@ -58,6 +66,13 @@ class ParseError(PlanevalError):
         offset: Where reading stopped, in characters from the start of `text`.
         code: A stable dotted code, e.g. ``parse.syntax``.
         dialect: The dialect that was tried, when one was.
+
+    >>> import planner_eval as pe
+    >>> try:
+    ...     pe.parse("f(a=")
+    ... except pe.ParseError as error:
+    ...     print(error.brief)
+    line 1, column 5: cut off at the end, inside a call
     """
 
     exit_code = 1

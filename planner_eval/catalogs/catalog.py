@@ -244,6 +244,11 @@ class Catalog:
         holes: Literals that stand for a value still unknown: no check applies to them.
         reports_all: Whether every result reaches the user, so that a result which no call uses is
             only worth a remark.
+
+    >>> import planner_eval as pe
+    >>> catalog = pe.read_catalog([{"name": "search", "parameters": {"properties": {"city": {}}}}])
+    >>> len(catalog), [tool.name for tool in catalog.find("search")]
+    (1, ['search'])
     """
 
     tools: tuple[Tool, ...] = ()

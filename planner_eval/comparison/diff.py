@@ -67,6 +67,11 @@ class Diff:
         alignment: Which call stands for which.
         edits: What differs, causes before consequences.
         matching: What the comparison worked out on the way, for who counts; side data.
+
+    >>> import planner_eval as pe
+    >>> found = pe.diff("f(#x='1')", "f(#x='2')")
+    >>> found.same, found.edits[0].code, found.alignment.pairs
+    (False, 'argument.value', ((0, 0),))
     """
 
     pred: Plan

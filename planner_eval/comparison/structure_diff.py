@@ -73,7 +73,7 @@ class Structure:
 
 @dataclass(frozen=True, slots=True)
 class StructureDiff:
-    """How the structure of a plan differs from gold's.
+    r"""How the structure of a plan differs from gold's.
 
     What is lost and torn is told in gold's positions, what is added and joined in pred's. Optional calls
     of gold that were not made count as if gold did not have them. ``str()`` tells it with calls named.
@@ -92,6 +92,12 @@ class StructureDiff:
         added: Dependencies of pred, by way of others too, that gold does not have.
         violated: Dependencies of gold, by way of others too, whose calls pred writes in the wrong order.
         pairs: Which call stands for which: positions in pred and in gold.
+
+    >>> import planner_eval as pe
+    >>> gold = pe.parse("a = f(#x='1')\ng(#y=a)")
+    >>> found = pe.compare_structure(pe.parse("a = f(#x='1')\ng(#y='2')"), gold)
+    >>> found.same, str(found.figures)
+    (False, '2 components instead of 1; depth 1 instead of 2; 1 dependency lost')
     """
 
     pred: Plan

@@ -149,6 +149,11 @@ def open_sources(
 
     Raises:
         InputError: there is no such file or data set, or it cannot be read.
+
+    >>> from planner_eval.base.resources import folder
+    >>> samples = str(folder("data") / "samples")
+    >>> [(found.title, len(found.samples)) for found in open_sources(["nestful-v2"], folder=samples)]
+    [('nestful-v2', 3)]
     """
     found: list[Source] = []
     for name in names:

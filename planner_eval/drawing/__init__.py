@@ -81,7 +81,7 @@ def render_many(
     force: bool = False,
     color: bool = False,
 ) -> Iterator[Drawing]:
-    """Draw many plans or diffs, in their order, with a few child processes for all.
+    r"""Draw many plans or diffs, in their order, with a few child processes for all.
 
     Args:
         things: What to draw; read as needed, so it may be endless.
@@ -98,6 +98,10 @@ def render_many(
     Raises:
         RenderError: Graphviz is needed and not installed.
         InputError: there is no such format or theme.
+
+    >>> import planner_eval as pe
+    >>> [drawing.data for drawing in render_many([pe.parse("f(#x='1')")], format="text")]
+    [b'generation 1\n  c1  f  x = "1"\n']
     """
     if format not in FORMATS:
         raise InputError(f"there is no format {format!r}: expected one of {', '.join(FORMATS)}")

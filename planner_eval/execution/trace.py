@@ -87,6 +87,11 @@ class Trace:
         isolation: The level it ran at.
         layers: The layers that were tried, each as it was found.
         turns: The state after each turn that makes calls, of a conversation of several.
+
+    >>> import planner_eval as pe
+    >>> trace = pe.execute('[{"name": "add", "arguments": {"arg_0": 2, "arg_1": 3}}]', "nestful")
+    >>> trace.ok, trace.result, trace[0].status
+    (True, 5, 'ok')
     """
 
     calls: tuple[CallTrace, ...] = ()

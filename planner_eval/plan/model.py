@@ -126,12 +126,16 @@ class RawPlan(NamedTuple):
 # ---------------------------------------------------------------- as meant
 @quick
 class Ref:
-    """A reference to another call's output.
+    r"""A reference to another call's output.
 
     Args:
         call: The producer's position in ``plan.calls``.
         path: The way into the producer's result; () is the whole result.
         span: Where the reference stands in the text, when known; side data.
+
+    >>> import planner_eval as pe
+    >>> pe.parse("a = f(#x='1')\ng(#y=a)").calls[1].arguments
+    (('y', Ref(call=0, path=('a',))),)
     """
 
     call: int
@@ -192,6 +196,11 @@ class Call:
         result: The recorded answer of the tool if ``has_result``; side data.
         turn: The turn of the assistant that makes the call, counted from 1, where a conversation has
             several; side data.
+
+    >>> import planner_eval as pe
+    >>> call = pe.parse("Hotels: [h = search(#city='Rome')]").calls[0]
+    >>> call.tool, call.arguments
+    ('Hotels.search', (('city', 'Rome'),))
     """
 
     id: str
@@ -233,7 +242,7 @@ class Edge(NamedTuple):
 
 @quick
 class Plan:
-    """A typed call DAG: nodes are calls, edges are references.
+    r"""A typed call DAG: nodes are calls, edges are references.
 
     Two plans compare equal with ``==`` only when they are written alike, ids included; use
     :func:`planner_eval.same` to ask whether they mean the same.
@@ -248,6 +257,11 @@ class Plan:
         text: The text the plan was read from; side data.
         steps: The number of each call's written step, where inference took steps for generations; side data.
         reason: Why the dialect was taken, where a search of the text decided it; side data.
+
+    >>> import planner_eval as pe
+    >>> plan = pe.parse("a = f(#x='1')\ng(#y=a)")
+    >>> len(plan), [(edge.producer, edge.consumer, edge.argument) for edge in plan.edges]
+    (2, [(0, 1, 'y')])
     """
 
     calls: tuple[Call, ...] = ()

@@ -65,6 +65,11 @@ class Rule:
         where: The place of the rule in a file of the user's, for messages.
         form: How it brings a value into the form that it compares.
         weighs: Whether it may take one value for another that has another form.
+
+    >>> import planner_eval as pe
+    >>> dates = pe.Policy(rules=(pe.Rule(argument="date", compare=("date",)),))
+    >>> pe.diff("f(#date='6 December 2026')", "f(#date='2026-12-06')", dates).same
+    True
     """
 
     tool: str = "*"

@@ -61,6 +61,12 @@ def score_benchmark(
     Raises:
         InputError: a file, the benchmark or a setting is not there; the gold is another benchmark's; or
             answers and samples do not match at all.
+
+    >>> from planner_eval.base.resources import folder
+    >>> samples = folder("data") / "samples"
+    >>> scored = score_benchmark(samples / "answers" / "nestful.jsonl", samples / "nestful", "nestful")
+    >>> {name: report.value("r_intent") for name, report in scored.reports.items()}
+    {'official': 0.875, 'corrected': 0.8571428571428571}
     """
     sides: tuple[tuple[str, Any], ...] = (("answers", pred), ("gold", gold))
     for side, given in sides:

@@ -58,6 +58,12 @@ def compare_benchmark(
 
     Raises:
         InputError: as for :func:`score_benchmark`; or there is only one system.
+
+    >>> from planner_eval.base.resources import folder
+    >>> answers = folder("data") / "samples" / "answers" / "nestful.jsonl"
+    >>> gold = folder("data") / "samples" / "nestful"
+    >>> compare_benchmark({"small": answers, "large": answers}, gold, "nestful").verdicts
+    ('small and large have the same figures: n = 3, corrected solved 0.3333',)
     """
     refuse_seed(seed)
     if isinstance(systems, Mapping):

@@ -50,6 +50,11 @@ def check_dataset(
 
     Raises:
         DatasetError: there is no data set of that name, or its files are not there or cannot be read.
+
+    >>> from planner_eval.base.resources import folder
+    >>> found = check_dataset("complexfuncbench", source=str(folder("data") / "samples"))
+    >>> found.dataset.records, found.perfect
+    (1000, True)
     """
     dataset = find(name)
     folder = place(dataset, cache=cache, source=source)

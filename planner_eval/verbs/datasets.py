@@ -57,6 +57,11 @@ def read_dataset(name: str, *, cache: str | None = None, source: str | None = No
 
     Raises:
         DatasetError: there is no data set of that name, or its files are not there or cannot be read.
+
+    >>> from planner_eval.base.resources import folder
+    >>> samples = read_dataset("nestful-v2", source=str(folder("data") / "samples"))
+    >>> next(samples).query
+    'Half of the sum of 3 and 5?'
     """
     dataset = find(name)
     return read(dataset, place(dataset, cache=cache, source=source))
@@ -72,6 +77,11 @@ def verify_dataset(name: str, *, cache: str | None = None, source: str | None = 
 
     Raises:
         DatasetError: there is no data set of that name, `source` is a file, or no file is there.
+
+    >>> from planner_eval.base.resources import folder
+    >>> samples = str(folder("data") / "samples")
+    >>> [(state.file.path, state.state) for state in verify_dataset("nestful-v2", source=samples)]
+    [('v2/nestful_data.jsonl', 'unknown')]
     """
     dataset = find(name)
     folder = place(dataset, cache=cache, source=source)

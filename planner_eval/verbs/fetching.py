@@ -26,6 +26,14 @@ def fetch_dataset(
 
     Raises:
         DatasetError: there is no data set of that name; a file cannot be had, or is not the published one.
+
+    >>> import tempfile
+    >>> from planner_eval.base.resources import folder
+    >>> how = Options(accept=lambda file, checksum: True)  # of our own samples none is published
+    >>> with tempfile.TemporaryDirectory() as cache:
+    ...     samples = str(folder("data") / "samples")
+    ...     [one.what for one in fetch_dataset("nestful-v2", cache=cache, source=samples, options=how)]
+    ['copied']
     """
     dataset = find(name)
     origin = None if source is None else place(dataset, source=source)

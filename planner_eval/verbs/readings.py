@@ -35,6 +35,11 @@ class Reading(NamedTuple):
             its number; all turns when left out.
         infer: Infer edges, see :func:`planner_eval.parse`: breakdowns by gold's depth and patterns count
             them and drawings show them; no metric and no verdict does.
+
+    >>> import planner_eval as pe
+    >>> pred, gold = [{"id": 1, "said": "f()", "draft": "g()"}], [{"id": 1, "gold": "f()"}]
+    >>> [row.state for row in pe.evaluate(pred, gold, reading=pe.Reading(text_field="said"))]
+    ['same']
     """
 
     dialect: str | None = None

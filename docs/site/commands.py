@@ -1,0 +1,44 @@
+"""The reference of the command line, made of the commands where a page says ``<!-- commands -->``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+MARK = "<!-- commands -->"
+_MARKUP = re.compile(r"([\\`*_\[\]<>|#])")
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """What MkDocs calls with each page."""
+    if MARK not in markdown:
+        return markdown
+    from planner_eval.cli import cli
+
+    return markdown.replace(MARK, "\n\n".join(_described(click.Context(cli, info_name="planeval"), 2)))
+
+
+def _described(context: click.Context, level: int) -> Iterator[str]:
+    """One command as ``--help`` tells it, then those below it."""
+    command = context.command
+    yield f"{'#' * min(level, 3)} {context.command_path}"
+    for paragraph in (command.help or "").split("\f")[0].split("\n\n"):
+        yield _escaped(" ".join(paragraph.split()))
+    yield f"```text\n{context.command_path} {' '.join(command.collect_usage_pieces(context))}\n```"
+    records = [one.get_help_record(context) for one in command.get_params(context)]
+    for name, said in filter(None, records):
+        if said:  # arguments are told in the text above
+            yield f"`{name}`\n:   {_escaped(said)}"
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            if below is not None and not below.hidden:
+                yield from _described(click.Context(below, info_name=name, parent=context), level + 1)
+
+
+def _escaped(text: str) -> str:
+    """A text that no Markdown changes."""
+    return _MARKUP.sub(r"\\\1", text)

@@ -1,0 +1,201 @@
+"""The site of docs/: no page and no name is missing from it, and what it says of the code is true."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import click
+import pytest
+import yaml
+
+import planner_eval as pe
+from planner_eval.cli import cli
+from tests.conftest import ROOT
+
+DOCS = ROOT / "docs"
+LIMIT = re.compile(r"^\| ([^|]+) \| ([\d,]+) ([^|]+) \| ([^|]+) \| `([\w.]+)` \|$", re.M)
+VERSIONED = re.compile(r"planeval\.\w+/\d+")
+
+
+def loaded(name: str) -> ModuleType:
+    """A module that the site is built with."""
+    spec = importlib.util.spec_from_file_location(f"site_{name}", DOCS / "site" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def pages(nav: list[Any]) -> list[str]:
+    """The pages of a navigation, in order."""
+    found: list[str] = []
+    for entry in nav:
+        for below in entry.values():
+            found += [below] if isinstance(below, str) else pages(below)
+    return found
+
+
+def test_every_page_stands_in_the_navigation_once() -> None:
+    named = pages(yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"])
+    there = [file.relative_to(DOCS).as_posix() for file in DOCS.rglob("*.md") if "examples" not in file.parts]
+    assert sorted(named) == sorted(there)
+
+
+def test_every_public_name_is_described_once() -> None:
+    texts = [file.read_text(encoding="utf-8") for file in sorted((DOCS / "api").glob("*.md"))]
+    found = re.findall(r"^::: planner_eval\.(\w+)$", "\n".join(texts), re.M)
+    assert sorted(found) == sorted(set(pe.__all__) - {"__version__"})
+
+
+@pytest.mark.parametrize("name", sorted(set(pe.__all__) - {"__version__"}))
+def test_every_public_name_shows_an_example(name: str) -> None:
+    text = inspect.getdoc(getattr(pe, name)) or ""
+    assert re.search(r"^>>> ", text, re.M), f"{name} has no example that runs"
+
+
+def below(context: click.Context) -> list[click.Context]:
+    """A command's context, and those of all commands below it."""
+    found = [context]
+    if isinstance(context.command, click.Group):
+        for name in context.command.list_commands(context):
+            command = context.command.get_command(context, name)
+            assert command is not None
+            found += below(click.Context(command, info_name=name, parent=context))
+    return found
+
+
+def test_the_reference_of_the_command_line_has_every_command_and_option() -> None:
+    page = loaded("commands").on_page_markdown((DOCS / "cli.md").read_text(encoding="utf-8"))
+    parts = dict(re.findall(r"^##+ (planeval[^\n]*)\n(.*?)(?=^##+ |\Z)", page, re.M | re.S))
+    contexts = below(click.Context(cli, info_name="planeval"))
+    assert list(parts) == [context.command_path for context in contexts]
+    for context in contexts:
+        for option in context.command.get_params(context):
+            if isinstance(option, click.Option):
+                assert f"`{', '.join(option.opts)}" in parts[context.command_path].replace(" / ", ", "), (
+                    option.name
+                )
+
+
+def test_what_the_reference_says_of_an_option_is_what_help_says() -> None:
+    page = loaded("commands").on_page_markdown((DOCS / "cli.md").read_text(encoding="utf-8"))
+    assert "`--fail-under METRIC=X`\n:   Exit with 1 when a figure is below X, e.g. calls=0.9" in page
+    assert "Score predictions against gold plans" in page
+
+
+def of_the_code(name: str) -> int | float:
+    """The value of a constant, or of a class's field when nothing is said, by its name below planner_eval."""
+    module, _, attribute = name.rpartition(".")
+    try:
+        holder: Any = import_module(f"planner_eval.{module}")
+    except ModuleNotFoundError:
+        outer, _, kept = module.rpartition(".")
+        holder = getattr(import_module(f"planner_eval.{outer}"), kept)
+        holder = holder() if isinstance(holder, type) else holder
+    value: int | float = getattr(holder, attribute)
+    return value
+
+
+def test_the_page_of_limits_says_what_the_code_holds(request: pytest.FixtureRequest) -> None:
+    file = DOCS / "limits.md"
+    text = file.read_text(encoding="utf-8")
+
+    def as_it_is(row: re.Match[str]) -> str:
+        value = of_the_code(row[5])
+        assert value == int(value), row[5]
+        return f"| {row[1]} | {int(value):,} {row[3]} | {row[4]} | `{row[5]}` |"
+
+    written = LIMIT.sub(as_it_is, text)
+    if request.config.getoption("--update-cases"):
+        file.write_text(written, encoding="utf-8")
+    else:
+        assert written == text, "run: pytest tests/test_site.py --update-cases"
+    rows = [line for line in text.splitlines() if re.match(r"\| (?!what|--)", line)]
+    assert len(rows) == len(LIMIT.findall(text)) > 30
+
+
+def test_the_page_of_changes_names_every_file_with_a_version() -> None:
+    sources = (file.read_text(encoding="utf-8") for file in (ROOT / "planner_eval").rglob("*.py"))
+    known = {found for text in sources for found in VERSIONED.findall(text)}
+    assert set(VERSIONED.findall((DOCS / "stability.md").read_text(encoding="utf-8"))) == known
+
+
+def test_the_citation_is_of_this_version_and_licence() -> None:
+    said = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (said["version"], said["license"]) == (pe.__version__, "Apache-2.0")
+    assert {"cff-version", "message", "title", "authors"} <= set(said)
+
+
+@pytest.mark.parametrize(
+    ("text", "readable"),
+    [
+        ("See :func:`diff` and :data:`a.B`.", "See [`diff`][planner_eval.diff] and `a.B`."),
+        ("One.\n\n>>> 1\n1\n\n>>> 2\n2", "One.\n\nExamples:\n    >>> 1\n    1\n\n    >>> 2\n    2"),
+        ("No example, but `a >>> b`.", "No example, but `a >>> b`."),
+    ],
+)
+def test_docstrings_become_markdown(text: str, readable: str) -> None:
+    pytest.importorskip("griffe", reason="griffe is not installed (make docs installs it)")
+    assert loaded("docstrings").readable(text) == readable
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built as `make docs` does."""
+    pytest.importorskip("mkdocs", reason="MkDocs is not installed (make docs installs it)")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.mark.long
+def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
+    loads = re.compile(
+        r"""<(?:script|img|iframe|source)\b[^>]*\ssrc=["']?(?:https?:)?//[^>]*>"""
+        r"""|<link\b(?=[^>]*rel=["']?(?:stylesheet|preconnect|icon|preload))[^>]*href=["']?(?:https?:)?//[^>]*>"""
+    )
+    files = sorted(site.rglob("*.html"))
+    assert len(files) > 30
+    for file in files:
+        assert loads.findall(file.read_text(encoding="utf-8")) == [], file.name
+    for sheet in site.rglob("*.css"):
+        assert re.findall(r"""url\(["']?(?:https?:)?//[^)]*\)""", sheet.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.long
+def test_the_built_references_are_whole(site: Path) -> None:
+    made = "".join(file.read_text(encoding="utf-8") for file in (site / "api").glob("*.html"))
+    for name in set(pe.__all__) - {"__version__"}:
+        assert f'id="planner_eval.{name}"' in made, name
+    commands = (site / "cli.html").read_text(encoding="utf-8")
+    for context in below(click.Context(cli, info_name="planeval")):
+        assert f'id="{context.command_path.replace(" ", "-")}"' in commands
+
+
+@pytest.mark.long
+def test_pages_open_without_a_network_and_fit_a_telephone(site: Path) -> None:
+    from tests.browser import launched
+
+    with launched() as browser:
+        context = browser.new_context(viewport={"width": 390, "height": 844})
+        asked: list[str] = []
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        for file in sorted(site.rglob("*.html")):
+            if file.name == "404.html":
+                continue
+            page.goto(file.as_uri())
+            assert page.locator("h1").count() >= 1, file.name
+            assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), file.name
+    assert [address for address in asked if not address.startswith(("file:", "data:"))] == []
