@@ -253,7 +253,7 @@ UNLIKE = {
         "dialects/python_ast.spread",
         "dialects/python_cuts.cut",
         "dialects/searches.in_prose",
-        "dialects/sections.sections",
+        "dialects/sections.read_framed",
         "plan/link.binders",
         "plan/model.references",
         "plan/walk.leaves",
