@@ -48,27 +48,26 @@ class Scripted(Model):
 
 
 class Written(TracingProcessor):
-    def __init__(self, file: str) -> None:
-        self.stream = Path(file).open("w", encoding="utf-8")
+    def __init__(self) -> None:
+        self.lines: list[str] = []
 
     def on_trace_start(self, trace: Any) -> None:
-        print(json.dumps(trace.export()), file=self.stream)
+        self.lines.append(json.dumps(trace.export()))
 
     def on_span_end(self, span: Any) -> None:
-        print(json.dumps(span.export()), file=self.stream)
+        self.lines.append(json.dumps(span.export()))
 
     def on_trace_end(self, trace: Any) -> None: ...
     def on_span_start(self, span: Any) -> None: ...
     def shutdown(self) -> None: ...
-    def force_flush(self) -> None:
-        self.stream.flush()
+    def force_flush(self) -> None: ...
 
 
 for scene, (turns, _) in SCENES.items():
     COUNTS.clear()
-    written = Written(f"{sys.argv[1]}/{scene}.jsonl")
+    written = Written()
     set_trace_processors([written])
     agent = Agent(name="a", model=Scripted(turns), tools=[function_tool(tool) for tool in TOOLS])
     with suppress(AgentsException):  # of a tool that there is not
         asyncio.run(Runner.run(agent, "Help me.", run_config=RunConfig(workflow_name=scene)))
-    written.stream.close()
+    Path(sys.argv[1], f"{scene}.jsonl").write_text("\n".join(written.lines), encoding="utf-8")
