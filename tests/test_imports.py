@@ -64,6 +64,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "dialects.templates",
     ),
     "only a shell that asks what may stand next needs it: 2 ms": ("cli.completion",),
+    "only traces need them: 4 ms": ("traces.findings", "traces.run"),
     "few ask for these: types, guessed edges, prompts, the grammar, writing and its check; 1 to 4 ms each": (
         "dialects.asked",
         "plan.inferred",
@@ -381,9 +382,7 @@ def test_a_room_names_only_rooms_above_it() -> None:
 
 @pytest.mark.parametrize("name", ROOMS)
 def test_rooms_import_only_from_those_that_they_may(name: str) -> None:
-    may = {*allowed(name), "_version"} | (
-        {""} if name in ("cli", "integrations") else set()
-    )  # over public verbs
+    may = {*allowed(name), "_version"} | ({""} if name in ("cli", "integrations") else set())  # public verbs
     wrong = [i for i in imports() if i.ours and room(i.source) == name and room(i.target) not in may]
     assert wrong == []
 

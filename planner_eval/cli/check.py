@@ -213,7 +213,7 @@ def _checked(
 ) -> Iterator[dict[str, Any]]:
     """A row a finding; what the reader had to say of the plan comes first."""
     from planner_eval.dialects.read import locate
-    from planner_eval.verbs.checking import checked, shown, trace_of
+    from planner_eval.verbs.checking import shown, trace_of
 
     try:
         plan = locate(pe.parse(record, **how))
@@ -226,7 +226,7 @@ def _checked(
         yield _row(name, "error", "unreadable", text)
         return
     said = [one for one in plan.diagnostics if trace is None or one.code != "plan.no_call"]
-    for found in shown([*said, *checked(plan, trace, catalog)], **which):
+    for found in (*shown(said, **which), *pe.check(plan, catalog, trace=trace, **which)):
         yield _row(name, found.severity, found.code, found.message, finding=found, plan=plan)
 
 

@@ -1,1 +1,1 @@
-"""Where people work already: a module for each tool that they use, over the public verbs."""
+"""Where people already work: small modules over the public verbs, each for one package, imported by name."""

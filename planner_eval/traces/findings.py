@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from planner_eval.base.text import shortened
 from planner_eval.plan.model import Call, Diagnostic, Plan, Value
@@ -31,20 +31,20 @@ _PASSING = re.compile(
 )
 """Failures that may pass: the same call again is the right answer to them."""
 
-_DONE = frozenset({
-    "", "ok", "okay", "done", "success", "successfully", "succeeded", "sent", "saved", "none", "null", "true",
-    "accepted", "noted", "added", "updated", "created", "deleted", "recorded", "received", "status", "result",
-    "message", "completed", "has", "been", "was", "item", "file",
-})  # fmt: skip
-"""Answers that only say that something was done: another such call may do it again, as scrolling does."""
+_DONE = frozenset({"ok", "okay", "done", "success", "successfully", "has", "been", "was", "the", "is", "it"})
+"""Words of answers that only say that something was done: another such call may do it again."""
+
+_TELLS = 2
+"""With no more other words than that, and no number, an answer proves nothing: "clicked", "vote counted"."""
 
 
-def findings(plan: Plan, run: Run) -> tuple[Diagnostic, ...]:
+def findings(plan: Plan, run: Run, acting: Collection[str] = ()) -> tuple[Diagnostic, ...]:
     """Everything that a trace shows to be wrong, by call.
 
     Args:
         plan: Its calls.
         run: Its spans, as :func:`planner_eval.traces.run.run_of` gives them for that plan.
+        acting: The tools that are known to change something: to call such a one again may be meant.
 
     >>> from planner_eval.dialects.read import parse
     >>> from planner_eval.traces.run import run_of
@@ -55,7 +55,7 @@ def findings(plan: Plan, run: Run) -> tuple[Diagnostic, ...]:
     >>> [found.code for found in findings(plan, run_of(trace, plan))]
     ['trace.repeated_call']
     """
-    made = _Made(plan, run)
+    made = _Made(plan, run, acting)
     found = [*_again(made), *_unused(made), *_unheard(run)]
     found += lacks(run)
     found += path_of(run)
@@ -68,7 +68,7 @@ class _Made:
     Where equal calls get other answers in time, somebody waits, or turns pages, and repeats nothing.
     """
 
-    def __init__(self, plan: Plan, run: Run) -> None:
+    def __init__(self, plan: Plan, run: Run, acting: Collection[str]) -> None:
         self.run = run
         self.calls = plan.calls
         self.spans = run.tools
@@ -79,6 +79,7 @@ class _Made:
         ]
         self.answers = [_key(call.result) if call.has_result else None for call in plan.calls]
         self.errors = [self._error(at) for at in range(len(plan.calls))]
+        self.silent = [call.tool in acting or _says_done(call) for call in plan.calls]
         self.works: dict[str, int] = {}
         answers: dict[str, set[str]] = {}
         for at, (asked, answer) in enumerate(zip(self.asked, self.answers, strict=True)):
@@ -137,7 +138,7 @@ def _loops(made: _Made) -> Iterator[tuple[int, int, int]]:
     """
     signs = [
         None
-        if made.errors[at] is not None or not call.has_result or asked in made.changing or _says_done(call)
+        if made.errors[at] is not None or not call.has_result or asked in made.changing or made.silent[at]
         else asked
         for at, (asked, call) in enumerate(zip(made.asked, made.calls, strict=True))
     ]
@@ -190,7 +191,7 @@ def _repeated(made: _Made, before: int, at: int) -> Diagnostic:
     """A call whose answer was there already."""
     known = made.answers[before] is not None and made.answers[at] is not None
     between = any(asked != made.asked[at] for asked in made.asked[before + 1 : at])
-    sure = known and not _says_done(made.calls[at]) and (not between or made.at_once(before, at))
+    sure = known and not made.silent[at] and (not between or made.at_once(before, at))
     told = "with the same answer" if known else "and the trace does not record the answers"
     why = "; another tool ran in between, and may have changed it" if between else ""
     text = (
@@ -201,14 +202,27 @@ def _repeated(made: _Made, before: int, at: int) -> Diagnostic:
 
 
 def _says_done(call: Call) -> bool:
-    result = call.result
-    if isinstance(result, str):
-        return len(result) <= _SHOWN and all(word in _DONE for word in _WORD.findall(result.lower()))
-    return all(map(_is_done, result.values())) if isinstance(result, dict) and result else _is_done(result)
+    """Whether an answer, beyond what the call itself said, only says that something was done.
+
+    Such calls are made again with reason, to scroll on; one of an answer that tells something is not.
+    """
+    given = set(_WORD.findall(_key(dict(call.arguments)).lower()))
+    values = list(call.result.values()) if isinstance(call.result, dict) else [call.result]
+    return all(_is_done(value, given) for value in values) and call.result != {}
 
 
-def _is_done(value: Value) -> bool:
-    return value is None or value is True or (isinstance(value, str) and value.strip(" .!").lower() in _DONE)
+def _is_done(value: Value, given: set[str]) -> bool:
+    if not isinstance(value, str):
+        return value is None or value is True
+    words = [
+        word for word in _WORD.findall(value[:_SHOWN].lower()) if word not in given and word not in _DONE
+    ]
+    left = [word for word in words if len(word) > 1 or word.isdigit()]
+    return len(value) <= _SHOWN and len(left) <= _TELLS and not any(map(_has_digit, left))
+
+
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
 
 
 _WORD = re.compile(r"\w+")

@@ -16,7 +16,6 @@ from planner_eval.dialects.spans import (
     id_of,
     in_time,
     inside,
-    is_span,
     messages_of,
     parent_of,
     spans_in,
@@ -88,16 +87,6 @@ class Run(NamedTuple):
     def tools(self) -> dict[int, Span]:
         """The runs of the tools by their calls' positions."""
         return {span.call: span for span in self.spans if span.call is not None}
-
-
-def is_trace(data: Any) -> bool:
-    """Whether JSON data is a trace: spans, or what holds them.
-
-    >>> is_trace([{"name": "execute_tool f", "attributes": {}}]), is_trace([{"name": "f"}])
-    (True, False)
-    """
-    items = data if isinstance(data, list) else [data]
-    return bool(items) and all(isinstance(item, dict) and is_span(item) for item in items)
 
 
 def run_of(data: Any, plan: Plan) -> Run:

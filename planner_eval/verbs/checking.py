@@ -11,9 +11,9 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.jsontext import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.catalogs.check import check as check_plan
+from planner_eval.dialects.spans import is_span
 from planner_eval.plan.model import Call, Diagnostic, Plan
 from planner_eval.records.record import Record
-from planner_eval.traces.run import is_trace
 from planner_eval.verbs.catalogs import read_catalog
 from planner_eval.verbs.reading import Source, only_record, parse
 
@@ -25,15 +25,21 @@ LEVELS = ("error", "warning", "info")
 
 
 def check(
-    plan: Source, catalog: Any = None, *, ignore: Collection[str] = (), level: str = "info"
+    plan: Source,
+    catalog: Any = None,
+    *,
+    trace: Any = None,
+    ignore: Collection[str] = (),
+    level: str = "info",
 ) -> tuple[Diagnostic, ...]:
     """Everything in a plan that contradicts a catalog, and what is wrong in a trace by itself.
 
     Args:
         plan: The plan: itself, its text or data, or the path of its file, ``Path("plan.json")``. Of a trace's
-            spans the calls are the plan; a trace needs no catalog, and is given as data or as its file, for
-            a plan that was read of it holds its times and failures no more.
+            spans the calls are the plan, and a trace needs no catalog.
         catalog: The tools it may call: a catalog, or what :func:`planner_eval.read_catalog` takes.
+        trace: The trace that `plan` was read of, as JSON data: a plan by itself holds its times and failures
+            no more. Where `plan` is no plan yet, but the trace's text, data or file, it is that.
         ignore: Codes of findings to leave out.
         level: The least severity that is told: ``"error"``, ``"warning"`` or ``"info"``.
 
@@ -52,34 +58,25 @@ def check(
     >>> [found.code for found in check([span | {"spanId": name, "startTime": 1} for name in "ab"])]
     ['trace.repeated_call']
     """
-    trace = trace_of(plan)
+    trace = trace_of(plan) if trace is None else trace
     if catalog is None and trace is None:
         raise InputError(
             "there is no catalog to check the plan against, and it is no trace: a trace is a list of spans, "
             "or what OpenTelemetry, OpenInference, the OpenAI Agents SDK or MLflow export"
         )
     read = parse(plan)
-    found = checked(read, trace, read_catalog(catalog) if catalog is not None else None)
-    return shown(found, ignore=ignore, level=level)
-
-
-def checked(plan: Plan, trace: Any, catalog: Catalog | None) -> tuple[Diagnostic, ...]:
-    """What :func:`check` finds in a plan that was read.
-
-    Args:
-        plan: The plan.
-        trace: The trace that it was read of, as JSON data; None where it is no trace's.
-        catalog: The tools it may call.
-    """
+    tools = read_catalog(catalog) if catalog is not None else None
     found: list[Diagnostic] = []
     if trace is not None:
         from planner_eval.traces.findings import findings
         from planner_eval.traces.run import run_of
 
-        found += findings(plan, run_of(trace, plan))
-    if catalog is not None:
-        found += check_plan(plan, catalog) if trace is None else _held(plan, catalog)
-    return tuple(sorted(found, key=lambda one: (one.call is None, one.call or 0)))
+        acting = {tool.full_name for tool in tools.tools if tool.action} if tools is not None else ()
+        found += findings(read, run_of(trace, read), acting)
+    if tools is not None:
+        found += check_plan(read, tools) if trace is None else _held(read, tools)
+    found.sort(key=lambda one: (one.call is None, one.call or 0))
+    return shown(found, ignore=ignore, level=level)
 
 
 def _held(plan: Plan, catalog: Catalog) -> Iterator[Diagnostic]:
@@ -126,7 +123,9 @@ def trace_of(source: Source) -> Any:
             return None
         values = values if values is not None else loads_if_json(source, DEFAULT_LIMITS)
         source = values[0] if values and len(values) == 1 else values
-    return source if isinstance(source, (list, dict)) and is_trace(source) else None
+    items = source if isinstance(source, list) else [source]
+    spans = bool(items) and all(isinstance(item, dict) and is_span(item) for item in items)
+    return source if spans else None
 
 
 _SIGNS = ('"attributes"', '"span_data"', '"resourceSpans"', '"resource_spans"')

@@ -1,0 +1,90 @@
+"""Inspect: a scorer of plans with its metrics, and its logs as predictions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from inspect_ai.log import read_eval_log
+from inspect_ai.scorer import (
+    CORRECT,
+    INCORRECT,
+    Metric,
+    SampleScore,
+    Score,
+    Scorer,
+    Target,
+    accuracy,
+    metric,
+    scorer,
+    stderr,
+)
+from inspect_ai.solver import TaskState
+
+from planner_eval.integrations.verdict import judge
+
+
+@metric
+def unreadable() -> Metric:
+    """The share of answers that are no plan at all, which are wrong too."""
+
+    def share(scores: list[SampleScore]) -> float:
+        states = [(one.score.metadata or {}).get("state") for one in scores]
+        return states.count("unreadable") / len(states) if states else 0.0
+
+    return share
+
+
+@scorer(metrics=[accuracy(), stderr(), unreadable()])
+def plan_same(policy: str = "default", repair: bool = True) -> Scorer:
+    """Score whether the calls that a model made, or wrote, are the target's plan.
+
+    The calls of all turns are the plan; where the model called no tool, what it wrote is read. The target is
+    a plan as text, in any notation.
+
+    Args:
+        policy: How values compare: the name of a preset, or a policy's file.
+        repair: Mend small faults of answers that strict reading refuses.
+    """
+
+    async def score(state: TaskState, target: Target) -> Score:
+        answer = _answer([message.model_dump() for message in state.messages], state.output.completion)
+        verdict = judge(answer, target.text, policy=policy, repair=repair)
+        return Score(
+            value=CORRECT if verdict.same else INCORRECT,
+            answer=answer if isinstance(answer, str) else None,
+            explanation=verdict.reason,
+            metadata=verdict.metadata,
+        )
+
+    return score
+
+
+def _answer(messages: list[dict[str, Any]], completion: str) -> Any:
+    """The messages of a sample, where the model called tools; else what it wrote."""
+    called = any(message.get("tool_calls") for message in messages if message.get("role") == "assistant")
+    return messages if called else completion
+
+
+def predictions(log: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
+    """The samples of a log, as records that :func:`planner_eval.score` and the others read.
+
+    Args:
+        log: A file that Inspect wrote, ``.eval`` or ``.json``.
+
+    Returns:
+        A record a sample: its ``id`` (with the epoch, where there are several), its ``prediction``, the
+        target as ``gold``; of a sample that failed, the ``error`` in place of a prediction.
+    """
+    found = read_eval_log(os.fspath(log))
+    samples = found.samples or []
+    several = len({sample.epoch for sample in samples}) > 1
+    for sample in samples:
+        target = sample.target if isinstance(sample.target, str) else "\n".join(sample.target)
+        record = {"id": f"{sample.id}/{sample.epoch}" if several else str(sample.id), "gold": target}
+        if sample.error is not None:
+            yield {**record, "prediction": None, "error": sample.error.message}
+            continue
+        messages = [message.model_dump(mode="json") for message in sample.messages]
+        yield {**record, "prediction": _answer(messages, sample.output.completion)}

@@ -1,0 +1,58 @@
+"""MLflow: a scorer of plans for ``mlflow.genai.evaluate``, which reads traces where there are some."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from mlflow.entities import Feedback, Trace
+from mlflow.genai.scorers import Scorer
+
+from planner_eval.dialects.spans import tools_run
+from planner_eval.integrations.verdict import judge
+
+
+class PlanSame(Scorer):
+    """Whether the tools that ran are those of ``expectations``, arguments and references included.
+
+    A trace with spans of tools is the prediction; without one, what stands in ``outputs``.
+
+    Args:
+        name: The feedback's name.
+        expectation: Which of the expectations is the gold plan.
+        policy: How values compare: the name of a preset, or a policy's file.
+        repair: Mend small faults of answers that strict reading refuses.
+    """
+
+    name: str = "plan_same"
+    expectation: str = "expected_response"
+    policy: str = "default"
+    repair: bool = True
+
+    def __call__(
+        self,
+        *,
+        outputs: Any = None,
+        expectations: dict[str, Any] | None = None,
+        trace: Trace | None = None,
+        **_others: Any,
+    ) -> Feedback:
+        """The feedback of one row: True or False, the root causes as rationale."""
+        gold = (expectations or {}).get(self.expectation)
+        if gold is None:
+            there = ", ".join(map(repr, expectations or {})) or "none"
+            raise ValueError(f"the expectations have no {self.expectation!r}; there are {there}")
+        ran = calls_of(trace) if trace is not None else None
+        verdict = judge(outputs if ran is None else ran, gold, policy=self.policy, repair=self.repair)
+        metadata = {"state": verdict.state, "causes": ", ".join(verdict.causes)}
+        return Feedback(name=self.name, value=verdict.same, rationale=verdict.reason, metadata=metadata)
+
+
+def calls_of(trace: Trace) -> dict[str, Any] | None:
+    """A trace as data, which ``pe.parse`` and ``pe.check`` read; None where no tool ran in it.
+
+    Args:
+        trace: As MLflow gives it.
+    """
+    data: dict[str, Any] = json.loads(trace.to_json())
+    return data if tools_run([data]) else None

@@ -1,0 +1,252 @@
+"""Traces without gold: what `check` finds in what exporters write, and what it must not find."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import planner_eval as pe
+from planner_eval.traces.path import critical_path
+from planner_eval.traces.run import Run, Span, run_of
+from tests.conftest import ROOT
+from tests.test_cli import planeval
+
+DEMO = ROOT / "data/demo/traces.jsonl"
+
+
+def tool(name: str, at: int, result: Any = "1.09", **more: Any) -> dict[str, Any]:
+    """A span of a tool as OpenTelemetry's SDK prints it: from `at` for one second."""
+    arguments = more.pop("arguments", {"base": "EUR"})
+    attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name}
+    if arguments is not None:
+        attributes["gen_ai.tool.call.arguments"] = json.dumps(arguments)
+    if result is not None:
+        attributes["gen_ai.tool.call.result"] = result if isinstance(result, str) else json.dumps(result)
+    error = more.pop("error", None)
+    status = {"status_code": "ERROR", "description": error} if error else {"status_code": "UNSET"}
+    span = {"name": f"execute_tool {name}", "context": {"trace_id": "0x1", "span_id": f"0x{at}"}}
+    times = {"start_time": f"2026-03-02T10:00:{at:02}Z", "end_time": f"2026-03-02T10:00:{at + 1:02}Z"}
+    return {**span, "parent_id": None, **times, "status": status, "attributes": attributes, **more}
+
+
+def model(at: int, **said: Any) -> dict[str, Any]:
+    """A span of a model, with what it said."""
+    message = json.dumps([{"role": "assistant", "parts": [said]}])
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.output.messages": message}
+    return {**tool("", at), "name": "chat m", "attributes": attributes}
+
+
+def text(at: int, words: str) -> dict[str, Any]:
+    return model(at, type="text", content=words)
+
+
+def found(spans: list[dict[str, Any]], level: str = "warning", catalog: Any = None) -> list[tuple[str, Any]]:
+    """Codes and calls of what is found, without the path."""
+    told = pe.check(spans, catalog, level=level)
+    return [(one.code.partition(".")[2], one.call) for one in told if one.code != "trace.critical_path"]
+
+
+FAILS = {"result": None, "error": "unknown currency"}
+SLOW = {"result": None, "error": "timed out"}
+OKAY = {"status": "ok"}
+AGAIN = ("repeated_call", 1)
+TWO = (("repeated_call", 2), ("repeated_call", 3))
+TO = {"to": "u-5521"}
+
+CASES: list[tuple[str, list[dict[str, Any]], list[tuple[str, Any]], list[tuple[str, Any]]]] = [
+    # what it is, the spans, the warnings, what info tells besides
+    ("one call", [tool("f", 1)], [], []),
+    ("twice the same", [tool("f", 1), tool("f", 3)], [("repeated_call", 1)], []),
+    ("other arguments", [tool("f", 1), tool("f", 3, arguments={"base": "USD"})], [], []),
+    ("an answer that changes", [tool("f", 1, "runs"), tool("f", 3, "runs"), tool("f", 5, "7 rows")], [], []),
+    ("another between", [tool("f", 1), tool("g", 3), tool("f", 5)], [], [("repeated_call", 2)]),
+    ("what only says done", [tool("f", 1, "ok"), tool("f", 3, "ok")], [], [("repeated_call", 1)]),
+    ("done in an object", [tool("f", 1, OKAY), tool("f", 3, OKAY)], [], [AGAIN]),
+    ("an empty list is an answer", [tool("f", 1, []), tool("f", 3, [])], [("repeated_call", 1)], []),
+    ("answers not recorded", [tool("f", 1, None), tool("f", 3, None)], [], [("repeated_call", 1)]),
+    ("arguments not recorded", [tool("f", 1, arguments=None), tool("f", 3, arguments=None)], [], []),
+    ("a loop of one", [tool("f", at) for at in (1, 3, 5)], [("loop", 0)], []),
+    ("a loop of two", [tool("fg"[at % 2], at) for at in range(6)], [("loop", 0)], []),
+    ("two rounds are none", [tool("fg"[at % 2], at) for at in range(4)], [], [*TWO]),
+    ("no loop of what is done", [tool("f", at, "done") for at in (1, 3, 5)], [], [AGAIN, TWO[0]]),
+    ("a failure again", [tool("f", 1, **FAILS), tool("f", 3, **FAILS)], [("failed_retry", 1)], []),
+    ("a failure that passes", [tool("f", 1, **FAILS), tool("f", 3, **FAILS), tool("f", 5)], [], []),
+    ("a failure mended", [tool("f", 1, **FAILS), tool("f", 3, arguments={"base": "E"}, **FAILS)], [], []),
+    ("a timeout again", [tool("f", 1, **SLOW), tool("f", 3, **SLOW)], [], [("failed_retry", 1)]),
+    ("an answer used", [tool("f", 1, "1.0923"), text(3, "A euro is 1.0923 dollars.")], [], []),
+    ("an answer not used", [tool("f", 1, "1.0923"), text(3, "I like cheese.")], [], [("unused_result", 0)]),
+    ("used by an argument", [tool("f", 1, "u-5521"), tool("g", 3, "ok", arguments=TO), text(5, "!")], [], []),
+    ("nothing was found", [tool("f", 1, {"error": "not found"}), text(3, "I do not know them.")], [], []),
+    ("words not recorded", [tool("f", 1, "1.0923")], [], []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("spans", "warned", "hinted"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]
+)
+def test_what_a_trace_shows(spans: list[Any], warned: list[Any], hinted: list[Any]) -> None:
+    assert found(spans) == warned
+    assert sorted(found(spans, "info")) == sorted([*warned, *hinted])
+
+
+def test_two_at_once_are_one_too_many_whatever_stands_between() -> None:
+    spans = [
+        tool("f", 1),
+        {**tool("g", 1), "context": {"span_id": "0xg"}},
+        {**tool("f", 1), "context": {"span_id": "0x9"}},
+    ]
+    assert found(spans) == [("repeated_call", 2)]
+
+
+def test_spans_are_taken_in_time_whatever_their_order_and_once() -> None:
+    spans = [tool("g", 5), tool("f", 1), tool("f", 1)]
+    plan = pe.parse(spans)
+    assert [call.name for call in plan.calls] == ["f", "g"]
+    assert found(spans) == [("incomplete", None)]
+    assert run_of(spans, plan).repeated == 1
+
+
+def test_a_trace_says_what_it_lacks() -> None:
+    whole = [tool("f", 2, parent_id="0x1"), {**text(1, "x"), "end_time": "2026-03-02T10:00:09Z"}]
+    assert found(whole) == []
+    assert found([whole[0], {**whole[1], "context": {"span_id": "0x7"}}]) == [("incomplete", None)]
+    assert found([{**whole[0]}]) == []  # as of a service that another called
+    assert found([{**whole[0], "flags": 0x100}]) == [("incomplete", None)]
+    assert found([{**whole[0], "flags": 0x300}]) == []
+    assert found([whole[0], {**whole[1], "end_time": None}]) == [("incomplete", None)]
+    assert found([{**whole[0], "start_time": None}, whole[1]]) == [("untimed", None)]
+    assert found([{**whole[0], "start_time": "2026-03-02T10:00:00Z"}, whole[1]]) == [("out_of_order", 0)]
+    late = {**whole[0], "start_time": "2026-03-02T10:00:05Z"}
+    assert found([late, whole[1]]) == [("out_of_order", 0)]  # it ends in second 3
+
+
+def test_a_tool_that_there_is_not_is_told_by_what_the_framework_answered() -> None:
+    asked = model(1, type="tool_call", id="c1", name="get_rates", arguments={"base": "EUR"})
+    assert found([asked, tool("f", 3)]) == []
+    assert found([asked, tool("f", 3)], "info") == [("not_run", None)]
+    refused = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": "Unknown tool name: 'get_rates'."}
+    assert found([asked, tool("f", 3), {**text(5, ""), "attributes": refused}]) == [("not_run", None)]
+    assert found([asked, tool("get_rates", 3)], "info") == []
+
+
+def test_a_catalog_holds_the_calls_and_what_was_not_recorded_is_no_fault() -> None:
+    schema = {"type": "object", "properties": {"base": {"type": "string"}}, "required": ["base"]}
+    catalog = [{"name": "f", "parameters": schema}]
+    assert found([tool("f", 1)], catalog=catalog) == []
+    assert found([tool("f", 1, arguments={})], catalog=catalog) == [("missing_argument", 0)]
+    assert found([tool("f", 1, arguments=None)], catalog=catalog) == []
+    assert found([tool("g", 1)], catalog=catalog) == [("unknown_tool", 0)]
+    acts = {**catalog[0], "annotations": {"readOnlyHint": False}}
+    assert found([tool("f", 1), tool("f", 3)], catalog=catalog) == [("repeated_call", 1)]
+    if pe.read_catalog([acts]).tools[0].action:
+        assert found([tool("f", 1), tool("f", 3)], catalog=[acts]) == []
+    only = {"openinference.span.kind": "TOOL", "input.value": "EUR", "output.value": "1.09"}
+    assert found([{"name": "f", "attributes": only, "start_time": 1}], catalog=catalog) == []
+
+
+def test_the_critical_path_goes_back_over_what_ended_last() -> None:
+    spans = (
+        Span("r", None, "other", "agent", None, 0, 20),
+        Span("a", "r", "model", "chat", None, 1, 3),
+        Span("b", "r", "tool", "slow", 0, 4, 10),
+        Span("c", "r", "tool", "quick", 1, 4, 6),
+        Span("d", "r", "model", "chat", None, 12, 19),
+    )
+    path = critical_path(Run(spans))
+    assert path is not None
+    assert [(step.span.name, step.time) for step in path.steps] == [("chat", 2), ("slow", 6), ("chat", 7)]
+    assert (path.time, path.whole) == (15, 20)
+    assert critical_path(Run(spans[:1])) is None
+
+
+# ---------------------------------------------------------------- files and the command
+def test_what_opentelemetrys_exporter_wrote_is_read_trace_by_trace() -> None:
+    done = planeval("check", str(DEMO))
+    assert done.returncode == 1
+    assert [line.rpartition("[")[2] for line in done.stdout.splitlines()] == [
+        "trace.repeated_call]", "trace.failed_retry]", "trace.not_run]",
+    ]  # fmt: skip
+    assert done.stderr == "4 plans checked without a catalog: 3 warnings\n"
+    rows = [
+        json.loads(line)
+        for line in planeval("check", str(DEMO), "--level", "info", "--format", "jsonl").stdout.splitlines()
+    ]
+    assert len([row for row in rows if row["code"] == "trace.critical_path"]) == 4
+    assert planeval("check", str(DEMO), "--ignore", "trace.loop", "--level", "error").returncode == 0
+
+
+def test_other_exporters_forms_are_read(tmp_path: Path) -> None:
+    spans = [
+        {"object": "trace", "id": "trace_1", "workflow_name": "w"},
+        *(
+            {
+                "object": "trace.span", "id": f"span_{at}", "trace_id": "trace_1", "parent_id": None,
+                "started_at": f"2026-03-02T10:00:0{at}+00:00",
+                "ended_at": f"2026-03-02T10:00:0{at + 1}+00:00",
+                "span_data": {"type": "function", "name": "f", "input": "{}", "output": "None"},
+                "error": {"message": "Error running tool", "data": {"error": "no such currency"}},
+            }
+            for at in (5, 1)
+        ),
+    ]  # fmt: skip
+    flow = {
+        "info": {"trace_id": "tr-1"},
+        "data": {
+            "spans": [
+                {
+                    "span_id": str(at), "parent_span_id": None, "name": "f",
+                    "start_time_unix_nano": at * 10**9, "end_time_unix_nano": (at + 1) * 10**9,
+                    "status": {"code": "STATUS_CODE_ERROR", "message": "no"},
+                    "attributes": {"mlflow.spanType": '"TOOL"', "mlflow.spanInputs": "{}"},
+                }
+                for at in (5, 1)
+            ]
+        },
+    }  # fmt: skip
+    for data in (spans, flow):
+        file = tmp_path / "trace.jsonl"
+        lines = data if isinstance(data, list) else [data, {**data, "info": {"trace_id": "tr-2"}}]
+        file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+        done = planeval("check", str(file))
+        assert done.returncode == 1
+        assert done.stdout.count("[trace.failed_retry]") == (1 if data is spans else 2), done.stdout
+    assert "record tr-2, call 2 (f)" in done.stdout
+
+
+def test_without_a_catalog_only_traces_are_checked(tmp_path: Path) -> None:
+    plan = planeval("check", "data/demo/gold.json")
+    assert plan.returncode == 2
+    assert "gold.json holds no traces" in plan.stderr
+    assert planeval("check", str(DEMO), "--catalog-format", "mcp").returncode == 2
+    with pytest.raises(pe.PlanevalError, match="it is no trace"):
+        pe.check("f(#x='1')")
+    mixed = tmp_path / "mixed.jsonl"
+    lines = [{"id": "a", "plan": [tool("f", 1)]}, {"id": "b", "plan": "f()"}]
+    mixed.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    done = planeval("check", str(mixed))
+    assert (done.returncode, "record b: error: it is no trace" in done.stdout) == (1, True)
+
+
+def test_hostile_traces_end_soon_and_are_told_on_one_line() -> None:
+    spans = [tool("f\x1b[31m", at % 50, "x" * 50, arguments={"n": at}, error="a\nb") for at in range(3000)]
+    for at, span in enumerate(spans):
+        span["context"] = {"span_id": f"0x{at}\n"}
+    assert found(spans) == []
+    odd = [
+        {
+            "attributes": {"gen_ai.operation.name": "execute_tool"},
+            "start_time": 10**400,
+            "end_time": [],
+            "status": 3,
+        }
+    ]
+    assert found(odd) == [] or found(odd)[0][0] == "untimed"
+    again = {**spans[0], **tool("g", 30), "name": spans[0]["name"], "attributes": spans[0]["attributes"]}
+    again |= {"status": spans[0]["status"], "context": {"span_id": "b"}}
+    done = planeval("check", "-", text=json.dumps([spans[0], again]))
+    assert "trace.failed_retry" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert len(done.stdout.splitlines()) == 1
