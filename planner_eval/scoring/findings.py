@@ -78,24 +78,23 @@ def findings_of(row: Row, record: Record | None, *, many: bool) -> list[Finding]
         many: Whether it is one of many.
     """
     name = row.id if many else ""
-    file, line = place_of(record)
     if row.diff is None:
         said = (row.error or STATES[row.state]).splitlines()[0]
-        return [Finding(row.state, "", f"{row.state.replace('_', ' ')}: {said}", "error", name, file, line)]
+        one = Finding(row.state, "", f"{row.state.replace('_', ' ')}: {said}", record=name)
+        return [_placed(one, record)]
     if differs(row):
-        return [Finding("effect", "", row.in_effect, "error", name, file, line)]
+        return [_placed(Finding("effect", "", row.in_effect, record=name), record)]
     counts = _followers(row.diff)
     spans = None if many else Spans(row.diff.pred)
     found = []
     for at, edit in enumerate(row.diff.edits):
         if edit.cause is None:
             place = spans.line_of(edit.pred) if spans is not None and edit.pred is not None else None
-            one = Finding(
-                edit.code, _about(row.diff, edit), printable(edit.message), "error", name, file, line
-            )
+            about, said = _about(row.diff, edit), printable(edit.message)
+            one = _placed(Finding(edit.code, about, said, record=name, follows=counts[at]), record)
             if place is not None:
                 one = one._replace(line=place[0], column=place[1])
-            found.append(one._replace(follows=counts[at]))
+            found.append(one)
     return found
 
 
@@ -119,21 +118,21 @@ def finding_of_check(row: Mapping[str, Any], record: Record, *, many: bool) -> F
         record: The plan's record.
         many: Whether it is one of many.
     """
-    file, line = place_of(record)
     about = row["tool"] or ""
     if about and row["argument"] is not None:
         about = f"{about}({row['argument']})"
     level = {"info": "note"}.get(row["severity"], row["severity"])
     name = str(row["record"]) if many else ""
-    found = Finding(row["code"], about, printable(row["message"]), level, name, file, line)
+    found = Finding(row["code"], about, printable(row["message"]), level, name)
+    found = _placed(found, record)
     return found if many or row["line"] is None else found._replace(line=row["line"], column=row["column"])
 
 
-def place_of(record: Record | None) -> tuple[str | None, int | None]:
-    """File and line of a record; no file of what comes from none."""
+def _placed(found: Finding, record: Record | None) -> Finding:
+    """A finding with the file and line of its record; without a file where that comes from none."""
     if record is None or record.file in NO_FILES:
-        return None, None
-    return record.file, record.line
+        return found
+    return found._replace(file=record.file, line=record.line)
 
 
 def grouped(findings: Iterable[Finding]) -> list[Group]:

@@ -80,7 +80,7 @@ def within(lines: Iterable[str], size: int) -> Iterator[str]:
         lines: The lines, without their ends.
         size: Bytes.
 
-    >>> list(within(["a" * 60, "b", "c" * 60, "d"], 120))[-1]
+    >>> list(within(["a" * 60, "b", "c" * 60, "d"], 200))[-1]
     '… 2 lines are left out: the summary of a step may not be larger'
     """
     spare, left, held = size - 80, 0, 0
