@@ -269,7 +269,6 @@ UNLIKE = {
         "engine/diff.compared",
         "reports/packs.heads",
         "reports/question.question_field",
-        "reports/stored.told",
         "metrics/edit_distance.pair",
     ),
 }
