@@ -114,7 +114,7 @@ def test_mending_a_cause_never_lowers_it(gold: Plan, pred: Plan, weights: Weight
     mending = Mending(found)
     for mend in mending.mends:
         after = mending.plan(mend.operations)
-        # Not so where a mended call copies another one, or takes the output of one that is still missing.
+        # Not so where a mended call is a copy of another one, or takes what a missing one gives.
         if not _repeats(after) and not _dangles(after):
             assert worth(after, gold, reward) >= before - NEAR, (mend.root.code, after)
 
