@@ -41,6 +41,20 @@ def test_what_a_token_limit_cuts_is_not_read_over_and_over(tmp_path: Path, mende
 
 
 @measures
+@pytest.mark.parametrize("before", ["", '{"id": "a", "plan": []},'])
+def test_a_file_that_is_cut_inside_a_text_of_json_is_cut_into_records_once(
+    tmp_path: Path, before: str
+) -> None:
+    """Each escaped quote cost the rest of the file: 250 kB took minutes before a plan was read."""
+    file = tmp_path / "plan.txt"
+    rows = '{\\"a\\": \\"x\\"},' * 14_000
+    file.write_text(f'[{before}{{"name":"f","arguments":"{{\\"rows\\": [{rows}')
+    done, _ = measured("parse", str(file), seconds=10)
+    assert done.returncode in (1, 3), done.stderr[-300:]
+    assert "cut" in done.stderr + done.stdout
+
+
+@measures
 def test_a_plan_of_many_lines_takes_no_thousandfold_memory(tmp_path: Path) -> None:
     """The tree of 250 kB of calls alone took more than is allowed here."""
     file = tmp_path / "plan.txt"

@@ -11,10 +11,11 @@ import re
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import blank_end, decode, refusal
 from planner_eval.base.later import later
+from planner_eval.base.quoted import TEXT, Branch, matches
 from planner_eval.records.fields import id_text
 from planner_eval.records.shapes import Item, shape_of
 
-_MARKS = later(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},:]', re.S)
+_MARKS = (TEXT, Branch("mark", r"[\[\]{},:]"))
 _FIRST_KEY = later(r'\{\s*+("(?:[^"\\]++|\\.)*+")\s*+:')
 _TRIES = 200
 """How many places may turn out not to be the start of the next record, over a whole file."""
@@ -139,7 +140,7 @@ class _Pieces:
     def _end(self, at: int) -> int:
         """The comma or bracket of the array around a broken element."""
         depth = 0
-        for match in _MARKS.finditer(self.text, at):
+        for match in matches(_MARKS, self.text, at):
             mark = match.group()
             if mark in "[{":
                 depth += 1
@@ -161,7 +162,7 @@ def id_in(text: str, key: str | None) -> str | None:
     if key is None or text.lstrip()[:1] != "{":
         return None
     depth, named = 0, False
-    for match in _MARKS.finditer(text):
+    for match in matches(_MARKS, text):
         mark = match.group()
         if mark in "[{":
             depth += 1

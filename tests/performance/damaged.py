@@ -128,18 +128,18 @@ WORST = (
 """Those that took longest while a quote that is not closed was tried again at each later one."""
 
 STEEPEST = (
+    Case("llama-builtin", one_call, 'each \\" twice'),
+    Case("lfm2", one_call, 'each \\" twice'),
+    Case("lfm2", one_call, "whole"),
+    Case("llmcompiler", one_call, 'each " twice'),
+    Case("minicpm", one_call, 'each " twice'),
+    Case("nemotron", one_call, 'each " twice'),
     Case("llama-builtin", calls, "a run of \\"),
     Case("llama-builtin", calls, "a run of {"),
-    Case("llama-builtin", calls, "a run of }"),
     Case("llama-builtin", calls, "a run of ["),
-    Case("llama-builtin", calls, "a run of ]"),
     Case("olmo", calls, "a run of \\"),
-    Case("olmo", calls, "a run of {"),
     Case("olmo", calls, "a run of ("),
-    Case("olmo", calls, "a run of ]"),
-    Case("olmo", calls, "a run of }"),
     Case("openai-programmatic", calls, "a run of ["),
-    Case("openai-programmatic", calls, "a run of {"),
 )
 """Those that took a slower way from 256,000 characters or 100,000 brackets on."""
 
