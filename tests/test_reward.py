@@ -21,6 +21,15 @@ def worth(completion: Any, gold: Any = GOLD, **how: Any) -> float:
     return pe.reward(**how)([completion], gold=[gold])[0]
 
 
+def test_alone_or_in_a_batch_the_reward_is_one() -> None:
+    """Where explanations pair calls otherwise than figures count them, rewards count as figures do."""
+    gold = "a = add(arg_0=1, arg_1=2)\nmultiply(arg_0=a, arg_1=3)"
+    answer = "multiply(arg_0=3, arg_1=3)\nadd(arg_0=7, arg_1=8)"
+    found = pe.reward().judge(answer, gold)
+    assert found.reward == worth(answer, gold)
+    assert found.parts["calls"] == 1
+
+
 # ---------------------------------------------------------------- by hand
 def test_the_parts_by_hand() -> None:
     found = pe.reward().judge(MISSING, GOLD)

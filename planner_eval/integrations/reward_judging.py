@@ -107,7 +107,8 @@ def _compared(plan: Plan, gold: Gold, format: float, how: How, *, words: bool, e
     else:
         found = diff_any(locate(plan) if each else plan, gold.plans, how.policy).diff
         assert found.matching is not None
-        matching, same, missing = found.matching, found.same, len(found.alignment.missing)
+        matching = found.matching.by_name or found.matching  # as figures count, not as they are told
+        same, missing = found.same, len(matching.alignment.missing)
         calls = calls_of(found, how.verdicts) if each else ()
         said = "; ".join(edit.message for edit in found.roots) if each else ""
     parts = parts_of(matching)
