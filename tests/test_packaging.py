@@ -1,7 +1,7 @@
 """What is built is what is in the repository, and it runs from a wheel, an sdist and a checkout.
 
-Long tests install it into empty environments of each Python at hand, alone and with each extra; what these need
-comes from the package index.
+Long tests install it into empty environments of each Python at hand, alone and with each extra; what these
+need comes from the package index.
 """
 
 from __future__ import annotations
