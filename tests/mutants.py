@@ -32,7 +32,18 @@ from typing import NamedTuple
 from tests.conftest import ROOT, VARIABLE
 
 FOLDERS = ("planner_eval", "grammars", "data", "viz", "tests", "docs")
-FILES = ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "Makefile")
+FILES = (
+    *(
+        "pyproject.toml",
+        "README.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "CITATION.cff",
+        "LICENSE",
+        "Makefile",
+    ),
+    *("SECURITY.md", "mkdocs.yml"),
+)
 
 LAWS = "property/comparison_laws"
 SAID = ("compared", "tangled", "bounds")

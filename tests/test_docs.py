@@ -1,7 +1,8 @@
 """Everything the docs show has been run: console blocks, Python sessions, links to files.
 
 A console block holds commands after ``$ `` and what they print; a line ``…`` stands for any lines. Pages run
-at the root, those that say so in an empty folder, as users of the installed package have it.
+at the root, those that say so in an empty folder, as users of the installed package have it,
+where the blocks with a ``title`` are files of that name.
 ``pytest tests/test_docs.py --update-cases`` rewrites the printed parts.
 """
 
@@ -25,6 +26,7 @@ PAGES = sorted(
 SESSION = re.compile(r"^```(?:pycon|python)\n(.*?)^```$", re.S | re.M)
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
 EMPTY = "<!-- runs in an empty folder -->"
+FILE = re.compile(r'^```\w+ title="([\w.]+)"\n(.*?)^```$', re.S | re.M)
 
 
 def run(command: str, folder: Path, cwd: Path = ROOT) -> str:
@@ -50,13 +52,12 @@ def run(command: str, folder: Path, cwd: Path = ROOT) -> str:
 
 
 def commands(block: str) -> list[tuple[str, str]]:
-    """The commands of a console block with what is shown after each; a here-document ends with ``END``."""
+    """The commands of a console block with what is shown after each."""
     found: list[tuple[str, str]] = []
     for line in block.splitlines():
-        inside = found and "<<'END'" in found[-1][0] and not found[-1][0].endswith("\nEND")
-        if line.startswith("$ ") and not inside:
+        if line.startswith("$ "):
             found.append((line[2:], ""))
-        elif inside or (found and found[-1][0].endswith("\\")):
+        elif found and found[-1][0].endswith("\\"):
             found[-1] = (f"{found[-1][0]}\n{line}", "")
         elif found:
             found[-1] = (found[-1][0], f"{found[-1][1]}{line}\n")
@@ -81,6 +82,8 @@ def test_console_blocks_print_what_is_shown(
     if EMPTY in text:
         cwd = tmp_path / "empty"
         cwd.mkdir()
+        for file in FILE.finditer(text):
+            (cwd / file[1]).write_text(file[2], encoding="utf-8")
     pieces, at = [], 0
     for match in BLOCK.finditer(text):
         parts = []

@@ -1,13 +1,20 @@
-"""What is built is what is in the repository, and it runs from a wheel, an sdist and a checkout."""
+"""What is built is what is in the repository, and it runs from a wheel, an sdist and a checkout.
+
+Long tests install it into empty environments of each Python at hand, alone and with each extra; what these
+need comes from the package index.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tarfile
 import zipfile
+from email.parser import Parser
 from pathlib import Path
 
 import pytest
@@ -15,6 +22,19 @@ import pytest
 from tests.conftest import ROOT
 
 SHIPPED = ("planner_eval", "grammars", "data", "viz")
+EXTRAS = {
+    "draw": ("pygraphviz", "render {demo}/gold.json --format png -o gold.png"),
+    "terminal": ("netext", "render {demo}/gold.json --format boxes"),
+    "plot": ("matplotlib", "stats {demo}/gold.jsonl --plot depth.png"),
+    "llm": ("openai", "--version"),
+    "judge": ("openai", "--version"),
+    "zstd": ("zstandard", "--version"),
+    "parquet": ("pyarrow", "score {demo}/pred.jsonl {demo}/gold.jsonl --store parquet -o run/"),
+    "ray": ("ray", "--version"),
+}
+"""Extra → the module that it brings, and a command that needs it, without a server or a cluster."""
+RESOLVED = {"embed"}
+"""Gigabytes: that it can be installed is looked up alone."""
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +104,146 @@ def test_the_editable_install_finds_its_folders() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd="/", capture_output=True, text=True, check=True)
     assert all(Path(folder).is_dir() for folder in json.loads(done.stdout))
+
+
+def pythons() -> dict[str, str]:
+    """Version → program, of each Python that the package is for."""
+    said = re.search(r'requires-python = ">=3\.(\d+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert said is not None
+    versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found: dict[str, str] = {}
+    for minor in range(int(said[1]), 20):
+        named = [shutil.which(f"python3.{minor}"), *map(str, versions.glob(f"3.{minor}.*/bin/python"))]
+        for program in filter(None, [sys.executable if sys.version_info[1] == minor else None, *named]):
+            asked = [program, "-c", "import sys, venv, ensurepip; print('3.%d' % sys.version_info[1])"]
+            done = subprocess.run(asked, capture_output=True, text=True)
+            if done.stdout.strip() == f"3.{minor}":
+                found.setdefault(f"3.{minor}", program)
+    return found
+
+
+def extras() -> set[str]:
+    """The package's extras."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    part = text.partition("[project.optional-dependencies]\n")[2].partition("\n[")[0]
+    return set(re.findall(r"^(\w+) = ", part, re.M))
+
+
+def test_every_extra_is_tried() -> None:
+    assert {*EXTRAS, *RESOLVED} == extras()
+
+
+def test_the_wheel_holds_nothing_else(built: Path) -> None:
+    shipped = {f if f.startswith("planner_eval/") else f"planner_eval/{f}" for f in tracked()}
+    inside = set(zipfile.ZipFile(wheel(built)).namelist())
+    assert {f for f in inside - shipped if ".dist-info/" not in f} == set()
+    assert not {f for f in inside if f.startswith(("planner_eval/tests/", "planner_eval/docs/"))}
+
+
+def test_the_sdist_holds_the_docs_and_nothing_that_is_not_kept(built: Path) -> None:
+    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
+        inside = {one.name.split("/", 1)[1] for one in archive.getmembers() if one.isfile()}
+    assert inside - tracked() == {"PKG-INFO"}
+    assert {"CITATION.cff", "SECURITY.md", "CHANGELOG.md", "mkdocs.yml", "docs/index.md"} <= inside
+
+
+def test_an_index_takes_both(built: Path) -> None:
+    command = [sys.executable, "-m", "twine", "check", "--strict", *map(str, sorted(built.iterdir()))]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"NO_COLOR": "1"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("PASSED") == 2
+
+
+def test_the_metadata_say_what_is_needed(built: Path) -> None:
+    archive = zipfile.ZipFile(wheel(built))
+    name = next(one for one in archive.namelist() if one.endswith(".dist-info/METADATA"))
+    said = Parser().parsestr(archive.read(name).decode())
+    assert (said["Name"], said["License-Expression"]) == ("planner_eval", "Apache-2.0")
+    assert set(said.get_all("Provides-Extra", [])) == extras()
+    assert "60 seconds" in said.get_payload()
+
+
+class Environment:
+    """An environment that held nothing, with the wheel in it."""
+
+    def __init__(self, folder: Path, program: str, requirement: str) -> None:
+        self.folder, self.bin = folder, folder / "venv" / "bin"
+        subprocess.run([program, "-m", "venv", str(folder / "venv")], check=True)
+        install = [str(self.bin / "python"), "-m", "pip", "install", "--quiet", requirement]
+        done = subprocess.run(install, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+    def run(self, command: str) -> subprocess.CompletedProcess[str]:
+        """Run planeval in an empty folder, with nothing of this checkout at hand."""
+        place = self.folder / "place"
+        place.mkdir(exist_ok=True)
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        argv = [str(self.bin / "planeval"), *command.split()]
+        return subprocess.run(argv, cwd=place, env=kept, capture_output=True, text=True, timeout=300)
+
+    @property
+    def demo(self) -> Path:
+        """The demo plans that were installed."""
+        return next((self.folder / "venv" / "lib").glob("python3*")) / "site-packages/planner_eval/data/demo"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("version", sorted(pythons()))
+def test_the_wheel_alone_does_its_work(built: Path, tmp_path: Path, version: str) -> None:
+    empty = Environment(tmp_path, pythons()[version], str(wheel(built)))
+    assert empty.run("--version").stdout.startswith("planeval ")
+    done = empty.run("selftest")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "30 of 30 beyond dispute are right"), done
+    done = empty.run(f"diff {empty.demo}/pred.json {empty.demo}/gold.json")
+    assert done.returncode == 1, done.stderr
+    assert "reference.producer" in done.stdout
+    done = empty.run(f"report {empty.demo}/pred.jsonl --gold {empty.demo}/gold.jsonl -o page.html")
+    assert done.returncode == 0, done.stderr
+    assert "</html>" in (tmp_path / "place" / "page.html").read_text(encoding="utf-8")
+    told = subprocess.run([empty.bin / "python", "-m", "pip", "check"], capture_output=True, text=True)
+    assert told.returncode == 0, told.stdout
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("version", sorted(pythons()))
+def test_the_sdist_becomes_the_same_wheel(built: Path, tmp_path: Path, version: str) -> None:
+    subprocess.run([pythons()[version], "-m", "venv", str(tmp_path / "venv")], check=True)
+    python, sdist = str(tmp_path / "venv" / "bin" / "python"), str(next(built.glob("*.tar.gz")))
+    command = [python, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(tmp_path), sdist]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    made, theirs = zipfile.ZipFile(next(tmp_path.glob("*.whl"))), zipfile.ZipFile(wheel(built))
+    known = {one.filename: one.CRC for one in theirs.infolist() if ".dist-info/" not in one.filename}
+    assert {one.filename: one.CRC for one in made.infolist() if ".dist-info/" not in one.filename} == known
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("version", sorted(pythons()))
+@pytest.mark.parametrize("extra", sorted(EXTRAS))
+def test_each_extra_brings_what_it_says(built: Path, tmp_path: Path, version: str, extra: str) -> None:
+    if extra == "zstd" and version >= "3.14":
+        pytest.skip("zstd: Python itself reads it from 3.14 on")
+    module, command = EXTRAS[extra]
+    found = Environment(tmp_path, pythons()[version], f"{wheel(built)}[{extra}]")
+    subprocess.run([found.bin / "python", "-c", f"import {module}"], check=True, cwd=tmp_path)
+    done = found.run(command.format(demo=found.demo))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("extra", sorted(RESOLVED))
+def test_a_large_extra_can_be_installed(built: Path, tmp_path: Path, extra: str) -> None:
+    wanted = f"{wheel(built)}[{extra}]"
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--dry-run",
+        "--quiet",
+        "--target",
+        str(tmp_path),
+        wanted,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

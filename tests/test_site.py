@@ -92,6 +92,11 @@ def test_what_the_reference_says_of_an_option_is_what_help_says() -> None:
     assert "Score predictions against gold plans" in page
 
 
+def test_a_bar_in_the_code_of_a_table_is_shown_alone() -> None:
+    made = loaded("commands").on_page_markdown(r"| a | `b=c\|d` |" + "\n" + r"no row: `e\|f`")
+    assert made == "| a | `b=c|d` |\n" + r"no row: `e\|f`"
+
+
 def of_the_code(name: str) -> int | float:
     """The value of a constant, or of a class's field when nothing is said, by its name below planner_eval."""
     module, _, attribute = name.rpartition(".")

@@ -9,11 +9,15 @@ from typing import Any
 import click
 
 MARK = "<!-- commands -->"
+_ROW = re.compile(r"^\|.*$", re.M)
+_CODE = re.compile(r"`[^`]+`")
 _MARKUP = re.compile(r"([\\`*_\[\]<>|#])")
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """What MkDocs calls with each page."""
+    # In code in a table a bar is escaped for others; here the backslash would be shown.
+    markdown = _ROW.sub(lambda row: _CODE.sub(lambda code: code[0].replace(r"\|", "|"), row[0]), markdown)
     if MARK not in markdown:
         return markdown
     from planner_eval.cli import cli
