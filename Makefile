@@ -37,8 +37,8 @@ $(VENV)/.docs: $(VENV)/.ready
 
 # The site, into out/site; a page that the navigation does not name and a link that leads nowhere are errors.
 docs: $(VENV)/.docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	@echo "A page to open in a browser: out/site/index.html"
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict # --quiet would keep warnings from being counted
+	@echo "Pages: out/site/index.html; with search: $(BIN)/python -m http.server -d out/site"
 
 # What takes too long for every change: twenty times as many examples of each law, and what is marked long.
 test-long: $(VENV)/.docs

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import re
+import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -153,15 +154,34 @@ def test_docstrings_become_markdown(text: str, readable: str) -> None:
     assert loaded("docstrings").readable(text) == readable
 
 
+def build(project: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Build the site as `make docs` does."""
+    recipe = re.search(r"mkdocs (build [^#\n]+)", (ROOT / "Makefile").read_text(encoding="utf-8"))
+    assert recipe is not None
+    command = [sys.executable, "-m", "mkdocs", *recipe[1].split(), "--site-dir", str(folder)]
+    return subprocess.run(command, cwd=project, capture_output=True, text=True)
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built as `make docs` does."""
     pytest.importorskip("mkdocs", reason="MkDocs is not installed (make docs installs it)")
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    done = build(ROOT, folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
+
+
+@pytest.mark.long
+def test_a_page_without_a_place_and_a_link_to_nowhere_are_errors(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs", reason="MkDocs is not installed (make docs installs it)")
+    shutil.copytree(DOCS, tmp_path / "docs")
+    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    (tmp_path / "docs" / "new.md").write_text("# New\n\n[one](nowhere.md), [two](files.md#nowhere)\n")
+    done = build(tmp_path, tmp_path / "site")
+    assert done.returncode == 1, done.stderr
+    for said in ("  - new.md", "link 'nowhere.md'", "anchor '#nowhere'"):
+        assert said in done.stderr
 
 
 @pytest.mark.long
