@@ -52,7 +52,7 @@ WANTED: dict[str, list[tuple[str, int | None, int | None, str | None, tuple]]] =
     "26": [("call.missing", at, None, None, ()) for at in range(4)],
     "28": [("call.extra", None, 0, None, ())],
     "30": [("call.missing", 1, None, None, ())],
-    "31": [("call.duplicated", None, 2, None, ()), ("call.missing", 1, None, None, ())],
+    "31": [("call.missing", 1, None, None, ()), ("call.duplicated", None, 2, None, ())],
     "34": [("reference.producer", 2, 2, "quotes", (0,)), ("reference.producer", 2, 2, "quotes", (1,))],
     "35": [("call.missing", 0, None, None, ()), ("reference.literal", 2, 1, "flight", ())],
     "36": [("reference.unresolved", 3, 3, "booking", ())],

@@ -7,8 +7,8 @@ nothing can be read), `causes`, each a mistake independent of the others, in the
 `habits`, each one mistake made in several calls. In the sentences "call 3" is the prediction's, "gold's 3"
 is gold's.
 
-The rule of `first`: what is met first when the prediction is read from its top; a missing call where the
-first that takes its result is met, and after all others where none does.
+The rule of `first`: what is met first when the prediction is read from its top; a missing call after the
+call before it in gold, and after calls there that gold does not have, but before what takes its result.
 
 To hold the tool against the hands: ``planeval diff FILE FILE --text-field prediction --gold-text-field gold
 --id-field id --id ID``.

@@ -18,7 +18,15 @@ from planner_eval.comparison.matching.likeness import likeness
 from planner_eval.comparison.matching.order import find_misplaced
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
 from planner_eval.comparison.matching.replaced import pair_replaced, telling
-from planner_eval.plan.walk import leaves
+from planner_eval.comparison.meant import (
+    emptied,
+    in_doubt,
+    needing,
+    neighbours,
+    no_replacement,
+    regroup,
+    told_values,
+)
 
 Pairs = list[tuple[int, int]]
 """Positions in pred and in gold."""
@@ -38,25 +46,67 @@ def as_told(matching: Matching) -> Matching:
     (((1, 0), (0, 1)), ((0, 1),))
     """
     pairing = matching.pairing
-    if pairing is None or not (matching.pred.edges or matching.gold.edges):  # no call takes from another
+    if pairing is None:
         return matching
-    doubtful = [*_doubtful(pairing)]
+    made = _emptied(pairing)
+    if matching.pred.edges or matching.gold.edges:  # some call takes from another
+        made = _by_flow(made)
+    if made is pairing:
+        return matching
+    alignment = Alignment.of(made)
+    terms, policy = matching.terms, matching.policy
+    misplaced = find_misplaced(alignment.pairs, matching.numbered, policy, terms)
+    return matching._replace(alignment=alignment, pairing=made, misplaced=misplaced, by_name=matching)
+
+
+def _emptied(pairing: Pairing) -> Pairing:
+    """The pairing with calls paired anew that give an empty argument where gold's gives another value."""
+    if ALONE not in pairing.to_pred:
+        return pairing
+    found = [*emptied(pairing)]
+    made = _copy(pairing) if found else pairing
+    for pred, gold in found:
+        made.release([], [made.to_gold[pred]], ALONE)
+        made.pair(pred, gold)
+    return made
+
+
+def _by_flow(given: Pairing) -> Pairing:
+    """The pairing with partners by what they share and where they stand in the flow."""
+    pairing, doubtful = given, [*_doubtful(given)]
+    wrong = [pair for pair in _replaced(given) if no_replacement(given, *pair)]
+    if wrong:
+        pairing = _copy(given)
+        pairing.release([pred for pred, _ in wrong], [gold for _, gold in wrong], ALONE)
+    groups = [*in_doubt(pairing, doubtful)] if doubtful else []
+    if groups:
+        made = _copy(pairing)
+        if regroup(made, groups):
+            pairing = made
+    if pairing is not given:
+        doubtful = [*_doubtful(pairing)]
     apart = [pair for pair in doubtful if _apart(pairing, pairing, *pair)]
     turned = _turned(pairing, doubtful) if len(doubtful) > 1 else []
-    if not apart and not turned:
-        return matching
+    if pairing is given and not apart and not turned:
+        return given
     made = _copy(pairing)
     for pred, gold in turned:
         made.pair(pred, gold)
     for pred, gold in sorted(apart, key=lambda pair: (-_own(pairing, apart, *pair), pair[1])):
         if _apart(pairing, made, pred, gold):  # the others that are apart say nothing any more
             made.release([pred], [gold], ALONE)
-    if apart:
-        pair_replaced(made)
-    alignment = Alignment.of(made)
-    terms, policy = matching.terms, matching.policy
-    misplaced = find_misplaced(alignment.pairs, matching.numbered, policy, terms)
-    return matching._replace(alignment=alignment, pairing=made, misplaced=misplaced, by_name=matching)
+    if apart or wrong:
+        never = _copy(made)
+        for _ in range(2):  # what has been paired is a neighbour to what has not
+            pair_replaced(made, lambda pred, gold: no_replacement(never, pred, gold))
+    return made
+
+
+def _replaced(pairing: Pairing) -> Pairs:
+    """Partners of two tools."""
+    ours, theirs = pairing.pred.tools, pairing.gold.tools
+    pairs = [(pairing.to_pred[gold], gold) for gold in range(len(theirs))]
+    return [(pred, gold) for pred, gold in pairs if pred >= 0 and ours[pred] != theirs[gold]]
 
 
 def _copy(pairing: Pairing) -> Pairing:
@@ -90,11 +140,12 @@ def _apart(pairing: Pairing, made: Pairing, pred: int, gold: int) -> bool:
     """
     ours, theirs = made.pred, made.gold
     if made.to_gold[pred] != gold or not (
-        _overtaken(theirs, gold, made.to_pred, pred) or _overtaken(ours, pred, made.to_gold, gold)
+        _overtaken(theirs, gold, made.to_pred, ours, pred)
+        or _overtaken(ours, pred, made.to_gold, theirs, gold)
     ):
         return False
     own = range(len(made.to_pred))
-    if _neighbours(ours, pred, made.to_gold) & _neighbours(theirs, gold, own):
+    if neighbours(ours, pred, made.to_gold) & neighbours(theirs, gold, own):
         return False
     return not (_handed_on(made, pred, gold) or _like(pairing, pred, gold))
 
@@ -110,8 +161,12 @@ def _own(pairing: Pairing, apart: Pairs, pred: int, gold: int) -> int:
     )
 
 
-def _overtaken(side: Side, at: int, partner: Sequence[int], other: int) -> bool:
-    """Whether the other plan has a call that needs this one's result before its call in this one's place."""
+def _overtaken(side: Side, at: int, partner: Sequence[int], there_side: Side, other: int) -> bool:
+    """Whether the other plan has a call that needs this one's result before its call in this one's place.
+
+    Written before it does not mean before it where that plan has the call need that one, too.
+    """
+    later = needing(there_side, other) if there_side.numbered.forward else frozenset[int]()
     calls, waiting, seen = len(side.tools), [at], {at}
     while waiting:
         for use in side.users[waiting.pop()]:
@@ -121,16 +176,9 @@ def _overtaken(side: Side, at: int, partner: Sequence[int], other: int) -> bool:
             there = partner[use.consumer]
             if there < 0:
                 waiting.append(use.consumer)
-            elif there < other:
+            elif there < other and there not in later:
                 return True
     return False
-
-
-def _neighbours(side: Side, at: int, image: Sequence[int]) -> set[tuple[str, int]]:
-    """Where a call's values come from and go to, in gold's positions."""
-    found = {("from", image[call]) for call in side.numbered.producers(at)}
-    found |= {("to", image[use.consumer]) for use in side.users[at]}
-    return {(end, call) for end, call in found if call >= 0}
 
 
 def _handed_on(pairing: Pairing, pred: int, gold: int) -> bool:
@@ -170,13 +218,7 @@ def _like(pairing: Pairing, pred: int, gold: int) -> bool:
             one, other = ours[name][2], theirs[name][2]
             if telling(other) and likeness(one, other):
                 return True
-    return bool(_told(ours) & _told(theirs))
-
-
-def _told(arguments: dict[Any, Any]) -> set[str]:
-    """The values, and parts of values, that say something."""
-    given = (leaf for _, _, value in arguments.values() for _, leaf in leaves(value))
-    return {repr(leaf) for leaf in given if isinstance(leaf, (str, int, float)) and telling(leaf)}
+    return bool(told_values(ours) & told_values(theirs))
 
 
 def _turned(pairing: Pairing, doubtful: Pairs) -> Pairs:

@@ -36,7 +36,7 @@ class CallEdits:
         self.images: list[Any] = [*pairing.to_gold]
         self.unlike = ValueDiff(pairing.to_gold)
         self.said = Contrast(self.names, self.unlike)
-        self.listed = listed(pairing, self.images)
+        self.listed = listed(pairing, self.images, told=True)
         notes = (note for note in self.pred.diagnostics if note.code == "value.computed")
         self.computed = {(note.call, note.argument) for note in notes}
         self.given: dict[tuple[int, int], dict[str, list[Value]]] = {}
@@ -83,6 +83,11 @@ class CallEdits:
             return None
         here, there = self.names.ours(pred), call_number(near.call, None)
         mine, other = self.pairing.pred.written(pred), self.pairing.pred.written(near.call)
+        if near.names[0] not in other:
+            added = ", ".join(f"{name}={self.said.ours(mine[name])}" for name in near.names)
+            if near.call < pred:
+                return f"{here} is not in gold: it repeats {there} with {added} added"
+            return f"{here} is not in gold: {there} repeats it without {added}"
         one, more = (mine, other) if near.call < pred else (other, mine)
         shown = ", ".join(
             f"{name}={self.said.ours(one[name])} in place of {self.said.ours(more[name])}"

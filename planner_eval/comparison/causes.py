@@ -53,22 +53,32 @@ def order_by_cause(
 class _Ranks:
     """Where an edit comes: where the prediction is read that far.
 
-    A missing call is written nowhere: it comes where a call first waits for its result, and after all calls
-    where none does, for until then it may still come.
+    A missing call is written nowhere: it comes where it would stand, see :func:`places_in_pred`, but after
+    calls there that gold does not have, which are met first.
     """
 
     def __init__(self, pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]) -> None:
         self.end = len(pred.calls)
-        self.partner = {gold: pred for pred, gold in pairs}
-        self.awaited = _awaited(gold, self.partner, self.end)
+        self.gold, self.partner = gold, {gold: pred for pred, gold in pairs}
+        self.places: list[tuple[int, int]] = []
+        self.last: list[int] = []
 
     def of(self, edit: Edit) -> tuple[int, ...]:
         if edit.gold is not None and (gold := edit.gold.call) is not None:
             if gold in self.partner:
-                return self.partner[gold], 1, gold
-            return self.awaited.get(gold, self.end + 1), 0, gold
+                return self.partner[gold], 0, 1, gold
+            if not self.partner:
+                return self.end + 1, 0, 0, gold
+            if not self.places:  # few plans lack a call
+                pairs = [(pred, gold) for gold, pred in self.partner.items()]
+                self.places, paired = places_in_pred(self.gold, pairs), {pred for pred, _ in pairs}
+                self.last = [*range(self.end)]  # of calls that only the prediction has, after each call
+                for at in range(self.end - 2, -1, -1):
+                    self.last[at] = at if at + 1 in paired else self.last[at + 1]
+            pred, side = self.places[gold]
+            return self.last[pred] if side > 0 else pred, side, 0, gold
         if edit.gold is None and edit.pred is not None and edit.pred.call is not None:
-            return edit.pred.call, 1
+            return edit.pred.call, 0, 1
         return (self.end + 2,)
 
 
@@ -149,7 +159,7 @@ def _causes(edits: list[Edit]) -> list[int | None]:
 _ALONE = ("call.missing", "call.extra", "call.duplicated")
 _GAINED = ("call.extra", "call.duplicated")
 _RENAMED = ("call.replaced", "app.changed")
-_ROOTS = (*_RENAMED, "call.merged", "call.split")
+_ROOTS = (*_RENAMED, "call.merged", "call.split", "arguments.swapped")
 _OF_ONE = ("argument.missing", "argument.extra", "argument.renamed")
 _REPEATABLE = (
     "name.spelling",

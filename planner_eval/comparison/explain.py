@@ -86,9 +86,9 @@ class _Finder(CallEdits):
             told = {name for pair in many.names for name in pair}
             found = {name: part for name, part in found.items() if name not in told}
         differ = [name for name in theirs if name in found]
-        for names in self.exchanged(ours, theirs, differ) if len(differ) > 1 else ():
-            yield self.swapped(pred, gold, names)
-            differ = [name for name in differ if name not in names]
+        for circles in self.exchanged(ours, theirs, differ) if len(differ) > 1 else ():
+            yield self.swapped(pred, gold, circles)
+            differ = [name for name in differ if not any(name in names for names in circles)]
         left = dict.fromkeys(name for name in found if name not in theirs)
         linked = self.linked(ours, theirs, differ) if AFTER in left else {}
         if linked:
@@ -123,21 +123,26 @@ class _Finder(CallEdits):
 
     def exchanged(
         self, ours: Mapping[Any, Any], theirs: Mapping[Any, Any], differ: list[Any]
-    ) -> Iterable[list[str]]:
-        """Arguments whose values go round among them."""
+    ) -> Iterable[list[list[str]]]:
+        """Arguments whose values go round among them, those that take from the same calls together."""
         both = [name for name in differ if name in ours and type(name) is str]
         mine = {name: (ours[name][0], tuple(self.images[at] for at in ours[name][1])) for name in both}
-        return exchanged(mine, {name: theirs[name][:2] for name in both})
+        found: dict[Any, list[list[str]]] = {}
+        for names in exchanged(mine, {name: theirs[name][:2] for name in both}):
+            taken = frozenset(producer for name in names for producer in theirs[name][1])
+            found.setdefault(taken or names[0], []).append(names)
+        return found.values()
 
-    def swapped(self, pred: int, gold: int, names: list[str]) -> Edit:
+    def swapped(self, pred: int, gold: int, circles: list[list[str]]) -> Edit:
+        names = [name for circle in circles for name in circle]
         one, other = (
             {name: self.written(side, at, name) for name in names}
             for side, at in ((self.pairing.pred, pred), (self.pairing.gold, gold))
         )
         here = self.place(self.pred, pred, names[0])
         kind = "values" if here.call is None else "arguments"
-        quoted = [repr(name) for name in names]
-        named = f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+        quoted = [[repr(name) for name in circle] for circle in circles]
+        named = ", ".join(f"{', '.join(each[:-1])} and {each[-1]}" for each in quoted)
         said = f"{self.names.ours(here.call)}: {kind} {named} are exchanged"
         places = [(self.place(self.pred, pred, name), self.place(self.gold, gold, name)) for name in names]
         return self.edit("arguments.swapped", said, *places[0], one, other)._replace(also=tuple(places[1:]))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.causes import change
-from planner_eval.comparison.edits import Edit
+from planner_eval.comparison.edits import Edit, Place
 from planner_eval.comparison.sentences import calls_numbers
 from planner_eval.comparison.value_diff import other_type, other_writing
 from planner_eval.plan.canonical import OWN, value_key
@@ -16,6 +16,9 @@ from planner_eval.plan.model import Ref
 if TYPE_CHECKING:
     from planner_eval.comparison.diff import Diff
 
+
+MANY = 3
+"""So many arguments too much are one habit, whatever they are."""
 
 ABOUT = 4
 """So many arguments of a habit are told by name."""
@@ -137,14 +140,18 @@ def _line(found: Diff, keys: dict[int, Hashable], group: list[int], passing: set
     about = dict.fromkeys(
         place.argument for edit in edits if (place := edit.gold or edit.pred) and place.argument
     )
-    if isinstance(key, str) and len(about) > 1 and all(edit.code in _VALUES for edit in edits):
+    if len(about) > 1 and all(edit.code in _VALUES for edit in edits):
         where += f": {_some(about)}"
     return Line(name, tuple(group), where, len(edits), said, depth)
 
 
 def _keys(found: Diff) -> dict[int, Hashable]:
     """What each edit has in common with others of one habit; a habit that has a name is called by it."""
-    return {at: _key(found, edit) for at, edit in enumerate(found.edits) if edit.code not in _ONCE}
+    keys = {at: _key(found, edit) for at, edit in enumerate(found.edits) if edit.code not in _ONCE}
+    extra = [at for at in keys if found.edits[at].code == "argument.extra" and found.edits[at].cause is None]
+    if len(extra) >= MANY:
+        keys |= {at: "argument.extra" for at in extra if keys[at] != "empty argument"}
+    return keys
 
 
 def _key(found: Diff, edit: Edit) -> Hashable:
@@ -153,14 +160,8 @@ def _key(found: Diff, edit: Edit) -> Hashable:
         return _NAMED[code]
     if code == "argument.extra" and edit.pred_value in _EMPTY:
         return "empty argument"
-    if pred is not None and gold is not None:
-        if code == "reference.producer" and edit.pred_value == Ref(pred.call or 0, edit.pred_value.path):
-            return "result of itself"
-        if code == "argument.renamed":
-            known = str(pred.argument).isdecimal()
-            given = value_key(edit.pred_value, OWN), value_key(edit.gold_value, OWN)
-            other = () if given[0] == given[1] else given
-            return "positional.arguments" if known and not other else (code, pred[1:], gold[1:], other)
+    if pred is not None and gold is not None and (key := _taken(edit, pred, gold)):
+        return key
     if code in ("argument.value", "argument.type"):
         named = other_writing if code == "argument.value" else other_type
         return named(edit.pred_value, edit.gold_value) or change(edit)
@@ -170,6 +171,21 @@ def _key(found: Diff, edit: Edit) -> Hashable:
     if code in ("argument.missing", "argument.extra") and gold is not None and gold.call is not None:
         return change(edit), found.gold.calls[gold.call].tool
     return change(edit)
+
+
+def _taken(edit: Edit, pred: Place, gold: Place) -> Hashable:
+    """What a wrong producer, or another name, has in common with others; None for what is neither."""
+    code, ours, theirs = edit.code, edit.pred_value, edit.gold_value
+    if code == "reference.producer" and type(ours) is Ref and type(theirs) is Ref:
+        if ours.call == (pred.call or 0):
+            return "result of itself"
+        return code, ours.call, theirs.call, ours.path == theirs.path
+    if code != "argument.renamed":
+        return None
+    known = str(pred.argument).isdecimal()
+    given = value_key(ours, OWN), value_key(theirs, OWN)
+    other = () if given[0] == given[1] else given
+    return "positional.arguments" if known and not other else (code, pred[1:], gold[1:], other)
 
 
 _NAMED = {
@@ -184,7 +200,10 @@ _OF_ONE = {"argument.missing": "missing", "argument.extra": "not in gold"}
 
 _REPLACED = ("call.replaced", "app.changed")
 
-_VALUES = ("argument.value", "argument.type", "argument.extra", "argument.renamed", "reference.literal")
+_VALUES = (
+    "argument.value", "argument.type", "argument.extra", "argument.renamed", "reference.literal",
+    "reference.producer",
+)  # fmt: skip
 """Codes of edits of which one habit may concern arguments of several names."""
 
 _EMPTY: tuple[Any, ...] = ("", None, [], {})

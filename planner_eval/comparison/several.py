@@ -41,15 +41,16 @@ def lead_lists(pairing: Pairing) -> None:
             pairing.pair(one, other)
 
 
-def listed(pairing: Pairing, images: Sequence[Any]) -> dict[int, Listed]:
+def listed(pairing: Pairing, images: Sequence[Any], *, told: bool = False) -> dict[int, Listed]:
     """Partners of which one asks in lists what the other asks with more calls, by position in gold.
 
     The items of the lists are those of the calls, neither more nor less; what else differs does so in each of
-    the calls alike.
+    the calls alike, or else, where it is told, not in the first.
 
     Args:
         pairing: The pairing.
         images: For each call of pred its partner.
+        told: What is wanted is what a person says of the calls, not which are partners.
     """
     found: dict[int, Listed] = {}
     if min((*pairing.to_gold, *pairing.to_pred), default=0) >= 0:  # all have partners, as in most plans
@@ -64,7 +65,7 @@ def listed(pairing: Pairing, images: Sequence[Any]) -> dict[int, Listed]:
             rest = alone[merged].get(tool, [])
             looks += len(rest)
             if rest and looks <= LOOKS:
-                many = _listed(pairing, images, pred, gold, merged, rest)
+                many = _listed(pairing, images, pred, gold, merged, rest, told)
                 if many is not None:
                     found[gold] = many
                     alone[merged][tool] = [at for at in rest if at not in many.parts]
@@ -73,7 +74,13 @@ def listed(pairing: Pairing, images: Sequence[Any]) -> dict[int, Listed]:
 
 
 def _listed(
-    pairing: Pairing, images: Sequence[Any], pred: int, gold: int, merged: bool, rest: list[int]
+    pairing: Pairing,
+    images: Sequence[Any],
+    pred: int,
+    gold: int,
+    merged: bool,
+    rest: list[int],
+    told: bool,
 ) -> Listed | None:
     """The calls of `rest` that ask with a partner what the other holds in lists."""
     varying = _varying(pairing, pred, gold, merged)
@@ -86,7 +93,8 @@ def _listed(
     left = [Counter(_items(held[pair[not merged]][2], images if merged else own)) for pair in names]
     parts = []
     for at in (gold if merged else pred, *rest):
-        if _varying(pairing, *((pred, at) if merged else (at, gold)), merged) != varying:
+        other = _varying(pairing, *((pred, at) if merged else (at, gold)), merged)
+        if other != varying and not (told and not varying[1] and other and other[0] == names):
             continue
         given = single.arguments(at)
         items = [Counter(_items(given[pair[merged]][2], own if merged else images)) for pair in names]

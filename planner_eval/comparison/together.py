@@ -9,6 +9,7 @@ from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.edits import Edit, Place
 from planner_eval.comparison.matching.replaced import telling
 from planner_eval.comparison.sentences import Names, output_name, place_name, value_name
+from planner_eval.comparison.tries import identifies
 from planner_eval.plan.canonical import OWN, value_key
 from planner_eval.plan.model import Ref, Template, Unresolved, Value
 from planner_eval.plan.walk import holds
@@ -198,7 +199,8 @@ def _meant(one: _Link, other: _Link, names: Names) -> bool:
         ref, gold = (values[0], other.edit.gold_value) if paths[0] else (values[1], one.edit.gold_value)
         literal = values[1] if paths[0] else values[0]
         return not all(paths) and ref.path == gold.path and telling(literal)
-    return same and tools[0] == tools[1] and all(map(telling, values))
+    named = all(identifies(_place(link)[1], link.edit.pred_value) for link in (one, other))
+    return same and (tools[0] == tools[1] or named) and all(map(telling, values))
 
 
 def _exchange(pairs: list[tuple[_Link, _Link]], names: Names) -> str:
@@ -229,12 +231,14 @@ def _sides(edits: list[Edit], names: Names) -> Found:
             (one, other)
             for one in links
             for other in links
-            if one is not other and type(one.ours) is int and one.ours == other.theirs
+            if one is not other
+            and one.ours == other.theirs
+            and (type(one.ours) is int or telling(one.edit.pred_value))
         ]
         if len(pairs) != 1:
             continue
         (one, other), (ref, gold) = pairs[0], (pairs[0][0].edit.pred_value, pairs[0][1].edit.gold_value)
-        whole = ref.path == gold.path
+        whole = type(ref) is not Ref or ref.path == gold.path
         if not whole and other.ours != one.theirs:
             continue
         wrong, meant = (other, one) if whole else (one, other)

@@ -38,8 +38,9 @@ class Try(NamedTuple):
 def nearest_try(pairing: Pairing, pred: int) -> Try | None:
     """The call with a partner that an extra call repeats with few other values; None where there is none.
 
-    The two give the same arguments, and all that differ are like one another, or half of them or more are
-    equal, one of which says something; what has wholly another id is another thing, and no try.
+    The one gives more than the other, and else the same; or they give the same arguments, and all that differ
+    are like one another, or half of them or more are equal, one of which says something. What has wholly
+    another id is another thing, and no try.
 
     Args:
         pairing: A pairing that is made.
@@ -59,6 +60,10 @@ def nearest_try(pairing: Pairing, pred: int) -> Try | None:
 def _differing(pairing: Pairing, one: int, other: int) -> tuple[str, ...]:
     """The arguments in which two calls of pred differ; none where they are not like one another."""
     ours, theirs = pairing.pred.arguments(one), pairing.pred.arguments(other)
+    if ours.keys() > theirs.keys() and all(ours[name][:2] == theirs[name][:2] for name in theirs):
+        more = tuple(name for name in ours if name not in theirs)
+        told = any(telling(held[2]) for held in theirs.values())
+        return more if told and all(type(name) is str for name in more) else ()
     if ours.keys() != theirs.keys():
         return ()
     names = tuple(name for name in ours if ours[name][:2] != theirs[name][:2])
@@ -67,17 +72,17 @@ def _differing(pairing: Pairing, one: int, other: int) -> tuple[str, ...]:
     if all(likeness(ours[name][2], theirs[name][2]) >= ALMOST for name in names):
         return names
     if any(
-        _identifies(name, ours[name][2]) and not likeness(ours[name][2], theirs[name][2]) for name in names
+        identifies(name, ours[name][2]) and not likeness(ours[name][2], theirs[name][2]) for name in names
     ):
         return ()
     equal = [name for name in ours if name not in names]
     return names if len(equal) >= len(names) and any(telling(ours[name][2]) for name in equal) else ()
 
 
-def _identifies(name: str, value: Value) -> bool:
+def identifies(name: str, value: Value) -> bool:
     """Whether an argument says which thing is meant, by its name or as a word with a number in it.
 
-    >>> _identifies("order_id", "mia_li"), _identifies("order", "#W4967593"), _identifies("start", "10:00")
+    >>> identifies("order_id", "mia_li"), identifies("order", "#W4967593"), identifies("start", "10:00")
     (True, True, False)
     """
     return bool(_ID.search(name) or (type(value) is str and _NUMBERED.fullmatch(value)))

@@ -125,9 +125,13 @@ def other_writing(ours: Value, theirs: Value) -> str | None:
         return "letter case"
     if not any(map(str.isdecimal, ours)) or not any(map(str.isdecimal, theirs)):
         return None
-    from planner_eval.policy.dates import dates
+    from planner_eval.policy.dates import dates, readings
 
-    return "date written otherwise" if dates(ours) == dates(theirs) else None
+    if dates(ours) == dates(theirs):
+        return "date written otherwise"
+    days = readings(ours), readings(theirs)
+    sure = min(map(len, days)) == 1  # of two that can be read in two ways nobody knows
+    return "date written otherwise" if sure and days[0] & days[1] else None
 
 
 def _bare(value: Any) -> Any:

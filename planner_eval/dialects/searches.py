@@ -197,6 +197,7 @@ def _appbench(text: str, search: Search) -> list[Read] | None:
             again = requoted_lines(text, search) if search.reader.repair else None
             if again is not None:
                 return [again]
+            search.reader.parts |= requoted(View(text)) is not None  # repair reads on
             first = search.reader.cut(View(text).strip(), placed(error, View(text), search.reader.source))
         else:
             start = len(text) - len(text.lstrip())

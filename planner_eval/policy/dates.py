@@ -73,6 +73,22 @@ def dates(value: Value) -> Value:
     return day.isoformat()
 
 
+def readings(text: str) -> frozenset[Value]:
+    """The ISO forms of the days that a text may mean: of day and month that cannot be told apart both.
+
+    >>> sorted(readings("12/01/2024")), sorted(readings("May 1, 2024")), sorted(readings("soon"))
+    (['2024-01-12', '2024-12-01'], ['2024-05-01'], [])
+    """
+    numbers = _DAY.fullmatch(text.strip().casefold()) if 8 <= len(text) <= _LONGEST else None
+    if numbers is None:
+        return frozenset()
+    first, second, third = numbers[3], numbers[5], numbers[6]
+    if not first or len(first) > 2:
+        return frozenset((dates(text),))
+    days = _day(third, first, second), _day(third, second, first)
+    return frozenset(day.isoformat() for day in days if day is not None)
+
+
 def _of_numbers(first: str, second: str, third: str) -> date | None:
     """The day of three numbers: the year first, or last after day and month that can be told apart."""
     if len(first) > 2:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.sources import Which
+from planner_eval.plan.walk import leaves
 from planner_eval.records.decided import How, decide, offers_several
 from planner_eval.records.fields import ID_FIELDS, Role, filled, id_text
 from planner_eval.records.items import Contents, calls_nothing, structured
@@ -27,6 +28,9 @@ from planner_eval.records.storing import AS_USUAL, Store, is_lazy, is_stored
 
 if TYPE_CHECKING:
     from planner_eval.records.origins import Origin
+
+LOOKS = 10
+"""So many records are looked at for whether they are the calls of one plan."""
 
 
 class PlanFile(NamedTuple):
@@ -112,7 +116,29 @@ class PlanFile(NamedTuple):
             return f"{records} of the data set {self.name}"
         if not self.many:
             return "one plan"
-        return f'field "{self.content}" of {records}' if self.content else f"{records}, each a plan"
+        if self.content:
+            return f'field "{self.content}" of {records}'
+        return f"{records}, each a plan{self._told_as_one()}"
+
+    def _told_as_one(self) -> str:
+        """What to do if the records are the calls of one plan; empty where nothing looks like it.
+
+        It does where none of the first has an id, each is one call, and one takes what one before it returns.
+        """
+        first = self.records[:LOOKS]
+        labels: list[str] = []
+        for record in first:
+            source = record.source
+            if record.id is not None or type(source) is not dict or type(source.get("label")) is not str:
+                return ""
+            given = [text for _, text in leaves(source.get("arguments")) if type(text) is str]
+            if any(text == label or text.startswith(f"{label}.") for text in given for label in labels):
+                return (
+                    f" (record {record.position + 1} takes what one before it returns: "
+                    "if they are one plan, write it as one array, [call, call])"
+                )
+            labels.append(source["label"])
+        return ""
 
 
 def _of_turn(turn: Which, record: Record) -> Record:

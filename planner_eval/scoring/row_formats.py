@@ -10,7 +10,7 @@ from planner_eval.base.text import printable
 from planner_eval.comparison.causes import places_in_pred
 from planner_eval.comparison.diff import Diff, Edit
 from planner_eval.comparison.edits import Place
-from planner_eval.comparison.habits import told_lines
+from planner_eval.comparison.habits import Line, told_lines
 from planner_eval.comparison.sentences import Names, calls_name
 from planner_eval.comparison.structure_report import structure_lines
 from planner_eval.plan.model import Plan
@@ -50,17 +50,34 @@ def diff_text(found: Diff, *, places: bool = False, structure: bool = False, eac
     lines = [_headline(found)]
     spans = {"pred": Spans(found.pred), "gold": Spans(found.gold)}
     told = told_lines(found, each=each)
-    shown = told if each else told[:MOST]
+    shown = told if each else _few(told)
     for line in shown:
         lead = "  " * line.depth + ("↳ " if line.depth else "")
         where = ", ".join(_places(found.edits[line.edits[0]], spans)) if places else ""
         said = f"  {lead}{line.head}: {line.said}" + (f" [{where}]" if where else "")
         lines.append(printable(said).replace("\n", "\\n"))
-    left = sum(len(line.edits) for line in told[len(shown) :])
+    left = len(found.edits) - sum(len(line.edits) for line in shown)
     if left:
         lines.append(f"  +{left:,} more (--all)")
     compared = printable(structure_lines(found, whole=structure))
     return "\n".join([*lines, compared] if compared else lines)
+
+
+def _few(told: list[Line]) -> list[Line]:
+    """The lines that are told where not all are: the first, but of each kind of root cause one."""
+    kept, rest = [*range(min(MOST, len(told)))], range(MOST, len(told))
+    for at in rest:
+        names = [told[other].name for other in kept]
+        if told[at].depth or told[at].name in names:
+            continue
+        for other in reversed(kept[1:]):
+            if not told[other].depth and names.count(told[other].name) > 1:
+                above = other + 1 in kept and told[other + 1].depth
+                if not above:
+                    kept.remove(other)
+                    kept.append(at)
+                    break
+    return [told[at] for at in kept]
 
 
 def _places(edit: Edit, spans: Mapping[str, Spans]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from planner_eval.comparison.matching.assignment import assign
@@ -27,7 +27,7 @@ SHORT = 3
 TRUTHS = frozenset({"true", "false", "yes", "none", "null"})
 
 
-def pair_replaced(pairing: Pairing) -> None:
+def pair_replaced(pairing: Pairing, never: Callable[[int, int], bool] | None = None) -> None:
     """Pair calls that are left over on both sides where they share something that speaks for it.
 
     A pair is made only on a ground: a value that says something under one argument name (counts 2), all
@@ -38,6 +38,10 @@ def pair_replaced(pairing: Pairing) -> None:
     and consumers (1). A call that repeats one with a partner is made twice rather than for another: names and
     single values are no ground there.
     Calls of one tool are no partners here: where both plans have one left they were found to be apart.
+
+    Args:
+        pairing: A pairing that is made; what it leaves over is paired.
+        never: Which calls, of pred and of gold, are not to be paired.
     """
     if ALONE not in pairing.to_pred or ALONE not in pairing.to_gold:
         return
@@ -48,6 +52,8 @@ def pair_replaced(pairing: Pairing) -> None:
     if len(golds) + len(preds) > 2:
         preds, golds = pairing.ranks.preds(preds), pairing.ranks.golds(golds)
     evidence = _Evidence(pairing, golds, preds).found
+    if never is not None:
+        evidence = {pair: weight for pair, weight in evidence.items() if not never(*pair)}
     if not evidence:
         return
     if len(golds) * len(preds) <= LIMIT:
