@@ -8,18 +8,29 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import planner_eval as pe
+from planner_eval.engine.run import Finished
+from planner_eval.engine.run import run as worked
+from planner_eval.reports.job import PageJob
+from planner_eval.reports.stored import METRICS as STORED
+from planner_eval.reports.stored import StoredJob
+from planner_eval.verbs.report_runs import of_run
+from planner_eval.verbs.scoring import scoring_job
 from tests.conftest import ROOT
 from tests.pages import Page
 from tests.plant import KINDS
 from tests.render_plans import HOSTILE
+from tests.test_engine import until, workers
 
 DEMO = ("data/demo/pred.jsonl", "data/demo/gold.jsonl")
 OPENAI = tuple(f"docs/examples/openai/{name}.jsonl" for name in ("small", "large", "gold"))
@@ -296,6 +307,134 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path, planted: Path) -> N
     ]
     assert pages[0]
     assert pages[0] == pages[1] == pages[2]
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory, planted: Path) -> Path:
+    """A run of diff over planted mistakes, of which some pairs' gold allows several plans, and its page."""
+    home = tmp_path_factory.mktemp("kept")
+    shutil.copytree(planted, home, dirs_exist_ok=True)
+    golds = [json.loads(line) for line in (home / "gold.jsonl").read_text(encoding="utf-8").splitlines()]
+    for one in golds[::5]:
+        one["alternatives"] = ["f(#x='1')"]
+    (home / "gold.jsonl").write_text("".join(json.dumps(one) + "\n" for one in golds), encoding="utf-8")
+    argv = ("diff", "pred.jsonl", "gold.jsonl", "--part", "5", "--jobs", "2", "-o", "run/")
+    assert planeval(*argv, cwd=home).returncode == 1
+    done = planeval("report", "run", "-o", "page.html", cwd=home)
+    assert done.returncode == 0, done.stderr
+    assert_tells(Page.of(home / "page.html"), told("pred.jsonl", "gold.jsonl", cwd=home))
+    return home
+
+
+@pytest.mark.parametrize(("jobs", "part"), [(1, 1), (1, 7), (2, 5), (2, 3), (3, 11), (3, 10_000)])
+def test_a_page_of_a_run_is_the_same_for_any_workers_and_any_cut(jobs: int, part: int, kept: Path) -> None:
+    """Parts begin anywhere between those of the run: each finds its rows."""
+    more = ("--jobs", str(jobs), "--part", str(part), "--record-deadline", "30", "--quiet")
+    done = planeval("report", "run", *more, cwd=kept, PYTHONHASHSEED=str(part % 100))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (kept / "page.html").read_text(encoding="utf-8")
+
+
+class Harmed:
+    """A job that ends or holds up its process when it comes to some pairs; once where a file says so."""
+
+    def __init__(self, job: Any, harms: dict[str, str], once: Path | None = None) -> None:
+        self.job, self.harms, self.once = job, harms, once
+        self.kind, self.options, self.fold = job.kind, job.options, job.fold
+
+    def rows(self, pairs: Any, fold: Any) -> Any:
+        outer = self
+
+        class Pairs:
+            first, again = pairs.first, staticmethod(pairs.again)
+
+            def __iter__(self) -> Any:
+                for pair in pairs:
+                    outer.harm(pair[0])
+                    yield pair
+
+        return self.job.rows(Pairs(), fold)
+
+    def harm(self, pred: Any) -> None:
+        harm = self.harms.get(pred.id) if pred is not None and pred.error is None else None
+        if harm is None or (self.once is not None and self.once.exists()):
+            return
+        if self.once is not None:
+            self.once.touch()
+        if harm == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(60)
+
+
+@pytest.fixture
+def at_work(kept: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Finished]:
+    """Has the lines of the page made by a job that is harmed."""
+    monkeypatch.chdir(kept)
+    found = of_run("run")
+    score = scoring_job(found.paired, STORED, found.policy, (), kept=True)
+    job = StoredJob(PageJob(score), found.run.lines())
+    return lambda *harm, **how: worked(Harmed(job, *harm), found.paired.pairs, jobs=2, part=4, **how)
+
+
+def test_a_worker_that_is_killed_once_costs_a_page_nothing(
+    at_work: Callable[..., Finished], tmp_path: Path
+) -> None:
+    names = [json.loads(line)["id"] for line in Path("run/rows.jsonl").read_text().splitlines()]
+    with at_work({}) as sound:
+        whole = Path(sound.rows).read_bytes()
+    with at_work({names[9]: "kill"}, tmp_path / "once") as done:
+        assert (tmp_path / "once").exists()
+        assert (done.failed, Path(done.rows).read_bytes()) == (0, whole)
+
+
+def test_a_pair_that_harms_a_page_is_told_as_such_and_no_other(at_work: Callable[..., Finished]) -> None:
+    names = [json.loads(line)["id"] for line in Path("run/rows.jsonl").read_text().splitlines()]
+    with at_work({}) as sound:
+        whole = Path(sound.rows).read_text(encoding="utf-8").splitlines()
+    with at_work({names[6]: "kill", names[13]: "hang"}, deadline=5.0) as done:
+        lines = Path(done.rows).read_text(encoding="utf-8").splitlines()
+        assert (done.failed, done.sums.states["unreadable"]) == (2, sound.sums.states["unreadable"] + 2)
+    assert [at for at, (one, other) in enumerate(zip(lines, whole, strict=True)) if one != other] == [6, 13]
+    for at, why in ((6, "ended the process each time"), (13, "took longer than 5 seconds")):
+        index = json.loads(lines[at].partition("\t")[0])
+        assert index[:2] == [names[at], "unreadable"]
+        assert why in lines[at]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds workers in /proc")
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_page_of_a_run_that_is_interrupted_is_not_written(sent: signal.Signals, kept: Path) -> None:
+    """Pairs whose gold allows several plans are compared again, which a policy's own function makes slow."""
+    (kept / "slowly.py").write_text("import time\ndef same(a, b):\n    time.sleep(0.05)\n    return a == b\n")
+    (kept / "slow.toml").write_text('[[rule]]\nargument = "*"\nfunction = "slowly:same"\n')
+    env = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{kept}"}
+    (kept / "tmp").mkdir(exist_ok=True)
+    argv = [sys.executable, "-m", "planner_eval"]
+    made = [*argv, "diff", "pred.jsonl", "gold.jsonl", "--policy", "slow.toml", "--jobs", "4", "-o", "slow/"]
+    if not (kept / "slow").exists():
+        assert subprocess.run(made, cwd=kept, env=env, capture_output=True).returncode == 1
+    asked = [
+        *argv,
+        "report",
+        "slow",
+        "--policy",
+        "slow.toml",
+        "--jobs",
+        "2",
+        "--part",
+        "4",
+        "-o",
+        "slow.html",
+    ]
+    env["TMPDIR"] = str(kept / "tmp")
+    process = subprocess.Popen(asked, cwd=kept, env=env, stderr=subprocess.PIPE, text=True)
+    until(lambda: len(workers(process)) == 2 or process.poll() is not None)
+    process.send_signal(sent)
+    err = process.communicate(timeout=60)[1]
+    assert (process.returncode, "Traceback" in err) == (130, False), err
+    assert "interrupted after" in err
+    assert not (kept / "slow.html").exists()
+    assert list((kept / "tmp").iterdir()) == []
 
 
 def test_what_is_shown_is_chosen(tmp_path: Path, planted: Path) -> None:

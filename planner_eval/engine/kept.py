@@ -4,14 +4,43 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.engine.rows import unusable
 from planner_eval.engine.run_file import SCHEMA, damaged, left_alone, read_run, run_file
 from planner_eval.engine.stores import STORES, Changed, whole_marks
-from planner_eval.engine.work import cut
+from planner_eval.engine.work import Mark, cut
+
+
+class KeptLines(NamedTuple):
+    """The rows of a run that are kept as JSON lines, a line a pair.
+
+    Args:
+        rows: Their file.
+        part: How many pairs make a part.
+        starts: Where the rows of each part begin in the file.
+    """
+
+    rows: str
+    part: int
+    starts: tuple[int, ...]
+
+    def since(self, first: int) -> Iterator[bytes]:
+        """The lines of a pair and of all that come after it.
+
+        Args:
+            first: The pair, counted from 0.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        part, more = divmod(first, self.part)
+        with open(self.rows, "rb") as stream:
+            stream.seek(self.starts[part])
+            yield from islice(stream, more, None)
 
 
 class Kept(NamedTuple):
@@ -50,10 +79,24 @@ class Kept(NamedTuple):
             InputError: the run is not done, or its files are not as it left them.
         """
         whole = fold(None)
+        for mark in self._marks():
+            whole.extend(fold(json.loads(mark.sums)))
+        return whole
+
+    def lines(self) -> KeptLines:
+        """Its rows as JSON lines, which are held against what the run knows of them.
+
+        Raises:
+            InputError: as :meth:`sums` does.
+        """
+        starts = accumulate((mark.size for mark in self._marks()), initial=0)
+        return KeptLines(self.rows, self.part, tuple(starts))
+
+    def _marks(self) -> Iterator[Mark]:
+        """The marks of all parts, the rows held against them."""
         try:
             parts = cut(self.pairs, self.part)
-            for mark in whole_marks(self.store, self.rows, os.path.join(self.path, "parts"), parts):
-                whole.extend(fold(json.loads(mark.sums)))
+            yield from whole_marks(self.store, self.rows, os.path.join(self.path, "parts"), parts)
         except Changed:
             said = f"{STORES[self.store]} and parts/ are not as the run left them"
             raise InputError(f"{self.path}: {said}; the command that made them does so again") from None
@@ -62,7 +105,6 @@ class Kept(NamedTuple):
             raise InputError(f"{self.path}: {said}") from None
         except OSError as error:
             raise unusable(self.rows, error) from None
-        return whole
 
 
 def run_data(path: str) -> Mapping[str, Any]:

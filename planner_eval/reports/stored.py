@@ -8,9 +8,12 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.quick import quick
 from planner_eval.comparison.structure_figures import Sides as Both
 from planner_eval.comparison.structure_figures import StructureFigures
 from planner_eval.engine.job import Pair as Records
+from planner_eval.engine.kept import KeptLines
+from planner_eval.engine.score import ScoreJob
 from planner_eval.engine.staged import staged
 from planner_eval.metrics.counts import Share
 from planner_eval.plan.model import Plan
@@ -37,24 +40,51 @@ _COUNTED = {right: {"exact": Share(int(right), 1)} for right in (True, False)}
 _rows = json.JSONDecoder().decode
 
 
-def stored_lines(
-    job: PageJob, pairs: Iterable[Records], rows: Iterable[bytes], fold: Totals
-) -> Iterator[str]:
-    """A line a pair; adds each to the sums.
-
-    Pairs that the rows leave out, or whose gold allows several plans, are compared again.
+@quick
+class StoredJob:
+    """How pairs are read, and told as the rows of a run tell them.
 
     Args:
-        job: How pairs are read and told; its metrics are :data:`METRICS`.
-        pairs: All pairs of the run.
-        rows: The run's rows, in their order.
-        fold: The sums.
+        page: How they are read and told; its metrics are :data:`METRICS`.
+        stored: The run's rows.
     """
-    reader, lines = _Reader(job, rows), Lines(job.query, texts=job.texts)
-    for told in staged(pairs, reader.matched, reader.gold, reader.pred, reader.told):
-        fold.note(told.row, names=False)
-        fold.add(told.scored)
-        yield lines.line(told.pair, told.pred, told.gold)
+
+    page: PageJob
+    stored: KeptLines
+
+    @property
+    def score(self) -> ScoreJob:
+        """How pairs are counted."""
+        return self.page.score
+
+    @property
+    def kind(self) -> str:
+        """What the run is called."""
+        return self.page.kind
+
+    def options(self) -> dict[str, Any]:
+        """All that decides what the rows are, as JSON data."""
+        return {**self.page.options(), "stored": self.stored.rows}
+
+    def fold(self, data: Any = None) -> Totals:
+        """Sums over no rows, or those that were kept as data."""
+        return self.page.fold(data)
+
+    def rows(self, pairs: Iterable[Records], fold: Totals) -> Iterator[str]:
+        """A line a pair, in order; adds each to the sums.
+
+        A pair whose gold allows several plans, or that is not as the run had it, is compared again.
+
+        Args:
+            pairs: Neighbouring pairs; those of a part know the position of their first.
+            fold: The sums.
+        """
+        job, stored = self.page, self.stored.since(getattr(pairs, "first", 0))
+        reader, lines = _Reader(job, stored), Lines(job.query, texts=job.texts)
+        for told in staged(pairs, reader.matched, reader.gold, reader.pred, reader.told):
+            fold.note(told.row, names=False)
+            fold.add(told.scored)
+            yield lines.line(told.pair, told.pred, told.gold)
 
 
 class _Found:
@@ -90,15 +120,15 @@ class _Reader:
         self.policy = recognised(job.score.policy)
         self.again = Evaluation(*dialects, self.policy, True, bool(how["repair"]), how["compute"], True)
         self.rows = (_rows(row.decode()) for row in rows)
-        self.next = next(self.rows, None)
         self._golds: dict[str, Plan] = {}
         self._preds: dict[str, Plan] = {}
 
     def matched(self, position: int, pair: Records) -> _Found:
-        """A pair with its row; without one where the run left it out."""
+        """A pair with its row; without one where a record has an error, which the run may not have had."""
         found = _Found(position, *pair)
-        if self.next is not None and self.next.get("id") == found.name:
-            found.data, self.next = self.next, next(self.rows, None)
+        data: Mapping[str, Any] = next(self.rows, {})
+        if data.get("id") == found.name and all(record is None or record.error is None for record in pair):
+            found.data = data
         return found
 
     def gold(self, found: _Found) -> _Found:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -20,15 +19,13 @@ from planner_eval.prediction.answers import answers_read, golds_asked
 from planner_eval.prediction.folder import predicted
 from planner_eval.records.files import PlanFile
 from planner_eval.reports.job import PageJob
-from planner_eval.reports.packs import Sheaf
 from planner_eval.reports.question import question_field
 from planner_eval.reports.stored import METRICS as STORED
-from planner_eval.reports.stored import stored_lines
-from planner_eval.scoring.diff_sums import DiffSums
-from planner_eval.verbs.evaluating import Paired, counted, pair
+from planner_eval.reports.stored import StoredJob
+from planner_eval.verbs.evaluating import Paired, pair
 from planner_eval.verbs.policies import policy_of
 from planner_eval.verbs.readings import Reading
-from planner_eval.verbs.reporting import AS_USUAL, KEYS, Shown, Side, Told, refuse_shown, report, told_page
+from planner_eval.verbs.reporting import AS_USUAL, KEYS, Shown, Told, refuse_shown, report, side_of, told_page
 from planner_eval.verbs.scoring import refuse_unknown_keys, scoring_job
 
 
@@ -165,20 +162,14 @@ def report_run(
             names=called, shown=shown, causes=causes or found.causes, progress=progress, **how,
         )  # fmt: skip
     refuse_shown(shown)
-    found.run.sums(lambda data: DiffSums(found.policy, data))
     query, said = question_field(shown.query, found.paired.gold, found.paired.pred)
     keys = tuple(by) or KEYS
     score = scoring_job(found.paired, choose(STORED), found.policy, keys, kept=True)
-    job = PageJob(score, keys, query, shown.texts)
-    totals = job.fold()
-    sheaf = Sheaf(tempfile.TemporaryFile())  # noqa: SIM115 - it lives as long as the page is written
-    with open(found.run.rows, "rb") as rows:
-        lines = stored_lines(job, found.paired.pairs, rows, totals)
-        told = None if how else progress
-        sheaf.extend(lines if told is None else counted(lines, len(found.paired.pairs), told))
-    refuse_unknown_keys(by, totals)
+    job = StoredJob(PageJob(score, keys, query, shown.texts), found.run.lines())
+    side = side_of(job, found.paired, progress, how)
+    refuse_unknown_keys(by, side.totals)
     more = "these figures are all that a run of diff holds; a run of score, or the files, give all others"
-    return told_page([Side(sheaf, totals, job)], [found.paired], found.policy, called, shown, [*said, more])
+    return told_page([side], [found.paired], found.policy, called, shown, [*said, more])
 
 
 def _given(path: str) -> tuple[str, str]:

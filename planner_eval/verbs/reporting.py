@@ -11,6 +11,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.engine.diff import Effects
 from planner_eval.engine.large import unchanged
 from planner_eval.engine.run import run
+from planner_eval.engine.score import ScoreJob
 from planner_eval.metrics import DEFAULT_METRICS, choose
 from planner_eval.policy import DEFAULT_POLICY, Policy
 from planner_eval.records.files import PlanFile
@@ -19,6 +20,7 @@ from planner_eval.reports.job import PageJob
 from planner_eval.reports.packs import Packs, Sheaf
 from planner_eval.reports.page import page
 from planner_eval.reports.question import question_field
+from planner_eval.reports.stored import StoredJob
 from planner_eval.scoring.compare import System, comparison_of
 from planner_eval.scoring.report import Report, report_of
 from planner_eval.scoring.row_lines import row_of
@@ -130,7 +132,7 @@ def report(
     for paired in every:
         score = scoring_job(paired, choose(metrics), chosen, keys, cluster, kept=True, causes=causes)
         job = PageJob(score, keys, query, shown.texts, len(every) > 1)
-        sides.append(_side(job, paired, progress, how, effects))
+        sides.append(side_of(job, paired, progress, how, effects))
     for side in sides:
         side.totals.names.check(chosen)
         refuse_unknown_keys(by, side.totals)
@@ -142,21 +144,38 @@ class Side(NamedTuple):
 
     sheaf: Sheaf
     totals: Totals
-    job: PageJob
+    score: ScoreJob
 
 
-def _side(
-    job: PageJob, paired: Paired, progress: Any, how: Mapping[str, Any], effects: Effects | None
+def side_of(
+    job: PageJob | StoredJob,
+    paired: Paired,
+    progress: Any,
+    how: Mapping[str, Any],
+    effects: Effects | None = None,
 ) -> Side:
-    """Compare the pairs of a system: here, or in parts by processes."""
+    """Have the pairs of a system told: here, or in parts by processes.
+
+    Args:
+        job: How they are told.
+        paired: The pairs.
+        progress: Is told how many are done.
+        how: As :func:`planner_eval.engine.run.run` takes it, where processes do the work.
+        effects: Runs the plans of a pair, in this process alone.
+
+    Raises:
+        InputError: a file behind the pairs was changed meanwhile, or cannot be read.
+    """
     if not how or effects is not None:
         totals = job.fold()
-        rows = job.rows(paired.pairs, totals, effects)
+        rows = job.rows(paired.pairs, totals, *filter(None, [effects]))
         sheaf = Sheaf(tempfile.TemporaryFile())  # noqa: SIM115 - it lives as long as the page is written
         sheaf.extend(rows if progress is None else counted(rows, len(paired.pairs), progress))
-        return Side(sheaf, totals, job)
-    done = run(job, paired.pairs, progress=progress, unchanged=unchanged(paired.pred, paired.gold), **how)
-    return Side(Sheaf(open(done.rows, "rb"), done), done.sums, job)
+        return Side(sheaf, totals, job.score)
+    used = (job.stored.rows,) if isinstance(job, StoredJob) else ()
+    same = unchanged(paired.pred, paired.gold, used=used)
+    done = run(job, paired.pairs, progress=progress, unchanged=same, **how)
+    return Side(Sheaf(open(done.rows, "rb"), done), done.sums, job.score)
 
 
 def told_page(
@@ -178,7 +197,7 @@ def told_page(
         said: What the user should know already.
     """
     packs = Packs([side.sheaf for side in sides], failures=shown.failures, limit=shown.limit)
-    reports = tuple(report_of(side.totals, (), side.job.score.about, policy=policy.name) for side in sides)
+    reports = tuple(report_of(side.totals, (), side.score.about, policy=policy.name) for side in sides)
     noted = [note for paired in every for note in paired.reading.notes_of([paired.pred], paired.gold)]
     notes = [*noted, *said, *_left(packs, shown)]
     runs = [
@@ -213,8 +232,8 @@ def _left(packs: Packs, shown: Shown) -> Iterator[str]:
 
 
 def _compared(sides: Sequence[Side], names: Sequence[str], policy: Policy) -> dict[str, Any]:
-    job = sides[0].job.score
-    systems = [System(_Counts(side), side.totals, side.job.score.about) for side in sides]
+    job = sides[0].score
+    systems = [System(_Counts(side), side.totals, side.score.about) for side in sides]
     found = comparison_of(
         systems, job.metrics, names=names, by=(), seed=0, policy=policy.name, cluster=job.cluster
     )
