@@ -245,6 +245,7 @@ UNLIKE = {
         "base/jsontext.pairs_of",
         "cli/asked_for.setting",
         "comparison/contrast.marked",
+        "comparison/meant.neighbours",
         "comparison/value_diff.fields",
         "comparison/value_diff.walk",
         "dialects/cut.left_open",
