@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -206,6 +207,37 @@ def test_assert_scores_says_which_figures_fall_short() -> None:
 def test_assert_scores_fails_where_nothing_can_be_said() -> None:
     with pytest.raises(AssertionError, match="1 pair of 2 cannot be judged"):
         pe.assert_scores(["f()", "g()"], ["f()", "g(x="], {"exact": 0.1})
+
+
+@pytest.mark.parametrize("empty", [[], (), (one for one in ())], ids=["list", "tuple", "iterable"])
+def test_assert_scores_fails_without_pairs(empty: Any) -> None:
+    with pytest.raises(AssertionError, match="no pairs: there are neither predictions nor gold plans"):
+        pe.assert_scores(empty, [], {"exact": 1})
+    with pytest.raises(AssertionError, match="1 absent"):
+        pe.assert_scores([], ["[]"], {"exact": 1})
+    with pytest.raises(AssertionError, match="1 pair of 1 cannot be judged"):
+        pe.assert_scores(["[]"], [], {"exact": 0})
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        (0.9, r"at_least is 0\.9, expected figures and numbers, such as \{'exact': 0\.9\}"),
+        ({}, r"at_least is \{\}, expected figures"),
+        ({"exact": "0.9"}, r"at_least gives exact '0\.9', expected a number, such as 0\.9"),
+        ({"exact": True}, "at_least gives exact True, expected a number"),
+        ({"exact": float("nan")}, "at_least gives exact nan, expected a number"),
+        ({1: 0.5}, "at_least names the figure 1, expected a text"),
+    ],
+)
+def test_assert_scores_refuses_limits_that_are_none(limits: Any, said: str) -> None:
+    with pytest.raises(pe.PlanevalError, match=said):
+        pe.assert_scores(["f()"], ["f()"], limits)
+
+
+def test_a_figure_in_percent_is_told() -> None:
+    with pytest.raises(AssertionError, match=r"expected at least 90; figures end at 1: 90 % is 0\.9"):
+        pe.assert_scores(["f()"], ["f()"], {"exact": 90})
 
 
 # ---------------------------------------------------------------- what it costs
