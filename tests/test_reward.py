@@ -195,7 +195,15 @@ def test_gold_is_whatever_says_a_plan(gold: Any) -> None:
     assert worth(RIGHT, gold) == 1
 
 
-@pytest.mark.parametrize("gold", ["f(x=", None, {"gold": "f(x="}, {1, 2}, "[" * 100_000])
+@pytest.mark.parametrize("gold", ["[]", [], '{"calls": []}', "```json\n[]\n```", pe.Plan(), {"gold": []}])
+def test_gold_without_calls_says_so_as_a_plan(gold: Any) -> None:
+    assert worth("I cannot.", gold) == 1
+
+
+@pytest.mark.parametrize(
+    "gold",
+    ["I cannot", {"gold": "to be done"}, "none", "f(x=", None, {"gold": "f(x="}, {1, 2}, "[" * 100_000],
+)
 def test_a_gold_plan_that_cannot_be_read_teaches_nothing(gold: Any) -> None:
     reward = pe.reward()
     assert math.isnan(reward.judge(RIGHT, gold).reward)

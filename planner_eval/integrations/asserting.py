@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Coroutine, Iterator, Mapping
+from inspect import isawaitable
 from math import isfinite
 
 from planner_eval.base.errors import InputError
@@ -12,6 +13,7 @@ from planner_eval.metrics import METRICS, choose
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.frames import rows_of as table_rows
+from planner_eval.records.gold import words_for_gold, words_for_plans
 from planner_eval.records.rows import STATES, Row
 from planner_eval.scoring.limits import reach
 from planner_eval.scoring.report import Report
@@ -91,10 +93,12 @@ def assert_scores(
     __tracebackhide__ = True
     _refuse_limits(at_least)
     metrics = choose([name.partition(".")[0] for name in at_least])
-    report = score(pair(_many(preds, "predictions"), _many(golds, "gold")), policy=policy, metrics=metrics)
+    paired = pair(_many(preds, "predictions"), _many(golds, "gold"))
+    report = score(paired, policy=policy, metrics=metrics)
     if not report.totals.pairs:
         raise AssertionError("no pairs: there are neither predictions nor gold plans")
-    wrong = [said for name, least in at_least.items() if (said := _short_of(report, name, least))]
+    wrong = [*_words(paired.gold)]
+    wrong += [said for name, least in at_least.items() if (said := _short_of(report, name, least))]
     unsaid = report.totals.pairs - report.judged
     if unsaid or not report.judged:
         wrong.append(f"{counted(unsaid, 'pair')} of {report.totals.pairs:,} cannot be judged")
@@ -113,10 +117,27 @@ def compared(pred: Source, gold: Source, policy: AnyPolicy = "default") -> Row:
     >>> compared("f(", "f()").state
     'cut'
     """
+    for source in (pred, gold):
+        _refuse_unawaited(source)
     left, right = only_record(no_text(pred), "answer"), only_record(no_text(gold), "gold")
     files = PlanFile(left.file, (left,), False), PlanFile(right.file, (right,), False)
     (row,) = rows_of(Paired(*files, "file", [(left, right)]), policy, None)
+    words = words_for_gold(right.source, row.gold) if row.gold is not None else None
+    if words is not None:
+        return row._replace(state="gold_unreadable", diff=None, gold=None, error=f"{right.where}: {words}")
     return row
+
+
+def _refuse_unawaited(source: object) -> None:
+    """An answer that nobody awaited is none.
+
+    Raises:
+        InputError: it is one.
+    """
+    if isawaitable(source):
+        if isinstance(source, Coroutine):
+            source.close()  # else Python warns of it again, later and elsewhere
+        raise InputError(f"the plan is a {type(source).__name__} that was not awaited: write await before it")
 
 
 def said_of(row: Row) -> str:
@@ -153,6 +174,11 @@ def _many(source: Source, name: str) -> Source:
         source = table_rows(source)
     empty = isinstance(source, (list, tuple)) and not source
     return PlanFile(name, (), True) if empty else source
+
+
+def _words(golds: PlanFile) -> Iterator[str]:
+    """Gold plans that are words, which were taken for plans without calls."""
+    yield from () if golds.published else words_for_plans(golds)
 
 
 def _short_of(report: Report, name: str, least: float) -> str | None:

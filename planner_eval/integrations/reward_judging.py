@@ -22,7 +22,7 @@ from planner_eval.metrics.facts import Facts
 from planner_eval.plan.model import Plan
 from planner_eval.policy import Policy
 from planner_eval.records.files import Record
-from planner_eval.records.gold import Gold, read_gold
+from planner_eval.records.gold import Gold, read_gold, words_for_gold
 from planner_eval.records.rows import unread_state
 from planner_eval.verbs.reading import only_record
 
@@ -199,7 +199,10 @@ def _gold_of(text: str, *, data: bool = False) -> Gold | str:
         held = None
     try:
         if data or (isinstance(held, dict) and "gold" in held):  # a record with what else is right
-            return read_gold(only_record(held, "gold"))
-        return read_gold(Record("gold", 0, None, text))
+            record = only_record(held, "gold")
+        else:
+            record = Record("gold", 0, None, text)
+        gold = read_gold(record)
+        return words_for_gold(record.source, gold.plan) or gold
     except (PlanevalError, RecursionError) as error:
         return str(error).partition("\n")[0]
