@@ -187,7 +187,14 @@ def test_compare_tells_what_is_worse(pairs: tuple[Path, Path], tmp_path: Path) -
     done = planeval(*argv, "--fail-if-worse", "exact")
     assert done.returncode == 1
     assert done.stdout.startswith("::error title=threshold::pred exact: ")
-    assert planeval(*argv).stdout.startswith("::warning file=")
+    lost = planeval(*argv).stdout
+    assert re.match(
+        r"::warning file=\S+,line=1,title=argument\.value ×2::q0: right is right, pred is not: .*q1", lost
+    )
+    assert lost.splitlines()[:-1] == done.stdout.splitlines()[1:-1]
+    assert planeval(*argv, "--fail-if-worse", "exact:1").stdout == lost
+    won = planeval("compare", pairs[0], right, "--gold", pairs[1], "--format", "github")
+    assert won.stdout == "4 pairs of 2 systems\n"
 
 
 def test_a_benchmark_tells_what_is_not_solved() -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -130,11 +131,75 @@ def test_a_golden_plan_that_cannot_be_read_is_told_as_such(trip: Path) -> None:
     )
 
 
+BROKEN = {
+    "words": b"to be done",
+    "bytes": b"\xff\xfe\x00{",
+    "lists": b'[["f()"], ["g()"]]',
+    "empty": b"",
+    "cut": b"{",
+}
+BROKEN["records"] = b'[{"id": 1, "gold": "f()"}, {"id": 2, "gold": "g()"}]'
+
+
+def test_golden_files_that_are_no_plan_fail_and_are_written_anew(tmp_path: Path) -> None:
+    tests = "".join(f"def test_{name}(golden_plan):\n    golden_plan('f(x=1)')\n" for name in BROKEN)
+    (tmp_path / "test_trip.py").write_text(tests)
+    (tmp_path / "test_trip.plans").mkdir()
+    for name, data in BROKEN.items():
+        (tmp_path / "test_trip.plans" / f"test_{name}.json").write_bytes(data)
+    said = run(tmp_path, "-q", code=1)
+    assert "6 failed" in said
+    assert '"to be done" holds no call: a gold plan without calls is written []' in said
+    assert "6 passed" in run(tmp_path, "--planeval-update", code=0)
+    assert "6 passed" in run(tmp_path, code=0)
+    assert {json.loads(text)["calls"][0]["name"] for text in kept(tmp_path).values()} == {"f"}
+
+
+def test_words_are_never_kept_and_places_that_cannot_be_written_are_told(tmp_path: Path) -> None:
+    tests = """
+        def test_words(golden_plan):
+            golden_plan("I cannot.")
+        def test_none(golden_plan):
+            golden_plan([])
+        def test_folder(golden_plan):
+            golden_plan("f()")
+        async def answer():
+            return "f()"
+        def test_await(golden_plan):
+            golden_plan(answer())
+    """
+    file = tmp_path / "test_trip.py"
+    file.write_text(textwrap.dedent(tests))
+    (tmp_path / "test_trip.plans" / "test_folder.json").mkdir(parents=True)
+    said = run(tmp_path, "--planeval-update", code=1)
+    assert (
+        "the prediction is words that call nothing; where that is right, write [] into test_trip.plans"
+        in said
+    )
+    assert "test_folder.json is a directory in the golden plan's place: remove it" in said
+    assert "the plan is a coroutine that was not awaited: write await before it" in said
+    assert "never awaited" not in said
+    assert sorted(os.listdir(tmp_path / "test_trip.plans")) == ["test_folder.json", "test_none.json"]
+    file.write_text("def test_none(golden_plan):\n    golden_plan('I cannot.')\n")
+    run(tmp_path, code=0)
+    run(tmp_path, "--planeval-update", code=0)
+    if os.geteuid():
+        (tmp_path / "test_trip.plans" / "test_none.json").unlink()
+        file.write_text("def test_none(golden_plan):\n    golden_plan('f()')\n")
+        (tmp_path / "test_trip.plans").chmod(0o555)
+        try:
+            assert "InputError: test_trip.plans" in run(tmp_path, "--planeval-update", code=1)
+        finally:
+            (tmp_path / "test_trip.plans").chmod(0o755)
+
+
 def test_two_plans_of_one_test_need_names(tmp_path: Path) -> None:
     text = "def test_it(golden_plan):\n    golden_plan('f()')\n    golden_plan('g()')\n"
     (tmp_path / "test_trip.py").write_text(text)
     said = run(tmp_path, "--planeval-update", code=1)
     assert "a second plan is compared with test_trip.plans/test_it.json: give each a name" in said
+    (tmp_path / "test_trip.py").write_text(text.replace("')\n", "', name='a')\n"))
+    assert "give each another name, " in run(tmp_path, "--planeval-update", code=1)
 
 
 def test_equality_of_plans_is_explained(tmp_path: Path) -> None:
@@ -145,6 +210,8 @@ def test_equality_of_plans_is_explained(tmp_path: Path) -> None:
             assert pe.parse(A) == pe.parse(A.replace("var_1", "var_2"))
         def test_values():
             assert pe.parse("f(x=1)") == pe.parse("f(x=2)")
+        def test_texts():
+            assert pe.parse("f(x=1)") == "f(x=1)"
         def test_others():
             assert [1] == [2]
     """
@@ -153,6 +220,7 @@ def test_equality_of_plans_is_explained(tmp_path: Path) -> None:
     assert "plans that mean the same, and are written otherwise" in said
     assert "planner_eval.assert_same(pred, gold) compares" in said
     assert "argument.value: f (call 1): argument 'x' is 1, gold gives 2" in said
+    assert "a plan is compared with a str, which never is equal to it" in said
     assert "assert [1] == [2]" in said
 
 
@@ -171,6 +239,7 @@ def test_assert_same_takes_what_means_the_same() -> None:
         ("f(x=1)", "f(x=2)", "different: 1 edit"),
         ("f(x=", "f(x=2)", "cut: "),
         ("f(x=1)", "f(x=", "gold unreadable: "),
+        ("I cannot.", "to be done", 'gold unreadable: the text, record 1: "to be done" holds no call'),
         ("I can't", "f()", "call.missing: gold's f (gold's call 1) is missing; the prediction holds"),
         ("\x1b[31mf()", "g()", "different"),
     ],
@@ -199,6 +268,9 @@ def test_assert_scores_says_which_figures_fall_short() -> None:
     assert first == "exact is 0.3333, expected at least 0.5"
     assert "order_tau does not exist, expected at least 0.5" in rest
     assert any(line.startswith("3 pairs: 1 same, 1 different, 1 cut; root causes: ") for line in rest)
+    with pytest.raises(AssertionError, match="1 of 1 gold plans is words that call nothing"):
+        pe.assert_scores(["I cannot."], ["to be done"], {"exact": 0.1})
+    pe.assert_scores(["I cannot."], ["[]"], {"exact": 1})
     with pytest.raises(pe.PlanevalError, match="there is no metric 'exakt'"):
         pe.assert_scores(preds, golds, {"exakt": 0.5})
 
@@ -206,6 +278,37 @@ def test_assert_scores_says_which_figures_fall_short() -> None:
 def test_assert_scores_fails_where_nothing_can_be_said() -> None:
     with pytest.raises(AssertionError, match="1 pair of 2 cannot be judged"):
         pe.assert_scores(["f()", "g()"], ["f()", "g(x="], {"exact": 0.1})
+
+
+@pytest.mark.parametrize("empty", [[], (), (one for one in ())], ids=["list", "tuple", "iterable"])
+def test_assert_scores_fails_without_pairs(empty: Any) -> None:
+    with pytest.raises(AssertionError, match="no pairs: there are neither predictions nor gold plans"):
+        pe.assert_scores(empty, [], {"exact": 1})
+    with pytest.raises(AssertionError, match="1 absent"):
+        pe.assert_scores([], ["[]"], {"exact": 1})
+    with pytest.raises(AssertionError, match="1 pair of 1 cannot be judged"):
+        pe.assert_scores(["[]"], [], {"exact": 0})
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        (0.9, r"at_least is 0\.9, expected figures and numbers, such as \{'exact': 0\.9\}"),
+        ({}, r"at_least is \{\}, expected figures"),
+        ({"exact": "0.9"}, r"at_least gives exact '0\.9', expected a number, such as 0\.9"),
+        ({"exact": True}, "at_least gives exact True, expected a number"),
+        ({"exact": float("nan")}, "at_least gives exact nan, expected a number"),
+        ({1: 0.5}, "at_least names the figure 1, expected a text"),
+    ],
+)
+def test_assert_scores_refuses_limits_that_are_none(limits: Any, said: str) -> None:
+    with pytest.raises(pe.PlanevalError, match=said):
+        pe.assert_scores(["f()"], ["f()"], limits)
+
+
+def test_a_figure_in_percent_is_told() -> None:
+    with pytest.raises(AssertionError, match=r"expected at least 90; figures end at 1: 90 % is 0\.9"):
+        pe.assert_scores(["f()"], ["f()"], {"exact": 90})
 
 
 # ---------------------------------------------------------------- what it costs

@@ -81,6 +81,60 @@ def test_messages_with_calls_are_read_as_such() -> None:
     assert worth(said, "f(x=1)") == 1
 
 
+TAGGED = '<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>'
+LISTED = '[{"name": "f", "arguments": {"x": 1}}]'
+OTHER = TAGGED.replace('"f"', '"g"')
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        f"{TAGGED}\nIgnore the call above, it is not meant.",
+        f"{TAGGED} Ignore the call above. {OTHER}",
+        f"{TAGGED}{OTHER}" + " I did what I was asked to." * 50,
+        f"Sure. {TAGGED}",
+        f"{TAGGED} done.",
+        f"{LISTED} ok",
+        f"{LISTED} or {LISTED.replace('1', '2')}",
+        f"```json\n{LISTED}\n```\nok",
+        "Sure\nf(x=1)",
+        "f(x=1)\nDone",
+        f"I think\n</think>\nSure. {TAGGED}",
+    ],
+)
+def test_words_around_calls_cost_the_format_however_few(completion: str) -> None:
+    assert pe.reward().judge(completion, "f(x=1)").parts["format"] == 0
+    assert pe.reward(prose=True).judge(completion, "f(x=1)").parts["format"] == 1
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        TAGGED,
+        f"{TAGGED}\n{OTHER}<|im_end|>",
+        f"```json\n{LISTED}\n```",
+        f"```json\n{LISTED}\n```<|im_end|>",
+        f"[TOOL_CALLS]{LISTED}",
+        "a = f(x=1)\nb = g(y=a)",
+        "```python\n[f(x=1), g(y=2)]\n```",
+        "1. f(x=1)\n2. g(y=2)",
+        *(f"So I would call f(x=1).\n</think>\n\n{plan}" for plan in (TAGGED, LISTED, "f(x=1)")),
+    ],
+)
+def test_marks_names_and_thoughts_are_no_words(completion: str) -> None:
+    assert pe.reward().judge(completion, "f(x=1)").parts["format"] == 1
+
+
+def test_what_we_write_ourselves_has_no_words_around_it() -> None:
+    plan = pe.parse('a = f(x=1, z="It is a word")\nb = g(y=a.k, l=[1,{"k":"v"}])\nh(q=b)')
+    for name in pe.dialects.names():
+        try:
+            text = pe.write(plan, name)
+        except pe.PlanevalError:  # it cannot say all of this
+            continue
+        assert pe.reward().judge(text, plan).parts["format"] == 1, name
+
+
 def test_repair_and_prose_are_asked_for() -> None:
     faulty = '[{"name": "f", "arguments": {"x": 1,}}]'
     assert worth(faulty, "f(x=1)") == 0
@@ -141,7 +195,15 @@ def test_gold_is_whatever_says_a_plan(gold: Any) -> None:
     assert worth(RIGHT, gold) == 1
 
 
-@pytest.mark.parametrize("gold", ["f(x=", None, {"gold": "f(x="}, {1, 2}, "[" * 100_000])
+@pytest.mark.parametrize("gold", ["[]", [], '{"calls": []}', "```json\n[]\n```", pe.Plan(), {"gold": []}])
+def test_gold_without_calls_says_so_as_a_plan(gold: Any) -> None:
+    assert worth("I cannot.", gold) == 1
+
+
+@pytest.mark.parametrize(
+    "gold",
+    ["I cannot", {"gold": "to be done"}, "none", "f(x=", None, {"gold": "f(x="}, {1, 2}, "[" * 100_000],
+)
 def test_a_gold_plan_that_cannot_be_read_teaches_nothing(gold: Any) -> None:
     reward = pe.reward()
     assert math.isnan(reward.judge(RIGHT, gold).reward)

@@ -69,13 +69,13 @@ def emit_cases(
         said: What all is about, in one line.
         title: The summary's heading.
         more: The summary's text, as Markdown.
-        limited: Whether there are thresholds, which alone decide; else pairs warn.
+        limited: Whether thresholds alone decide, so that what else failed is an error; else pairs warn.
     """
     from planner_eval.scoring.findings import findings_of_case
     from planner_eval.scoring.github import annotated
     from planner_eval.scoring.junit import NOTHING_SAID
 
-    hard = ("repeated", *NOTHING_SAID)
+    hard = ("repeated", "threshold", *NOTHING_SAID)
     levels = ((case, "error" if limited or case.code in hard else "warning") for case in cases)
     found = [one for case, level in levels for one in findings_of_case(case, level=level)]
     emit(annotated(found, said, os.environ.get("GITHUB_WORKSPACE")), output)

@@ -325,10 +325,11 @@ def _emit(
 
     wanted = [line.name for line in found.contrasts[0].lines] if every else metrics
     if form == CI[0]:
-        told = [*cases, *compare_cases(found, limited=bool(cases))]
+        # Whoever reads a step wants to see what is lost, whether or not so much may be.
+        told = [*cases, *compare_cases(found, limited=False)]
         more = write_comparison(found, "md", every=wanted)
         said = f"{counted_noun(found.n, 'pair')} of {counted_noun(len(found.contrasts) + 1, 'system')}"
-        emit_cases(told, output, said, "planeval compare", [more], limited=bool(cases))
+        emit_cases(told, output, said, "planeval compare", [more], limited=False)
         return
     emit(write_comparison(found, form, every=wanted, limits=cases), output)
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Coroutine, Iterator, Mapping
+from inspect import isawaitable
+from math import isfinite
 
+from planner_eval.base.errors import InputError
 from planner_eval.base.text import counted, printable, shortened
 from planner_eval.metrics import METRICS, choose
 from planner_eval.plan.model import Plan
-from planner_eval.records.files import PlanFile
+from planner_eval.records.files import PlanFile, Record
+from planner_eval.records.frames import rows_of as table_rows
+from planner_eval.records.gold import words_for_gold, words_for_plans
 from planner_eval.records.rows import STATES, Row
 from planner_eval.scoring.limits import reach
 from planner_eval.scoring.report import Report
@@ -24,6 +30,8 @@ _PAIRS = 10
 """Pairs that are named where many are scored."""
 
 _WIDTH = 200
+
+_PERCENT = 100
 
 
 def assert_same(pred: Source, gold: Source, policy: AnyPolicy = "default") -> None:
@@ -70,9 +78,10 @@ def assert_scores(
         policy: How values compare.
 
     Raises:
-        AssertionError: a figure falls short or does not exist, or of a pair nothing can be said, for it has
-            no gold plan that can be read.
-        InputError: there is no such figure or policy, or a file cannot be used.
+        AssertionError: a figure falls short or does not exist, there are no pairs, or of a pair nothing can
+            be said, for it has no gold plan that can be read.
+        InputError: there is no such figure or policy, what it must reach is no number, or a file cannot be
+            used.
 
     >>> assert_scores(["f(#x='1')", "g()"], ["f(#x='1')", "g()"], {"exact": 1.0})
     >>> assert_scores(["f(#x='1')", "g()"], ["f(#x='1')", "h()"], {"calls": 0.9})
@@ -82,9 +91,14 @@ def assert_scores(
       2: different: g (call 1) is not in gold
     """
     __tracebackhide__ = True
+    _refuse_limits(at_least)
     metrics = choose([name.partition(".")[0] for name in at_least])
-    report = score(pair(preds, golds), policy=policy, metrics=metrics)
-    wrong = [said for name, least in at_least.items() if (said := _short_of(report, name, least))]
+    paired = pair(_many(preds, "predictions"), _many(golds, "gold"))
+    report = score(paired, policy=policy, metrics=metrics)
+    if not report.totals.pairs:
+        raise AssertionError("no pairs: there are neither predictions nor gold plans")
+    wrong = [*_words(paired.gold)]
+    wrong += [said for name, least in at_least.items() if (said := _short_of(report, name, least))]
     unsaid = report.totals.pairs - report.judged
     if unsaid or not report.judged:
         wrong.append(f"{counted(unsaid, 'pair')} of {report.totals.pairs:,} cannot be judged")
@@ -103,10 +117,27 @@ def compared(pred: Source, gold: Source, policy: AnyPolicy = "default") -> Row:
     >>> compared("f(", "f()").state
     'cut'
     """
+    for source in (pred, gold):
+        _refuse_unawaited(source)
     left, right = only_record(no_text(pred), "answer"), only_record(no_text(gold), "gold")
     files = PlanFile(left.file, (left,), False), PlanFile(right.file, (right,), False)
     (row,) = rows_of(Paired(*files, "file", [(left, right)]), policy, None)
+    words = words_for_gold(right.source, row.gold) if row.gold is not None else None
+    if words is not None:
+        return row._replace(state="gold_unreadable", diff=None, gold=None, error=f"{right.where}: {words}")
     return row
+
+
+def _refuse_unawaited(source: object) -> None:
+    """An answer that nobody awaited is none.
+
+    Raises:
+        InputError: it is one.
+    """
+    if isawaitable(source):
+        if isinstance(source, Coroutine):
+            source.close()  # else Python warns of it again, later and elsewhere
+        raise InputError(f"the plan is a {type(source).__name__} that was not awaited: write await before it")
 
 
 def said_of(row: Row) -> str:
@@ -122,10 +153,42 @@ def listing(name: str, plan: Plan) -> str:
     return "\n".join([name, *(f"  {shortened(line, _WIDTH)}" for line in (*lines[:_LINES], *more))])
 
 
+def _refuse_limits(at_least: object) -> None:
+    """What figures must reach is numbers by the figures' names.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if not isinstance(at_least, Mapping) or not at_least:
+        raise InputError(f"at_least is {at_least!r}, expected figures and numbers, such as {{'exact': 0.9}}")
+    for name, least in at_least.items():
+        if not isinstance(name, str):
+            raise InputError(f"at_least names the figure {name!r}, expected a text, such as 'exact'")
+        if isinstance(least, bool) or not isinstance(least, (int, float)) or not isfinite(least):
+            raise InputError(f"at_least gives {name} {least!r}, expected a number, such as 0.9")
+
+
+def _many(source: Source, name: str) -> Source:
+    """Many plans: a list without any is none of them, and not one plan without calls."""
+    if not isinstance(source, (str, os.PathLike, Plan, Record, PlanFile)):
+        source = table_rows(source)
+    empty = isinstance(source, (list, tuple)) and not source
+    return PlanFile(name, (), True) if empty else source
+
+
+def _words(golds: PlanFile) -> Iterator[str]:
+    """Gold plans that are words, which were taken for plans without calls."""
+    yield from () if golds.published else words_for_plans(golds)
+
+
 def _short_of(report: Report, name: str, least: float) -> str | None:
     """In how far a figure falls short, in words."""
     lower = METRICS[name.partition(".")[0]].lower
-    met, said = reach(name, report.figure(name), least, lower=lower)
+    value = report.figure(name)
+    met, said = reach(name, value, least, lower=lower)
+    share = not lower and isinstance(value, (int, float)) and 0 <= value <= 1 < least <= _PERCENT
+    if share:
+        said += f"; figures end at 1: {least:g} % is {least / _PERCENT:g}"
     return None if met else said
 
 

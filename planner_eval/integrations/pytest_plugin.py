@@ -67,7 +67,8 @@ class GoldenPlan:
         file = self.file(name)
         if file in self._seen:
             pytest.fail(
-                f"a second plan is compared with {_shown(file)}: give each a name, golden_plan(…, name='…')"
+                f"a second plan is compared with {_shown(file)}: give each "
+                f"{'another' if name else 'a'} name, golden_plan(…, name='…')"
             )
         self._seen.add(file)
         if self._update:
@@ -99,21 +100,47 @@ class GoldenPlan:
     def _keep(self, pred: Source, file: Path, policy: AnyPolicy) -> None:
         """Write the golden plan, unless it says the same already."""
         __tracebackhide__ = True
-        from planner_eval.base.writing import write
+        from planner_eval.base.errors import InputError
+        from planner_eval.base.writing import refusal, write
         from planner_eval.integrations.asserting import compared, said_of
 
-        try:
-            plan = pe.parse(pred)
-        except pe.ParseError:  # a record, or no plan: then it is said as for any other
-            row = compared(pred, "[]", policy)
-            if row.pred is None:
-                raise AssertionError(f"no golden plan was written: {said_of(row)}") from None
-            plan = row.pred
-        if file.is_file() and compared(plan, file, policy).state == "same":
+        row = compared(pred, "[]", policy)
+        if row.pred is None:
+            raise AssertionError(f"no golden plan was written: {said_of(row)}")
+        plan = row.pred
+        if file.is_dir():
+            raise InputError(f"{_shown(file)} is a directory in the golden plan's place: remove it")
+        if file.is_file() and _is_kept(plan, file, policy):
             return
-        file.parent.mkdir(exist_ok=True)
+        from planner_eval.records.gold import words_for_gold
+
+        if words_for_gold(pred, plan) is not None:
+            raise AssertionError(
+                "no golden plan was written: the prediction is words that call nothing; where that is right, "
+                f"write [] into {_shown(file)}"
+            )
+        try:
+            file.parent.mkdir(exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"the folder {_shown(file.parent)} cannot be made: {error.strerror or error}"
+            ) from None
+        problem = refusal(_shown(file))
+        if problem is not None:
+            raise InputError(problem)
         write(file, pe.write(plan, "plan"))
         self._node.user_properties.append((_WRITTEN, _shown(file)))
+
+
+def _is_kept(plan: Any, file: Path, policy: AnyPolicy) -> bool:
+    """Whether a golden file says the same; what cannot be used as such is written anew."""
+    from planner_eval.base.errors import InputError
+    from planner_eval.integrations.asserting import compared
+
+    try:
+        return compared(plan, file, policy).state == "same"
+    except InputError:
+        return False
 
 
 @pytest.fixture
@@ -136,8 +163,17 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
     """Say of two plans that are not equal whether they mean the same, and what compares that."""
     model = sys.modules.get("planner_eval.plan.model")  # without it there are no plans
-    if op != "==" or model is None or not (isinstance(left, model.Plan) and isinstance(right, model.Plan)):
+    if op != "==" or model is None:
         return None
+    are = [isinstance(one, model.Plan) for one in (left, right)]
+    if not any(are):
+        return None
+    if not all(are):
+        other = type(right if are[0] else left).__name__
+        return [
+            f"a plan is compared with a {other}, which never is equal to it",
+            "planner_eval.assert_same(pred, gold) compares a plan with whatever says one, a text, too",
+        ]
     if pe.same(left, right):
         return [
             "plans that mean the same, and are written otherwise",

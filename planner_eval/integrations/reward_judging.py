@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import nan
@@ -14,15 +13,16 @@ from planner_eval.base.limits import Limits
 from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.align import match
 from planner_eval.comparison.diff import diff_any
-from planner_eval.dialects.find import THOUGHT, TOKEN
+from planner_eval.dialects.bare import says_empty
 from planner_eval.dialects.read import locate, parse
 from planner_eval.integrations.reward_parts import CallReward, Verdicts, Weights, calls_of, parts_of, worth
+from planner_eval.integrations.reward_words import has_words
 from planner_eval.metrics.calls import exact
 from planner_eval.metrics.facts import Facts
 from planner_eval.plan.model import Plan
 from planner_eval.policy import Policy
 from planner_eval.records.files import Record
-from planner_eval.records.gold import Gold, read_gold
+from planner_eval.records.gold import Gold, read_gold, words_for_gold
 from planner_eval.records.rows import unread_state
 from planner_eval.verbs.reading import only_record
 
@@ -87,7 +87,7 @@ def judged(pair: tuple[Record, Record], how: How, *, each: bool = False) -> Judg
         return Judged(nan, "gold_unreadable", said=gold)
     try:
         plan, format = _read(pred, how)
-        words = not plan.calls and isinstance(pred.source, str) and not _is_empty_plan(pred.source)
+        words = not plan.calls and isinstance(pred.source, str) and not says_empty(pred.source)
     except ParseError as error:
         state = "too_large" if isinstance(error, LimitError) else unread_state(error)
         return Judged(how.unreadable, state, said=str(error).partition("\n")[0])
@@ -129,36 +129,7 @@ def _read(record: Record, how: How) -> tuple[Plan, float]:
         if not how.repair:
             raise
         return parse(source, dialect=how.dialect, limits=how.limits, repair=True), 0.0
-    return plan, float(how.prose or not _has_prose(plan, source, how))
-
-
-def _has_prose(plan: Plan, source: Any, how: How) -> bool:
-    """Whether words stand around the calls, thoughts and chat tokens aside."""
-    if not any(note.code == "find.text" for note in plan.diagnostics):
-        return False
-    if not isinstance(source, str):
-        return True
-    bare = _bare(source)
-    if bare == source:
-        return True
-    again = parse(bare, dialect=how.dialect, limits=how.limits)
-    return any(note.code == "find.text" for note in again.diagnostics)
-
-
-def _bare(text: str) -> str:
-    """A text without thoughts and chat tokens; places stay."""
-    for aside in (THOUGHT, TOKEN):
-        text = aside.sub(lambda found: " " * len(found[0]), text)
-    return text
-
-
-def _is_empty_plan(text: str) -> bool:
-    """Whether a text that calls nothing says so as a plan, ``[]``, and not in words."""
-    found = re.fullmatch(r"(?:```\w*+)?\s*+([\[{].*[\]}])\s*+(?:```)?\s*+", _bare(text).lstrip(), re.S)
-    try:
-        return found is not None and isinstance(json.loads(found[1]), (list, dict))
-    except (ValueError, RecursionError):
-        return False
+    return plan, float(how.prose or not has_words(plan, source, how.dialect, how.limits))
 
 
 def pair_of(at: int, completion: Any, gold: Any, prompt: Any = None) -> tuple[Record, Record]:
@@ -228,7 +199,10 @@ def _gold_of(text: str, *, data: bool = False) -> Gold | str:
         held = None
     try:
         if data or (isinstance(held, dict) and "gold" in held):  # a record with what else is right
-            return read_gold(only_record(held, "gold"))
-        return read_gold(Record("gold", 0, None, text))
+            record = only_record(held, "gold")
+        else:
+            record = Record("gold", 0, None, text)
+        gold = read_gold(record)
+        return words_for_gold(record.source, gold.plan) or gold
     except (PlanevalError, RecursionError) as error:
         return str(error).partition("\n")[0]

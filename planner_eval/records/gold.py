@@ -59,10 +59,37 @@ the first is record 1, "It is sunny."; --gold-text-field names another field',)
     """
     if file.published:
         return ()
-    return (*_words_for_plans(file), *_misspelt(file))
+    return (*words_for_plans(file), *_misspelt(file))
 
 
-def _words_for_plans(file: PlanFile) -> Iterator[str]:
+def words_for_gold(source: Any, plan: Plan) -> str | None:
+    """That words which call nothing stand where one plan was wanted; None where they do not.
+
+    Words are an answer that calls nothing, but as gold they may be a slip: an empty list says no call.
+
+    Args:
+        source: What the plan was read from.
+        plan: The plan.
+
+    >>> words_for_gold("to be done", parse("to be done"))
+    '"to be done" holds no call: a gold plan without calls is written []'
+    >>> words_for_gold("[]", parse("[]"))
+    """
+    if plan.calls or plan.answer is not None or not isinstance(source, str):
+        return None
+    from planner_eval.dialects.bare import says_empty
+
+    if says_empty(source):
+        return None
+    return f"{shown(source.strip())} holds no call: a gold plan without calls is written []"
+
+
+def words_for_plans(file: PlanFile) -> Iterator[str]:
+    """How many gold plans of a file are words that call nothing, in words; nothing where none is.
+
+    Args:
+        file: The file.
+    """
     records = file.records.words() if is_stored(file.records) else file.records
     texts = (one for one in records if isinstance(one.source, str) and one.dialect is None)
     texts = (one for one in texts if one.source.lstrip()[:1] not in ("", *STARTS))
