@@ -125,7 +125,7 @@ def _refuse_plans(sources: list[PlanFile]) -> None:
     from planner_eval.verbs.checking import trace_of
 
     for source in sources:
-        first = next(iter(source.records), None)
+        first = next((one for one in source.records if one.error is None), None)
         if first is not None and trace_of(first) is None:
             raise click.UsageError(
                 f"{source.name} holds no traces, which alone are checked without tools: name these with "

@@ -67,6 +67,11 @@ def _missing(run: Run) -> Iterator[str]:
         names = ", ".join(shortened(span.name, _SHOWN) for span in open_ones[:3])
         some = counted(len(open_ones), "span")
         yield f"{some} did not end ({names}): the run was cut off, or its end was not exported"
+    if run.cut:
+        yield (
+            f"{counted(run.cut, 'piece')} of it in the file {'is' if run.cut == 1 else 'are'} broken, and what "
+            "stood there is lost; export it again"
+        )
     if run.repeated:
         yield f"{counted(run.repeated, 'span')} stand twice in the file and are counted once"
 
