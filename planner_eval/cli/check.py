@@ -269,7 +269,8 @@ def _line(row: dict[str, Any]) -> str:
     if row["call"] is not None:
         places.append(f"call {row['call']} ({row['tool']})")
     where = f"{', '.join(places)}: " if places else ""
-    return printable(f"{where}{row['severity']}: {row['message']} [{row['code']}]")
+    said = printable(f"{where}{row['severity']}: {row['message']} [{row['code']}]")
+    return said.replace("\n", "\\n").replace("\t", "\\t")  # ids and names may hold line ends
 
 
 def _summary(found: _Found, catalog: Catalog | None) -> str:

@@ -6,7 +6,6 @@ stands between the spans of the console exporter: neither loses the spans around
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,7 +24,7 @@ _SPENT = 50
 
 
 def traced(text: str) -> list[Item] | None:
-    """The traces of a text of spans, an item each, and an item with an error for all that is broken.
+    r"""The traces of a text of spans, an item each, and an item with an error for all that is broken.
 
     Args:
         text: Spans, or objects that hold some, in a row: over several lines, one a line, or in an array that
@@ -34,7 +33,7 @@ def traced(text: str) -> list[Item] | None:
     Returns:
         The items in the order of the text; None where it is no text of spans alone.
 
-    >>> span = '{"name": "execute_tool f", "context": {"trace_id": "%s", "span_id": "1"},\\n "attributes": {}}'
+    >>> span = '{"name": "execute_tool f", "traceId": "%s", "spanId": "1",\n "attributes": {}}'
     >>> [item.key for item in traced(span % "a" + span % "b")]
     ['a', 'b']
     """
