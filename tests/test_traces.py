@@ -53,6 +53,7 @@ FAILS = {"result": None, "error": "unknown currency"}
 SLOW = {"result": None, "error": "timed out"}
 OKAY = {"status": "ok"}
 AGAIN = ("repeated_call", 1)
+RETRIED, LATE = ("failed_retry", 1), ("failed_retry", 2)
 TWO = (("repeated_call", 2), ("repeated_call", 3))
 TO = {"to": "u-5521"}
 
@@ -76,6 +77,9 @@ CASES: list[tuple[str, list[dict[str, Any]], list[tuple[str, Any]], list[tuple[s
     ("a failure that passes", [tool("f", 1, **FAILS), tool("f", 3, **FAILS), tool("f", 5)], [], []),
     ("a failure mended", [tool("f", 1, **FAILS), tool("f", 3, arguments={"base": "E"}, **FAILS)], [], []),
     ("a timeout again", [tool("f", 1, **SLOW), tool("f", 3, **SLOW)], [], [("failed_retry", 1)]),
+    ("a failure after an edit", [tool("f", 1, **FAILS), tool("g", 3), tool("f", 5, **FAILS)], [], [LATE]),
+    ("a lock", [tool("f", at, result=None, error="database is locked") for at in (1, 3)], [], [RETRIED]),
+    ("a 500", [tool("f", at, result=None, error="500 Internal Error") for at in (1, 3)], [], [RETRIED]),
     ("an answer used", [tool("f", 1, "1.0923"), text(3, "A euro is 1.0923 dollars.")], [], []),
     ("an answer not used", [tool("f", 1, "1.0923"), text(3, "I like cheese.")], [], [("unused_result", 0)]),
     ("used by an argument", [tool("f", 1, "u-5521"), tool("g", 3, "ok", arguments=TO), text(5, "!")], [], []),
@@ -99,6 +103,54 @@ def test_two_at_once_are_one_too_many_whatever_stands_between() -> None:
         {**tool("f", 1), "context": {"span_id": "0x9"}},
     ]
     assert found(spans) == [("repeated_call", 2)]
+
+
+def test_agents_beside_each_other_know_nothing_of_each_other() -> None:
+    agents = [
+        {**text(1, ""), "name": "agent", "attributes": {}, "context": {"span_id": name}, "parent_id": "0xr"}
+        for name in ("0xa", "0xb")
+    ]
+    root = {**agents[0], "context": {"span_id": "0xr"}, "parent_id": None}
+    calls = [
+        {**tool("f", 1), "context": {"span_id": f"0x{n}"}, "parent_id": f"0x{n}"[:-1]} for n in ("a1", "b1")
+    ]
+    assert found([root, *agents, *calls]) == []
+    assert found([root, *agents, *calls], "info") == [("repeated_call", 1)]
+    later = {"start_time": "2026-03-02T10:00:04Z", "end_time": "2026-03-02T10:00:05Z"}
+    after = [root, agents[0], {**agents[1], **later}, calls[0], {**calls[1], **later}]
+    after[0] = {**root, "end_time": "2026-03-02T10:00:06Z"}
+    assert found(after) == [("repeated_call", 1)]
+
+
+def test_a_long_round_says_how_many_calls_it_has_more() -> None:
+    spans = [tool("abcdefgh"[at % 8], at) for at in range(24)]
+    (loop,) = [one for one in pe.check(spans) if one.code == "trace.loop"]
+    assert "a loop: a → b → c → d → e → f → … 2 more 3 times in calls 1 to 24" in loop.message
+
+
+def test_a_model_that_speaks_on_is_waited_for_until_the_tool_begins() -> None:
+    spans = (
+        Span("m", "r", "model", "chat", None, 0, 10),
+        Span("t", "r", "tool", "f", 0, 2, 3),
+        Span("u", "r", "tool", "g", 1, 4, 12),
+    )
+    path = critical_path(Run(spans))
+    assert path is not None
+    assert [(step.span.name, step.time) for step in path.steps] == [("chat", 4), ("g", 8)]
+    asked = (Span("n", "r", "model", "ask", None, -5, 2), *spans[:1], spans[2])
+    path = critical_path(Run(asked))
+    assert path is not None
+    assert [(step.span.name, step.time) for step in path.steps] == [("ask", 7), ("g", 8)]
+
+
+def test_what_a_file_says_is_one_line(tmp_path: Path) -> None:
+    evil = "x\n::error::forged\tz"
+    spans = [{**tool(evil, at), "context": {"trace_id": evil, "span_id": f"{evil}{at}"}} for at in (1, 3)]
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps([*spans, {**tool("f", 1), "context": {"trace_id": "b", "span_id": "c"}}]))
+    told = planeval("check", str(path), "--level", "info").stdout
+    assert told.count("\\n::error::forged\\tz") >= 3
+    assert all(line.startswith("record ") for line in told.splitlines())
 
 
 def test_spans_are_taken_in_time_whatever_their_order_and_once() -> None:

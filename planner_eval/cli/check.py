@@ -125,7 +125,7 @@ def _refuse_plans(sources: list[PlanFile]) -> None:
     from planner_eval.verbs.checking import trace_of
 
     for source in sources:
-        first = next(iter(source.records), None)
+        first = next((one for one in source.records if one.error is None), None)
         if first is not None and trace_of(first) is None:
             raise click.UsageError(
                 f"{source.name} holds no traces, which alone are checked without tools: name these with "
@@ -269,7 +269,8 @@ def _line(row: dict[str, Any]) -> str:
     if row["call"] is not None:
         places.append(f"call {row['call']} ({row['tool']})")
     where = f"{', '.join(places)}: " if places else ""
-    return printable(f"{where}{row['severity']}: {row['message']} [{row['code']}]")
+    said = printable(f"{where}{row['severity']}: {row['message']} [{row['code']}]")
+    return said.replace("\n", "\\n").replace("\t", "\\t")  # ids and names may hold line ends
 
 
 def _summary(found: _Found, catalog: Catalog | None) -> str:

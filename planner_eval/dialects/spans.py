@@ -308,6 +308,10 @@ def _listed(given: Any) -> list[Any] | None:
     return given if isinstance(given, list) else None
 
 
+CUT = "trace.cut"
+"""The ``object`` of what stands in a trace for spans of it that its file holds only in part."""
+
+
 def is_span(item: dict[str, Any]) -> bool:
     """Whether an object is a span of a trace, or holds spans.
 
@@ -316,7 +320,7 @@ def is_span(item: dict[str, Any]) -> bool:
     """
     if _SPANS.isdisjoint(item):
         held = item.get("data")
-        return item.get("object") == "trace" or (
+        return item.get("object") in ("trace", CUT) or (
             isinstance(held, dict) and "info" in item and isinstance(held.get("spans"), list)
         )
     return any(isinstance(item.get(key), (dict, list)) for key in _SPANS) and "calls" not in item

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator
 from planner_eval.base.text import shortened
 from planner_eval.plan.model import Call, Diagnostic, Plan, Value
 from planner_eval.traces.lacks import lacks, path_of
-from planner_eval.traces.run import Run
+from planner_eval.traces.run import Run, Span
 
 ROUNDS = 3
 """How often the same calls in a row are a loop."""
@@ -24,9 +24,16 @@ _PERIOD = 20
 
 _SHOWN = 60
 
+_DEPTH = 50
+"""How many spans around a call are looked at."""
+
+_NAMED = 6
+"""How many calls of a loop's round are named."""
+
 _PASSING = re.compile(
     r"time[d ]?-? ?out|rate.?limit|too many requests|\b429\b|\b50[234]\b|unavailable|temporar|overload|"
-    r"connection|reset by peer",
+    r"connection|reset by peer|(?:database|table|file|resource) is (?:locked|busy)|deadlock|"
+    r"\b500\b|internal server error|try again",
     re.I,
 )
 """Failures that may pass: the same call again is the right answer to them."""
@@ -72,6 +79,7 @@ class _Made:
         self.run = run
         self.calls = plan.calls
         self.spans = run.tools
+        self.known = {span.id: span for span in run.spans if span.id is not None}
         blind = {one.call for one in plan.diagnostics if one.code == "trace.no_arguments"}
         self.asked = [
             _key(call.tool, dict(call.arguments)) if at not in blind else f"{at}: not recorded"
@@ -97,6 +105,31 @@ class _Made:
         span = self.spans.get(at)
         return f" (span {span.id})" if span is not None and span.id is not None else ""
 
+    def between(self, first: int, second: int) -> bool:
+        """Whether another call was made between two equal ones."""
+        return any(asked != self.asked[second] for asked in self.asked[first + 1 : second])
+
+    def apart(self, first: int, second: int) -> bool:
+        """Whether two calls ran in different spans that ran at the same time, as agents beside each other."""
+        one, other = (self._above(at) for at in (first, second))
+        for at, span in enumerate(one):
+            if span in other:
+                return (
+                    at > 0 and other.index(span) > 0 and _overlap(one[at - 1], other[other.index(span) - 1])
+                )
+        return bool(one and other) and _overlap(one[-1], other[-1])
+
+    def _above(self, at: int) -> list[Span]:
+        """The spans in which a call ran, the nearest first."""
+        found: list[Span] = []
+        span = self.spans.get(at)
+        while span is not None and len(found) < _DEPTH:
+            span = self.known.get(span.parent or "")
+            if span is None or span in found:
+                break
+            found.append(span)
+        return found
+
     def at_once(self, first: int, second: int) -> bool:
         """Whether two calls ran at the same time, so that neither can follow from the other's answer."""
         one, other = self.spans.get(first), self.spans.get(second)
@@ -106,6 +139,16 @@ class _Made:
             and None not in (one.end, other.start)
             and (other.start or 0) < (one.end or 0)
         )
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    """Whether two spans ran at the same time."""
+    return (
+        one != other
+        and None not in (one.start, one.end, other.start, other.end)
+        and (one.start or 0) < (other.end or 0)
+        and (other.start or 0) < (one.end or 0)
+    )
 
 
 def _key(*values: Value) -> str:
@@ -164,7 +207,8 @@ def _rounds(signs: list[str | None], start: int, period: int) -> int:
 
 
 def _loop(made: _Made, start: int, period: int, rounds: int) -> Diagnostic:
-    names = " → ".join(shortened(call.tool, _SHOWN) for call in made.calls[start : start + period][:6])
+    named = [shortened(call.tool, _SHOWN) for call in made.calls[start : start + min(period, _NAMED)]]
+    names = " → ".join([*named, f"… {period - _NAMED} more"] if period > _NAMED else named)
     text = (
         f"a loop: {names} {rounds} times in calls {start + 1} to {start + period * rounds}, each round with "
         f"the same answers{made.place(start)}; "
@@ -180,20 +224,25 @@ def _retried(made: _Made, before: int, at: int) -> Iterator[Diagnostic]:
         return
     words = shortened(error.partition("\n")[0], 2 * _SHOWN)
     passing = _PASSING.search(error) is not None
+    between = made.between(before, at)
+    why = "; another tool ran in between, and may have changed it" if between else ""
     text = (
-        f"call {before + 1} failed, was made again unchanged and failed again: {words!r}{made.place(at)}; "
+        f"call {before + 1} failed, was made again unchanged and failed again: {words!r}{made.place(at)}{why}"
+        + "; "
         + ("wait longer between tries" if passing else "change the arguments, or give up and say so")
     )
-    yield Diagnostic("trace.failed_retry", text, "info" if passing else "warning", at)
+    yield Diagnostic("trace.failed_retry", text, "info" if passing or between else "warning", at)
 
 
 def _repeated(made: _Made, before: int, at: int) -> Diagnostic:
     """A call whose answer was there already."""
     known = made.answers[before] is not None and made.answers[at] is not None
-    between = any(asked != made.asked[at] for asked in made.asked[before + 1 : at])
-    sure = known and not made.silent[at] and (not between or made.at_once(before, at))
+    between = made.between(before, at)
+    apart = made.apart(before, at)
+    sure = known and not apart and not made.silent[at] and (not between or made.at_once(before, at))
     told = "with the same answer" if known else "and the trace does not record the answers"
     why = "; another tool ran in between, and may have changed it" if between else ""
+    why = "; two agents at once, of which neither may know of the other" if apart else why
     text = (
         f"the same call as call {before + 1}, {told}{made.place(at)}{why}; "
         "keep the first answer, or leave the second call out"

@@ -66,7 +66,12 @@ def _missing(run: Run) -> Iterator[str]:
     if open_ones and any(span.end is not None for span in run.spans):
         names = ", ".join(shortened(span.name, _SHOWN) for span in open_ones[:3])
         some = counted(len(open_ones), "span")
-        yield f"{some} did not end ({names}): the run was cut off, or its end was not exported"
+        yield f"{some} did not end ({names}): the run was cut off, or its end was not exported, or is no time"
+    if run.cut:
+        yield (
+            f"{counted(run.cut, 'piece')} of it cannot be read in the file, and what stood there is lost; "
+            "export it again"
+        )
     if run.repeated:
         yield f"{counted(run.repeated, 'span')} stand twice in the file and are counted once"
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterable
+
 from planner_eval.base.named import NamedTuple
 from planner_eval.traces.run import SECOND, Run, Span
 
@@ -29,7 +32,8 @@ def critical_path(run: Run) -> Path | None:
     """The chain of tools and models that a trace waited for, from its end back to its beginning.
 
     From the end of the trace back, the tool or model that ended last is what was waited for, down to its
-    beginning; then what had ended last before that. A tool in which others ran stands for them. Each moment
+    beginning; then what had ended last before that. A tool that began while a model still spoke was asked
+    for by it: the model is waited for until then. A tool in which others ran stands for them. Each moment
     belongs to one step, so that the times add up to no more than the whole (as Z. Zhang et al., CRISP:
     Critical Path Analysis of Large-Scale Microservice Architectures, USENIX ATC 2022).
 
@@ -49,14 +53,53 @@ def critical_path(run: Run) -> Path | None:
         if span.start is not None and span.end is not None and span.end >= span.start
     ]
     steps: list[Step] = []
+    models = _models(run.spans[at] for _, _, at in timed)
     for end, start, at in sorted(timed, reverse=True):
-        waited = not steps or end <= (steps[-1].span.start or 0)
-        if run.spans[at].kind != "other" and waited:
-            steps.append(Step(run.spans[at], end - start))
+        span = run.spans[at]
+        if span.kind == "other" or (steps and end > (steps[-1].span.start or 0)):
+            continue
+        asker = _asker(steps[-1].span, span, models) if steps else None
+        if asker is not None:
+            steps.append(asker)
+        if asker is None or end <= (asker.span.start or 0):
+            steps.append(Step(span, end - start))
     if not steps:
         return None
+    asker = _asker(steps[-1].span, None, models)
+    if asker is not None:
+        steps.append(asker)
     whole = max(end for end, _, _ in timed) - min(start for _, start, _ in timed)
     return Path(tuple(reversed(steps)), whole)
+
+
+def _models(spans: Iterable[Span]) -> dict[str | None, list[tuple[int, int, Span]]]:
+    """Calls of models by the span in which they ran, and by their start."""
+    found: dict[str | None, list[tuple[int, int, Span]]] = {}
+    for at, span in enumerate(spans):
+        if span.kind == "model":
+            found.setdefault(span.parent, []).append((span.start or 0, at, span))
+    for among in found.values():
+        among.sort(key=lambda one: one[:2])
+    return found
+
+
+def _asker(
+    tool: Span, before: Span | None, models: dict[str | None, list[tuple[int, int, Span]]]
+) -> Step | None:
+    """The model that was still speaking when a tool began, up to there; None where none beside it was.
+
+    Where another model had ended right before, the tool is that one's.
+    """
+    among, start = models.get(tool.parent, []), tool.start or 0
+    at = bisect_left(among, (start,))
+    if tool.kind != "tool" or not at:
+        return None
+    begun, _, model = among[at - 1]
+    if (model.end or 0) <= start or (
+        before is not None and before.kind == "model" and begun < (before.end or 0)
+    ):
+        return None
+    return Step(model, start - begun)
 
 
 def seconds(time: int) -> str:
@@ -64,7 +107,17 @@ def seconds(time: int) -> str:
 
     >>> seconds(1_234_000_000), seconds(8_200_000), seconds(75 * SECOND)
     ('1.23 s', '8.2 ms', '75.0 s')
+    >>> seconds(3_000), seconds(999_990_000), seconds(7_230 * SECOND)
+    ('3 µs', '1.00 s', '2 h 0 min')
     """
-    if time < SECOND:
+    if time < 999_500:
+        return f"{round(time / 1e3)} µs" if time >= 1000 or not time else f"{time} ns"
+    if time < 999_950_000:
         return f"{time / 1e6:.1f} ms"
-    return f"{time / SECOND:.2f} s" if time < 10 * SECOND else f"{time / SECOND:.1f} s"
+    if time < 120 * SECOND:
+        return f"{time / SECOND:.2f} s" if time < 9.995 * SECOND else f"{time / SECOND:.1f} s"
+    minutes, rest = divmod(round(time / SECOND), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    hours, minutes = divmod(round(time / SECOND / 60), 60)
+    return f"{hours} h {minutes} min"

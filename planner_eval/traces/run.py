@@ -11,12 +11,14 @@ from planner_eval.base.errors import PlanevalError
 from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.read import parse
 from planner_eval.dialects.spans import (
+    CUT,
     STARTS,
     attributes_of,
     id_of,
     in_time,
     inside,
     messages_of,
+    objects,
     parent_of,
     spans_in,
     spans_written,
@@ -77,11 +79,13 @@ class Run(NamedTuple):
         spans: Its spans by their start.
         repeated: How many of them were exported twice.
         unheard: The tools that were asked for and never ran.
+        cut: How many pieces of it are broken in the file.
     """
 
     spans: tuple[Span, ...]
     repeated: int = 0
     unheard: tuple[Asked, ...] = ()
+    cut: int = 0
 
     @property
     def tools(self) -> dict[int, Span]:
@@ -113,7 +117,8 @@ def run_of(data: Any, plan: Plan) -> Run:
                 asked.setdefault(name, span.id)
     told = json.dumps(spans, default=str, ensure_ascii=False) if asked else ""
     unheard = tuple(Asked(name, span, _refuses(told, name)) for name, span in asked.items())
-    return Run(made, repeated, unheard)
+    cut = sum(item.get("object") == CUT for item in objects(data))
+    return Run(made, repeated, unheard, cut)
 
 
 def _calls(data: Any, plan: Plan) -> dict[int, int]:
