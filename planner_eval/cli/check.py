@@ -126,7 +126,8 @@ def _refuse_plans(sources: list[PlanFile]) -> None:
 
     for source in sources:
         first = next((one for one in source.records if one.error is None), None)
-        if first is not None and (not first.source or first.source in ("[]", "{}")):
+        text = first.source if first is not None and isinstance(first.source, str) else None
+        if text is not None and text[:9].strip() in ("", "[]", "{}") and len(text) < 9:
             raise click.UsageError(f"{source.name} is empty: it holds no traces")
         if first is not None and trace_of(first) is None:
             raise click.UsageError(
