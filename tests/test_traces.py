@@ -122,6 +122,22 @@ def test_agents_beside_each_other_know_nothing_of_each_other() -> None:
     assert found(after) == [("repeated_call", 1)]
 
 
+def test_an_end_that_is_no_time_is_said() -> None:
+    assert found([{**tool("f", 1), "end_time": "abc"}]) == [("incomplete", None)]
+
+
+def test_a_trace_without_tools_and_an_empty_file_say_what_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    for held, told in (
+        ([{"name": "db", "spanId": "a", "attributes": []}], "a trace without spans of tools or models"),
+        ([], "the trace is empty: no spans"),
+    ):
+        path.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": held}]}]}))
+        assert told in planeval("check", str(path)).stdout
+    path.write_text("[]")
+    assert "is empty: it holds no traces" in planeval("check", str(path)).stderr
+
+
 def test_a_long_round_says_how_many_calls_it_has_more() -> None:
     spans = [tool("abcdefgh"[at % 8], at) for at in range(24)]
     (loop,) = [one for one in pe.check(spans) if one.code == "trace.loop"]

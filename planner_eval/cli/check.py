@@ -126,6 +126,9 @@ def _refuse_plans(sources: list[PlanFile]) -> None:
 
     for source in sources:
         first = next((one for one in source.records if one.error is None), None)
+        text = first.source if first is not None and isinstance(first.source, str) else None
+        if text is not None and text[:9].strip() in ("", "[]", "{}") and len(text) < 9:
+            raise click.UsageError(f"{source.name} is empty: it holds no traces")
         if first is not None and trace_of(first) is None:
             raise click.UsageError(
                 f"{source.name} holds no traces, which alone are checked without tools: name these with "
@@ -218,7 +221,8 @@ def _checked(
     try:
         plan = locate(pe.parse(record, **how))
     except ParseError as error:
-        yield _row(name, "error", "unreadable", str(error).split("\n")[0])
+        empty = _without(trace_of(record)) if record.error is None else None
+        yield _row(name, "error", "unreadable", empty or str(error).split("\n")[0])
         return
     trace = trace_of(record)
     if catalog is None and trace is None:
@@ -228,6 +232,15 @@ def _checked(
     said = [one for one in plan.diagnostics if trace is None or one.code != "plan.no_call"]
     for found in (*shown(said, **which), *pe.check(plan, catalog, trace=trace, **which)):
         yield _row(name, found.severity, found.code, found.message, finding=found, plan=plan)
+
+
+def _without(trace: Any) -> str | None:
+    """Why a trace is no plan: what it has not; None where it is no trace, or has what could be read."""
+    from planner_eval.dialects.spans import spans_in, tools_run
+
+    if trace is None or tools_run(trace if isinstance(trace, list) else [trace]):
+        return None
+    return "a trace without spans of tools or models" if spans_in(trace) else "the trace is empty: no spans"
 
 
 def _row(

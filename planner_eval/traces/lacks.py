@@ -63,10 +63,12 @@ def _missing(run: Run) -> Iterator[str]:
             "sampled; export whole traces"
         )
     open_ones = [span for span in run.spans if span.start is not None and span.end is None]
-    if open_ones and any(span.end is not None for span in run.spans):
+    if run.unended:
+        yield f"of {counted(run.unended, 'span')} the end is no time that can be read; export times"
+    elif open_ones and any(span.end is not None for span in run.spans):
         names = ", ".join(shortened(span.name, _SHOWN) for span in open_ones[:3])
         some = counted(len(open_ones), "span")
-        yield f"{some} did not end ({names}): the run was cut off, or its end was not exported, or is no time"
+        yield f"{some} did not end ({names}): the run was cut off, or its end was not exported"
     if run.cut:
         yield (
             f"{counted(run.cut, 'piece')} of it cannot be read in the file, and what stood there is lost; "

@@ -80,12 +80,14 @@ class Run(NamedTuple):
         repeated: How many of them were exported twice.
         unheard: The tools that were asked for and never ran.
         cut: How many pieces of it are broken in the file.
+        unended: How many spans have an end that is no time.
     """
 
     spans: tuple[Span, ...]
     repeated: int = 0
     unheard: tuple[Asked, ...] = ()
     cut: int = 0
+    unended: int = 0
 
     @property
     def tools(self) -> dict[int, Span]:
@@ -118,7 +120,8 @@ def run_of(data: Any, plan: Plan) -> Run:
     told = json.dumps(spans, default=str, ensure_ascii=False) if asked else ""
     unheard = tuple(Asked(name, span, _refuses(told, name)) for name, span in asked.items())
     cut = sum(item.get("object") == CUT for item in objects(data))
-    return Run(made, repeated, unheard, cut)
+    unended = sum(any(item.get(key) for key in ENDS) and _when(item, ENDS) is None for item in spans)
+    return Run(made, repeated, unheard, cut, unended)
 
 
 def _calls(data: Any, plan: Plan) -> dict[int, int]:
