@@ -287,6 +287,24 @@ def test_sarif_of_diff_and_check(pairs: tuple[Path, Path], tmp_path: Path) -> No
     assert planeval("diff", DEMO / "gold.json", DEMO / "gold.json", "--format", "sarif").returncode == 0
 
 
+def test_fingerprints_stay_when_lines_move_and_files_are_renamed(tmp_path: Path) -> None:
+    preds = [
+        {"id": "q0", "output": "f(x="},
+        {"id": "q1", "output": "[{'name': }]"},
+        {"id": "q2", "output": "g()"},
+    ]
+    jsonl(tmp_path / "gold.jsonl", *({"id": one["id"], "gold": "f()"} for one in preds))
+    jsonl(tmp_path / "a.jsonl", *preds)
+    jsonl(tmp_path / "b.jsonl", *preds[::-1])
+    marks = []
+    for name in "ab":
+        argv = ("diff", f"{name}.jsonl", "gold.jsonl", "--format", "sarif")
+        results = checked(planeval(*argv, folder=tmp_path).stdout)["results"]
+        marks.append({one["partialFingerprints"]["planeval/v1"] for one in results})
+    assert marks[0] == marks[1]
+    assert len(marks[0]) == 4  # cut, unreadable, and of the third one call too much and one missing
+
+
 def test_what_comes_from_no_file_has_no_place() -> None:
     text = (DEMO / "pred.json").read_text()
     done = subprocess.run(
@@ -352,7 +370,7 @@ HERE = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the action runs in bash")
 def test_the_action_runs_its_command(pairs: tuple[Path, Path], tmp_path: Path) -> None:
-    words = "pred.jsonl\n\ngold.jsonl\n--policy\nlenient\n"
+    words = "pred.jsonl \n\ngold.jsonl\r\n--policy\t\nlenient\n  \n"
     done = run_step("Run planeval", tmp_path, HERE, arguments=words, sarif="out.sarif")
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("::error file=pred.jsonl,line=1,")
@@ -372,6 +390,13 @@ def test_the_action_runs_its_command(pairs: tuple[Path, Path], tmp_path: Path) -
         arguments="gold.jsonl\ngold.jsonl\n--text-field\ngold\n--gold-text-field\ngold",
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the action runs in bash")
+def test_the_action_refuses_sarif_of_commands_that_write_none(tmp_path: Path) -> None:
+    done = run_step("Run planeval", tmp_path, HERE, arguments="no.jsonl", command="score", sarif="out.sarif")
+    assert (done.returncode, done.stderr) == (2, "")
+    assert done.stdout.startswith("::error title=sarif::planeval score writes no SARIF: check and diff do")
 
 
 def test_the_hook_of_pre_commit_checks_the_files_that_it_is_given() -> None:

@@ -108,6 +108,12 @@ def test_calls_made_again_earn_nothing(gold: Plan, pred: Plan, weights: Weights,
 
 @given(plans(least=1), plans(least=1), WEIGHTS)
 def test_mending_a_cause_never_lowers_it(gold: Plan, pred: Plan, weights: Weights) -> None:
+    """Of root causes as the comparison names them, with the exceptions below.
+
+    Two more are known of mends that are none of its own: a literal in the place of a missing call's output,
+    which is a consequence, mended by itself; and a call that, given gold's tool, now stands for gold's other
+    call of it.
+    """
     reward = pe.reward(weights=weights)
     found = pe.diff(pred, gold)
     before = worth(pred, gold, reward)

@@ -88,6 +88,8 @@ def weights_of(given: Mapping[str, float] | Weights | None) -> Weights:
     >>> weights_of({"format": 0, "references": 0, "structure": 0})
     Weights(format=0.0, calls=0.5, arguments=0.5, references=0.0, structure=0.0)
     """
+    if not isinstance(given, (Mapping, Weights, type(None))):
+        raise InputError(f"the weights are {given!r}, expected parts and numbers, such as {{'format': 0.2}}")
     chosen: dict[str, Any] = Weights()._asdict()
     for name, value in (given._asdict() if isinstance(given, Weights) else given or {}).items():
         if name not in chosen:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 from planner_eval import dialects
@@ -56,7 +56,7 @@ def reward(  # noqa: PLR0913 - what a trainer may want to say
         A function that trainers take; it can be pickled.
 
     Raises:
-        InputError: a weight, the policy or the dialect is none.
+        InputError: a weight, the policy or the dialect is none, or another argument cannot be meant.
 
     >>> rewards = reward()
     >>> gold = ["f(#x='1')"] * 3
@@ -67,6 +67,18 @@ def reward(  # noqa: PLR0913 - what a trainer may want to say
         dialects.get(dialect)
     if isinstance(unreadable, bool) or not isinstance(unreadable, (int, float)) or not isfinite(unreadable):
         raise InputError(f"unreadable is {unreadable!r}, expected a number")
+    if unreadable > 1:
+        raise InputError(f"unreadable is {unreadable!r}, expected at most 1, what the right plan is worth")
+    if not isinstance(per_call, Verdicts):
+        raise InputError(f"per_call is {per_call!r}, expected Verdicts(right=1, wrong=-1, consequence=0)")
+    if not isinstance(limits, Limits):
+        raise InputError(f"limits is {limits!r}, expected Limits of planner_eval.base.limits")
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
+        raise InputError(f"jobs is {jobs!r}, expected a whole number from 1 on")
+    if deadline is not None and not (
+        isinstance(deadline, (int, float)) and not isinstance(deadline, bool) and 0 < deadline < inf
+    ):
+        raise InputError(f"deadline is {deadline!r}, expected seconds, more than 0")
     how = How(
         weights_of(weights), per_call, policy_of(policy), dialect, repair, prose, float(unreadable), limits
     )

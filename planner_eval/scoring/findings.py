@@ -30,6 +30,7 @@ class Finding(NamedTuple):
         line: The line there, counted from 1.
         column: The column there, likewise.
         follows: How many differences follow from it.
+        of_state: What was found is why there is no comparison, and names places; the code says all else.
     """
 
     code: str
@@ -41,6 +42,7 @@ class Finding(NamedTuple):
     line: int | None = None
     column: int | None = None
     follows: int = 0
+    of_state: bool = False
 
     @property
     def said(self) -> str:
@@ -81,7 +83,7 @@ def findings_of(row: Row, record: Record | None, *, many: bool) -> list[Finding]
     if row.diff is None:
         said = (row.error or STATES[row.state]).splitlines()[0]
         one = Finding(row.state, "", f"{row.state.replace('_', ' ')}: {said}", record=name)
-        return [_placed(one, record)]
+        return [_placed(one._replace(of_state=True), record)]
     if differs(row):
         return [_placed(Finding("effect", "", row.in_effect, record=name), record)]
     counts = _followers(row.diff)

@@ -70,7 +70,9 @@ def _invocation(left: int) -> dict[str, Any]:
 
 
 def _result(finding: Finding, rule: int, root: str | None) -> dict[str, Any]:
-    said = (finding.code, finding.about, finding.record, finding.message, finding.file or "")
+    # No place: a finding stays the same one where lines move, or its file has another name.
+    message = "" if finding.of_state else finding.message
+    said = (finding.code, finding.about, finding.record, message)
     digest = blake2b(json.dumps(said).encode(), digest_size=16).hexdigest()
     found: dict[str, Any] = {
         "ruleId": finding.code,
