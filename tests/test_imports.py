@@ -67,6 +67,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "only traces need them: 4 ms": ("traces.findings", "traces.run"),
     "few ask for these: types, guessed edges, prompts, the grammar, writing and its check; 1 to 4 ms each": (
         "dialects.asked",
+        "dialects.bare",
         "plan.inferred",
         "catalogs.signatures",
         "dialects.plan",
@@ -189,6 +190,8 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "every run of pytest loads the plugin, and few use it: 60 ms": (
         "base.writing",
         "integrations.asserting",
+        "records.gold",
+        "base.errors",
     ),
     "--version answers without click, and only an error needs to be made printable": ("base.text", "cli"),
 }

@@ -216,12 +216,12 @@ def _checked(
 ) -> Iterator[dict[str, Any]]:
     """A row a finding; what the reader had to say of the plan comes first."""
     from planner_eval.dialects.read import locate
-    from planner_eval.verbs.checking import shown, trace_of
+    from planner_eval.verbs.checking import empty_trace, shown, trace_of
 
     try:
         plan = locate(pe.parse(record, **how))
     except ParseError as error:
-        empty = _without(trace_of(record)) if record.error is None else None
+        empty = empty_trace(trace_of(record)) if record.error is None else None
         yield _row(name, "error", "unreadable", empty or str(error).split("\n")[0])
         return
     trace = trace_of(record)
@@ -232,15 +232,6 @@ def _checked(
     said = [one for one in plan.diagnostics if trace is None or one.code != "plan.no_call"]
     for found in (*shown(said, **which), *pe.check(plan, catalog, trace=trace, **which)):
         yield _row(name, found.severity, found.code, found.message, finding=found, plan=plan)
-
-
-def _without(trace: Any) -> str | None:
-    """Why a trace is no plan: what it has not; None where it is no trace, or has what could be read."""
-    from planner_eval.dialects.spans import spans_in, tools_run
-
-    if trace is None or tools_run(trace if isinstance(trace, list) else [trace]):
-        return None
-    return "a trace without spans of tools or models" if spans_in(trace) else "the trace is empty: no spans"
 
 
 def _row(

@@ -11,7 +11,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.jsontext import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.catalogs.check import check as check_plan
-from planner_eval.dialects.spans import is_span
+from planner_eval.dialects.spans import is_span, spans_in, tools_run
 from planner_eval.plan.model import Call, Diagnostic, Plan
 from planner_eval.records.record import Record
 from planner_eval.verbs.catalogs import read_catalog
@@ -138,3 +138,14 @@ def shown(
     """The findings that are serious enough and not to be ignored."""
     worst = LEVELS[: LEVELS.index(level) + 1]
     return tuple(one for one in findings if one.severity in worst and one.code not in ignore)
+
+
+def empty_trace(trace: Any) -> str | None:
+    """Why a trace is no plan: what it has not; None where it is no trace, or has what could be read.
+
+    Args:
+        trace: The trace, as :func:`trace_of` gives it.
+    """
+    if trace is None or tools_run(trace if isinstance(trace, list) else [trace]):
+        return None
+    return "a trace without spans of tools or models" if spans_in(trace) else "the trace is empty: no spans"
