@@ -137,6 +137,6 @@ def test_presets_have_no_idle_rule() -> None:
 
 def test_many_rules_are_looked_at_in_time_that_grows_with_them() -> None:
     """Each rule is held against those with wildcards, and looked up among the others."""
-    rules = [Rule(argument=f"x{at}", compare=("date",)) for at in range(20_000)]
+    rules = [Rule(argument=f"x{at}", compare=("date",)) for at in range(2_000)]
     assert idle(rules) is None
-    assert idle([*rules, rules[7]]) == (7, idle([rules[7], rules[7]]).words.replace("rule 2", "rule 20001"))  # type: ignore[union-attr]
+    assert idle([*rules, rules[7]]) == (7, idle([rules[7], rules[7]]).words.replace("rule 2", "rule 2001"))  # type: ignore[union-attr]

@@ -17,12 +17,11 @@ from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.many import is_listed, is_many
 from planner_eval.dialects.messages import calls_among, is_call, is_keyed, may_be_keyed
 from planner_eval.dialects.openers import ASSISTANT
-from planner_eval.dialects.spans import is_span
+from planner_eval.dialects.spans import is_span, linked, spans_in, tools_run, trace_of
 from planner_eval.dialects.wrappings import sign_of
 from planner_eval.records.fields import ID_FIELDS, KNOWN, LISTS, has, id_text
 from planner_eval.records.frames import TableRow
 from planner_eval.records.shapes import Item, shape_of
-from planner_eval.records.traced import runs, traced
 
 LINE_SUFFIXES = (".jsonl", ".ndjson")
 """Names that say that a file holds a record a line, whatever its lines look like."""
@@ -59,7 +58,7 @@ def split_items(text: str, name: str, text_field: str | None = None) -> Contents
     first = text[at : at + 1]
     lines = name.endswith(LINE_SUFFIXES)
     if first not in ("[", "{", '"') and not lines:
-        return _contents(traced(text)) or Contents([Item(None)], many=False)
+        return Contents([Item(None)], many=False)
     if not lines and is_listed(text, DEFAULT_LIMITS):  # data of them all would fill memory
         return Contents([Item(None, shape_of(None, text_field))], many=False)
     try:
@@ -74,10 +73,10 @@ def split_items(text: str, name: str, text_field: str | None = None) -> Contents
         return one._replace(items=_named(one.items)) if lines and one.many else one
     if not lines and is_many(text, DEFAULT_LIMITS):  # no record: an object for each call would fill memory
         return Contents([Item(None, shape_of(None, text_field))], many=False)
-    spans = _contents(traced(text))
-    if spans is not None:
-        return spans
     found = _pieces(text, at, text_field, lines=lines)
+    runs = _traces(found) if found else None
+    if runs is not None:
+        return runs
     if found is None:
         return Contents([Item(data, shape_of(data, text_field))], many=False)
     return Contents(_named(found) if lines else found)
@@ -146,15 +145,15 @@ def structured(data: Any, text_field: str | None = None, *, lines: bool = False)
     """
     if isinstance(data, list) and data:
         items = [Item(item, shape_of(item, text_field)) for item in data]
-        told = _traces(items)
-        if told is not None and told.many:
-            return told
-        if told is None and not _is_plan(items):
+        runs = _traces(items)
+        if runs is not None and runs.many:
+            return runs
+        if runs is None and not _is_plan(items):
             return Contents(items)
     whole = Item(data, shape_of(data, text_field))
-    told = _traces([whole]) if isinstance(data, dict) and is_span(data) else None
-    if told is not None and (told.many or lines):
-        return told
+    runs = _traces([whole]) if isinstance(data, dict) and is_span(data) else None
+    if runs is not None and (runs.many or lines):
+        return runs
     if isinstance(data, dict) and whole.shape.call and lines:
         return Contents([whole])
     if isinstance(data, dict) and not whole.shape.call:
@@ -274,11 +273,27 @@ def _speaker(data: dict[str, Any]) -> str | None:
 
 def _traces(items: Sequence[Item]) -> Contents | None:
     """Spans as the plans of their traces; None where the items are no spans, or models' answers alone."""
-    return _contents(runs(items))
+    held = [item.data for item in items if isinstance(item.data, dict) and is_span(item.data)]
+    if len(held) < len(items):
+        return None
+    spans = spans_in(held)
+    if not tools_run(spans) and not linked(spans):
+        return None
+    found: dict[str | None, list[Any]] = {}
+    for one in held:
+        own = _own_name(one)
+        for span in spans_in(one) or [one]:
+            found.setdefault(trace_of(span) if own is None else own, []).append(span)
+    if len(found) == 1:
+        return Contents([Item(held[0] if len(held) == 1 else held)], many=False)
+    return Contents([Item(run, key=trace) for trace, run in found.items()])
 
 
-def _contents(traces: list[Item] | None) -> Contents | None:
-    return None if traces is None else Contents(traces, many=len(traces) > 1)
+def _own_name(item: dict[str, Any]) -> str | None:
+    """The id under which MLflow shows a trace, which is not that of its spans."""
+    info = item.get("info")
+    named = info.get("trace_id") if isinstance(info, dict) else None
+    return named if isinstance(named, str) and named else None
 
 
 def calls_nothing(data: Mapping[str, Any]) -> bool:

@@ -12,6 +12,7 @@ from planner_eval.base.jsontext import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.catalogs.check import check as check_plan
 from planner_eval.dialects.spans import is_span, spans_in, tools_run
+from planner_eval.dialects.spans import trace_of as span_trace
 from planner_eval.plan.model import Call, Diagnostic, Plan
 from planner_eval.records.record import Record
 from planner_eval.verbs.catalogs import read_catalog
@@ -146,6 +147,26 @@ def empty_trace(trace: Any) -> str | None:
     Args:
         trace: The trace, as :func:`trace_of` gives it.
     """
-    if trace is None or tools_run(trace if isinstance(trace, list) else [trace]):
+    if trace is None:
+        return None
+    if tools_run(trace if isinstance(trace, list) else [trace]):
         return None
     return "a trace without spans of tools or models" if spans_in(trace) else "the trace is empty: no spans"
+
+
+def several_traces(trace: Any) -> str | None:
+    """That spans of several traces were read as one, in words: calls of different runs say nothing together.
+
+    Args:
+        trace: The trace, as :func:`trace_of` gives it.
+
+    >>> span = {"name": "execute_tool f", "attributes": {}}
+    >>> several_traces([span | {"traceId": "a"}, span | {"traceId": "b"}])
+    'the spans of 2 traces are read as one: write them as one array, or each span on a line'
+    """
+    spans = spans_in(trace) or (trace if isinstance(trace, list) else [trace])
+    found = {span_trace(span) for span in spans}
+    if len(found) < 2:
+        return None
+    count = len(found)
+    return f"the spans of {count} traces are read as one: write them as one array, or each span on a line"
