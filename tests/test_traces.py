@@ -318,14 +318,3 @@ def test_hostile_traces_end_soon_and_are_told_on_one_line() -> None:
     assert "trace.failed_retry" in done.stdout
     assert "\x1b" not in done.stdout
     assert len(done.stdout.splitlines()) == 1
-
-
-def test_spans_of_several_traces_in_a_row_are_refused(tmp_path: Path) -> None:
-    """As the console exporter writes them they are one text: calls of two runs are no repetition."""
-    span = {"name": "execute_tool f", "spanId": "1", "attributes": {"gen_ai.tool.name": "f"}}
-    file = tmp_path / "spans.json"
-    rows = [json.dumps(span | {"traceId": trace}, indent=4) for trace in ("a", "b")]
-    file.write_text("\n".join(rows), encoding="utf-8")
-    done = planeval("check", str(file))
-    assert done.returncode == 1
-    assert "the spans of 2 traces are read as one: write them as one array" in done.stdout
