@@ -6,8 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from planner_eval.base.errors import PolicyError
+from planner_eval.policy import fits
 from planner_eval.policy.file import load_policy, policy_of, presets
 from planner_eval.policy.idle import idle
 from planner_eval.policy.rule import COMPARE, Rule
@@ -135,8 +138,25 @@ def test_presets_have_no_idle_rule() -> None:
         assert idle(load_policy(name).rules) is None
 
 
+NAMED = st.sampled_from(["*", "f", "g", "f*", "?", "?*"])
+
+
+@given(st.lists(st.builds(Rule, tool=NAMED, argument=NAMED, compare=st.just(("date",))), max_size=8))
+def test_a_rule_is_idle_where_one_that_comes_later_fits_all_that_it_fits(rules: list[Rule]) -> None:
+    def over(later: str, text: str) -> bool:
+        return later in ("*", text) or ("*" not in text and "?" not in text and fits(later, text))
+
+    covered = [
+        at
+        for at, rule in enumerate(rules)
+        if any(over(one.tool, rule.tool) and over(one.argument, rule.argument) for one in rules[at + 1 :])
+    ]
+    found = idle(rules)
+    assert (found.at if found else None) == next(iter(covered), None)
+
+
 def test_many_rules_are_looked_at_in_time_that_grows_with_them() -> None:
-    """Each rule is held against those with wildcards, and looked up among the others."""
-    rules = [Rule(argument=f"x{at}", compare=("date",)) for at in range(2_000)]
+    """Rules are looked up by what they name; only patterns are gone through."""
+    rules = [Rule(argument=f"x{at}", compare=("date",)) for at in range(20_000)]
     assert idle(rules) is None
-    assert idle([*rules, rules[7]]) == (7, idle([rules[7], rules[7]]).words.replace("rule 2", "rule 2001"))  # type: ignore[union-attr]
+    assert idle([*rules, rules[7]]) == (7, idle([rules[7], rules[7]]).words.replace("rule 2", "rule 20001"))  # type: ignore[union-attr]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
 from planner_eval.policy import fits, wild
@@ -35,16 +37,23 @@ def idle(rules: Sequence[Rule], *, first: bool = True) -> Idle | None:
     >>> idle([Rule(argument="city", compare=("casefold",)), Rule(compare=("numbers",))]).words
     'never holds: rule 2 comes later and fits all that it fits; write it after that'
     """
-    last = {(rule.tool, rule.argument): at for at, rule in enumerate(rules)}
-    wide = [(at, rule) for at, rule in enumerate(rules) if wild(rule.tool) or wild(rule.argument)]
+    # Most rules name what they fit or say "*" of it: those are looked up, and only patterns are gone through.
+    places: dict[tuple[str, str], list[int]] = {}
+    for at, rule in enumerate(rules):
+        places.setdefault((rule.tool, rule.argument), []).append(at)
+    patterns = [(at, rule) for at, rule in enumerate(rules) if _pattern(rule.tool) or _pattern(rule.argument)]
     for at, rule in enumerate(rules):
         if first and at == 0 and rule == Rule(rule.tool, rule.argument):
             return Idle(at, f"says nothing; expected {_SAYING}")
         if words := _without_effect(rule):
             return Idle(at, words)
-        same = last[rule.tool, rule.argument]
-        later = same if same > at else next((n for n, one in wide if n > at and _covers(one, rule)), None)
-        if later is not None:
+        later = places[rule.tool, rule.argument][-1]
+        if later == at:
+            keys = (("*", rule.argument), (rule.tool, "*"), ("*", "*"))
+            found = [of[n] for of in map(places.get, keys) if of and (n := bisect_right(of, at)) < len(of)]
+            found += islice((n for n, one in patterns if n > at and _covers(one, rule)), 1)
+            later = min(found, default=at)
+        if later > at:
             said = f"rule {later + 1} comes later and fits all that it fits"
             return Idle(at, f"never holds: {said}; write it after that")
     return None
@@ -74,6 +83,10 @@ def _without_effect(rule: Rule) -> str | None:
 
 def _named(words: set[str]) -> str:
     return ", ".join(map(repr, sorted(words)))
+
+
+def _pattern(text: str) -> bool:
+    return text != "*" and wild(text)
 
 
 def _covers(one: Rule, other: Rule) -> bool:
