@@ -27,6 +27,7 @@ from planner_eval.comparison.meant import (
     regroup,
     told_values,
 )
+from planner_eval.comparison.several import gathered
 
 Pairs = list[tuple[int, int]]
 """Positions in pred and in gold."""
@@ -50,7 +51,7 @@ def as_told(matching: Matching) -> Matching:
         return matching
     made = _emptied(pairing)
     if matching.pred.edges or matching.gold.edges:  # some call takes from another
-        made = _by_flow(made)
+        made = _gathered(_by_flow(made))
     if made is pairing:
         return matching
     alignment = Alignment.of(made)
@@ -99,6 +100,30 @@ def _by_flow(given: Pairing) -> Pairing:
         never = _copy(made)
         for _ in range(2):  # what has been paired is a neighbour to what has not
             pair_replaced(made, lambda pred, gold: no_replacement(never, pred, gold))
+    return made
+
+
+def _gathered(given: Pairing) -> Pairing:
+    """The pairing with a call made for several of gold's as the partner of the one in which they join."""
+    ours, theirs = given.pred, given.gold
+    wanted = {*theirs.tools}
+    free = [at for at, tool in enumerate(ours.tools) if tool not in wanted]
+    joins = [at for at in range(len(theirs.tools)) if len({*theirs.numbered.producers(at)}) > 1]
+    for pred, gold in ((pred, gold) for gold in joins for pred in free):
+        calls = gathered(given, pred, gold)
+        if len(calls) > 1:
+            return _joined(given, pred, gold, calls)
+    return given
+
+
+def _joined(given: Pairing, pred: int, gold: int, calls: list[int]) -> Pairing:
+    """The pairing with a call of pred in the place of several of gold's."""
+    made = _copy(given)
+    preds = [pred, *(at for each in calls if (at := made.to_pred[each]) >= 0)]
+    made.release(preds, [*calls, *(at for each in preds if (at := made.to_gold[each]) >= 0)], ALONE)
+    made.pair(pred, gold)
+    never = _copy(made)
+    pair_replaced(made, lambda one, other: other in calls or no_replacement(never, one, other))
     return made
 
 

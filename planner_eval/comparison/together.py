@@ -7,7 +7,9 @@ from typing import Any
 
 from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.edits import Edit, Place
+from planner_eval.comparison.matching.likeness import likeness
 from planner_eval.comparison.matching.replaced import telling
+from planner_eval.comparison.operands import either_order
 from planner_eval.comparison.sentences import Names, output_name, place_name, value_name
 from planner_eval.comparison.tries import identifies
 from planner_eval.plan.canonical import OWN, value_key
@@ -35,7 +37,7 @@ def together(edits: list[Edit], names: Names) -> list[Edit]:
     """
     found = [edit for edit in edits if edit.code in _CODES]
     refer = any(edit.code != "argument.value" for edit in found)
-    for find in (_steps, _results, _values, _sides) if refer else (_values,):
+    for find in (_steps, _results, _values, _sides) if refer else (_values, _sides):
         if not 2 <= len(found) <= MOST:
             break
         for made, parts in find(found, names):
@@ -221,19 +223,18 @@ def _exchange(pairs: list[tuple[_Link, _Link]], names: Names) -> str:
 
 
 def _sides(edits: list[Edit], names: Names) -> Found:
-    """Two arguments of a call that are exchanged, one of which is wrong besides."""
+    """Two arguments of a call of which one has the other's value, which is wrong besides."""
     by_call: dict[int, list[_Link]] = {}
     for link in _links(edits, names):
         if link.call is not None:
             by_call.setdefault(link.call, []).append(link)
-    for links in by_call.values():
+    for call, links in by_call.items():
+        free = either_order(names.gold.calls[call]) and either_order(names.pred.calls[names.to_pred[call]])
         pairs = [
             (one, other)
             for one in links
             for other in links
-            if one is not other
-            and one.ours == other.theirs
-            and (type(one.ours) is int or telling(one.edit.pred_value))
+            if one is not other and one.ours == other.theirs and (free or _says(one, other))
         ]
         if len(pairs) != 1:
             continue
@@ -242,13 +243,60 @@ def _sides(edits: list[Edit], names: Names) -> Found:
         if not whole and other.ours != one.theirs:
             continue
         wrong, meant = (other, one) if whole else (one, other)
-        ours = _gives(wrong.edit.pred_value, names.ours, names.our_number)
-        theirs = _gives(meant.edit.gold_value, names.theirs, names.their_number)
         parts = sorted((one.edit, other.edit), key=edits.index)
-        named = " and ".join(repr(_argument(part.gold)) for part in parts)
-        both = f"{names.ours(_place(one)[0])}: arguments {named} are exchanged"
-        said = f"{both}, and {_place(wrong)[1]!r} {ours} where gold's {_argument(meant.edit.gold)!r} {theirs}"
-        yield _one("arguments.swapped", said, parts, names), parts
+        if free:
+            yield _operand(wrong, meant, names), parts
+        else:
+            yield _one("arguments.swapped", _exchanged(one, other, wrong, meant, names), parts, names), parts
+
+
+def _says(one: _Link, other: _Link) -> bool:
+    """Whether it is no chance that an argument has another one's value."""
+    if type(one.ours) is int:
+        return True
+    if not telling(one.edit.pred_value):
+        return False
+    if type(other.ours) is int or type(one.theirs) is int:
+        return True
+    texts = all(
+        type(value) is str for link in (one, other) for value in (link.edit.pred_value, link.edit.gold_value)
+    )
+    return texts and not any(likeness(link.edit.pred_value, link.edit.gold_value) for link in (one, other))
+
+
+def _exchanged(one: _Link, other: _Link, wrong: _Link, meant: _Link, names: Names) -> str:
+    """The sentence of two arguments of which one has the other's value."""
+    here, mine = names.ours(_place(one)[0]), _place(wrong)[1]
+    if type(one.ours) is type(other.ours) is type(one.theirs) is tuple:
+        value, lost = (value_name(link.edit.gold_value, names.their_number) for link in (other, one))
+        given = value_name(other.edit.pred_value, names.our_number)
+        said = f"{here}: argument {_place(one)[1]!r} is gold's {_argument(other.edit.gold)!r}, {value}"
+        return f"{said}; {mine!r} is {given}, and gold's {_argument(one.edit.gold)!r}, {lost}, is missing"
+    ours = _gives(wrong.edit.pred_value, names.ours, names.our_number)
+    theirs = _gives(meant.edit.gold_value, names.theirs, names.their_number)
+    named = " and ".join(repr(_argument(link.edit.gold)) for link in sorted((one, other), key=_place))
+    both = f"{here}: arguments {named} are exchanged"
+    return f"{both}, and {mine!r} {ours} where gold's {_argument(meant.edit.gold)!r} {theirs}"
+
+
+def _operand(wrong: _Link, meant: _Link, names: Names) -> Edit:
+    """The one wrong operand of two that may stand in either order."""
+    ours, theirs = wrong.edit.pred_value, meant.edit.gold_value
+    code = {
+        (True, True): "reference.producer",
+        (True, False): "reference.unwanted",
+        (False, True): "reference.literal",
+        (False, False): "argument.value",
+    }[type(ours) is Ref, type(theirs) is Ref]
+    if code == "reference.producer" and names.to_gold[ours.call] == theirs.call:
+        code = "reference.output"
+    here = place_name(names.ours(_place(wrong)[0]), _place(wrong)[1])
+    said = f"{here} {_gives(ours, names.ours, names.our_number)}"
+    if code == "reference.literal":
+        said = f"{here} is the literal {value_name(ours, names.our_number)}"
+    said += f", gold's {_argument(meant.edit.gold)!r} {_gives(theirs, names.theirs, names.their_number)}"
+    rest = (meant.edit.pred, wrong.edit.gold)
+    return Edit(code, said, wrong.edit.pred, meant.edit.gold, ours, theirs, also=(rest,))
 
 
 def _argument(place: Place | None) -> str:
