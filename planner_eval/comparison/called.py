@@ -87,7 +87,8 @@ class CallEdits:
 
     def tried(self, pred: int) -> str | None:
         """What an extra call is that is made again, or was before, with nearly the same arguments."""
-        near = nearest_try(self.pairing, pred)
+        used = any(self.images[use.consumer] >= 0 for use in self.pairing.pred.users[pred])
+        near = None if used else nearest_try(self.pairing, pred)
         if near is None:
             return None
         here, there = self.names.ours(pred), call_number(near.call, None)

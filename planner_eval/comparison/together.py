@@ -11,7 +11,8 @@ from planner_eval.comparison.matching.likeness import likeness
 from planner_eval.comparison.matching.replaced import telling
 from planner_eval.comparison.operands import either_order
 from planner_eval.comparison.sentences import Names, output_name, place_name, value_name
-from planner_eval.comparison.tries import identifies
+from planner_eval.comparison.tries import ALMOST, identifies
+from planner_eval.comparison.value_diff import kind_name
 from planner_eval.plan.canonical import OWN, value_key
 from planner_eval.plan.model import Ref, Template, Unresolved, Value
 from planner_eval.plan.walk import holds
@@ -127,10 +128,22 @@ def _moved(link: _Link, left: list[_Link], joined: list[_Link], names: Names) ->
             tools = " → ".join(names.gold.calls[at].tool for at in (then, first) if at is not None)
             both = f"{names.theirs(first)} and {names.theirs(then)}"
             return f"{both} are in the other order: gold makes {tools}"
+    if not joined and left and isinstance(link.ours, int) and _last_in(names, link.ours, call):
+        return f"{names.theirs(call)} comes last, in gold before {names.theirs(left[0].call)}"
+    if not left and joined and isinstance(link.theirs, int) and _last_in(names, call, link.theirs):
+        return f"{names.theirs(call)} comes before {names.theirs(joined[0].call)}, in gold last"
     if not left or not joined:
         return None
     after = f"after {names.theirs(link.ours)}" if isinstance(link.ours, int) else "first"
     return f"{names.theirs(call)} comes {after}, in gold before {names.theirs(left[0].call)}"
+
+
+def _last_in(names: Names, gold: int, pred: int) -> bool:
+    """Whether nothing takes a call's result in gold, nor another's in the prediction, by gold's places."""
+    partner = names.to_pred[pred]
+    return not any(edge.producer == gold for edge in names.gold.edges) and not any(
+        edge.producer == partner for edge in names.pred.edges
+    )
 
 
 # ---------------------------------------------------------------- results and values
@@ -264,14 +277,21 @@ def _says(one: _Link, other: _Link) -> bool:
     return texts and not any(likeness(link.edit.pred_value, link.edit.gold_value) for link in (one, other))
 
 
+def _alike(ours: _Link, theirs: _Link) -> bool:
+    """Whether a literal may be meant for another: two numbers may, two texts only when they are like."""
+    one, other = ours.edit.pred_value, theirs.edit.gold_value
+    return kind_name(one) == kind_name(other) == "number" or likeness(one, other) >= ALMOST
+
+
 def _exchanged(one: _Link, other: _Link, wrong: _Link, meant: _Link, names: Names) -> str:
     """The sentence of two arguments of which one has the other's value."""
     here, mine = names.ours(_place(one)[0]), _place(wrong)[1]
-    if type(one.ours) is type(other.ours) is type(one.theirs) is tuple:
-        value, lost = (value_name(link.edit.gold_value, names.their_number) for link in (other, one))
-        given = value_name(other.edit.pred_value, names.our_number)
-        said = f"{here}: argument {_place(one)[1]!r} is gold's {_argument(other.edit.gold)!r}, {value}"
-        return f"{said}; {mine!r} is {given}, and gold's {_argument(one.edit.gold)!r}, {lost}, is missing"
+    if wrong is other and type(other.ours) is type(one.theirs) is tuple and not _alike(other, one):
+        value = _gives(other.edit.gold_value, names.theirs, names.their_number)
+        given, lost = value_name(other.edit.pred_value, names.our_number), one.edit.gold_value
+        said = f"{here}: argument {_place(one)[1]!r} {value}, which is gold's {_argument(other.edit.gold)!r}"
+        missing = f"gold's {_argument(one.edit.gold)!r}, {value_name(lost, names.their_number)}, is missing"
+        return f"{said}; {mine!r} is {given}, and {missing}"
     ours = _gives(wrong.edit.pred_value, names.ours, names.our_number)
     theirs = _gives(meant.edit.gold_value, names.theirs, names.their_number)
     named = " and ".join(repr(_argument(link.edit.gold)) for link in sorted((one, other), key=_place))
