@@ -172,7 +172,21 @@ def _apart(pairing: Pairing, made: Pairing, pred: int, gold: int) -> bool:
     own = range(len(made.to_pred))
     if neighbours(ours, pred, made.to_gold) & neighbours(theirs, gold, own):
         return False
-    return not (_handed_on(made, pred, gold) or _like(pairing, pred, gold))
+    moved = _handed_on(made, pred, gold) and not _contrary(pairing, pred, gold)
+    return not (moved or _like(pairing, pred, gold))
+
+
+def _contrary(pairing: Pairing, pred: int, gold: int) -> bool:
+    """Whether two calls have, under one name, two values that say something and nothing like one another."""
+    ours, theirs = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+    return any(
+        name in ours
+        and not (theirs[name][1] or ours[name][1])
+        and telling(ours[name][2])
+        and telling(theirs[name][2])
+        and not likeness(ours[name][2], theirs[name][2])
+        for name in theirs
+    )
 
 
 def _own(pairing: Pairing, apart: Pairs, pred: int, gold: int) -> int:

@@ -96,7 +96,8 @@ def _steps(edits: list[Edit], names: Names) -> Found:
     """A step of a chain that stands elsewhere in it, and what takes its result, or should."""
     by_call: dict[int | None, list[_Link]] = {}
     for link in _links(edits, names):
-        by_call.setdefault(link.call, []).append(link)
+        if type(link.theirs) is not int or names.to_pred[link.theirs] >= 0:  # else it is the missing call's
+            by_call.setdefault(link.call, []).append(link)
     links = [there[0] for there in by_call.values() if len(there) == 1]
     links.sort(key=lambda link: _written(link.edit))
     takes: dict[tuple[Any, Any], list[_Link]] = {}
