@@ -19,6 +19,7 @@ from planner_eval.comparison.matching.order import find_misplaced
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
 from planner_eval.comparison.matching.replaced import pair_replaced, telling
 from planner_eval.comparison.meant import (
+    crossed,
     emptied,
     in_doubt,
     needing,
@@ -49,7 +50,7 @@ def as_told(matching: Matching) -> Matching:
     pairing = matching.pairing
     if pairing is None:
         return matching
-    made = _emptied(pairing)
+    made = _changed_round(_emptied(pairing))
     if matching.pred.edges or matching.gold.edges:  # some call takes from another
         made = _gathered(_by_flow(made))
     if made is pairing:
@@ -69,6 +70,16 @@ def _emptied(pairing: Pairing) -> Pairing:
     for pred, gold in found:
         made.release([], [made.to_gold[pred]], ALONE)
         made.pair(pred, gold)
+    return made
+
+
+def _changed_round(given: Pairing) -> Pairing:
+    """The pairing with two calls' partners the other way round, where a person takes them so."""
+    found = [*crossed(given)]
+    made = _copy(given) if found else given
+    for (one, gold), (other, theirs) in found:
+        made.pair(one, theirs)
+        made.pair(other, gold)
     return made
 
 

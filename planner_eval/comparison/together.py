@@ -216,7 +216,8 @@ def _meant(one: _Link, other: _Link, names: Names) -> bool:
         literal = values[1] if paths[0] else values[0]
         return not all(paths) and ref.path == gold.path and telling(literal)
     named = all(identifies(_place(link)[1], link.edit.pred_value) for link in (one, other))
-    return same and (tools[0] == tools[1] or named) and all(map(telling, values))
+    said = all(telling(value) or kind_name(value) == "number" for value in values)
+    return same and (tools[0] == tools[1] or named) and said
 
 
 def _exchange(pairs: list[tuple[_Link, _Link]], names: Names) -> str:
