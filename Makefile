@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 EXTRAS := draw,terminal,plot,llm,zstd,parquet
+# The tests start thousands of interpreters: what one compiles is kept for the next, also where images switch that off.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test test-long docs bench laws mutants lint clean
 .DELETE_ON_ERROR:

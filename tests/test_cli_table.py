@@ -5,12 +5,10 @@ The rows are those of ``cli_table.toml``, whose head says how to add one.
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shlex
 import shutil
-import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,11 +18,11 @@ import click
 import pytest
 
 import planner_eval as pe
-from planner_eval.cli import COMMANDS, cli, run
+from planner_eval.cli import COMMANDS, cli
 from planner_eval.comparison.patch import make_patch
-from planner_eval.dialects import table as notations
 from planner_eval.engine.run_file import run_text
 from tests.conftest import ROOT
+from tests.inside import planeval
 from tests.prediction_samples import appbench_catalogue
 
 SAMPLES = ROOT / "data" / "samples"
@@ -309,23 +307,11 @@ class Done(NamedTuple):
 def called(argv: list[str], *, typed: bytes = b"") -> Done:
     """Call the command line in this process, in the current folder."""
     before = _contents()
-    streams = sys.argv, sys.stdin, sys.stdout, sys.stderr
-    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.TextIOWrapper(io.BytesIO(), "utf-8")
-    added = dict(notations._added)
-    sys.argv, sys.stdin = ["planeval", *argv], io.TextIOWrapper(io.BytesIO(typed), "utf-8")
-    sys.stdout, sys.stderr = out, err
-    try:
-        code = run()
-    finally:
-        sys.argv, sys.stdin, sys.stdout, sys.stderr = streams
-        notations._added.clear()
-        notations._added.update(added)
+    done = planeval(*argv, text=typed)
     written = "".join(
         f"\n== {name}\n{text}" for name, text in _contents().items() if before.get(name) != text
     )
-    return Done(
-        code, *((s.seek(0), s.buffer.read().decode(errors="replace"))[1] for s in (out, err)), written
-    )
+    return Done(done.returncode, done.stdout, done.stderr, written)
 
 
 def _contents() -> dict[str, str]:

@@ -23,7 +23,7 @@ from planner_eval.decoding.grammar import LARGEST, TARGETS, Grammar
 from planner_eval.decoding.wanted import DIALECTS
 from planner_eval.dialects import get
 from tests.grammar_walk import WALKS, drawn
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 JSON = ("plan", "json", "nestful")
 PAIRS = [(name, to) for name in DIALECTS for to in TARGETS if name in JSON or to != "json-schema"]

@@ -15,6 +15,7 @@ import sys
 import tarfile
 import zipfile
 from email.parser import Parser
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,7 @@ def test_the_editable_install_finds_its_folders() -> None:
     assert all(Path(folder).is_dir() for folder in json.loads(done.stdout))
 
 
+@cache
 def pythons() -> dict[str, str]:
     """Version → program, of each Python that the package is for."""
     said = re.search(r'requires-python = ">=3\.(\d+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"))

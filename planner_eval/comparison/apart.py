@@ -19,6 +19,7 @@ from planner_eval.comparison.matching.order import find_misplaced
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
 from planner_eval.comparison.matching.replaced import pair_replaced, telling
 from planner_eval.comparison.meant import (
+    crossed,
     emptied,
     in_doubt,
     needing,
@@ -27,6 +28,7 @@ from planner_eval.comparison.meant import (
     regroup,
     told_values,
 )
+from planner_eval.comparison.several import gathered
 
 Pairs = list[tuple[int, int]]
 """Positions in pred and in gold."""
@@ -48,9 +50,9 @@ def as_told(matching: Matching) -> Matching:
     pairing = matching.pairing
     if pairing is None:
         return matching
-    made = _emptied(pairing)
+    made = _changed_round(_emptied(pairing))
     if matching.pred.edges or matching.gold.edges:  # some call takes from another
-        made = _by_flow(made)
+        made = _gathered(_by_flow(made))
     if made is pairing:
         return matching
     alignment = Alignment.of(made)
@@ -68,6 +70,16 @@ def _emptied(pairing: Pairing) -> Pairing:
     for pred, gold in found:
         made.release([], [made.to_gold[pred]], ALONE)
         made.pair(pred, gold)
+    return made
+
+
+def _changed_round(given: Pairing) -> Pairing:
+    """The pairing with two calls' partners the other way round, where a person takes them so."""
+    found = [*crossed(given)]
+    made = _copy(given) if found else given
+    for (one, gold), (other, theirs) in found:
+        made.pair(one, theirs)
+        made.pair(other, gold)
     return made
 
 
@@ -99,6 +111,30 @@ def _by_flow(given: Pairing) -> Pairing:
         never = _copy(made)
         for _ in range(2):  # what has been paired is a neighbour to what has not
             pair_replaced(made, lambda pred, gold: no_replacement(never, pred, gold))
+    return made
+
+
+def _gathered(given: Pairing) -> Pairing:
+    """The pairing with a call made for several of gold's as the partner of the one in which they join."""
+    ours, theirs = given.pred, given.gold
+    wanted = {*theirs.tools}
+    free = [at for at, tool in enumerate(ours.tools) if tool not in wanted]
+    joins = [at for at in range(len(theirs.tools)) if len({*theirs.numbered.producers(at)}) > 1]
+    for pred, gold in ((pred, gold) for gold in joins for pred in free):
+        calls = gathered(given, pred, gold)
+        if len(calls) > 1:
+            return _joined(given, pred, gold, calls)
+    return given
+
+
+def _joined(given: Pairing, pred: int, gold: int, calls: list[int]) -> Pairing:
+    """The pairing with a call of pred in the place of several of gold's."""
+    made = _copy(given)
+    preds = [pred, *(at for each in calls if (at := made.to_pred[each]) >= 0)]
+    made.release(preds, [*calls, *(at for each in preds if (at := made.to_gold[each]) >= 0)], ALONE)
+    made.pair(pred, gold)
+    never = _copy(made)
+    pair_replaced(made, lambda one, other: other in calls or no_replacement(never, one, other))
     return made
 
 
@@ -147,7 +183,21 @@ def _apart(pairing: Pairing, made: Pairing, pred: int, gold: int) -> bool:
     own = range(len(made.to_pred))
     if neighbours(ours, pred, made.to_gold) & neighbours(theirs, gold, own):
         return False
-    return not (_handed_on(made, pred, gold) or _like(pairing, pred, gold))
+    moved = _handed_on(made, pred, gold) and not _contrary(pairing, pred, gold)
+    return not (moved or _like(pairing, pred, gold))
+
+
+def _contrary(pairing: Pairing, pred: int, gold: int) -> bool:
+    """Whether two calls have, under one name, two values that say something and nothing like one another."""
+    ours, theirs = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+    return any(
+        name in ours
+        and not (theirs[name][1] or ours[name][1])
+        and telling(ours[name][2])
+        and telling(theirs[name][2])
+        and not likeness(ours[name][2], theirs[name][2])
+        for name in theirs
+    )
 
 
 def _own(pairing: Pairing, apart: Pairs, pred: int, gold: int) -> int:

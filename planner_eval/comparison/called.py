@@ -10,7 +10,7 @@ from planner_eval.comparison.edits import Edit, Place
 from planner_eval.comparison.matching.pairing import MISSING, Pairing, Side
 from planner_eval.comparison.others import Accepted
 from planner_eval.comparison.sentences import Names, call_number, calls_numbers, value_name
-from planner_eval.comparison.several import Listed, chain, listed
+from planner_eval.comparison.several import Listed, chain, gathered, listed
 from planner_eval.comparison.tries import nearest_try
 from planner_eval.comparison.unpacked import unpacked
 from planner_eval.comparison.value_diff import ValueDiff
@@ -60,9 +60,18 @@ class CallEdits:
             calls = chain(self.pairing, pred, gold)
         if len(calls) > 1:
             tools = " → ".join(self.gold.calls[at].tool for at in calls)
+        elif len(calls := self.gathered(pred, gold)) > 1:
+            *most, last = [self.gold.calls[at].tool for at in calls]
+            tools = f"{', '.join(most)} and {last}"
+        if len(calls) > 1:
             said = f"{here} stands for gold's {tools} (gold's {calls_numbers(calls)})"
         also = tuple((None, Place(at)) for at in calls if at != gold)
         yield Edit(code, said, Place(pred), Place(gold), *values, also=also)
+
+    def gathered(self, pred: int, gold: int) -> list[int]:
+        """The calls of gold that one call is made for, the others of which are missing."""
+        calls = gathered(self.pairing, pred, gold)
+        return calls if all(self.pairing.to_pred[at] < 0 for at in calls if at != gold) else [gold]
 
     def extra(self, pred: int) -> Edit:
         """A call that gold does not make."""
@@ -78,7 +87,8 @@ class CallEdits:
 
     def tried(self, pred: int) -> str | None:
         """What an extra call is that is made again, or was before, with nearly the same arguments."""
-        near = nearest_try(self.pairing, pred)
+        used = any(self.images[use.consumer] >= 0 for use in self.pairing.pred.users[pred])
+        near = None if used else nearest_try(self.pairing, pred)
         if near is None:
             return None
         here, there = self.names.ours(pred), call_number(near.call, None)

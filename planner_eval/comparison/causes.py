@@ -18,6 +18,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from planner_eval.comparison.edits import Edit, Place
+from planner_eval.comparison.operands import either_order
 from planner_eval.plan.adjacency import producers
 from planner_eval.plan.canonical import OWN, producers_of, value_key
 from planner_eval.plan.model import Plan, Ref, Value
@@ -30,7 +31,7 @@ def order_by_cause(
     if len(edits) < 2:
         return tuple(edits)
     ranks = _Ranks(pred, gold, pairs)
-    edits = sorted(edits, key=ranks.of)
+    edits = sorted(edits, key=lambda edit: (_idle(edit, pred, gold), ranks.of(edit)))
     cause = _causes(edits)
     children: dict[int | None, list[int]] = {}
     for position, parent in enumerate(cause):
@@ -48,6 +49,14 @@ def order_by_cause(
         else edits[position]._replace(cause=place[parent])
         for position in order
     )
+
+
+def _idle(edit: Edit, pred: Plan, gold: Plan) -> bool:
+    """Whether two operands are exchanged that may stand in either order: told last, for it does no harm."""
+    if edit.code != "arguments.swapped" or len({there and there.call for _, there in edit.places}) != 1:
+        return False
+    calls = [(plan, at.call) for plan, at in ((pred, edit.pred), (gold, edit.gold)) if at is not None]
+    return all(at is not None and either_order(plan.calls[at]) for plan, at in calls)
 
 
 class _Ranks:

@@ -12,6 +12,7 @@ from planner_eval.comparison.called import CallEdits
 from planner_eval.comparison.edits import Edit, Place
 from planner_eval.comparison.matching.order import Misplaced
 from planner_eval.comparison.matching.pairing import MISSING, Side
+from planner_eval.comparison.operands import either_order
 from planner_eval.comparison.others import NO_OTHERS, Accepted, Others
 from planner_eval.comparison.renamed import nearest_names
 from planner_eval.comparison.sentences import WIDTH, Names, place_name, value_name
@@ -144,6 +145,9 @@ class _Finder(CallEdits):
         quoted = [[repr(name) for name in circle] for circle in circles]
         named = ", ".join(f"{', '.join(each[:-1])} and {each[-1]}" for each in quoted)
         said = f"{self.names.ours(here.call)}: {kind} {named} are exchanged"
+        both = here.call is not None and (self.pred.calls[pred], self.gold.calls[gold])
+        if both and all(map(either_order, both)):
+            said += ", which gives the same result"
         places = [(self.place(self.pred, pred, name), self.place(self.gold, gold, name)) for name in names]
         return self.edit("arguments.swapped", said, *places[0], one, other)._replace(also=tuple(places[1:]))
 

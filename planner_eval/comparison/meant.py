@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from typing import Any
 
 from planner_eval.comparison.matching.assignment import assign
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
 from planner_eval.comparison.matching.replaced import telling
+from planner_eval.comparison.tries import identifies
 from planner_eval.plan.model import Value
 from planner_eval.plan.walk import leaves
 
@@ -19,6 +21,10 @@ ROUNDS = 3
 
 PLACED, MOVED, NEAR = 4, 3, 2
 """What two calls have in common counts: a value that says something, one under another name, a neighbour."""
+
+
+ID = 8
+"""An id says as much about which thing a call is for as so many other texts."""
 
 
 def no_replacement(pairing: Pairing, pred: int, gold: int) -> bool:
@@ -215,6 +221,49 @@ def emptied(pairing: Pairing) -> Iterator[tuple[int, int]]:
                 left[tool].remove(other)
                 yield pred, other
                 break
+
+
+def crossed(pairing: Pairing) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Two pairs of one tool that are as right the other way round, or hold their own values in exchange.
+
+    Of what is as right a person takes what says which thing is meant: an id rather than another text, and a
+    text rather than a number or a list. And a call that holds exactly the values of another, under one
+    another's names, is that one. Only calls are meant whose results nothing takes.
+    """
+    wrong: dict[Any, list[tuple[int, int]]] = {}
+    for gold, tool in enumerate(pairing.gold.tools):
+        pred = pairing.to_pred[gold]
+        if pred < 0 or pairing.pred.tools[pred] != tool or pairing.equal(pred, gold):
+            continue
+        used = pairing.pred.users[pred] or pairing.gold.users[gold]
+        if not used and pairing.final(pred, gold):
+            wrong.setdefault(tool, []).append((pred, gold))
+    for pairs in wrong.values():
+        done: set[int] = set()
+        for (one, gold), (other, theirs) in combinations(pairs, 2) if len(pairs) ** 2 <= LOOKS else ():
+            if gold in done or theirs in done:
+                continue
+            now = zip(_meaning(pairing, one, gold), _meaning(pairing, other, theirs), strict=True)
+            then = zip(_meaning(pairing, one, theirs), _meaning(pairing, other, gold), strict=True)
+            if [*map(sum, now)] < [*map(sum, then)]:
+                done |= {gold, theirs}
+                yield (one, gold), (other, theirs)
+
+
+def _meaning(pairing: Pairing, pred: int, gold: int) -> tuple[int, int, int]:
+    """What speaks for two calls: all values are the same, how few are wrong, what the right ones say."""
+    ours, theirs = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+    wrong = pairing.differing(pred, gold, strict=True)
+    held = [sorted(repr(shape) for shape, _, _ in given.values()) for given in (ours, theirs)]
+    turned = held[0] == held[1] and len(theirs) > 1 and all(telling(value) for _, _, value in theirs.values())
+    return int(turned), -len(wrong), sum(_says(name, theirs[name][2]) for name in theirs if name not in wrong)
+
+
+def _says(name: Any, value: Value) -> int:
+    """How much a value says about which thing a call is for."""
+    if type(value) is not str or not telling(value):
+        return 0
+    return ID if type(name) is str and identifies(name, value) else 1
 
 
 def _empty(value: Value) -> bool:

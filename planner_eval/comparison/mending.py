@@ -110,7 +110,14 @@ class Mending:
             for at, name, value in _given(found.pred):
                 if (at is None or at in self._to_gold) and extra.intersection(producers_of(value)):
                     yield self._to_gold.get(at), name
-        for edit in found.edits if renamed else ():
+        for edit in found.edits if missing else ():  # what stands as the other operand goes with its link
+            if edit.code == "reference.literal" and missing.intersection(producers_of(edit.gold_value)):
+                yield from ((gold.call, gold.argument) for _, gold in edit.places if gold is not None)
+        yield from self._of_tools(renamed)
+
+    def _of_tools(self, renamed: set[int]) -> Iterator[Argument]:
+        """What follows from another tool: what only one of the two takes, and outputs that only one has."""
+        for edit in self.found.edits if renamed else ():
             if edit.gold is None:
                 continue
             if edit.code.endswith(".output") and renamed.intersection(producers_of(edit.gold_value)):

@@ -7,12 +7,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.named import NamedTuple
-from planner_eval.comparison.matching.pairing import ALONE, Pairing
+from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
+from planner_eval.comparison.matching.replaced import telling
 from planner_eval.plan.canonical import Key, value_key
 from planner_eval.plan.model import Value
 
 LOOKS = 10_000
 """Pairs of calls that are looked at for one that asks for several."""
+
+GATHERED = 5
+"""So many calls at most are told to be made in one."""
 
 
 class Listed(NamedTuple):
@@ -66,6 +70,8 @@ def listed(pairing: Pairing, images: Sequence[Any], *, told: bool = False) -> di
             looks += len(rest)
             if rest and looks <= LOOKS:
                 many = _listed(pairing, images, pred, gold, merged, rest, told)
+                if many is None and told:
+                    many = _beside(pairing, pred, gold, merged, rest)
                 if many is not None:
                     found[gold] = many
                     alone[merged][tool] = [at for at in rest if at not in many.parts]
@@ -104,6 +110,35 @@ def _listed(
     if any(left) or len(parts) < 2 or parts[0] != (gold if merged else pred):
         return None
     return Listed(merged, tuple(parts[1:]), names)
+
+
+def _beside(pairing: Pairing, pred: int, gold: int, merged: bool, rest: list[int]) -> Listed | None:
+    """Calls of `rest` that ask with a partner, under one name, what the other holds beside one another.
+
+    So a call on 90 and 120 stands for one on 15 and 90 and one on 15 and 120, whatever these two share: all
+    that is wrong of it is where it holds what they differ in.
+    """
+    whole, single = (pairing.pred, pairing.gold) if merged else (pairing.gold, pairing.pred)
+    held = whole.arguments(pred if merged else gold)
+    first, *others = (single.arguments(at) for at in (gold if merged else pred, *rest))
+    wrong = pairing.differing(pred, gold, strict=True)
+    holders = {shape: name for name, (shape, _, _) in reversed(held.items()) if type(name) is str}
+    for name, (shape, taken, value) in first.items():
+        if taken or type(name) is not str or shape not in holders or not telling(value):
+            continue
+        names, parts = [holders[shape]], []
+        for at, given in zip(rest, others, strict=True):
+            differ = [one for one in {**first, **given} if first.get(one) != given.get(one)]
+            if differ != [name] or name not in given or not telling(given[name][2]):
+                continue
+            there = holders.get(given[name][0])
+            if there is not None and there not in names:
+                names.append(there)
+                parts.append(at)
+        if parts and {*wrong} <= {*names}:
+            pairs = [(one, name) if merged else (name, one) for one in sorted(names, key=[*held].index)]
+            return Listed(merged, tuple(parts), tuple(pairs))
+    return None
 
 
 def _varying(
@@ -181,6 +216,45 @@ def chain(pairing: Pairing, pred: int, gold: int) -> list[int]:
     if not ends[1] or ends != (before(calls[0]), after(calls[-1])):
         return [gold]
     return calls
+
+
+def gathered(pairing: Pairing, pred: int, gold: int) -> list[int]:
+    """Calls of gold that join in one, in whose place one call of pred stands, which holds their values.
+
+    The call of pred takes from no other, its tool is none of gold's, and each value it has that says
+    something is of one of two or more calls of gold, which are all that gold's needs; none of them has a
+    partner of its own tool, nor feeds any other call, nor has a value more.
+
+    Args:
+        pairing: The pairing.
+        pred: A call of pred.
+        gold: The call in which gold's join.
+
+    Returns:
+        The calls in gold's order; `gold` alone where there are none such.
+    """
+    ours, theirs = pairing.pred, pairing.gold
+    needed, waiting = {gold}, [gold]
+    while waiting and len(needed) <= GATHERED:
+        more = {*theirs.numbered.producers(waiting.pop())} - needed
+        needed |= more
+        waiting += more
+    if not 2 < len(needed) <= GATHERED or ours.tools[pred] in theirs.tools:
+        return [gold]
+    if any(use.consumer not in needed for at in needed - {gold} for use in theirs.users[at]):
+        return [gold]
+    if any(theirs.tools[at] in ours.tools for at in needed):
+        return [gold]
+    given, wanted = _told(ours, pred), [_told(theirs, at) for at in sorted(needed)]
+    if ours.numbered.producers(pred) or sum(map(bool, wanted)) < 2 or given != sum(wanted, Counter()):
+        return [gold]
+    return sorted(needed)
+
+
+def _told(side: Side, at: int) -> Counter[Key]:
+    """The values of a call that say something, but for what it takes."""
+    given = side.arguments(at).values()
+    return Counter(shape for shape, needed, value in given if telling(value) and not needed)
 
 
 def exchanged(ours: Mapping[str, Key], theirs: Mapping[str, Key]) -> Iterator[list[str]]:

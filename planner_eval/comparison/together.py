@@ -7,9 +7,12 @@ from typing import Any
 
 from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.edits import Edit, Place
+from planner_eval.comparison.matching.likeness import likeness
 from planner_eval.comparison.matching.replaced import telling
+from planner_eval.comparison.operands import either_order
 from planner_eval.comparison.sentences import Names, output_name, place_name, value_name
-from planner_eval.comparison.tries import identifies
+from planner_eval.comparison.tries import ALMOST, identifies
+from planner_eval.comparison.value_diff import kind_name
 from planner_eval.plan.canonical import OWN, value_key
 from planner_eval.plan.model import Ref, Template, Unresolved, Value
 from planner_eval.plan.walk import holds
@@ -35,7 +38,7 @@ def together(edits: list[Edit], names: Names) -> list[Edit]:
     """
     found = [edit for edit in edits if edit.code in _CODES]
     refer = any(edit.code != "argument.value" for edit in found)
-    for find in (_steps, _results, _values, _sides) if refer else (_values,):
+    for find in (_steps, _results, _values, _sides) if refer else (_values, _sides):
         if not 2 <= len(found) <= MOST:
             break
         for made, parts in find(found, names):
@@ -93,7 +96,8 @@ def _steps(edits: list[Edit], names: Names) -> Found:
     """A step of a chain that stands elsewhere in it, and what takes its result, or should."""
     by_call: dict[int | None, list[_Link]] = {}
     for link in _links(edits, names):
-        by_call.setdefault(link.call, []).append(link)
+        if type(link.theirs) is not int or names.to_pred[link.theirs] >= 0:  # else it is the missing call's
+            by_call.setdefault(link.call, []).append(link)
     links = [there[0] for there in by_call.values() if len(there) == 1]
     links.sort(key=lambda link: _written(link.edit))
     takes: dict[tuple[Any, Any], list[_Link]] = {}
@@ -125,10 +129,22 @@ def _moved(link: _Link, left: list[_Link], joined: list[_Link], names: Names) ->
             tools = " → ".join(names.gold.calls[at].tool for at in (then, first) if at is not None)
             both = f"{names.theirs(first)} and {names.theirs(then)}"
             return f"{both} are in the other order: gold makes {tools}"
+    if not joined and left and isinstance(link.ours, int) and _last_in(names, link.ours, call):
+        return f"{names.theirs(call)} comes last, in gold before {names.theirs(left[0].call)}"
+    if not left and joined and isinstance(link.theirs, int) and _last_in(names, call, link.theirs):
+        return f"{names.theirs(call)} comes before {names.theirs(joined[0].call)}, in gold last"
     if not left or not joined:
         return None
     after = f"after {names.theirs(link.ours)}" if isinstance(link.ours, int) else "first"
     return f"{names.theirs(call)} comes {after}, in gold before {names.theirs(left[0].call)}"
+
+
+def _last_in(names: Names, gold: int, pred: int) -> bool:
+    """Whether nothing takes a call's result in gold, nor another's in the prediction, by gold's places."""
+    partner = names.to_pred[pred]
+    return not any(edge.producer == gold for edge in names.gold.edges) and not any(
+        edge.producer == partner for edge in names.pred.edges
+    )
 
 
 # ---------------------------------------------------------------- results and values
@@ -200,7 +216,8 @@ def _meant(one: _Link, other: _Link, names: Names) -> bool:
         literal = values[1] if paths[0] else values[0]
         return not all(paths) and ref.path == gold.path and telling(literal)
     named = all(identifies(_place(link)[1], link.edit.pred_value) for link in (one, other))
-    return same and (tools[0] == tools[1] or named) and all(map(telling, values))
+    said = all(telling(value) or kind_name(value) == "number" for value in values)
+    return same and (tools[0] == tools[1] or named) and said
 
 
 def _exchange(pairs: list[tuple[_Link, _Link]], names: Names) -> str:
@@ -221,19 +238,18 @@ def _exchange(pairs: list[tuple[_Link, _Link]], names: Names) -> str:
 
 
 def _sides(edits: list[Edit], names: Names) -> Found:
-    """Two arguments of a call that are exchanged, one of which is wrong besides."""
+    """Two arguments of a call of which one has the other's value, which is wrong besides."""
     by_call: dict[int, list[_Link]] = {}
     for link in _links(edits, names):
         if link.call is not None:
             by_call.setdefault(link.call, []).append(link)
-    for links in by_call.values():
+    for call, links in by_call.items():
+        free = either_order(names.gold.calls[call]) and either_order(names.pred.calls[names.to_pred[call]])
         pairs = [
             (one, other)
             for one in links
             for other in links
-            if one is not other
-            and one.ours == other.theirs
-            and (type(one.ours) is int or telling(one.edit.pred_value))
+            if one is not other and one.ours == other.theirs and (free or _says(one, other))
         ]
         if len(pairs) != 1:
             continue
@@ -242,13 +258,67 @@ def _sides(edits: list[Edit], names: Names) -> Found:
         if not whole and other.ours != one.theirs:
             continue
         wrong, meant = (other, one) if whole else (one, other)
-        ours = _gives(wrong.edit.pred_value, names.ours, names.our_number)
-        theirs = _gives(meant.edit.gold_value, names.theirs, names.their_number)
         parts = sorted((one.edit, other.edit), key=edits.index)
-        named = " and ".join(repr(_argument(part.gold)) for part in parts)
-        both = f"{names.ours(_place(one)[0])}: arguments {named} are exchanged"
-        said = f"{both}, and {_place(wrong)[1]!r} {ours} where gold's {_argument(meant.edit.gold)!r} {theirs}"
-        yield _one("arguments.swapped", said, parts, names), parts
+        if free:
+            yield _operand(wrong, meant, names), parts
+        else:
+            yield _one("arguments.swapped", _exchanged(one, other, wrong, meant, names), parts, names), parts
+
+
+def _says(one: _Link, other: _Link) -> bool:
+    """Whether it is no chance that an argument has another one's value."""
+    if type(one.ours) is int:
+        return True
+    if not telling(one.edit.pred_value):
+        return False
+    if type(other.ours) is int or type(one.theirs) is int:
+        return True
+    texts = all(
+        type(value) is str for link in (one, other) for value in (link.edit.pred_value, link.edit.gold_value)
+    )
+    return texts and not any(likeness(link.edit.pred_value, link.edit.gold_value) for link in (one, other))
+
+
+def _alike(ours: _Link, theirs: _Link) -> bool:
+    """Whether a literal may be meant for another: two numbers may, two texts only when they are like."""
+    one, other = ours.edit.pred_value, theirs.edit.gold_value
+    return kind_name(one) == kind_name(other) == "number" or likeness(one, other) >= ALMOST
+
+
+def _exchanged(one: _Link, other: _Link, wrong: _Link, meant: _Link, names: Names) -> str:
+    """The sentence of two arguments of which one has the other's value."""
+    here, mine = names.ours(_place(one)[0]), _place(wrong)[1]
+    if wrong is other and type(other.ours) is type(one.theirs) is tuple and not _alike(other, one):
+        value = _gives(other.edit.gold_value, names.theirs, names.their_number)
+        given, lost = value_name(other.edit.pred_value, names.our_number), one.edit.gold_value
+        said = f"{here}: argument {_place(one)[1]!r} {value}, which is gold's {_argument(other.edit.gold)!r}"
+        missing = f"gold's {_argument(one.edit.gold)!r}, {value_name(lost, names.their_number)}, is missing"
+        return f"{said}; {mine!r} is {given}, and {missing}"
+    ours = _gives(wrong.edit.pred_value, names.ours, names.our_number)
+    theirs = _gives(meant.edit.gold_value, names.theirs, names.their_number)
+    named = " and ".join(repr(_argument(link.edit.gold)) for link in sorted((one, other), key=_place))
+    both = f"{here}: arguments {named} are exchanged"
+    return f"{both}, and {mine!r} {ours} where gold's {_argument(meant.edit.gold)!r} {theirs}"
+
+
+def _operand(wrong: _Link, meant: _Link, names: Names) -> Edit:
+    """The one wrong operand of two that may stand in either order."""
+    ours, theirs = wrong.edit.pred_value, meant.edit.gold_value
+    code = {
+        (True, True): "reference.producer",
+        (True, False): "reference.unwanted",
+        (False, True): "reference.literal",
+        (False, False): "argument.value",
+    }[type(ours) is Ref, type(theirs) is Ref]
+    if code == "reference.producer" and names.to_gold[ours.call] == theirs.call:
+        code = "reference.output"
+    here = place_name(names.ours(_place(wrong)[0]), _place(wrong)[1])
+    said = f"{here} {_gives(ours, names.ours, names.our_number)}"
+    if code == "reference.literal":
+        said = f"{here} is the literal {value_name(ours, names.our_number)}"
+    said += f", gold's {_argument(meant.edit.gold)!r} {_gives(theirs, names.theirs, names.their_number)}"
+    rest = (meant.edit.pred, wrong.edit.gold)
+    return Edit(code, said, wrong.edit.pred, meant.edit.gold, ours, theirs, also=(rest,))
 
 
 def _argument(place: Place | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from math import isclose
 from typing import Any
 
 from planner_eval.comparison.matching.pairing import MISSING
@@ -114,13 +115,15 @@ def other_type(ours: Value, theirs: Value) -> str | None:
 
 
 def other_writing(ours: Value, theirs: Value) -> str | None:
-    """How two texts differ that say the same in other signs; None for others.
+    """How two texts differ that say the same in other signs, or a rate and its per cent; None for others.
 
     >>> other_writing("Rome", "rome"), other_writing("2024/05/01", "2024-05-01"), other_writing("a", "b")
     ('letter case', 'date written otherwise', None)
+    >>> other_writing(3.5, 0.035), other_writing(0.4, 40), other_writing(100, 1)
+    ('per cent for fraction', 'fraction for per cent', None)
     """
     if type(ours) is not str or type(theirs) is not str:
-        return None
+        return _hundredfold(ours, theirs)
     if ours.casefold() == theirs.casefold():
         return "letter case"
     if not any(map(str.isdecimal, ours)) or not any(map(str.isdecimal, theirs)):
@@ -132,6 +135,17 @@ def other_writing(ours: Value, theirs: Value) -> str | None:
     days = readings(ours), readings(theirs)
     sure = min(map(len, days)) == 1  # of two that can be read in two ways nobody knows
     return "date written otherwise" if sure and days[0] & days[1] else None
+
+
+def _hundredfold(ours: Value, theirs: Value) -> str | None:
+    """What a rate is written as that is a hundred times the other; None for other values."""
+    if type(ours) not in (int, float) or type(theirs) not in (int, float):
+        return None
+    names = "per cent for fraction", "fraction for per cent"
+    for name, per_cent, fraction in zip(names, (ours, theirs), (theirs, ours), strict=True):
+        if 0 < fraction < 1 and isclose(per_cent, 100 * fraction):
+            return name
+    return None
 
 
 def _bare(value: Any) -> Any:

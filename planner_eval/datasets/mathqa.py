@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import DatasetError
+from planner_eval.comparison.operands import EITHER_ORDER
 from planner_eval.datasets.files import load_json
 from planner_eval.datasets.formulas import (
     LISTED,
@@ -37,7 +38,6 @@ from planner_eval.plan.model import Diagnostic
 SPLITS = ("test", "challenge_test", "train", "dev")
 _FIELDS = ("Problem", "Rationale", "options", "correct", "annotated_formula", "linear_formula", "category")
 _MOJIBAKE = re.compile(r"[âã]\s?[^a-z0-9\s.,]|\ufffd")
-_COMMUTATIVE = frozenset({"add", "multiply", "max", "min", "max_number", "min_number", "gcd", "lcm"})
 
 
 def read_mathqa(folder: Path, *, split: str | None = None) -> Iterator[Sample]:
@@ -164,7 +164,7 @@ def _agree(tree: Node, steps: Sequence[Node]) -> bool:
     ids: dict[tuple[Any, ...], int] = {}
 
     def key(name: str, operands: list[Any]) -> _Step:
-        if name in _COMMUTATIVE:
+        if name in EITHER_ORDER:
             operands = sorted(operands, key=repr)
         return _Step(ids.setdefault((name, *operands), len(ids)))
 

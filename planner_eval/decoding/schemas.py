@@ -50,6 +50,7 @@ class Schemas:
     _again: dict[tuple[int, str], str] = field(default_factory=dict)
     _labels: tuple[str, ...] = LABELS
     _known: dict[str, str] = field(default_factory=dict)
+    _patterns: dict[tuple[int, tuple[str, ...]], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._outputs = outputs_of(self.wanted.tools)
@@ -192,10 +193,10 @@ class Schemas:
         if not places or self.wanted.dialect == "json":
             return []
         if self.wanted.dialect == "nestful":
-            made: Schema = {
-                "type": "string",
-                "pattern": pattern(nestful_reference(places, self._outputs, self._labels)),
-            }
+            key = (at, self._labels)  # every value of a call may refer to the same calls
+            if key not in self._patterns:
+                self._patterns[key] = pattern(nestful_reference(places, self._outputs, self._labels))
+            made: Schema = {"type": "string", "pattern": self._patterns[key]}
             return [self._shared(f"result_{at}", made)]
         names, any_name = list(self._outputs.names), {"type": "string", "pattern": pattern(WORD)}
         deep = self._outputs.deep or self._outputs.free

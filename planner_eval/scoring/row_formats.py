@@ -23,6 +23,12 @@ from planner_eval.scoring.junit import Case, outcome
 MOST = 10
 """Lines of edits that are told of one pair unless all are asked for."""
 
+PLAN = 4
+"""Fewer calls of gold are no plan that another one is told from."""
+
+HARDLY = 4
+"""Of another plan at most one call of so many is right, and there are as many causes as calls, or more."""
+
 
 def explanation(row: Row, *, places: bool = False, structure: bool = False, each: bool = False) -> str:
     """One pair in full: the verdict, then what differs, consequences indented under their cause.
@@ -98,10 +104,24 @@ def _headline(diff: Diff) -> str:
     text = f"different: {edits} edit{'s' * (edits != 1)}"
     if causes < edits:
         text = f"different: {causes} cause{'s' * (causes != 1)} ({edits:,} edits)"
+    text += _another(diff, causes)
     first = _first(diff)
     if first:
         text += f"; first at {printable(first)}".replace("\n", "\\n")
     return text + bounded
+
+
+def _another(diff: Diff, causes: int) -> str:
+    """Words for a prediction of which hardly a call is right, for many causes; none for any other."""
+    calls = len(diff.gold.calls)
+    if calls < PLAN or causes < calls or 2 * sum(edit.code in _OTHERS for edit in diff.edits) < calls:
+        return ""
+    right = sum(call.role == "kept" for call in diff.calls())
+    are = "is" if right == 1 else "are"
+    return "" if right * HARDLY > calls else f", another plan ({right} of gold's {calls} calls {are} right)"
+
+
+_OTHERS = ("call.missing", "call.extra", "call.replaced")
 
 
 def _first(diff: Diff) -> str:

@@ -1,0 +1,35 @@
+"""The command line in this process: what a grid of many small calls takes instead of an interpreter each.
+
+``tests/test_cli.py`` and the docs' pages meet it through its real entry point.
+"""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+
+from planner_eval.dialects import table as notations
+
+
+def planeval(*argv: str, text: str | bytes = "") -> subprocess.CompletedProcess[str]:
+    """What ``planeval`` of ``tests/test_cli.py`` gives, without an interpreter of its own."""
+    from planner_eval.cli import run
+
+    typed = text if isinstance(text, bytes) else text.encode()
+    streams, added = (sys.argv, sys.stdin, sys.stdout, sys.stderr), dict(notations._added)
+    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.TextIOWrapper(io.BytesIO(), "utf-8")
+    err.reconfigure(errors="backslashreplace")
+    sys.argv, sys.stdin = ["planeval", *argv], io.TextIOWrapper(io.BytesIO(typed), "utf-8")
+    sys.stdout, sys.stderr = out, err
+    try:
+        code = run()
+    finally:
+        sys.argv, sys.stdin, sys.stdout, sys.stderr = streams
+        notations._added.clear()
+        notations._added.update(added)
+    said = []
+    for stream in (out, err):
+        stream.seek(0)  # which writes what it still holds
+        said.append(stream.buffer.read().decode(errors="replace"))
+    return subprocess.CompletedProcess(argv, code, *said)
