@@ -5,29 +5,35 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import os
 import subprocess
 import sys
+from pathlib import Path
+from unittest import mock
 
 from planner_eval.dialects import table as notations
 
 
-def planeval(*argv: str, text: str | bytes = "") -> subprocess.CompletedProcess[str]:
+def planeval(
+    *argv: str, text: str | bytes = "", cwd: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """What ``planeval`` of ``tests/test_cli.py`` gives, without an interpreter of its own."""
     from planner_eval.cli import run
 
     typed = text if isinstance(text, bytes) else text.encode()
     streams, added = (sys.argv, sys.stdin, sys.stdout, sys.stderr), dict(notations._added)
-    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.TextIOWrapper(io.BytesIO(), "utf-8")
-    err.reconfigure(errors="backslashreplace")
-    sys.argv, sys.stdin = ["planeval", *argv], io.TextIOWrapper(io.BytesIO(typed), "utf-8")
-    sys.stdout, sys.stderr = out, err
-    try:
-        code = run()
-    finally:
-        sys.argv, sys.stdin, sys.stdout, sys.stderr = streams
-        notations._added.clear()
-        notations._added.update(added)
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
+    with contextlib.chdir(cwd or Path.cwd()), mock.patch.dict(os.environ, environment):
+        sys.argv, sys.stdin = ["planeval", *argv], io.TextIOWrapper(io.BytesIO(typed), "utf-8")
+        sys.stdout, sys.stderr = out, err
+        try:
+            code = run()
+        finally:
+            sys.argv, sys.stdin, sys.stdout, sys.stderr = streams
+            notations._added.clear()
+            notations._added.update(added)
     said = []
     for stream in (out, err):
         stream.seek(0)  # which writes what it still holds

@@ -7,7 +7,6 @@ import io
 import json
 import random
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,11 @@ from planner_eval.base.errors import InputError, PairingError
 from planner_eval.scoring.agreement import kappa
 from planner_eval.scoring.chance import sign_test
 from planner_eval.scoring.intervals import proportion
+from tests import inside
 
 
 def planeval(*argv: str, typed: str | None = None) -> subprocess.CompletedProcess[str]:
-    whole = [sys.executable, "-m", "planner_eval", "agree", *argv]
-    return subprocess.run(whole, capture_output=True, text=True, input=typed)
+    return inside.planeval("agree", *argv, text=typed or "")
 
 
 def spread(cells: list[list[int]], names: str = "yn") -> tuple[dict[str, str], dict[str, str]]:

@@ -16,7 +16,7 @@ from planner_eval.datasets.appbench import read_appbench
 from planner_eval.datasets.sample import Sample
 from planner_eval.dialects.appbench import decided_text, first_step_text, matched_apps
 from tests.conftest import ROOT
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 SAMPLES = ROOT / "data" / "samples" / "appbench"
 TRAM = "line, minutes = stops(#place='Mill Lane', #after='09:00')"

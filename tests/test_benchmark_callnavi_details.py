@@ -22,7 +22,7 @@ from planner_eval.datasets.sample import Sample
 from planner_eval.llm import JudgeRequest, ScriptedJudge
 from planner_eval.llm.cache import Cache
 from tests.conftest import ROOT
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 SAMPLES = ROOT / "data" / "samples"
 TOOLS = [{"name": name} for name in ("find", "book", "pay")]

@@ -21,7 +21,7 @@ from planner_eval.datasets.sample import Sample
 from planner_eval.execution import NestfulRunner
 from planner_eval.execution.tools.nestful_basic import OFFICIAL
 from tests.conftest import ROOT
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 RATIOS = (
     "p_intent",

@@ -22,7 +22,7 @@ from planner_eval.benchmarks.report import Report
 from planner_eval.datasets.nestful import read_nestful
 from planner_eval.datasets.sample import Sample
 from planner_eval.execution.tools.nestful_basic import OFFICIAL
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 RUN = official_run(OFFICIAL)
 NUMBER = {"type": "int or float"}

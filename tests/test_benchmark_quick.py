@@ -26,7 +26,7 @@ from planner_eval.benchmarks.report import Figure, SampleScore, report_data
 from planner_eval.comparison.align import match
 from planner_eval.datasets.sample import Sample
 from planner_eval.dialects.read import parse
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 CALL = {"name": "add", "label": "$var_1", "arguments": {"arg_0": 1, "arg_1": 2}}
 MODEL = "DeepSeek-V3"

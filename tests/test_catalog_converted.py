@@ -15,7 +15,7 @@ from planner_eval.catalogs.formats import WRITABLE, as_catalog, read_catalog, to
 from planner_eval.catalogs.schema import type_of
 from planner_eval.catalogs.writing import losses, renamed, written_names
 from tests.conftest import ROOT, examples
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 CASES = ROOT / "tests" / "cases" / "catalogs"
 APPBENCH = str(CASES / "appbench.json")

@@ -23,9 +23,9 @@ from planner_eval.catalogs.formats import as_catalog
 from planner_eval.catalogs.judge import Judge
 from planner_eval.catalogs.plain import is_plain
 from planner_eval.plan.model import Call, Diagnostic, Plan, Ref, Template
+from tests.inside import planeval
 from tests.memory import measured, measures
 from tests.random_schemas import Drawn
-from tests.test_cli import planeval
 
 
 def found(schema: Any, value: Any, **conventions: Any) -> tuple[Diagnostic, ...]:

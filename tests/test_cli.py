@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import inside
 from tests.conftest import ROOT
 
 DEMO = ROOT / "data" / "demo"
@@ -34,6 +35,34 @@ def test_version_and_help() -> None:
     from planner_eval.cli import COMMANDS
 
     assert all(name in shown.stdout for name in COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("argv", "text"),
+    [
+        (("parse", "-", "--format", "json"), "f(#x='1')"),
+        (("parse", "-"), b"\xff\x00"),
+        (("parse", "nowhere.json"), ""),
+        (("parse", "--no-such-option"), ""),
+        (("diff", str(DEMO / "pred.jsonl"), str(DEMO / "gold.jsonl"), "--format", "jsonl"), ""),
+        (("diff", GOLD, GOLD), ""),
+        (("score", str(DEMO / "pred.jsonl"), str(DEMO / "gold.jsonl"), "--format", "md"), ""),
+        (("stats", str(DEMO / "gold.jsonl")), ""),
+        (("check", GOLD, "--catalog", "nowhere.json"), ""),
+        (("convert", "-", "--to", "plan"), "f(x="),
+        (("render", GOLD, "--format", "dot"), ""),
+        (("catalog", "grammar", str(ROOT / "data" / "catalogs" / "rates.json"), "--dialect", "json"), ""),
+        (("diff", "--help"), ""),
+        ((), ""),
+    ],
+    ids=lambda given: " ".join(given)[:40] if isinstance(given, tuple) else "",
+)
+def test_what_is_called_inside_says_what_the_entry_point_says(
+    argv: tuple[str, ...], text: str | bytes
+) -> None:
+    """Tests that call the command line often do so in their own process; this holds the two together."""
+    alone, here = planeval(*argv, text=text), inside.planeval(*argv, text=text)
+    assert (here.returncode, here.stdout, here.stderr) == (alone.returncode, alone.stdout, alone.stderr)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 PLAN = '[{"name": "search", "label": "$a", "arguments": {"city": "Rome"}}]'
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 CASES = ROOT / "tests" / "cases" / "catalogs"
 RATES = str(CASES / "mcp.json")

@@ -23,7 +23,7 @@ from planner_eval.scoring.compare_formats import HEADS, WIDE, write_comparison
 from planner_eval.scoring.contrast import Contrast
 from planner_eval.scoring.scored import Scored
 from tests.conftest import ROOT, examples
-from tests.test_cli import planeval
+from tests.inside import planeval
 from tests.test_junit import checked, kind
 
 SAMPLES = ROOT / "data" / "samples"

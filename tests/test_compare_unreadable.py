@@ -14,7 +14,7 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.records.rows import NO_ANSWER
-from tests.test_cli import planeval
+from tests.inside import planeval
 from tests.test_compare import lines
 
 COUNT = 120

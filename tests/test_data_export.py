@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from planner_eval.benchmarks.registry import NAMES
 from planner_eval.datasets.gold import gold_plan
 from planner_eval.prediction.tasks import read_tasks
 from planner_eval.verbs.predicting import first_requests, prepare_run
+from tests import inside
 from tests.conftest import ROOT
 from tests.prediction_samples import appbench_catalogue
 
@@ -25,8 +25,7 @@ FLAT = ("appbench", "nestful", "callnavi")
 
 
 def planeval(*argv: str) -> subprocess.CompletedProcess[str]:
-    whole = [sys.executable, "-m", "planner_eval", *argv]
-    return subprocess.run(whole, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    return inside.planeval(*argv, cwd=ROOT)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from tests.test_cli import planeval
+from tests.inside import planeval
 from tests.test_door import lines
 from tests.test_texts import parsed, tools
 

@@ -14,9 +14,9 @@ from planner_eval.metrics.edit_distance import edit_distance
 from planner_eval.plan.model import Call, Plan
 from tests.build import edges, plan
 from tests.conftest import ROOT
+from tests.inside import planeval
 from tests.test_align import changed, random_plan
 from tests.test_canonical import ring
-from tests.test_cli import planeval
 from tests.test_diff import PAIRS
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from planner_eval.benchmarks.functionchat.errors import MEANING, error_class
 from planner_eval.benchmarks.functionchat.reading import read_answer
 from planner_eval.datasets.functionchat import FILES
 from planner_eval.datasets.sample import Sample
+from tests import inside
 from tests.conftest import ROOT
 
 SAMPLES = ROOT / "data" / "samples"
@@ -24,8 +24,7 @@ GOLD = SAMPLES / "functionchat"
 
 
 def planeval(*argv: str, command: str = "score") -> subprocess.CompletedProcess[str]:
-    whole = [sys.executable, "-m", "planner_eval", command, *argv]
-    return subprocess.run(whole, capture_output=True, text=True, encoding="utf-8")
+    return inside.planeval(command, *argv)
 
 
 def tsv(answers: str, gold: str, *more: str) -> subprocess.CompletedProcess[str]:

@@ -10,7 +10,7 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import AnswerError, InputError
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 F = "[f(a=1)]"
 CALL = {"name": "f", "arguments": {"a": 1}}

@@ -25,7 +25,7 @@ from planner_eval.datasets.sources import open_sources
 from planner_eval.plan.inferred import Signatures, infer_edges
 from planner_eval.plan.model import Call, Edge, Plan
 from tests.conftest import ROOT
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 SAMPLES = ROOT / "data" / "samples"
 CASES = ROOT / "tests" / "cases" / "inferred"

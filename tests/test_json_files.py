@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsonfile import read_json, read_json_lines, value_of
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 PLAN = "[{'name': 'f', 'arguments': {'x': 1}}]".replace("'", '"')
 TOOL = '{"name": "f", "parameters": {"type": "object", "properties": {"x": {"type": "integer"}}}}'

@@ -12,7 +12,7 @@ import pytest
 
 from planner_eval.scoring.junit import Case, junit
 from tests.conftest import ROOT
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 DEMO = (str(ROOT / "data" / "demo" / "pred.jsonl"), str(ROOT / "data" / "demo" / "gold.jsonl"))
 SAMPLES = ROOT / "data" / "samples"

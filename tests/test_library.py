@@ -15,7 +15,7 @@ from planner_eval.cli import COMMANDS, cli
 from planner_eval.execution import Sandbox
 from planner_eval.policy import Terms
 from tests.conftest import ROOT
-from tests.test_cli import planeval
+from tests.inside import planeval
 from tests.test_imports import imports, room
 
 DEMO = ROOT / "data" / "demo"

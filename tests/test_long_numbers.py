@@ -11,7 +11,7 @@ import pytest
 from planner_eval.base.errors import LimitError, ParseError, PlanevalError
 from planner_eval.base.limits import MAX_DIGITS
 from planner_eval.dialects.read import parse, write
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 HEX = f"0x{'f' * 4_000}"
 DIGITS = "9" * (MAX_DIGITS + 1)

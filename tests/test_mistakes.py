@@ -17,7 +17,7 @@ from planner_eval.metrics import score
 from planner_eval.metrics.counts import Counts
 from planner_eval.plan.model import Plan
 from planner_eval.policy import Policy
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 
 def calls(*given: str) -> Plan:

@@ -23,7 +23,7 @@ import pytest
 
 import planner_eval as pe
 from tests.conftest import ROOT
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 DEMO = ROOT / "data" / "demo"
 GOLDS = str(DEMO / "gold.jsonl")

@@ -18,11 +18,11 @@ from planner_eval.plan.model import Call, Plan
 from planner_eval.records.files import Record
 from planner_eval.records.patches import name_of, read_patches
 from tests.build import plan
+from tests.inside import planeval
 from tests.plant import KINDS
 from tests.plant_roots import ROOTS
 from tests.property.test_comparison_laws import plans
 from tests.real_plans import real_plans
-from tests.test_cli import planeval
 
 PAIRS = json.loads(resources.read("data/selftest/plan_pairs.json"))
 

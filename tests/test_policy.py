@@ -19,7 +19,7 @@ from planner_eval.records.files import Record
 from planner_eval.records.gold import read_gold, terms_of
 from planner_eval.records.rows import evaluate
 from tests.build import edges, plan
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 PAIRS = json.loads(resources.read("data/selftest/plan_pairs.json"))
 

@@ -25,6 +25,7 @@ from planner_eval.datasets.sample import Sample
 from planner_eval.llm import Reply, ToolCall
 from planner_eval.prediction.tasks import read_tasks
 from planner_eval.verbs.endpoints import Endpoint
+from tests import inside
 from tests.conftest import ROOT
 from tests.modelserver import Answer, ModelServer, drip, half, hang_up, message
 from tests.prediction_samples import OWN_TOOLS, appbench_catalogue
@@ -39,6 +40,11 @@ def planeval(*argv: str, **more: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         whole, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120, check=False, **more
     )
+
+
+def refused(*argv: str) -> subprocess.CompletedProcess[str]:
+    """What planeval says before it asks anything: in this process, for there are many such calls."""
+    return inside.planeval(*argv, cwd=ROOT, OPENAI_API_KEY="sk-secret-of-mine", COLUMNS="110")
 
 
 @pytest.fixture
@@ -513,7 +519,7 @@ def test_a_task_that_cannot_be_asked_is_a_row(tmp_path: Path) -> None:
 def test_what_can_be_known_is_said_before_anything_is_asked(
     argv: list[str], said: str, tmp_path: Path
 ) -> None:
-    done = planeval("predict", *argv, "--model", "m", "-o", str(tmp_path / "run"))
+    done = refused("predict", *argv, "--model", "m", "-o", str(tmp_path / "run"))
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
     assert "Traceback" not in done.stderr
@@ -561,7 +567,7 @@ def test_what_the_run_itself_sets_cannot_be_set(
 ) -> None:
     run = tmp_path / "run"
     asked = ["--dry-run"] if dry else ["--model", "m", "--url", server.url, "-o", str(run)]
-    done = planeval("predict", task_file(tmp_path / "tasks.jsonl", 1), *asked, *argv)
+    done = refused("predict", task_file(tmp_path / "tasks.jsonl", 1), *asked, *argv)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert said in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr

@@ -38,7 +38,7 @@ from planner_eval.records.schema import GoldRecord
 from planner_eval.scoring.schema import ComparisonData, ContrastData, EffectsData, ReportData
 from planner_eval.worlds import load
 from tests.conftest import ROOT
-from tests.test_cli import planeval
+from tests.inside import planeval
 from tests.test_imports import third_party
 
 DEMO = ("data/demo/pred.jsonl", "data/demo/gold.jsonl")

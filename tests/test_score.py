@@ -30,7 +30,7 @@ from planner_eval.scoring.report_formats import report_data, write_report
 from planner_eval.scoring.scored import Scored, scored_row
 from planner_eval.scoring.selftest import ask_command, ask_ourselves
 from planner_eval.scoring.totals import columns_of, totals_of
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 GOLD = [
     {"id": "a", "difficulty": "easy", "gold": [{"name": "f", "arguments": {"x": 1}}]},

@@ -17,8 +17,8 @@ from planner_eval.plan.model import Plan
 from planner_eval.records.fields import ANSWER_FIELDS, GOLD_FIELDS, ID_FIELDS, LATE_FIELDS, LATE_GOLD
 from planner_eval.records.shapes import RECORD, SHAPES, VALUE
 from tests.conftest import ROOT
+from tests.inside import planeval
 from tests.test_answers import CASES
-from tests.test_cli import planeval
 
 TOOLS = {"find_room": ["floor"], "heat": ["room", "degrees"], "run_query": ["input"], "web_search": ["query"]}
 CATALOG = [

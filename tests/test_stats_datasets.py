@@ -15,8 +15,9 @@ import pytest
 
 from planner_eval.datasets.sources import short_names
 from tests.conftest import ROOT
+from tests.inside import planeval
 from tests.render_plans import bounds
-from tests.test_cli import planeval
+from tests.test_cli import planeval as started
 
 SAMPLES = str(ROOT / "data" / "samples")
 DEMO = str(ROOT / "data" / "demo" / "gold.jsonl")
@@ -288,7 +289,7 @@ def test_pictures_hold_what_was_counted_and_are_the_same_every_time(tmp_path: Pa
     for run in ("1", "2"):
         files = [tmp_path / f"{kind}{run}.{'svg' if kind == 'plot' else 'dot'}" for kind in kinds]
         flags = [part for kind, file in zip(kinds, files, strict=True) for part in (f"--{kind}", str(file))]
-        done = planeval("stats", DEMO, "mathqa", "--source", SAMPLES, *flags)
+        done = started("stats", DEMO, "mathqa", "--source", SAMPLES, *flags)
         assert done.returncode == 0, done.stderr
         made.append([file.read_bytes() for file in files])
     assert made[0] == made[1]

@@ -13,7 +13,7 @@ from planner_eval.plan.statistics import Stats
 from planner_eval.plan.structure import KINDS as COUNTED
 from planner_eval.plan.words import FIGURES, KINDS, PATTERNS, SCOPES, SHAPES, explained
 from tests.conftest import ROOT
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 DEMO = ROOT / "data" / "demo"
 PAGE = ROOT / "docs" / "statistics.md"

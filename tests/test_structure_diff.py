@@ -20,10 +20,11 @@ from planner_eval.plan import adjacency, structure
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.policy import NO_TERMS, Terms
 from tests.build import edges
+from tests.inside import planeval
 from tests.pages import Page
 from tests.plant import topological
 from tests.property.test_comparison_laws import plans
-from tests.test_cli import DEMO, GOLD, planeval
+from tests.test_cli import DEMO, GOLD
 
 PRED = str(DEMO / "pred.json")
 

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from planner_eval.prediction.tasks import read_tasks
 from planner_eval.scoring.table_formats import latex_text, write_table
 from planner_eval.scoring.tabled import Head, Measured, Table, make_table
 from planner_eval.verbs.table_sources import Remembered
+from tests import inside
 from tests.conftest import ROOT
 
 SAMPLES = ROOT / "data" / "samples"
@@ -40,8 +40,7 @@ HOSTILE = (
 
 
 def planeval(*argv: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    whole = [sys.executable, "-m", "planner_eval", *argv]
-    return subprocess.run(whole, cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
+    return inside.planeval(*argv, cwd=cwd)
 
 
 class Scripted:

@@ -15,7 +15,7 @@ from planner_eval.metrics import score
 from planner_eval.metrics.counts import Counts
 from planner_eval.policy import Policy
 from tests.conftest import examples
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 TOOLS = ("Text Search", "Image Search", "Text-to-Video")
 PUBLISHED = ["taskbench_nodes", "taskbench_links"]

@@ -14,7 +14,7 @@ from planner_eval.plan.arithmetic import compute
 from planner_eval.plan.model import Unresolved
 from planner_eval.policy import Policy, Terms
 from planner_eval.policy.rule import Rule
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 
 def parsed(text: str, *options: str) -> tuple[int, Any]:
