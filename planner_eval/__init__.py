@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from planner_eval.verbs.dialects import list_dialects
     from planner_eval.verbs.doctor import doctor
     from planner_eval.verbs.drawing import render
+    from planner_eval.verbs.duplicates import duplicates
     from planner_eval.verbs.effects import compare_effects
     from planner_eval.verbs.evaluating import diff, evaluate, pair, same
     from planner_eval.verbs.exporting import export_dataset
@@ -85,6 +86,7 @@ _WHERE = {
     "convert": "verbs.converting",
     "diff": "verbs.evaluating",
     "doctor": "verbs.doctor",
+    "duplicates": "verbs.duplicates",
     "evaluate": "verbs.evaluating",
     "execute": "verbs.running",
     "export_dataset": "verbs.exporting",
@@ -145,6 +147,7 @@ __all__ = [
     "convert",
     "diff",
     "doctor",
+    "duplicates",
     "evaluate",
     "execute",
     "export_dataset",
