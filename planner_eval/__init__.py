@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from planner_eval.verbs.comparing import compare
     from planner_eval.verbs.converting import convert
     from planner_eval.verbs.counting import stats
+    from planner_eval.verbs.coverage import coverage
     from planner_eval.verbs.dataset_check import check_dataset
     from planner_eval.verbs.datasets import list_datasets, read_dataset, verify_dataset
     from planner_eval.verbs.dialects import list_dialects
@@ -84,6 +85,7 @@ _WHERE = {
     "compare_effects": "verbs.effects",
     "compare_structure": "comparison.structure_diff",
     "convert": "verbs.converting",
+    "coverage": "verbs.coverage",
     "diff": "verbs.evaluating",
     "doctor": "verbs.doctor",
     "duplicates": "verbs.duplicates",
@@ -145,6 +147,7 @@ __all__ = [
     "compare_effects",
     "compare_structure",
     "convert",
+    "coverage",
     "diff",
     "doctor",
     "duplicates",

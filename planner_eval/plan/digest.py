@@ -5,10 +5,10 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import Any
 
-from planner_eval.plan.canonical import Key, Numbered, compare
+from planner_eval.plan.canonical import LEFT_OUT, Key, Numbered, compare
 from planner_eval.plan.isomorphism import consumers
 from planner_eval.plan.model import Arguments, Plan, Ref, Value
-from planner_eval.plan.walk import fold
+from planner_eval.plan.walk import fold, holds
 
 BUDGET = 100_000
 """How many steps a search among equal calls may take (about a tenth of a second) where plans are classed."""
@@ -39,6 +39,8 @@ class Classes:
 
     Args:
         values: False leaves literal values out, so that plans equal up to values share a class.
+        literals: False leaves out all arguments that hold no reference, so that plans share a class that
+            make the same calls with the same references.
 
     >>> from planner_eval.plan.model import Call, Plan
     >>> rome, oslo, other = (Plan((Call("a", tool, (("x", at),)),)) for tool, at in zip("ffg", "rom"))
@@ -49,8 +51,8 @@ class Classes:
 
     __slots__ = ("_known", "_normalise", "unproved")
 
-    def __init__(self, *, values: bool = True) -> None:
-        self._normalise = None if values else _blank
+    def __init__(self, *, values: bool = True, literals: bool = True) -> None:
+        self._normalise = _bare if not literals else None if values else _blank
         self._known: dict[str, list[Plan]] = {}
         """One plan of each class of which the digest does not settle it, for some calls are alike."""
         self.unproved = 0
@@ -95,6 +97,11 @@ def _hash(value: object) -> str:
 
 def _blank(_plan: Plan, _position: int, arguments: Arguments) -> Arguments:
     return tuple((name, _blanked(value)) for name, value in arguments)
+
+
+def _bare(plan: Plan, position: int, arguments: Arguments) -> Arguments:
+    given = _blank(plan, position, arguments)
+    return tuple((name, value if holds(value, Ref) else LEFT_OUT) for name, value in given)
 
 
 def _blanked(value: Value) -> Value:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,11 +23,11 @@ from planner_eval.datasets.duplicates import (
 )
 from planner_eval.datasets.questions import question_template
 from planner_eval.datasets.sources import Source, short_names
-from planner_eval.dialects.read import write
+from planner_eval.dialects.plan import to_data
 from planner_eval.dialects.sources import Which
 from planner_eval.plan.model import Plan
 from planner_eval.records.fields import KNOWN
-from planner_eval.records.files import Record
+from planner_eval.records.files import PlanFile, Record
 from planner_eval.verbs.evaluating import Progress
 from planner_eval.verbs.sets import Questions, fields_of, items_of, refuse_unknown_field, set_of
 
@@ -115,7 +114,7 @@ class Duplicates:
                 continue
             if CLUSTER in record.fields:
                 raise InputError(f"{record.where} has a field {CLUSTER!r} already: rename it first")
-            yield _of_record(record, self.source) | {CLUSTER: number}
+            yield _of_record(record, self.source.file) | {CLUSTER: number}
 
 
 def duplicates(
@@ -288,14 +287,15 @@ def _about(
 def _of_sample(record: Record, plan: Plan | None) -> dict[str, Any]:
     """A data set's sample as a gold record, its plan in the notation that says all of any."""
     fields = {key: value for key, value in fields_of(record).items() if key not in KNOWN}
-    gold = None if plan is None else json.loads(write(plan, "plan"))
+    gold = None if plan is None else to_data(plan)
     return {"id": record.id, "query": record.source.query, **fields, "gold": gold}
 
 
-def _of_record(record: Record, source: Source) -> dict[str, Any]:
-    """A record as it stood in its file."""
-    file = source.file
-    content = (file.content if file is not None else None) or "gold"
-    held = json.loads(write(record.source, "plan")) if isinstance(record.source, Plan) else record.source
-    name = {} if record.id is None else {(file.id_field if file is not None else None) or "id": record.id}
-    return {**name, **record.fields, content: held}
+def _of_record(record: Record, file: PlanFile | None) -> dict[str, Any]:
+    """A record as it stood in its file; one that was no object there with its plan under ``gold``."""
+    held: dict[str, Any] = dict(record.fields) if file is not None and file.many else {}
+    if not held:
+        plan = record.source
+        held["gold"] = to_data(plan) if isinstance(plan, Plan) else plan
+    named = record.id is None or (file is not None and file.id_field is not None)
+    return held if named else {"id": record.id, **held}
