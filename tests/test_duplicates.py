@@ -26,7 +26,7 @@ from tests.conftest import ROOT, AsKept
 from tests.test_cli import planeval
 
 CASES = ROOT / "tests" / "cases" / "questions.jsonl"
-EXAMPLES = ROOT / "docs" / "examples" / "duplicates"
+EXAMPLES = ROOT / "docs" / "examples" / "sets"
 SAMPLES = str(ROOT / "data" / "samples")
 
 
