@@ -36,11 +36,13 @@ if TYPE_CHECKING:
     from planner_eval.verbs.comparing import compare
     from planner_eval.verbs.converting import convert
     from planner_eval.verbs.counting import stats
+    from planner_eval.verbs.coverage import coverage
     from planner_eval.verbs.dataset_check import check_dataset
     from planner_eval.verbs.datasets import list_datasets, read_dataset, verify_dataset
     from planner_eval.verbs.dialects import list_dialects
     from planner_eval.verbs.doctor import doctor
     from planner_eval.verbs.drawing import render
+    from planner_eval.verbs.duplicates import duplicates
     from planner_eval.verbs.effects import compare_effects
     from planner_eval.verbs.evaluating import diff, evaluate, pair, same
     from planner_eval.verbs.exporting import export_dataset
@@ -83,8 +85,10 @@ _WHERE = {
     "compare_effects": "verbs.effects",
     "compare_structure": "comparison.structure_diff",
     "convert": "verbs.converting",
+    "coverage": "verbs.coverage",
     "diff": "verbs.evaluating",
     "doctor": "verbs.doctor",
+    "duplicates": "verbs.duplicates",
     "evaluate": "verbs.evaluating",
     "execute": "verbs.running",
     "export_dataset": "verbs.exporting",
@@ -143,8 +147,10 @@ __all__ = [
     "compare_effects",
     "compare_structure",
     "convert",
+    "coverage",
     "diff",
     "doctor",
+    "duplicates",
     "evaluate",
     "execute",
     "export_dataset",

@@ -101,6 +101,12 @@ CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "data fetch": (("data", "fetch", "HOSTILE", "--cache", "cache", "--mirror", "http://127.0.0.1:1/HOSTILE"), ("",)),
     "data check": (("data", "check", "nestful-v1", "--source", "bench/nestful_data.jsonl"), ("text", "md", "json")),
+    "data coverage": (
+        ("data", "coverage", "pred.jsonl", "--catalog", "tools.json", "--against", "gold.jsonl"),
+        ("text", "md", "json"),
+    ),
+    "data duplicates": (("data", "duplicates", "gold.jsonl", "--query", "kind", "--by", "query", "--across", "kind"), ("text", "md", "json")),
+    "data duplicates of two": (("data", "duplicates", "pred.jsonl", "gold.jsonl", "--by", "plan"), ("text", "md", "json")),
     "data show": (("data", "show", "nestful-v1", "--source", "bench/nestful_data.jsonl", "--samples", "1"), ("",)),
     "data show a sample": (("data", "show", "nestful-v1", "--source", "bench", "--id", "HOSTILE"), ("",)),
     "data list": (("data", "list", "--source", "HOSTILE"), LISTED),

@@ -54,6 +54,13 @@ CALLS: dict[str, list[tuple[list[str], str]]] = {
     "data verify": [(["callnavi"], "verify_dataset")],
     "data show": [(["callnavi", "--samples", "1"], "read_dataset")],
     "data check": [(["callnavi"], "check_dataset")],
+    "data coverage": [
+        (["callnavi", "--source", "data/samples", "--catalog", RATES], verb)
+        for verb in ("read_catalog", "open_sources", "coverage")
+    ],
+    "data duplicates": [
+        (["callnavi", "--source", "data/samples"], verb) for verb in ("open_sources", "duplicates")
+    ],
     "data export": [(["callnavi", "--to", "chat-jsonl"], "export_dataset")],
     "dialects": [([], "list_dialects"), (["json"], "list_dialects")],
     "diff": [

@@ -22,7 +22,7 @@ from planner_eval.comparison.diff import diff
 from planner_eval.comparison.patch import apply_patch, make_patch
 from planner_eval.comparison.schema import PatchFile
 from planner_eval.datasets.published import Dataset, File
-from planner_eval.datasets.schema import DatasetEntry, DatasetsFile, FileEntry
+from planner_eval.datasets.schema import DatasetEntry, DatasetsFile, FileEntry, ToMakeFile
 from planner_eval.dialects import table
 from planner_eval.dialects.read import parse
 from planner_eval.dialects.row_schema import Row
@@ -70,6 +70,18 @@ def written(command: str) -> Any:
 
 
 SCORE = f"score {DEMO[0]} {DEMO[1]} --by calls"
+TO_MAKE = {
+    "schema": "planeval.to-make/1",
+    "data": "gold.jsonl",
+    "catalog": "tools.json",
+    "tools": ["Geo.find"],
+    "parameters": [{"tool": "Geo.find", "parameter": "city"}],
+    "pairs": [{"producer": "Geo.find", "consumer": "book"}],
+    "edges": [{"producer": "Geo.find", "output": "id", "consumer": "book", "parameter": "id"}],
+    "shapes": ["(())"],
+    "depths": [2],
+    "kinds": ["null"],
+}
 COMPARE = f"compare {DEMO[0]} {DEMO[0]} --gold {DEMO[1]}"
 COMPARE_THREE = f"compare {DEMO[0]} {DEMO[0]} {DEMO[0]} --gold {DEMO[1]}"
 PLAN = {
@@ -232,6 +244,7 @@ GOOD: dict[str, list[Any]] = {
     "patch": [PATCH, {**PATCH, "id": "r7"}],
     "prices": [PRICES],
     "datasets": [read_json("data/datasets.json")],
+    "to-make": [TO_MAKE],
     "report": [SCORE],
     "effects": [EFFECTS],
     "contrast": [COMPARE],
@@ -446,6 +459,16 @@ BAD: dict[str, list[tuple[tuple[Any, ...], Any]]] = {
         ((0, "files", 0, "bytes"), -1),
         ((0, "reader"), DELETE),
     ],
+    "to-make": [
+        (("schema",), "planeval.to-make/2"),
+        (("data",), DELETE),
+        (("catalog",), 5),
+        (("tools",), "f"),
+        (("pairs", 0, "consumer"), DELETE),
+        (("edges", 0, "output"), 1),
+        (("depths", 0), -1),
+        (("shape",), []),
+    ],
     "report": [
         (("schema",), "planeval.report/2"),
         (("pairs",), "13"),
@@ -557,6 +580,7 @@ READERS: dict[str, Callable[[Any, Path], Any]] = {
     "patch": read_patch,
     "prices": lambda data, folder: read_prices(Path(file(folder, data))),
     "datasets": by_model(DatasetsFile),
+    "to-make": by_model(ToMakeFile),
     "report": by_model(ReportData),
     "effects": by_model(EffectsData),
     "contrast": by_model(ContrastData),
@@ -603,7 +627,11 @@ def test_good_files_follow_their_schema_and_are_read(name: str, tmp_path: Path) 
     ],
 )
 def test_bad_files_do_neither(name: str, path: tuple[Any, ...], value: Any, tmp_path: Path) -> None:
-    last = 0 if name in ("plan", "datasets", "report", "contrast", "comparison", "patch", "theme") else -1
+    last = (
+        0
+        if name in ("plan", "datasets", "to-make", "report", "contrast", "comparison", "patch", "theme")
+        else -1
+    )
     base = RECORD if name == "record" else good(name)[last]
     data = changed(base, path, value)
     assert not validator(name).is_valid(data)

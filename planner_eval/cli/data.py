@@ -14,6 +14,8 @@ import planner_eval as pe
 from planner_eval.base.formats import of_suffix
 from planner_eval.base.tables import FORMATS, table
 from planner_eval.cli.data_check import shown
+from planner_eval.cli.data_coverage import command as coverage
+from planner_eval.cli.data_duplicates import command as duplicates
 from planner_eval.cli.options import (
     Applies,
     dialect_option,
@@ -38,6 +40,10 @@ if TYPE_CHECKING:
 @click.group("data")
 def command() -> None:
     """Fetch, verify, show, check and export the published data sets."""
+
+
+command.add_command(coverage)
+command.add_command(duplicates)
 
 
 def _places(function: Any) -> Any:

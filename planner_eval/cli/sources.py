@@ -124,6 +124,31 @@ def refuse_idle_places(sources: Sequence[Source]) -> None:
     _refuse_idle_places(files, any(source.dataset is not None for source in sources))
 
 
+def opened_sets(names: Sequence[str], fields: dict[str, Any]) -> list[Source]:
+    """The sets of plans that some names stand for, one each, and what the user should know of them is said.
+
+    Args:
+        names: What the user named.
+        fields: As :func:`planner_eval.open_sources` takes them: ``id_field``, ``text_field``, ``folder``
+            and so on.
+
+    Raises:
+        UsageError: a name is a benchmark's that stands for several data sets.
+    """
+    refuse_stdin_twice(*names)
+    refuse_runs(*names)
+    found = []
+    for name in names:
+        tell_reading(name)
+        sources = pe.open_sources([name], **fields, tell=note)
+        if len(sources) > 1:
+            each = " and ".join(source.name for source in sources)
+            raise click.UsageError(f"{name} stands for {each}: name one of them")
+        found += sources
+    refuse_idle_places(found)
+    return found
+
+
 def _refuse_idle_places(files: bool, datasets: bool) -> None:
     folder = click.get_current_context().params["folder"]
     refuse_idle(

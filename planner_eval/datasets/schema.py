@@ -1,8 +1,8 @@
-"""What data/datasets.json says; tests hold the shipped table to it, for it is read without a check."""
+"""What data/datasets.json says, to which tests hold it, for it is read unchecked; and what is to be made."""
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, RootModel
 
@@ -42,3 +42,45 @@ class DatasetEntry(Described):
 
 class DatasetsFile(RootModel[Items[DatasetEntry]]):
     """The published data sets."""
+
+
+class SlotToMake(Described):
+    """A parameter that no call gives."""
+
+    mapping: ClassVar[str] = "an object"
+    tool: str = Field(description="The tool, with its app.")
+    parameter: str = Field(description="Its parameter.")
+
+
+class PairToMake(Described):
+    """A tool that uses another's output."""
+
+    mapping: ClassVar[str] = "an object"
+    producer: str = Field(description="The tool whose output is used.")
+    consumer: str = Field(description="The tool that uses it.")
+
+
+class EdgeToMake(PairToMake):
+    """An output that a parameter takes."""
+
+    output: str = Field(description="The output, as a way into the result; empty for the whole.")
+    parameter: str = Field(description="The parameter that takes it.")
+
+
+class ToMakeFile(Described):
+    """What no plan of a data set touches: what plans should still be made of."""
+
+    mapping: ClassVar[str] = "an object"
+    version: Literal["planeval.to-make/1"] = Field(alias="schema", description="The form of this file.")
+    data: str = Field(description="The data set whose plans were looked at.")
+    catalog: str | None = Field(description="The catalog of tools; null without one.")
+    against: str = key("Another data set, whose plans touch some of it.")
+    tools: Items[str] = Field(description="Tools that no plan calls.")
+    parameters: Items[SlotToMake] = Field(description="Parameters that no call gives.")
+    pairs: Items[PairToMake] = Field(description="Tools that could be joined and are not.")
+    edges: Items[EdgeToMake] = Field(description="The same, output by parameter.")
+    shapes: Items[str] = Field(
+        description="Shapes of at most four calls that no plan has, as stats writes them."
+    )
+    depths: Items[Annotated[int, Field(ge=0)]] = Field(description="Depths that no plan has.")
+    kinds: Items[str] = Field(description="Kinds of arguments that no call has, as stats names them.")

@@ -5,10 +5,16 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import Any
 
-from planner_eval.plan.canonical import Key, Numbered
+from planner_eval.plan.canonical import LEFT_OUT, Key, Numbered, compare
 from planner_eval.plan.isomorphism import consumers
 from planner_eval.plan.model import Arguments, Plan, Ref, Value
-from planner_eval.plan.walk import fold
+from planner_eval.plan.walk import fold, holds
+
+BUDGET = 100_000
+"""How many steps a search among equal calls may take (about a tenth of a second) where plans are classed."""
+
+MOST = 32
+"""The number of the last class that plans of one digest are told apart into."""
 
 
 def digest(plan: Plan, *, values: bool = True) -> str:
@@ -25,7 +31,50 @@ def digest(plan: Plan, *, values: bool = True) -> str:
     >>> digest(Plan((Call("a", "f", (("x", 7),)),))) == digest(Plan((Call("b", "f", (("x", 7.0),)),)))
     True
     """
-    numbered = Numbered(plan, _Digests(), None if values else _blank)
+    return _digested(Numbered(plan, _Digests(), None if values else _blank))
+
+
+class Classes:
+    """Plans that mean the same share a class: exactly so, where :func:`digest` is only nearly right.
+
+    Args:
+        values: False leaves literal values out, so that plans equal up to values share a class.
+        literals: False leaves out all arguments that hold no reference, so that plans share a class that
+            make the same calls with the same references.
+
+    >>> from planner_eval.plan.model import Call, Plan
+    >>> rome, oslo, other = (Plan((Call("a", tool, (("x", at),)),)) for tool, at in zip("ffg", "rom"))
+    >>> up_to_values = Classes(values=False)
+    >>> [up_to_values.of(plan) == up_to_values.of(rome) for plan in (rome, oslo, other)]
+    [True, True, False]
+    """
+
+    __slots__ = ("_known", "_normalise", "unproved")
+
+    def __init__(self, *, values: bool = True, literals: bool = True) -> None:
+        self._normalise = _bare if not literals else None if values else _blank
+        self._known: dict[str, list[Plan]] = {}
+        """One plan of each class of which the digest does not settle it, for some calls are alike."""
+        self.unproved = 0
+        """Plans that were put into the class of their digest unproved, for the search would take too long."""
+
+    def of(self, plan: Plan) -> str:
+        """The name of a plan's class: its digest, and where several share that, a number behind it."""
+        numbered = Numbered(plan, _Digests(), self._normalise)
+        name = _digested(numbered)
+        if None not in numbered.numbers and len({*numbered.numbers}) == len(numbered.numbers):
+            return name
+        known = self._known.setdefault(name, [])
+        for at, other in enumerate(known):
+            found = compare(plan, other, normalise=self._normalise, ordered=False, budget=BUDGET)
+            if found.same or not found.proved or at == MOST:
+                self.unproved += not found.same
+                return f"{name}.{at}" if at else name
+        known.append(plan)
+        return f"{name}.{len(known) - 1}" if len(known) > 1 else name
+
+
+def _digested(numbered: Numbered) -> str:
     coloured = numbered.coloured(_Digests())
     used = consumers(coloured)
     ends = sorted(
@@ -48,6 +97,11 @@ def _hash(value: object) -> str:
 
 def _blank(_plan: Plan, _position: int, arguments: Arguments) -> Arguments:
     return tuple((name, _blanked(value)) for name, value in arguments)
+
+
+def _bare(plan: Plan, position: int, arguments: Arguments) -> Arguments:
+    given = _blank(plan, position, arguments)
+    return tuple((name, value if holds(value, Ref) else LEFT_OUT) for name, value in given)
 
 
 def _blanked(value: Value) -> Value:

@@ -19,6 +19,7 @@ SCHEMAS: dict[str, tuple[str, str, str]] = {
     "patch": ("comparison.schema", "PatchFile", "a repair: diff --patch, apply"),
     "prices": ("llm.schema", "PricesFile", "what models cost: predict --prices FILE"),
     "datasets": ("datasets.schema", "DatasetsFile", "the table of published data: data/datasets.json"),
+    "to-make": ("datasets.schema", "ToMakeFile", "what no plan touches: data coverage --to-make FILE"),
     "report": ("scoring.schema", "ReportData", "what score --format json writes"),
     "effects": ("scoring.schema", "EffectsData", "what diff --execute --format json writes of a pair"),
     "contrast": ("scoring.schema", "ContrastData", "what compare --format json writes of two systems"),

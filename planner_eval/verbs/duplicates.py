@@ -1,0 +1,301 @@
+"""Which records of a data set are alike, and which of them stand in another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.named import NamedTuple
+from planner_eval.base.text import did_you_mean
+from planner_eval.datasets.duplicates import (
+    ASKED,
+    WAYS,
+    Alike,
+    Item,
+    Keys,
+    Side,
+    alike,
+    clusters,
+    groups,
+    shared,
+)
+from planner_eval.datasets.questions import question_template
+from planner_eval.datasets.sources import Source, short_names
+from planner_eval.dialects.plan import to_data
+from planner_eval.dialects.sources import Which
+from planner_eval.plan.model import Plan
+from planner_eval.records.fields import KNOWN
+from planner_eval.records.files import PlanFile, Record
+from planner_eval.verbs.evaluating import Progress
+from planner_eval.verbs.sets import Questions, fields_of, items_of, refuse_unknown_field, set_of
+
+CLUSTER = "group"
+"""The field that says in which cluster a record lies."""
+
+
+class Counted(NamedTuple):
+    """One set of records.
+
+    Args:
+        name: What it is called.
+        records: How many records it has.
+        plans: How many have a plan that can be read.
+        questions: How many ask something.
+        unread: How many plans cannot be read.
+        reasons: Why the first of them cannot, each with its place.
+    """
+
+    name: str
+    records: int
+    plans: int
+    questions: int
+    unread: int
+    reasons: tuple[str, ...]
+
+
+class AlikeRecords(NamedTuple):
+    """Records that are alike.
+
+    Args:
+        records: Their ids, else their places counted from 1.
+        others: Of two sets, those of the second.
+        question: The question of the first of them, up to values; None where it asks none.
+        tools: The tools that it calls, in written order.
+    """
+
+    records: tuple[str | int, ...]
+    others: tuple[str | int, ...]
+    question: str | None
+    tools: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Duplicates:
+    """Which records are alike.
+
+    Args:
+        sets: The set, or the two sets.
+        by: In which way records of `groups` and `clusters` are alike, one of :data:`WAYS`.
+        ways: How many are alike in each way.
+        groups: The largest groups of records that are alike.
+        clusters: For each record of the first set the number of its cluster, counted from 1.
+        compared: How many records of the first set have what is compared in that way.
+        unproved: Plans that were taken for equal to another though the search for the proof took too long.
+        notes: Where the questions were found, in words.
+    """
+
+    sets: tuple[Counted, ...]
+    by: str
+    ways: tuple[Alike, ...]
+    groups: tuple[AlikeRecords, ...]
+    clusters: tuple[int, ...]
+    compared: int
+    unproved: int
+    notes: tuple[str, ...]
+    source: Source = field(repr=False, compare=False)
+
+    @property
+    def chosen(self) -> Alike:
+        """How many are alike in the way of `by`."""
+        return next(one for one in self.ways if one.way == self.by)
+
+    def clustered(self) -> Iterator[dict[str, Any]]:
+        """The records of the first set as gold records with one more field, ``group``.
+
+        Raises:
+            InputError: a record has a field of that name already.
+        """
+        reader = self.source.reader(None)
+        for record, number in zip(self.source.records, self.clusters, strict=True):
+            if self.source.dataset is not None:
+                yield _of_sample(record, reader.read(record).plan) | {CLUSTER: number}
+                continue
+            if CLUSTER in record.fields:
+                raise InputError(f"{record.where} has a field {CLUSTER!r} already: rename it first")
+            yield _of_record(record, self.source.file) | {CLUSTER: number}
+
+
+def duplicates(
+    a: Any,
+    b: Any = None,
+    *,
+    by: str | None = None,
+    query: str | None = None,
+    across: str | None = None,
+    examples: int = 3,
+    dialect: str | None = None,
+    id_field: str | None = None,
+    text_field: str | None = None,
+    turn: Which = None,
+    cache: str | None = None,
+    folder: str | None = None,
+    progress: Progress | None = None,
+) -> Duplicates:
+    """Find records of a data set that are alike, or that stand in another one.
+
+    Args:
+        a: The set: the name of a file of records or of a published data set, what
+            :func:`planner_eval.open_sources` gave, or records in memory, as :func:`planner_eval.read` takes
+            them.
+        b: Another set, in which records of the first are looked for.
+        by: In which way records of a group are alike: ``"same"`` (question and plan, values included),
+            ``"template"`` (both up to values), ``"words"`` (question word for word), ``"query"`` (question up
+            to values), ``"values"`` (plan, values included) or ``"plan"`` (plan up to values); when left out
+            ``"template"``, and ``"plan"`` where nothing is asked.
+        query: The field of a record that holds the question or conversation; recognised when left out.
+        across: Count as well how many groups have records of several values of this field.
+        examples: How many groups to show.
+        dialect: The dialect of a file's plans; recognised when left out.
+        id_field: As for :func:`planner_eval.read`.
+        text_field: Likewise.
+        turn: Likewise.
+        cache: Likewise.
+        folder: Likewise.
+        progress: Is told after each record how many are done, and of how many.
+
+    Raises:
+        InputError: a set cannot be read, no record has a field that is named, or `by` compares questions and
+            no record asks one.
+
+    >>> ask = "A flight from {} to {}, please"
+    >>> data = [
+    ...     {"id": place, "query": ask.format(place, "Rome"), "gold": f"fly(#from='{place}')"}
+    ...     for place in ("Oslo", "Bergen", "Paris")
+    ... ]
+    >>> found = duplicates([*data, {"id": "x", "query": "What time is it?", "gold": "now()"}])
+    >>> found.by, found.groups[0].records, found.clusters
+    ('template', ('Oslo', 'Bergen', 'Paris'), (1, 1, 1, 2))
+    """
+    if by is not None and by not in WAYS:
+        raise InputError(f"there is no way {by!r} to be alike; {did_you_mean(by, WAYS, ', '.join(WAYS))}")
+    if across is not None and b is not None:
+        raise InputError("groups are counted across a field of one set: leave the other set out")
+    fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": folder}
+    sources = [set_of(each, fields) for each in (a, b) if each is not None]
+    titles = short_names([source.name for source in sources])
+    asked = [Questions(source, query) for source in sources]
+    keys = Keys()
+    read = [
+        _Read(keys, source, questions, dialect, across, progress)
+        for source, questions in zip(sources, asked, strict=True)
+    ]
+    sides = [one.side for one in read]
+    way = _way(by, sides, sources)
+    other = sides[1] if len(sides) > 1 else None
+    found = groups(sides[0], way, other)
+    ways = alike(sides[0], across=across is not None) if other is None else shared(sides[0], other)
+    shown = [
+        AlikeRecords(
+            _names(sources[0], each.records),
+            _names(sources[-1], each.others),
+            *_about(sources[0], asked[0], dialect, each.records[0]),
+        )
+        for each in found[:examples]
+    ]
+    return Duplicates(
+        tuple(one.counted(title) for one, title in zip(read, titles, strict=True)),
+        way,
+        ways,
+        tuple(shown),
+        tuple(clusters(sides[0], way)),
+        sides[0].count(way),
+        keys.unproved,
+        tuple(note for questions in asked for note in questions.notes),
+        sources[0],
+    )
+
+
+class _Read:
+    """One set as it is read: its keys, and how many of its records have what."""
+
+    def __init__(
+        self,
+        keys: Keys,
+        source: Source,
+        questions: Questions,
+        dialect: str | None,
+        across: str | None,
+        progress: Progress | None,
+    ) -> None:
+        self._across, self._questions, self._source = across, questions, source
+        self._seen: dict[str, None] = {}
+        self._unread, self._reasons, self._within = 0, list[str](), False
+        self.side = keys.read(self._items(dialect, progress))
+        if across is not None and not self._within:
+            raise refuse_unknown_field("--across", across, self._seen, source.name)
+
+    def counted(self, title: str) -> Counted:
+        """The set in figures, under a name of its own."""
+        side = self.side
+        counts = (len(side), side.count("plan"), side.count("query"))
+        return Counted(title, *counts, self._unread, tuple(self._reasons))
+
+    def _items(self, dialect: str | None, progress: Progress | None) -> Iterator[Item]:
+        for one in items_of(self._source, dialect, progress):
+            if one.error is not None:
+                self._unread += 1
+                if len(self._reasons) < SHOWN:
+                    self._reasons.append(f"{one.where}: {one.error}")
+            yield Item(one.plan, self._questions.of(one.record), self._value(one.record))
+
+    def _value(self, record: Record) -> str | None:
+        if self._across is None:
+            return None
+        fields = fields_of(record)
+        if len(self._seen) < SHOWN_FIELDS:
+            self._seen.update(dict.fromkeys(fields))
+        value = fields.get(self._across)
+        self._within = self._within or value is not None
+        return None if value is None else str(value)
+
+
+SHOWN = 5
+"""Plans that cannot be read of which it is said why."""
+
+SHOWN_FIELDS = 50
+"""Fields that are known where one is asked for that there is not."""
+
+
+def _way(by: str | None, sides: Iterable[Side], sources: Iterable[Source]) -> str:
+    """The way that the user names, else the closest that these sets allow."""
+    silent = [source.name for side, source in zip(sides, sources, strict=True) if not side.count("words")]
+    if by in ASKED and silent:
+        raise InputError(
+            f"no record of {' and '.join(silent)} holds a question, which {by!r} compares: name its field "
+            "with --query, or compare plans alone (--by plan)"
+        )
+    return by or ("plan" if silent else "template")
+
+
+def _names(source: Source, positions: Iterable[int]) -> tuple[str | int, ...]:
+    records = source.records
+    return tuple(at + 1 if (name := records[at].id) is None else name for at in positions)
+
+
+def _about(
+    source: Source, questions: Questions, dialect: str | None, position: int
+) -> tuple[str | None, tuple[str, ...]]:
+    record = source.records[position]
+    question, plan = questions.of(record), source.reader(dialect).read(record).plan
+    tools = () if plan is None else tuple(call.tool for call in plan.calls)
+    return None if question is None else question_template(question), tools
+
+
+# ---------------------------------------------------------------- gold records with clusters
+def _of_sample(record: Record, plan: Plan | None) -> dict[str, Any]:
+    """A data set's sample as a gold record, its plan in the notation that says all of any."""
+    fields = {key: value for key, value in fields_of(record).items() if key not in KNOWN}
+    gold = None if plan is None else to_data(plan)
+    return {"id": record.id, "query": record.source.query, **fields, "gold": gold}
+
+
+def _of_record(record: Record, file: PlanFile | None) -> dict[str, Any]:
+    """A record as it stood in its file; one that was no object there with its plan under ``gold``."""
+    held: dict[str, Any] = dict(record.fields) if file is not None and file.many else {}
+    if not held:
+        plan = record.source
+        held["gold"] = to_data(plan) if isinstance(plan, Plan) else plan
+    named = record.id is None or (file is not None and file.id_field is not None)
+    return held if named else {"id": record.id, **held}

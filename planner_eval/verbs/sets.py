@@ -1,0 +1,121 @@
+"""Sets of plans by name or in memory, with what their records ask: what the verbs on data sets take."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.named import NamedTuple
+from planner_eval.base.text import did_you_mean
+from planner_eval.datasets.questions import question_text
+from planner_eval.datasets.sources import Source, open_sources
+from planner_eval.plan.model import Plan
+from planner_eval.records.files import Record
+from planner_eval.reports.question import question_field
+from planner_eval.verbs.evaluating import Progress
+from planner_eval.verbs.reading import read
+
+
+class SetItem(NamedTuple):
+    """One record of a set.
+
+    Args:
+        record: The record.
+        name: Its id, else its place counted from 1.
+        where: Its place for a message.
+        plan: Its plan; None where it has none that can be read.
+        error: Why it cannot be read; None with no plan means that the right answer is free text.
+    """
+
+    record: Record
+    name: str | int
+    where: str
+    plan: Plan | None
+    error: str | None
+
+
+def set_of(given: Any, fields: Mapping[str, Any]) -> Source:
+    """The set of plans that a verb was given.
+
+    Args:
+        given: The name of a file or of a published data set; what :func:`planner_eval.open_sources` gave; or
+            records in memory, as :func:`planner_eval.read` takes them.
+        fields: ``id_field``, ``text_field``, ``turn``, ``cache`` and ``folder``, as it takes them.
+
+    Raises:
+        InputError: there is no such file or data set, it cannot be read, or the name stands for several.
+    """
+    if isinstance(given, Source):
+        return given
+    if isinstance(given, (str, os.PathLike)):
+        found = open_sources([os.fspath(given)], **fields)
+        refuse_several(os.fspath(given), found)
+        return found[0]
+    file = read(given, role="alone", **fields)
+    return Source(file.name, file.name, file.many, file)
+
+
+def refuse_several(name: str, found: list[Source]) -> None:
+    """Refuse a benchmark's name that stands for several data sets.
+
+    Raises:
+        InputError: it does; names them.
+    """
+    if len(found) > 1:
+        raise InputError(f"{name} is {' and '.join(each.name for each in found)}: name one of them")
+
+
+def items_of(source: Source, dialect: str | None, progress: Progress | None = None) -> Iterator[SetItem]:
+    """The records of a set with their plans, none left out.
+
+    Args:
+        source: The set.
+        dialect: The dialect of a file's plans; recognised when left out.
+        progress: Is told after each record how many are done, and of how many.
+    """
+    reader, total = source.reader(dialect), len(source)
+    for done, record in enumerate(source.records, 1):
+        found = reader.read(record)
+        yield SetItem(record, found.record, found.where, found.plan, found.error)
+        if progress is not None:
+            progress(done, total)
+
+
+class Questions:
+    """What the records of a set ask.
+
+    Args:
+        source: The set.
+        field: The field that holds the question; recognised when None.
+
+    Raises:
+        InputError: no record has the field.
+    """
+
+    def __init__(self, source: Source, field: str | None) -> None:
+        self._field, self.notes = None, [f"question: that of each sample of {source.name}"]
+        if source.file is not None:
+            self._field, self.notes = question_field(field, source.file)
+
+    def of(self, record: Record) -> str | None:
+        """The question of a record; None where it asks none."""
+        if self._field is not None:
+            return question_text(record.fields.get(self._field))
+        return question_text(getattr(record.source, "query", None))
+
+
+def fields_of(record: Record) -> dict[str, Any]:
+    """What stands in a record beside its plan; of a data set's sample what it can be told apart by."""
+    sample = record.source
+    if not hasattr(sample, "category"):
+        return dict(record.fields)
+    found = {key: value for key, value in sample.extra.items() if isinstance(value, (str, int))}
+    return {**found, "category": sample.category} if sample.category else found
+
+
+def refuse_unknown_field(option: str, field: str, known: Mapping[str, Any], name: str) -> InputError:
+    """That no record of a set has a field, with the closest that some have."""
+    hint = did_you_mean(field, known, f"there are {', '.join(known)}" if known else "they have no other")
+    return InputError(f"{option} {field!r}: no record of {name} has that field; {hint}")

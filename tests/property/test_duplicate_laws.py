@@ -1,0 +1,117 @@
+"""Laws of plans and questions up to values: what keeps a record in its group, and what takes it out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from planner_eval.datasets.duplicates import WAYS, Item, Keys, alike, clusters, groups, shared
+from planner_eval.datasets.questions import question_template, question_words
+from planner_eval.plan.canonical import same
+from planner_eval.plan.digest import Classes
+from planner_eval.plan.model import Plan, Ref, Unresolved, Value
+from planner_eval.plan.walk import map_leaves
+from tests.plant import topological
+from tests.property.test_comparison_laws import arguments_reversed, plans
+
+WORDS = st.lists(
+    st.sampled_from(["find", "a", "hotel", "near", "the", "sea", "with", "cheap", "rooms"]), min_size=1
+)
+NUMBERS = st.integers(0, 10**9).map(str)
+
+
+def other_values(original: Plan, random: Random) -> Plan:
+    """The plan with every literal another one, references as they are."""
+
+    def changed(leaf: Value) -> Value:
+        return leaf if isinstance(leaf, (Ref, Unresolved)) else f"other {random.randrange(10**6)}"
+
+    calls = tuple(
+        replace(call, arguments=tuple((name, map_leaves(changed, value)) for name, value in call.arguments))
+        for call in original.calls
+    )
+    return replace(original, calls=calls)
+
+
+@given(plans(), st.integers(0, 10**6))
+def test_labels_orders_and_values_keep_the_class(one: Plan, seed: int) -> None:
+    classes = Classes(values=False)
+    moved = topological(arguments_reversed(one), Random(seed))
+    assert moved is not None
+    assert classes.of(moved) == classes.of(one) == classes.of(other_values(moved, Random(seed)))
+    assert classes.unproved == 0
+
+
+@given(plans(), st.data())
+def test_another_tool_leaves_the_class(one: Plan, data: st.DataObject) -> None:
+    assume(one.calls)
+    at = data.draw(st.integers(0, len(one.calls) - 1))
+    calls = [*one.calls]
+    calls[at] = replace(calls[at], name=f"{calls[at].name} other")
+    classes = Classes(values=False)
+    assert classes.of(one) != classes.of(replace(one, calls=tuple(calls)))
+
+
+@given(plans(), plans())
+def test_classes_with_values_are_sameness(one: Plan, other: Plan) -> None:
+    classes = Classes()
+    assert (classes.of(one) == classes.of(other)) is same(one, other)
+
+
+@given(WORDS, NUMBERS, NUMBERS)
+def test_another_number_keeps_the_template_and_another_word_does_not(
+    words: list[str], one: str, other: str
+) -> None:
+    text = " ".join(words)
+    assert question_template(f"{text} {one}") == question_template(f"{text} {other}")
+    assert question_template(f"{text} {one}") != question_template(f"{text} lamp")
+
+
+@given(st.text())
+def test_any_text_has_a_template_that_equal_words_share(text: str) -> None:
+    assert (
+        question_template(text) == question_template(question_words(text)) == question_template(f" {text}\n")
+    )
+
+
+ITEMS = st.lists(
+    st.builds(Item, st.none() | plans(2), st.none() | st.sampled_from(["a 1", "a 2", "b", "B", "b "])),
+    max_size=8,
+)
+
+
+@given(ITEMS, ITEMS)
+def test_figures_groups_and_clusters_say_the_same(ours: list[Item], theirs: list[Item]) -> None:
+    keys = Keys()
+    side, other = keys.read(ours), keys.read(theirs)
+    for one, both in zip(alike(side), shared(side, other), strict=True):
+        found = groups(side, one.way)
+        assert one.groups == len(found)
+        assert one.records == sum(len(group.records) for group in found)
+        numbers = clusters(side, one.way)
+        assert len(set(numbers)) == len(numbers) - one.records + one.groups
+        assert all(len({numbers[at] for at in group.records}) == 1 for group in found)
+        across = groups(side, one.way, other)
+        assert (both.groups, both.records) == (len(across), sum(len(group.records) for group in across))
+        assert both.others == sum(len(group.others) for group in across)
+    assert sum(one.nearest or 0 for one in shared(side, other)) <= len(ours)
+
+
+@given(ITEMS)
+def test_what_is_alike_in_a_closer_way_is_alike_in_wider_ones(items: list[Item]) -> None:
+    side = Keys().read(items)
+    known = {way: side.keys(way) for way in WAYS}
+    wider = {
+        "same": ("template", "words", "values"),
+        "template": ("query", "plan"),
+        "words": ("query",),
+        "values": ("plan",),
+    }
+    for way, those in wider.items():
+        for at, key in enumerate(known[way]):
+            for before, earlier in enumerate(known[way][:at]):
+                if key is not None and key == earlier:
+                    assert all(known[each][at] == known[each][before] for each in those)
