@@ -127,7 +127,7 @@ def test_the_summary_is_appended_in_full(pairs: tuple[Path, Path], tmp_path: Pat
 
 
 def test_the_summary_never_grows_beyond_what_github_takes(tmp_path: Path) -> None:
-    many = 20_000
+    many = 8_000
     preds = jsonl(tmp_path / "p.jsonl", *({"id": str(at), "output": f"f{at}(x={at})"} for at in range(many)))
     golds = jsonl(tmp_path / "g.jsonl", *({"id": str(at), "gold": "f()"} for at in range(many)))
     file = tmp_path / "summary.md"
