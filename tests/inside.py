@@ -17,7 +17,7 @@ from planner_eval.dialects import table as notations
 
 
 def planeval(
-    *argv: str, text: str | bytes = "", cwd: Path | None = None, **environment: str
+    *argv: object, text: str | bytes = "", cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """What ``planeval`` of ``tests/test_cli.py`` gives, without an interpreter of its own."""
     from planner_eval.cli import run
@@ -26,7 +26,7 @@ def planeval(
     streams, added = (sys.argv, sys.stdin, sys.stdout, sys.stderr), dict(notations._added)
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
     with contextlib.chdir(cwd or Path.cwd()), mock.patch.dict(os.environ, environment):
-        sys.argv, sys.stdin = ["planeval", *argv], io.TextIOWrapper(io.BytesIO(typed), "utf-8")
+        sys.argv, sys.stdin = ["planeval", *map(str, argv)], io.TextIOWrapper(io.BytesIO(typed), "utf-8")
         sys.stdout, sys.stderr = out, err
         try:
             code = run()

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 import planner_eval as pe
 from planner_eval.catalogs.parts import Parts
 from planner_eval.catalogs.schema import type_of
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 PERSON = {
     "type": "object",

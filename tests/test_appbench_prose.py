@@ -13,7 +13,7 @@ import pytest
 from planner_eval.base.errors import ParseError, PlanevalError
 from planner_eval.dialects.read import parse, write
 from planner_eval.plan.canonical import same
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 PLAN = """Hotels: [h, price = search(#city='Lyon', #name='Ann's Inn')]
 Trips: [t = book(#hotel=h, #price=price), pay(#for=t)]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 SAMPLES = ROOT / "data" / "samples"
 

@@ -19,7 +19,7 @@ from planner_eval.benchmarks.report import Cell, Report
 from planner_eval.datasets.appbench import read_appbench
 from planner_eval.datasets.sample import Sample
 from planner_eval.dialects.read import parse
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 NAMES = (
     "app_hit_f1",

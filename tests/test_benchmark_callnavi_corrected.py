@@ -21,7 +21,7 @@ from planner_eval.datasets.callnavi import read_callnavi
 from planner_eval.datasets.sample import Sample
 from planner_eval.llm import JudgeRequest, ScriptedJudge
 from tests.conftest import ROOT
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 names = st.sampled_from(["findFlight", "payFlight", "listCards", "getRate"])
 leaves = st.one_of(

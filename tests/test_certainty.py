@@ -24,7 +24,8 @@ from planner_eval.scoring.intervals import intervals, proportion
 from tests import certainty
 from tests.certainty import KINDS, SIZES, drawn, ours, ours_of_two
 from tests.conftest import ROOT
-from tests.test_cli import planeval
+from tests.inside import planeval
+from tests.test_cli import planeval as started
 
 PAGE = ROOT / "docs" / "comparison.md"
 
@@ -268,13 +269,13 @@ def test_the_order_of_records_changes_no_byte_of_a_report(more: tuple[str, ...],
         ("score", systems[0], gold, "--by", "level", "--format", "md", *more),
         ("compare", *systems, "--gold", gold, "--format", "csv", *more),
     ]
-    before = [planeval(*argv).stdout for argv in asked]
+    before = [started(*argv).stdout for argv in asked]
     random = Random(1)
     for files in ([systems[0]], [*systems, gold]):
         for file in files:
             shuffled(file, random)
         for argv, expected in zip(asked, before, strict=True):
-            assert planeval(*argv).stdout == expected
+            assert started(*argv).stdout == expected
 
 
 # ---------------------------------------------------------------- clusters
@@ -330,7 +331,7 @@ def test_a_record_in_no_cluster_is_named(tmp_path: Path) -> None:
         ("score", systems[0], gold, "--jobs", "2", "-o", run),
         ("compare", *systems, "--gold", gold),
     ):
-        done = planeval(*argv, "--cluster", "talk")
+        done = started(*argv, "--cluster", "talk")
         assert (done.returncode, done.stdout) == (2, "")
         assert "--cluster 'talk': the gold record of 'q7' has no field 'talk'" in done.stderr
 
@@ -341,7 +342,7 @@ def test_runs_keep_their_clusters(tmp_path: Path) -> None:
     runs = [f"{tmp_path}/{name}" for name in "ab"]
     for system, run, jobs in zip(systems, runs, ("1", "2"), strict=True):
         how = ("--jobs", jobs, "--part", "7", "--by", "level", "-o", f"{run}/")
-        assert planeval("score", system, gold, *metrics, "--cluster", "talk", *how).returncode == 0
+        assert started("score", system, gold, *metrics, "--cluster", "talk", *how).returncode == 0
     files = planeval(
         "compare",
         *systems,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import inside
 from tests.conftest import ROOT
 from tests.dataserver import serving
 
@@ -19,14 +19,7 @@ SAMPLES = ROOT / "data" / "samples"
 
 
 def planeval(*argv: str, cache: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "planner_eval", "data", *argv],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        stdin=subprocess.DEVNULL,
-        env={**os.environ, "PLANEVAL_CACHE": str(cache)},
-    )
+    return inside.planeval("data", *argv, PLANEVAL_CACHE=str(cache))
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ from planner_eval.prediction.setup import Setup
 from planner_eval.prediction.visible import Task
 from tests.grammar_walk import GbnfWalk, SchemaWalk
 from tests.modelserver import Answer, ModelServer, message
-from tests.test_predict import planeval, task_file
+from tests.test_predict import here as planeval
+from tests.test_predict import task_file
 
 
 @pytest.fixture

@@ -15,10 +15,10 @@ from planner_eval.plan.canonical import Numbered
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
 from planner_eval.records.rows import Spans, diff_data
 from tests.build import edges, plan
+from tests.inside import planeval
 from tests.plant import KINDS, Planted
 from tests.plant_roots import ROOTS
 from tests.real_plans import real_plans
-from tests.test_cli import planeval
 
 PAIRS = json.loads(resources.read("data/selftest/plan_pairs.json"))
 

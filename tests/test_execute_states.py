@@ -17,8 +17,9 @@ from planner_eval.execution.collect import begin, collect
 from planner_eval.execution.load import execute_file
 from planner_eval.execution.program import Start, compile_plan
 from planner_eval.worlds import CallError, World
+from tests.inside import planeval
 from tests.pages import Page
-from tests.test_cli import planeval
+from tests.test_cli import planeval as started
 
 TOOLS = """
 class Desk:
@@ -112,7 +113,7 @@ def test_runs_in_parts_and_seeds_begin_in_the_records_state(tools: Path) -> None
     plans = lines(tools.parent / "plans.jsonl", *rows)
     argv = ["execute", plans, "--tools", f"{tools}:Desk", "--state", "--format", "jsonl"]
     for more in ([], ["--jobs", "2", "--part", "3"], ["--concurrency", "3"]):
-        found = [json.loads(line) for line in planeval(*argv, *more).stdout.splitlines()]
+        found = [json.loads(line) for line in started(*argv, *more).stdout.splitlines()]
         assert [outcome(row) for row in found] == [
             (["1", n], {"rows": {"y": n, "x": "1"}}) for n in range(12)
         ]

@@ -23,6 +23,7 @@ from planner_eval.plan.link import link
 from planner_eval.plan.model import Plan, RawPlan, RawRef, RawTemplate, references
 from planner_eval.records.files import read_file
 from tests.conftest import ROOT, examples, reference_folder
+from tests.inside import planeval
 
 LIMITS = Limits()
 NAMED = ("json", "appbench", "nestful")
@@ -301,12 +302,6 @@ def test_what_the_grammar_does_not_take_is_said() -> None:
 
 
 # ---------------------------------------------------------------- through the command line
-def planeval(*argv: str, text: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "planner_eval", *argv], input=text, capture_output=True, text=True, timeout=60
-    )
-
-
 def test_the_command_line_shows_places() -> None:
     done = planeval("parse", "-", "--grammar", text=PLAN)
     assert done.returncode == 0, done.stderr

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from planner_eval.benchmarks.registry import BENCHMARKS
 from planner_eval.llm import JudgeRequest, ScriptedJudge
 from planner_eval.llm.templates import Prompted, PromptFile, fill, read_templates
 from planner_eval.verbs.benchmark import score_benchmark
+from tests import inside
 from tests.conftest import ROOT
 from tests.test_judge import ASK, Server, completion, endpoint, server
 
@@ -32,9 +31,7 @@ def asking(name: str) -> tuple[str, ...]:
 
 
 def planeval(*argv: str, command: str = "score") -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"OPENAI_API_KEY": "key"}
-    whole = [sys.executable, "-m", "planner_eval", command, *argv]
-    return subprocess.run(whole, capture_output=True, text=True, env=environment)
+    return inside.planeval(command, *argv, OPENAI_API_KEY="key")
 
 
 def judged(name: str, server: Server, *more: str) -> subprocess.CompletedProcess[str]:

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.base.text import closest, did_you_mean, one_line, shortened
 from planner_eval.plan.topological import circles, generations, stuck
+from tests import inside
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "planner_eval"
@@ -30,7 +31,7 @@ WORKER = ("execution/core.py", "execution/wire.py")
 
 
 def planeval(*argv: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "planner_eval", *argv], capture_output=True, text=True)
+    return inside.planeval(*argv)
 
 
 def sources(pattern: str) -> set[str]:

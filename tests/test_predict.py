@@ -42,8 +42,8 @@ def planeval(*argv: str, **more: Any) -> subprocess.CompletedProcess[str]:
     )
 
 
-def refused(*argv: str) -> subprocess.CompletedProcess[str]:
-    """What planeval says before it asks anything: in this process, for there are many such calls."""
+def here(*argv: str) -> subprocess.CompletedProcess[str]:
+    """The same in this process."""
     return inside.planeval(*argv, cwd=ROOT, OPENAI_API_KEY="sk-secret-of-mine", COLUMNS="110")
 
 
@@ -519,7 +519,7 @@ def test_a_task_that_cannot_be_asked_is_a_row(tmp_path: Path) -> None:
 def test_what_can_be_known_is_said_before_anything_is_asked(
     argv: list[str], said: str, tmp_path: Path
 ) -> None:
-    done = refused("predict", *argv, "--model", "m", "-o", str(tmp_path / "run"))
+    done = here("predict", *argv, "--model", "m", "-o", str(tmp_path / "run"))
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
     assert "Traceback" not in done.stderr
@@ -567,7 +567,7 @@ def test_what_the_run_itself_sets_cannot_be_set(
 ) -> None:
     run = tmp_path / "run"
     asked = ["--dry-run"] if dry else ["--model", "m", "--url", server.url, "-o", str(run)]
-    done = refused("predict", task_file(tmp_path / "tasks.jsonl", 1), *asked, *argv)
+    done = here("predict", task_file(tmp_path / "tasks.jsonl", 1), *asked, *argv)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert said in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr

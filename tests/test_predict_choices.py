@@ -37,7 +37,7 @@ from tests.prediction_samples import (
     through,
     without_gold,
 )
-from tests.test_predict import planeval
+from tests.test_predict import here as planeval
 from tests.test_prediction import scripted
 
 SAMPLES = folder("data") / "samples"

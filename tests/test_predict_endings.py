@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.modelserver import Answer, ModelServer, message
-from tests.test_predict import planeval
+from tests.test_predict import here as planeval
 
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}
 TOOLS = [

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.modelserver import Answer, ModelServer, message
-from tests.test_predict import planeval
+from tests.test_predict import here as planeval
 from tests.test_predict_endings import CITIES, TOOLS, calls, city_of, figure, predicted, rows, tasks, written
 
 

@@ -15,7 +15,7 @@ from planner_eval.dialects import find as search
 from planner_eval.plan.canonical import same
 from planner_eval.plan.outline import outline
 from tests.fuzz_files import run
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 CALLS = (
     "a = f(#x='1', #y='it')\nb = g(#z=a, #n=2)",

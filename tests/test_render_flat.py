@@ -18,7 +18,7 @@ from planner_eval.drawing.places import in_written_order
 from planner_eval.drawing.scene import ROW, Box, Scene, flat_rows
 from planner_eval.plan.model import Call, Plan
 from tests.conftest import examples
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 WRITTEN = [form for form in ("svg", "dot", "mermaid", "text", "boxes") if form in FORMATS]
 

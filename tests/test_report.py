@@ -26,6 +26,7 @@ from planner_eval.reports.stored import METRICS as STORED
 from planner_eval.reports.stored import StoredJob
 from planner_eval.verbs.report_runs import of_run
 from planner_eval.verbs.scoring import scoring_job
+from tests import inside
 from tests.conftest import ROOT
 from tests.pages import Page
 from tests.plant import KINDS
@@ -37,7 +38,12 @@ OPENAI = tuple(f"docs/examples/openai/{name}.jsonl" for name in ("small", "large
 POSITION = ("--pair", "position")
 
 
-def planeval(*argv: str | Path, cwd: Path = ROOT, **env: str) -> subprocess.CompletedProcess[str]:
+def planeval(*argv: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return inside.planeval(*map(str, argv), cwd=cwd)
+
+
+def started(*argv: str | Path, cwd: Path = ROOT, **env: str) -> subprocess.CompletedProcess[str]:
+    """In a process of its own, whose hash seed is another, and which may start more."""
     command = [sys.executable, "-m", "planner_eval", *map(str, argv)]
     return subprocess.run(
         command, capture_output=True, text=True, cwd=cwd, env={**os.environ, **env}, encoding="utf-8"
@@ -298,7 +304,7 @@ def test_two_runs_show_the_causes_that_one_was_scored_with(clustered: Path) -> N
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path, planted: Path) -> None:
     argv = ("report", planted / "pred.jsonl", "--gold", planted / "gold.jsonl", "--quiet")
     pages = [
-        planeval(*argv, *more, PYTHONHASHSEED=seed).stdout
+        started(*argv, *more, PYTHONHASHSEED=seed).stdout
         for seed, more in (
             ("1", ()),
             ("2", ("--jobs", "1", "--part", "7")),
@@ -319,8 +325,8 @@ def kept(tmp_path_factory: pytest.TempPathFactory, planted: Path) -> Path:
         one["alternatives"] = ["f(#x='1')"]
     (home / "gold.jsonl").write_text("".join(json.dumps(one) + "\n" for one in golds), encoding="utf-8")
     argv = ("diff", "pred.jsonl", "gold.jsonl", "--part", "5", "--jobs", "2", "-o", "run/")
-    assert planeval(*argv, cwd=home).returncode == 1
-    done = planeval("report", "run", "-o", "page.html", cwd=home)
+    assert started(*argv, cwd=home).returncode == 1
+    done = started("report", "run", "-o", "page.html", cwd=home)
     assert done.returncode == 0, done.stderr
     assert_tells(Page.of(home / "page.html"), told("pred.jsonl", "gold.jsonl", cwd=home))
     return home
@@ -330,7 +336,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory, planted: Path) -> Path:
 def test_a_page_of_a_run_is_the_same_for_any_workers_and_any_cut(jobs: int, part: int, kept: Path) -> None:
     """Parts begin anywhere between those of the run: each finds its rows."""
     more = ("--jobs", str(jobs), "--part", str(part), "--record-deadline", "30", "--quiet")
-    done = planeval("report", "run", *more, cwd=kept, PYTHONHASHSEED=str(part % 100))
+    done = started("report", "run", *more, cwd=kept, PYTHONHASHSEED=str(part % 100))
     assert done.returncode == 0, done.stderr
     assert done.stdout == (kept / "page.html").read_text(encoding="utf-8")
 

@@ -21,7 +21,7 @@ from planner_eval.comparison.sentences import WIDTH
 from planner_eval.plan.model import Call, Plan
 from planner_eval.scoring.row_formats import MOST, diff_text
 from tests.conftest import ROOT
-from tests.test_cli import planeval
+from tests.inside import planeval
 from tests.test_compared import COUNT, POLICIES, pair
 
 CASES = sorted((ROOT / "tests" / "told").glob("*.txt"))

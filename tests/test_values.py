@@ -22,7 +22,7 @@ from planner_eval.policy.file import load_policy
 from planner_eval.policy.rule import COMPARE, Rule
 from planner_eval.policy.values import LEAVES, blankless, casefold, dates, numbers, times
 from tests.conftest import ROOT, examples
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 CASES = [
     json.loads(line)

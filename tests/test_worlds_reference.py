@@ -66,13 +66,14 @@ def test_every_gold_plan_runs_to_the_end_and_twice_to_the_same_state(reference: 
             before = one.dump()
             trace = execute(plan, one)
             execute(plan, other)
-            assert one.dump() == other.dump(), f"{key}: the same seed and plan, another state"
+            after = one.dump()
+            assert after == other.dump(), f"{key}: the same seed and plan, another state"
             if any(call.status != "ok" for call in trace.calls):
                 failed[key] = [(call.tool, call.status, str(call.error)) for call in trace.calls]
                 continue
             assert all(call.value for call in trace.calls), f"{key}: a search of gold finds nothing"
             acts = any(base().definition.find(call.name, call.app).acts for call in plan.calls)
-            assert acts == (one.dump() != before), f"{key}: the state changes exactly when a call acts"
+            assert acts == (after != before), f"{key}: the state changes exactly when a call acts"
     assert failed.keys() == BROKEN.keys(), {key: failed[key] for key in failed.keys() - BROKEN.keys()}
 
 

@@ -22,10 +22,10 @@ from planner_eval.plan.model import Call, Plan
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from tests import test_compared, test_tangled
 from tests.conftest import examples
+from tests.inside import planeval
 from tests.plant import in_order, producers_first
 from tests.property.test_comparison_laws import plans
 from tests.test_align import changed, random_plan
-from tests.test_cli import planeval
 
 OF_ORDER = {name for name, metric in METRICS.items() if metric.group == "order"}
 OF_PLACES = {"worfbench_chain", "worfbench_graph"}  # published so
