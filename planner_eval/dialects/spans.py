@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from planner_eval.base.errors import ParseError
@@ -188,45 +188,6 @@ def inside(data: Any, *way: str) -> Any:
     return data
 
 
-# ---------------------------------------------------------------- what a model said
-def messages_of(items: list[dict[str, Any]]) -> list[Any] | None:
-    """The messages of the model's spans in a trace, in time; None where there are none, or spans of tools.
-
-    Where a trace has spans of the tools' runs, those are the calls.
-
-    >>> said = '[{"role": "assistant", "parts": []}]'
-    >>> messages_of([{"attributes": {"gen_ai.output.messages": said}}])
-    [{'role': 'assistant', 'parts': []}]
-    """
-    for item in items:
-        if not item.keys().isdisjoint(SIGNS):
-            break
-    else:
-        return None
-    spans = in_time([span for span in objects(items) if "attributes" in span])
-    trees = [tree(span) for span in spans]
-    if tools_run(items):
-        return None
-    found: list[Any] = []
-    heard: list[Any] = []
-    for span, there in zip(spans, trees, strict=True):
-        said, before = _said(there), _listed(inside(there, "gen_ai", "input", "messages"))
-        if said is None:
-            said, before = _inferred(there, "output_messages"), _inferred(there, "input_messages")
-        if said is None and inside(there, "openinference", "span", "kind") == "LLM":
-            status = span.get("status")
-            if isinstance(status, dict) and "ERROR" in str(status.get("status_code", status.get("code"))):
-                said = [{"error": status.get("description") or status.get("message") or "status ERROR"}]
-        if said is not None:  # several are choices
-            found += said if len(said) < 2 else [{"choices": [{"message": one} for one in said]}]
-            heard = [m for m in before or () if isinstance(m, dict) and m.get("role") in ("tool", "function")]
-    return [*found, *heard] if found else None
-
-
-SIGNS = frozenset({"attributes", "resourceSpans", "scopeSpans", "spans", "data"})
-"""Keys of which the objects of all traces have one."""
-
-
 def tools_run(items: list[dict[str, Any]]) -> bool:
     """Whether spans of the tools' runs are among the spans of a trace.
 
@@ -251,67 +212,6 @@ def _is_tool(span: dict[str, Any]) -> bool:
     )
 
 
-def _said(there: dict[str, Any]) -> list[Any] | None:
-    """The messages of OpenTelemetry's span of a model, in today's attribute or in the older numbered ones."""
-    said = _listed(inside(there, "gen_ai", "output", "messages"))
-    older = inside(there, "gen_ai", "completion")
-    if said is None and isinstance(older, dict):
-        said = [
-            {**message, "tool_calls": _listed(message.get("tool_calls")) or []}
-            for message in older.values()
-            if isinstance(message, dict)
-        ]
-    return said
-
-
-def _inferred(there: dict[str, Any], key: str) -> list[Any] | None:
-    """The messages of OpenInference's span of a model."""
-    entries = _listed(inside(there, "llm", key))
-    if entries is None:
-        return None
-    return [_message(inside(entry, "message") or entry) for entry in entries if isinstance(entry, dict)]
-
-
-def _message(given: Any) -> dict[str, Any]:
-    message = _nested(given) if isinstance(given, dict) else {}
-    calls = [inside(entry, "tool_call") or entry for entry in _listed(message.get("tool_calls")) or ()]
-    parts = [inside(entry, "message_content") or entry for entry in _listed(message.get("contents")) or ()]
-    found: dict[str, Any] = {
-        key: message[key] for key in ("role", "content", "tool_call_id", "name") if key in message
-    }
-    if parts and "content" not in found:
-        found["content"] = parts
-    if calls:
-        found["tool_calls"] = [_nested(call) if isinstance(call, dict) else call for call in calls]
-    if isinstance(message.get("function_call_name"), str):
-        arguments = message.get("function_call_arguments_json", "")
-        found["function_call"] = {"name": message["function_call_name"], "arguments": arguments}
-    return found
-
-
-def _nested(given: dict[str, Any]) -> dict[str, Any]:
-    """An object whose keys may be ways: ``{"function.name": "f"}``, and may begin with what it is."""
-    found = tree({"attributes": given})
-    return next((found[key] for key in ("message", "tool_call") if isinstance(found.get(key), dict)), found)
-
-
-def _listed(given: Any) -> list[Any] | None:
-    """A list, written as one, as an object of numbers or as JSON text; None where it is none of them."""
-    if isinstance(given, str):
-        try:
-            values = loads(given, Limits())
-        except ParseError:
-            return None
-        given = values[0] if len(values) == 1 else values
-    if isinstance(given, dict) and given and all(key.isdecimal() for key in given):
-        return [given[key] for key in sorted(given, key=lambda key: (len(key), key))]
-    return given if isinstance(given, list) else None
-
-
-CUT = "trace.cut"
-"""The ``object`` of what stands in a trace for spans of it that its file holds only in part."""
-
-
 def is_span(item: dict[str, Any]) -> bool:
     """Whether an object is a span of a trace, or holds spans.
 
@@ -320,7 +220,7 @@ def is_span(item: dict[str, Any]) -> bool:
     """
     if _SPANS.isdisjoint(item):
         held = item.get("data")
-        return item.get("object") in ("trace", CUT) or (
+        return item.get("object") == "trace" or (
             isinstance(held, dict) and "info" in item and isinstance(held.get("spans"), list)
         )
     return any(isinstance(item.get(key), (dict, list)) for key in _SPANS) and "calls" not in item
@@ -331,6 +231,10 @@ _SPANS = frozenset(
 )
 
 
+SIGNED = ('"attributes"', '"span_data"', '"resourceSpans"', '"resource_spans"')
+"""What stands in the text of each trace: most texts are none, and are not decoded to know that."""
+
+
 def trace_of(item: dict[str, Any]) -> str | None:
     """The trace that a span belongs to; None where it does not say."""
     context = item.get("context")
@@ -339,3 +243,61 @@ def trace_of(item: dict[str, Any]) -> str | None:
     if found is None and item.get("object") == "trace":  # what the Agents SDK exports before the spans
         found = item.get("id")
     return found if isinstance(found, str) and found else None
+
+
+def by_trace(items: Iterable[dict[str, Any]]) -> dict[str | None, list[dict[str, Any]]]:
+    """Spans by the trace that they belong to, in the order in which the traces are met.
+
+    Args:
+        items: Spans, and objects that hold some.
+
+    >>> list(by_trace([{"traceId": "a", "attributes": {}}, {"traceId": "b", "attributes": {}}]))
+    ['a', 'b']
+    """
+    found: dict[str | None, list[dict[str, Any]]] = {}
+    for item in items:
+        own = _own_name(item)
+        for span in spans_in(item) or [item]:
+            found.setdefault(trace_of(span) if own is None else own, []).append(span)
+    return found
+
+
+def _listed(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+    """The objects of lists in lists."""
+    if isinstance(data, dict):
+        yield data
+    elif isinstance(data, list) and depth <= DEPTH:
+        for item in data:
+            yield from _listed(item, depth + 1)
+
+
+def _own_name(item: dict[str, Any]) -> str | None:
+    """The id under which MLflow shows a trace, which is not that of its spans."""
+    info = item.get("info")
+    named = info.get("trace_id") if isinstance(info, dict) else None
+    return named if isinstance(named, str) and named else None
+
+
+def refuse_several(data: Any) -> None:
+    """Calls of different runs are no plan together, and say nothing of each other.
+
+    Args:
+        data: A trace, as JSON data.
+
+    Raises:
+        ParseError: its spans are of several traces.
+
+    >>> span = {"name": "execute_tool f", "attributes": {}}
+    >>> refuse_several([span | {"traceId": "a"}, span | {"traceId": "b"}])
+    Traceback (most recent call last):
+    planner_eval.base.errors.ParseError: found spans of 2 traces, expected those of one: runs are no plan \
+together; in a file of spans alone each trace is a record
+    """
+    traces = by_trace(item for item in _listed(data) if spans_in(item))
+    count = len(traces.keys() - {None})  # one that does not say its own may be of any
+    if count > 1:
+        raise ParseError(
+            f"found spans of {count:,} traces, expected those of one: runs are no plan together; in a file "
+            "of spans alone each trace is a record",
+            code="parse.traces",
+        )

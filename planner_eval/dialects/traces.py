@@ -21,6 +21,7 @@ from planner_eval.dialects.spans import (
     inside,
     linked,
     read_arguments,
+    refuse_several,
     spans_in,
     tools_run,
     tree,
@@ -36,6 +37,8 @@ def dialect(row: Wrapper) -> Dialect:
 
     def read_data(data: Any, limits: Limits, places: Places | None = None) -> RawPlan:
         notes: list[Diagnostic] = []
+        if row.shape in _SIGNS:
+            refuse_several(data)
         items = in_time(list(find(data)))
         check_calls(len(items), limits)
         calls = tuple(call_of(item, i, notes) for i, item in enumerate(items))

@@ -69,11 +69,6 @@ def _missing(run: Run) -> Iterator[str]:
         names = ", ".join(shortened(span.name, _SHOWN) for span in open_ones[:3])
         some = counted(len(open_ones), "span")
         yield f"{some} did not end ({names}): the run was cut off, or its end was not exported"
-    if run.cut:
-        yield (
-            f"{counted(run.cut, 'piece')} of it cannot be read in the file, and what stood there is lost; "
-            "export it again"
-        )
     if run.repeated:
         yield f"{counted(run.repeated, 'span')} stand twice in the file and are counted once"
 
