@@ -21,6 +21,7 @@ from planner_eval.base.limits import Limits, Span
 from planner_eval.dialects.begun import begun
 from planner_eval.dialects.beside import blank
 from planner_eval.dialects.blocks import Late
+from planner_eval.dialects.by_trace import refuse_several
 from planner_eval.dialects.cut import Cut, kept, opening, whole_calls
 from planner_eval.dialects.denied import is_denied
 from planner_eval.dialects.detect import may_call
@@ -32,7 +33,7 @@ from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.prompts import answered
 from planner_eval.dialects.repair import repairs
 from planner_eval.dialects.searches import Search, in_prose, requoted_lines, searched
-from planner_eval.dialects.spans import SIGNED, refuse_several
+from planner_eval.dialects.spans import SIGNED
 from planner_eval.dialects.turns import Words
 from planner_eval.dialects.views import View
 from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import loads
 from planner_eval.base.limits import Limits
 from planner_eval.dialects.json_calls import arguments_of
-from planner_eval.plan.model import Arguments
+from planner_eval.dialects.messages import plain
+from planner_eval.plan.model import Arguments, Diagnostic, RawCall
 
 DEPTH = 12
 """How deep a trace nests its spans: resource, scope, span, attribute and some to spare."""
@@ -121,6 +122,42 @@ def read_arguments(value: Any, position: int) -> Arguments:
     if isinstance(value, str) and value.lstrip()[:1] != "{":
         return (("0", value),) if value.strip() else ()
     return arguments_of(value, position, "")
+
+
+def call_of_span(
+    position: int,
+    notes: list[Diagnostic],
+    *,
+    name: str,
+    arguments: Any,
+    result: Any,
+    label: Any,
+    severity: str = "warning",
+) -> RawCall:
+    """The call that a span of a tool records.
+
+    Args:
+        position: The call's position, for messages.
+        notes: Takes that the span does not record the arguments.
+        name: The tool's name.
+        arguments: What it was given, as an object or as text; None where the span does not say.
+        result: What it answered; None where the span does not say.
+        label: The call's id; None where it has none.
+        severity: How serious it is that the arguments are not recorded.
+
+    Raises:
+        ParseError: the arguments are no object.
+    """
+    if arguments is None:
+        message = f"the span of call {position + 1} ({name}) does not record its arguments"
+        notes.append(Diagnostic("trace.no_arguments", message, severity, position))
+    return RawCall(
+        name,
+        read_arguments(arguments or {}, position),
+        label=str(label) if label is not None else None,
+        result=plain(told(result)),
+        has_result=result is not None,
+    )
 
 
 def told(result: Any) -> Any:
@@ -243,61 +280,3 @@ def trace_of(item: dict[str, Any]) -> str | None:
     if found is None and item.get("object") == "trace":  # what the Agents SDK exports before the spans
         found = item.get("id")
     return found if isinstance(found, str) and found else None
-
-
-def by_trace(items: Iterable[dict[str, Any]]) -> dict[str | None, list[dict[str, Any]]]:
-    """Spans by the trace that they belong to, in the order in which the traces are met.
-
-    Args:
-        items: Spans, and objects that hold some.
-
-    >>> list(by_trace([{"traceId": "a", "attributes": {}}, {"traceId": "b", "attributes": {}}]))
-    ['a', 'b']
-    """
-    found: dict[str | None, list[dict[str, Any]]] = {}
-    for item in items:
-        own = _own_name(item)
-        for span in spans_in(item) or [item]:
-            found.setdefault(trace_of(span) if own is None else own, []).append(span)
-    return found
-
-
-def _listed(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
-    """The objects of lists in lists."""
-    if isinstance(data, dict):
-        yield data
-    elif isinstance(data, list) and depth <= DEPTH:
-        for item in data:
-            yield from _listed(item, depth + 1)
-
-
-def _own_name(item: dict[str, Any]) -> str | None:
-    """The id under which MLflow shows a trace, which is not that of its spans."""
-    info = item.get("info")
-    named = info.get("trace_id") if isinstance(info, dict) else None
-    return named if isinstance(named, str) and named else None
-
-
-def refuse_several(data: Any) -> None:
-    """Calls of different runs are no plan together, and say nothing of each other.
-
-    Args:
-        data: A trace, as JSON data.
-
-    Raises:
-        ParseError: its spans are of several traces.
-
-    >>> span = {"name": "execute_tool f", "attributes": {}}
-    >>> refuse_several([span | {"traceId": "a"}, span | {"traceId": "b"}])
-    Traceback (most recent call last):
-    planner_eval.base.errors.ParseError: found spans of 2 traces, expected those of one: runs are no plan \
-together; in a file of spans alone each trace is a record
-    """
-    traces = by_trace(item for item in _listed(data) if spans_in(item))
-    count = len(traces.keys() - {None})  # one that does not say its own may be of any
-    if count > 1:
-        raise ParseError(
-            f"found spans of {count:,} traces, expected those of one: runs are no plan together; in a file "
-            "of spans alone each trace is a record",
-            code="parse.traces",
-        )

@@ -12,9 +12,9 @@ from typing import Any
 from planner_eval.base.errors import AnswerError
 from planner_eval.base.named import NamedTuple
 from planner_eval.dialects import spoken, wrappings
+from planner_eval.dialects.by_trace import refuse_several
 from planner_eval.dialects.messages import CALLS
 from planner_eval.dialects.openers import decoded, wrong
-from planner_eval.dialects.spans import refuse_several
 from planner_eval.dialects.spoken import messages_of
 from planner_eval.dialects.states import CUT, State, ended, refused, stopped
 from planner_eval.dialects.wrappings import opens

@@ -14,12 +14,12 @@ from planner_eval.base.jsontext import Repeated, blank_end, decode, refusal
 from planner_eval.base.later import later
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named import NamedTuple
+from planner_eval.dialects.by_trace import by_trace
 from planner_eval.dialects.many import is_listed, is_many
 from planner_eval.dialects.messages import calls_among, is_call, is_keyed, may_be_keyed
 from planner_eval.dialects.openers import ASSISTANT
 from planner_eval.dialects.spans import (
     SIGNED,
-    by_trace,
     id_of,
     is_span,
     linked,
