@@ -303,6 +303,25 @@ def test_fingerprints_stay_when_lines_move_and_files_are_renamed(tmp_path: Path)
     assert len(marks[0]) == 4  # cut, unreadable, and of the third one call too much and one missing
 
 
+def test_fingerprints_of_records_without_ids_stay_when_lines_are_inserted(tmp_path: Path) -> None:
+    tools = tmp_path / "tools.json"
+    tools.write_text(json.dumps([{"name": "f", "parameters": {}}]))
+    good, wrong, cut = {"plan": "f()"}, {"plan": "g()"}, '{"plan": "f('
+    lines = [json.dumps(good), json.dumps(wrong), cut, json.dumps(wrong)]
+    marks = []
+    for inserted in ([], [json.dumps(good)], [json.dumps(wrong)], ["no JSON"]):
+        (tmp_path / "p.jsonl").write_text("\n".join([*inserted, *lines]) + "\n")
+        argv = ("check", "p.jsonl", "--catalog", "tools.json", "--format", "sarif")
+        results = checked(planeval(*argv, folder=tmp_path).stdout)["results"]
+        marks.append({one["partialFingerprints"]["planeval/v1"] for one in results})
+        assert len(marks[-1]) == len(results)
+    assert len(marks[0]) == 3
+    assert marks[1] == marks[0]
+    assert [len(mark - marks[0]) for mark in marks[2:]] == [1, 1]
+    assert marks[0] <= marks[2]
+    assert marks[0] <= marks[3]
+
+
 def test_what_comes_from_no_file_has_no_place() -> None:
     text = (DEMO / "pred.json").read_text()
     done = subprocess.run(

@@ -187,6 +187,7 @@ CODES: dict[str, str] = {
     "parse.empty": "the text holds nothing",
     "parse.shape": "the text is valid JSON but not a plan",
     "parse.cut": "the text is cut off at its end, inside a call or right after what opens one",
+    "parse.traces": "the text holds spans of several traces, of which each is a plan",
     "parse.encoding": "the bytes are not UTF-8 text",
     "parse.crash": "work on a record ended its process, or failed in the program itself",
     "parse.deadline": "work on a record took longer than a record may take",

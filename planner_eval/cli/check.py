@@ -216,7 +216,7 @@ def _checked(
 ) -> Iterator[dict[str, Any]]:
     """A row a finding; what the reader had to say of the plan comes first."""
     from planner_eval.dialects.read import locate
-    from planner_eval.verbs.checking import empty_trace, several_traces, shown, trace_of
+    from planner_eval.verbs.checking import empty_trace, shown, trace_of
 
     try:
         plan = locate(pe.parse(record, **how))
@@ -228,9 +228,6 @@ def _checked(
     if catalog is None and trace is None:
         text = "it is no trace, and there is no catalog to check it against: give one with --catalog"
         yield _row(name, "error", "unreadable", text)
-        return
-    if trace is not None and (several := several_traces(trace)):
-        yield _row(name, "error", "unreadable", several)
         return
     said = [one for one in plan.diagnostics if trace is None or one.code != "plan.no_call"]
     for found in (*shown(said, **which), *pe.check(plan, catalog, trace=trace, **which)):

@@ -9,18 +9,19 @@ lines that hold calls, one block after another. A text in which nothing calls a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.jsontext import BLANK
+from planner_eval.base.jsontext import BLANK, loads_if_json
 from planner_eval.base.later import later
 from planner_eval.base.limits import Limits, Span
 from planner_eval.dialects.begun import begun
 from planner_eval.dialects.beside import blank
 from planner_eval.dialects.blocks import Late
+from planner_eval.dialects.by_trace import refuse_several
 from planner_eval.dialects.cut import Cut, kept, opening, whole_calls
 from planner_eval.dialects.denied import is_denied
 from planner_eval.dialects.detect import may_call
@@ -32,6 +33,7 @@ from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.prompts import answered
 from planner_eval.dialects.repair import repairs
 from planner_eval.dialects.searches import Search, in_prose, requoted_lines, searched
+from planner_eval.dialects.spans import SIGNED
 from planner_eval.dialects.turns import Words
 from planner_eval.dialects.views import View
 from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan
@@ -249,6 +251,8 @@ def _unboxed(text: str) -> str:
 def _finish(search: Search, read: list[Read]) -> Found:
     """One plan out of the blocks that were read, with notes on what was not."""
     reader = search.reader
+    if len(read) > 1:
+        _refuse_traces([reader.source[slice(*item.span)] for item in read], reader.limits)
     calls: list[RawCall] = []
     notes = [*search.notes]
     for item in read:
@@ -278,6 +282,12 @@ def _finish(search: Search, read: list[Read]) -> Found:
         notes.append(Diagnostic("dialect.mixed", message, "info"))
     notes += _ignored(reader.source, read)
     return Found(names[0], RawPlan(tuple(calls), answer, tuple(notes)), read[0].reason)
+
+
+def _refuse_traces(texts: Sequence[str], limits: Limits) -> None:
+    """Blocks that are spans of several traces are no plan together, whatever stands between them."""
+    if any(sign in text for text in texts for sign in SIGNED):
+        refuse_several([value for text in texts for value in loads_if_json(text, limits) or ()])
 
 
 def _nothing(
@@ -354,6 +364,7 @@ def find_named(dialect: Dialect, source: str, limits: Limits, *, repair: bool) -
     calls: list[RawCall] = []
     notes: list[Diagnostic] = [*search.notes]
     blocks = [block.view.strip() for block in split(View(text)) if block.fenced]
+    _refuse_traces([view.text for view in blocks], limits)
     for view in blocks or [View(text).strip()]:
         found = _read_named(dialect, view, limits, repair=repair)
         if found is not None and found.calls:

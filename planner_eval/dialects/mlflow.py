@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from planner_eval.dialects.messages import plain
-from planner_eval.dialects.spans import attributes_of, read_arguments, spans_in, told, unquoted
+from planner_eval.dialects.spans import attributes_of, call_of_span, spans_in, unquoted
 from planner_eval.dialects.writing import Written
 from planner_eval.plan.model import Diagnostic, Plan, RawCall
 
@@ -35,20 +35,16 @@ def tool_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> R
         ParseError: its arguments are no object.
     """
     attributes = attributes_of(item)
-    name = str(item.get("name", ""))
-    given = unquoted(attributes.get("mlflow.spanInputs"))
-    if given is None:
-        message = f"the span of call {position + 1} ({name}) does not record its arguments"
-        notes.append(Diagnostic("trace.no_arguments", message, "warning", position))
-    result = attributes.get("mlflow.spanOutputs")
-    label = unquoted(attributes.get("tool_call_id"))
-    return RawCall(
-        name,
-        read_arguments(given or {}, position),
-        label=str(label) if label is not None else None,
-        result=plain(told(unquoted(result))),
-        has_result=result is not None,
+    output = attributes.get("mlflow.spanOutputs")
+    call = call_of_span(
+        position,
+        notes,
+        name=str(item.get("name", "")),
+        arguments=unquoted(attributes.get("mlflow.spanInputs")),
+        result=unquoted(output),
+        label=unquoted(attributes.get("tool_call_id")),
     )
+    return replace(call, has_result=output is not None)  # null is an answer: it is written as text
 
 
 def write_tools(plan: Plan) -> str:

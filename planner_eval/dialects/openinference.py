@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from planner_eval.dialects.messages import plain
-from planner_eval.dialects.spans import inside, read_arguments, spans_in, told, tree
+from planner_eval.dialects.spans import call_of_span, inside, spans_in, tree
 from planner_eval.dialects.writing import Written
 from planner_eval.plan.model import Diagnostic, Plan, RawCall
 
@@ -40,25 +39,23 @@ def tool_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> R
         ParseError: its arguments are no object.
     """
     there = tree(item)
-    name = str(inside(there, "tool", "name") or item.get("name") or "")
     arguments, result = (
         None if value == _HIDDEN else value
         for value in (inside(there, "input", "value"), inside(there, "output", "value"))
     )
-    if arguments is None:
-        # LangChain's instrumentation writes nothing where a tool takes nothing, and the answer beside it.
-        severity = "warning" if result is None or inside(there, "input", "value") == _HIDDEN else "info"
-        message = f"the span of call {position + 1} ({name}) does not record its arguments"
-        notes.append(Diagnostic("trace.no_arguments", message, severity, position))
     label = next(
         (inside(there, *way) for way in (("tool", "id"), ("tool_call", "id")) if inside(there, *way)), None
     )
-    return RawCall(
-        name,
-        read_arguments(arguments or {}, position),
-        label=str(label) if label is not None else None,
-        result=plain(told(result)),
-        has_result=result is not None,
+    # LangChain's instrumentation writes no arguments where a tool takes none, and the answer beside them.
+    hidden = result is None or inside(there, "input", "value") == _HIDDEN
+    return call_of_span(
+        position,
+        notes,
+        name=str(inside(there, "tool", "name") or item.get("name") or ""),
+        arguments=arguments,
+        result=result,
+        label=label,
+        severity="warning" if hidden else "info",
     )
 
 

@@ -11,10 +11,11 @@ from typing import Any
 
 from planner_eval.base.errors import AnswerError
 from planner_eval.base.named import NamedTuple
-from planner_eval.dialects import spans, wrappings
+from planner_eval.dialects import spoken, wrappings
+from planner_eval.dialects.by_trace import refuse_several
 from planner_eval.dialects.messages import CALLS
 from planner_eval.dialects.openers import decoded, wrong
-from planner_eval.dialects.spans import messages_of
+from planner_eval.dialects.spoken import messages_of
 from planner_eval.dialects.states import CUT, State, ended, refused, stopped
 from planner_eval.dialects.wrappings import opens
 from planner_eval.plan.model import Diagnostic
@@ -62,7 +63,7 @@ def may_talk(data: Any) -> bool:
     return signed
 
 
-_SIGNS = wrappings.SIGNS | spans.SIGNS
+_SIGNS = wrappings.SIGNS | spoken.SIGNS
 
 
 def talk_of(data: Any) -> Talk | None:
@@ -73,7 +74,7 @@ def talk_of(data: Any) -> Talk | None:
 
     Raises:
         AnswerError: there is no turn of the assistant.
-        ParseError: a part of it is of another shape than its kind has.
+        ParseError: a part of it is of another shape than its kind has; or its spans are of several traces.
 
     >>> talk_of({"choices": [{"finish_reason": "stop", "message": {"content": "No."}}]}).turns[0].words
     'No.'
@@ -86,6 +87,7 @@ def talk_of(data: Any) -> Talk | None:
         said = messages_of(items)
         if said is None:
             return None
+        refuse_several(items)
         items = said
     walk = Walk()
     walk.all(items, 0)

@@ -11,12 +11,14 @@ from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import Places
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects import mlflow
+from planner_eval.dialects.by_trace import refuse_several
 from planner_eval.dialects.dialect import Data, Dialect
 from planner_eval.dialects.json_calls import arguments_of
 from planner_eval.dialects.messages import plain
 from planner_eval.dialects.openinference import tool_call, tool_spans, write_tools
 from planner_eval.dialects.spans import (
     attributes_of,
+    call_of_span,
     in_time,
     inside,
     linked,
@@ -36,6 +38,8 @@ def dialect(row: Wrapper) -> Dialect:
 
     def read_data(data: Any, limits: Limits, places: Places | None = None) -> RawPlan:
         notes: list[Diagnostic] = []
+        if row.shape in _SIGNS:
+            refuse_several(data)
         items = in_time(list(find(data)))
         check_calls(len(items), limits)
         calls = tuple(call_of(item, i, notes) for i, item in enumerate(items))
@@ -151,20 +155,14 @@ def _tool_spans(data: Any) -> Iterator[dict[str, Any]]:
 def _tool_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
     attributes = attributes_of(item)
     name = attributes.get(_PREFIX + "name") or str(item.get("name", "")).removeprefix("execute_tool ")
-    given = attributes.get(
-        _PREFIX + "call.arguments", attributes.get("tool_arguments")
-    )  # Pydantic AI's older
-    if given is None:
-        message = f"the span of call {position + 1} ({name}) does not record its arguments"
-        notes.append(Diagnostic("trace.no_arguments", message, "warning", position))
-    result = attributes.get(_PREFIX + "call.result", attributes.get("tool_response"))
-    label = attributes.get(_PREFIX + "call.id")
-    return RawCall(
-        str(name),
-        read_arguments(given or {}, position),
-        label=str(label) if label is not None else None,
-        result=plain(result),
-        has_result=result is not None,
+    # Pydantic AI's older names stand behind today's.
+    return call_of_span(
+        position,
+        notes,
+        name=str(name),
+        arguments=attributes.get(_PREFIX + "call.arguments", attributes.get("tool_arguments")),
+        result=attributes.get(_PREFIX + "call.result", attributes.get("tool_response")),
+        label=attributes.get(_PREFIX + "call.id"),
     )
 
 

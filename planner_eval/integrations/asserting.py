@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Coroutine, Iterator, Mapping
 from inspect import isawaitable
 from math import isfinite
@@ -11,8 +10,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.text import counted, printable, shortened
 from planner_eval.metrics import METRICS, choose
 from planner_eval.plan.model import Plan
-from planner_eval.records.files import PlanFile, Record
-from planner_eval.records.frames import rows_of as table_rows
+from planner_eval.records.files import PlanFile
 from planner_eval.records.gold import words_for_gold, words_for_plans
 from planner_eval.records.rows import STATES, Row
 from planner_eval.scoring.limits import reach
@@ -20,7 +18,7 @@ from planner_eval.scoring.report import Report
 from planner_eval.scoring.row_formats import explanation
 from planner_eval.verbs.evaluating import Paired, pair, rows_of
 from planner_eval.verbs.policies import AnyPolicy
-from planner_eval.verbs.reading import Source, no_text, only_record
+from planner_eval.verbs.reading import Source, is_empty, no_text, only_record
 from planner_eval.verbs.scoring import score
 
 _LINES = 40
@@ -170,10 +168,7 @@ def _refuse_limits(at_least: object) -> None:
 
 def _many(source: Source, name: str) -> Source:
     """Many plans: a list without any is none of them, and not one plan without calls."""
-    if not isinstance(source, (str, os.PathLike, Plan, Record, PlanFile)):
-        source = table_rows(source)
-    empty = isinstance(source, (list, tuple)) and not source
-    return PlanFile(name, (), True) if empty else source
+    return PlanFile(name, (), True) if is_empty(source) else source
 
 
 def _words(golds: PlanFile) -> Iterator[str]:

@@ -65,6 +65,36 @@ def sequence(text: str, start: int, text_field: str | None = None) -> list[Item]
     return pieces.items
 
 
+def rows(text: str, start: int) -> list[Item]:
+    r"""The objects of a text of which each begins a line, as programs log them, with what stands between.
+
+    >>> [item.data for item in rows('Hello\n{"id":\n 1}\nINFO: ok\n{"id": "x\n{"id":\n 3}', 0)]
+    [None, {'id': 1}, None, None, {'id': 3}]
+    """
+    items: list[Item] = []
+    at = blank_end(text, start)
+    line, counted, tries = text.count("\n", 0, at) + 1, at, 0
+    while at < len(text):
+        try:
+            data, end = decode(text, at)
+            items.append(Item(data, shape_of(data)))
+        except (ValueError, RecursionError) as error:
+            tries += 1
+            next_one = text.find("\n{", at) if tries < _TRIES else -1
+            end = next_one if next_one >= 0 else len(text)
+            line, counted = line + text.count("\n", counted, at), at
+            refused = refusal(error, "the record is no JSON", text.rfind("\n", 0, at) + 1)
+            if text[at] != "{":
+                refused = ParseError(
+                    f"found {text[at:end][:20]!r}, expected a record, an object that begins a line"
+                )
+            items.append(Item(None, line=line, error=refused, text=text[at:end]))
+        at = blank_end(text, end)
+        if text[at : at + 1] == ",":
+            at = blank_end(text, at + 1)
+    return items
+
+
 class _Pieces:
     """Values taken out of a text one after another."""
 

@@ -14,10 +14,19 @@ from planner_eval.base.jsontext import Repeated, blank_end, decode, refusal
 from planner_eval.base.later import later
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named import NamedTuple
+from planner_eval.dialects.by_trace import by_trace
 from planner_eval.dialects.many import is_listed, is_many
 from planner_eval.dialects.messages import calls_among, is_call, is_keyed, may_be_keyed
 from planner_eval.dialects.openers import ASSISTANT
-from planner_eval.dialects.spans import is_span, linked, spans_in, tools_run, trace_of
+from planner_eval.dialects.spans import (
+    SIGNED,
+    id_of,
+    is_span,
+    linked,
+    spans_in,
+    tools_run,
+    trace_of,
+)
 from planner_eval.dialects.wrappings import sign_of
 from planner_eval.records.fields import ID_FIELDS, KNOWN, LISTS, has, id_text
 from planner_eval.records.frames import TableRow
@@ -57,8 +66,11 @@ def split_items(text: str, name: str, text_field: str | None = None) -> Contents
     at = blank_end(text, 0)
     first = text[at : at + 1]
     lines = name.endswith(LINE_SUFFIXES)
-    if first not in ("[", "{", '"') and not lines:
-        return Contents([Item(None)], many=False)
+    worded = first not in ("[", "{", '"') and not lines
+    if worded:
+        logged = any(sign in text for sign in SIGNED)  # what a program prints stands between the spans too
+        runs = _traces(_pieces(text, at, text_field, lines=False) or ()) if logged else None
+        return runs or Contents([Item(None)], many=False)
     if not lines and is_listed(text, DEFAULT_LIMITS):  # data of them all would fill memory
         return Contents([Item(None, shape_of(None, text_field))], many=False)
     try:
@@ -96,13 +108,19 @@ def _pieces(text: str, at: int, text_field: str | None, *, lines: bool) -> list[
     """The records of a text that is not one JSON value; None where it is a plan."""
     from planner_eval.records import broken
 
+    signed = any(sign in text for sign in SIGNED)
+    lined = _lines(text, text_field, lines=lines) if signed else None
+    if signed and _is_bad(lined):
+        spans = broken.rows(text, at)
+        good = sum(item.error is None for item in spans)
+        if good > 1 and good * 2 >= len(spans) and _are_spans(spans):
+            return spans
     if text[at : at + 1] == "[":
-        found = broken.elements(text, at, text_field)
-        if found is not None and _are_records(found):
-            return found
-    items = _lines(text, text_field, lines=lines)
-    bad = items is None or sum(item.error is not None for item in items) * 2 > len(items)
-    if bad and text[at : at + 1] == "{" and line_item(1, text[at:].partition("\n")[0]).error:
+        array = broken.elements(text, at, text_field)
+        if array is not None and (_are_records(array) or _are_spans(array)):
+            return array
+    items = lined if signed else _lines(text, text_field, lines=lines)
+    if _is_bad(items) and text[at : at + 1] == "{" and line_item(1, text[at:].partition("\n")[0]).error:
         # Objects over several lines, or several on one.
         found = broken.sequence(text, at, text_field)
         faults = sum(item.error is not None for item in found)
@@ -113,6 +131,11 @@ def _pieces(text: str, at: int, text_field: str | None, *, lines: bool) -> list[
 
 
 _CALL = later(r"\s*+[^\W\d][\w.\-]*+\((?:.*\))?\s*+", re.S)
+
+
+def _is_bad(items: Sequence[Item] | None) -> bool:
+    """Whether a text is more likely something else than these lines."""
+    return items is None or sum(item.error is not None for item in items) * 2 > len(items)
 
 
 def _is_listed(data: Any) -> bool:
@@ -127,6 +150,12 @@ def _is_listed(data: Any) -> bool:
             is_call(v) for item in rest for v in item.values()
         )
     return bool(passed) and bool(rest) and all(map(is_call, rest))
+
+
+def _are_spans(items: Sequence[Item]) -> bool:
+    """Whether all that can be read among items are spans of traces."""
+    good = [item.data for item in items if item.error is None]
+    return bool(good) and all(isinstance(data, dict) and is_span(data) for data in good)
 
 
 def _are_records(items: Sequence[Item]) -> bool:
@@ -273,27 +302,19 @@ def _speaker(data: dict[str, Any]) -> str | None:
 
 def _traces(items: Sequence[Item]) -> Contents | None:
     """Spans as the plans of their traces; None where the items are no spans, or models' answers alone."""
-    held = [item.data for item in items if isinstance(item.data, dict) and is_span(item.data)]
-    if len(held) < len(items):
+    if not _are_spans(items):
         return None
+    held = [item.data for item in items if item.error is None]
+    broken = [item for item in items if item.error is not None]
     spans = spans_in(held)
     if not tools_run(spans) and not linked(spans):
         return None
-    found: dict[str | None, list[Any]] = {}
-    for one in held:
-        own = _own_name(one)
-        for span in spans_in(one) or [one]:
-            found.setdefault(trace_of(span) if own is None else own, []).append(span)
-    if len(found) == 1:
+    if broken and not all(id_of(span) and trace_of(span) for span in spans):
+        return None  # of what is broken a part may look like a span
+    found = by_trace(held)
+    if len(found) == 1 and not broken:
         return Contents([Item(held[0] if len(held) == 1 else held)], many=False)
-    return Contents([Item(run, key=trace) for trace, run in found.items()])
-
-
-def _own_name(item: dict[str, Any]) -> str | None:
-    """The id under which MLflow shows a trace, which is not that of its spans."""
-    info = item.get("info")
-    named = info.get("trace_id") if isinstance(info, dict) else None
-    return named if isinstance(named, str) and named else None
+    return Contents([*(Item(run, key=trace) for trace, run in found.items()), *broken])
 
 
 def calls_nothing(data: Mapping[str, Any]) -> bool:

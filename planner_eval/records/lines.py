@@ -186,7 +186,7 @@ def _is_one_line(text: str) -> bool:
 
 def _not_one_plan(lines: Lines) -> bool:
     """Whether the lines are certainly no spans of runs, no calls and no messages of one plan."""
-    head = islice(lines, HEAD)
+    head = islice((item for item in lines if item.error is None), HEAD)
     if not any(not isinstance(item.data, dict) or not is_span(item.data) for item in head):
         return False
     if lines.promised:

@@ -31,6 +31,7 @@ class Finding(NamedTuple):
         column: The column there, likewise.
         follows: How many differences follow from it.
         of_state: What was found is why there is no comparison, and names places; the code says all else.
+        unnamed: The record has no id: its name is its place in the file.
     """
 
     code: str
@@ -43,6 +44,7 @@ class Finding(NamedTuple):
     column: int | None = None
     follows: int = 0
     of_state: bool = False
+    unnamed: bool = False
 
     @property
     def said(self) -> str:
@@ -80,6 +82,12 @@ def findings_of(row: Row, record: Record | None, *, many: bool) -> list[Finding]
         many: Whether it is one of many.
     """
     name = row.id if many else ""
+    own = record is not None and row.id == record.id
+    unnamed = many and not own and row.id.isdecimal()  # records paired by position may have gold's id
+    return [one._replace(unnamed=unnamed) for one in _found_of(row, record, name, many=many)]
+
+
+def _found_of(row: Row, record: Record | None, name: str, *, many: bool) -> list[Finding]:
     if row.diff is None:
         said = (row.error or STATES[row.state]).splitlines()[0]
         one = Finding(row.state, "", f"{row.state.replace('_', ' ')}: {said}", record=name)
@@ -125,7 +133,11 @@ def finding_of_check(row: Mapping[str, Any], record: Record, *, many: bool) -> F
         about = f"{about}({row['argument']})"
     level = {"info": "note"}.get(row["severity"], row["severity"])
     name = str(row["record"]) if many else ""
-    found = Finding(row["code"], about, printable(row["message"]), level, name)
+    unread = row["code"] == "unreadable"
+    unnamed = many and record.id is None
+    found = Finding(
+        row["code"], about, printable(row["message"]), level, name, of_state=unread, unnamed=unnamed
+    )
     found = _placed(found, record)
     return found if many or row["line"] is None else found._replace(line=row["line"], column=row["column"])
 

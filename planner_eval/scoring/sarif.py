@@ -6,6 +6,7 @@ Source: Static Analysis Results Interchange Format 2.1.0, an OASIS standard.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import Any
@@ -47,7 +48,10 @@ def sarif(findings: Sequence[Finding], root: str | None = None) -> Iterator[str]
                 "tool": {"driver": driver},
                 "columnKind": "unicodeCodePoints",
                 "invocations": [_invocation(len(findings) - len(kept))],
-                "results": [_result(one, codes.index(one.code), root) for one in kept],
+                "results": [
+                    _result(one, codes.index(one.code), digest, root)
+                    for one, digest in zip(kept, _digests(kept), strict=True)
+                ],
             }
         ],
     }
@@ -69,11 +73,20 @@ def _invocation(left: int) -> dict[str, Any]:
     }
 
 
-def _result(finding: Finding, rule: int, root: str | None) -> dict[str, Any]:
-    # No place: a finding stays the same one where lines move, or its file has another name.
-    message = "" if finding.of_state else finding.message
-    said = (finding.code, finding.about, finding.record, message)
-    digest = blake2b(json.dumps(said).encode(), digest_size=16).hexdigest()
+def _digests(findings: Sequence[Finding]) -> Iterator[str]:
+    """What findings are known by: no place, so that each stays the same where lines move.
+
+    Those of records without ids may be alike: they are counted, and one more is one new.
+    """
+    met: Counter[tuple[str, ...]] = Counter()
+    for one in findings:
+        said = (one.code, one.about, "" if one.unnamed else one.record, "" if one.of_state else one.message)
+        told = (*said, str(met[said])) if met[said] else said
+        met[said] += 1
+        yield blake2b(json.dumps(told).encode(), digest_size=16).hexdigest()
+
+
+def _result(finding: Finding, rule: int, digest: str, root: str | None) -> dict[str, Any]:
     found: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": rule,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from planner_eval.base.text import counted, shortened
 from planner_eval.plan.model import Diagnostic
-from planner_eval.traces.path import critical_path, seconds
+from planner_eval.traces.path import Path, critical_path, seconds
 from planner_eval.traces.run import Run
 
 _SHOWN = 60
@@ -69,11 +69,6 @@ def _missing(run: Run) -> Iterator[str]:
         names = ", ".join(shortened(span.name, _SHOWN) for span in open_ones[:3])
         some = counted(len(open_ones), "span")
         yield f"{some} did not end ({names}): the run was cut off, or its end was not exported"
-    if run.cut:
-        yield (
-            f"{counted(run.cut, 'piece')} of it cannot be read in the file, and what stood there is lost; "
-            "export it again"
-        )
     if run.repeated:
         yield f"{counted(run.repeated, 'span')} stand twice in the file and are counted once"
 
@@ -93,6 +88,15 @@ def path_of(run: Run) -> Iterator[Diagnostic]:
         steps = [*steps[:4], f"{len(steps) - 7} more", *steps[-3:]]
     text = (
         f"the critical path is {seconds(path.time)} of {seconds(path.whole)}: {' → '.join(steps)}; "
-        "what is not on it makes nothing faster"
+        f"what is not on it makes nothing faster{_unless(path)}"
     )
     yield Diagnostic("trace.critical_path", text, "info")
+
+
+def _unless(path: Path) -> str:
+    """What may have been waited for beside the path, in words."""
+    if not path.beside:
+        return ""
+    names = [*dict.fromkeys(shortened(span.name, 30) for span in path.beside)]
+    some = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return f", unless the run waited for {some} in {seconds(path.unsaid)} of the rest"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
 from planner_eval.base.named import NamedTuple
@@ -17,10 +17,20 @@ class Step(NamedTuple):
 
 
 class Path(NamedTuple):
-    """The steps in time, and how long the whole trace took."""
+    """The steps in time, and how long the whole trace took.
+
+    Args:
+        steps: The steps.
+        whole: From its beginning to its end, in nanoseconds.
+        beside: Tools and models that are not on the path and ran where nothing on it did, be it that they
+            were waited for: what they gave may have been used before they ended.
+        unsaid: For how long they did.
+    """
 
     steps: tuple[Step, ...]
     whole: int
+    beside: tuple[Span, ...] = ()
+    unsaid: int = 0
 
     @property
     def time(self) -> int:
@@ -35,7 +45,8 @@ def critical_path(run: Run) -> Path | None:
     beginning; then what had ended last before that. A tool that began while a model still spoke was asked
     for by it: the model is waited for until then. A tool in which others ran stands for them. Each moment
     belongs to one step, so that the times add up to no more than the whole (as Z. Zhang et al., CRISP:
-    Critical Path Analysis of Large-Scale Microservice Architectures, USENIX ATC 2022).
+    Critical Path Analysis of Large-Scale Microservice Architectures, USENIX ATC 2022). What went on long
+    after the span around it had ended was not waited for.
 
     Args:
         run: The trace.
@@ -47,11 +58,7 @@ def critical_path(run: Run) -> Path | None:
     >>> [(step.span.name, step.time) for step in critical_path(Run(spans)).steps]
     [('f', 5)]
     """
-    timed = [
-        (span.end, span.start, at)
-        for at, span in enumerate(run.spans)
-        if span.start is not None and span.end is not None and span.end >= span.start
-    ]
+    timed = _waited(run)
     steps: list[Step] = []
     models = _models(run.spans[at] for _, _, at in timed)
     for end, start, at in sorted(timed, reverse=True):
@@ -68,8 +75,57 @@ def critical_path(run: Run) -> Path | None:
     asker = _asker(steps[-1].span, None, models)
     if asker is not None:
         steps.append(asker)
-    whole = max(end for end, _, _ in timed) - min(start for _, start, _ in timed)
-    return Path(tuple(reversed(steps)), whole)
+    steps.reverse()
+    first = min(start for _, start, _ in timed)
+    whole = max(end for end, _, _ in timed) - first
+    return Path(tuple(steps), whole, *_beside(run, timed, steps, (first, whole)))
+
+
+_Timed = list[tuple[int, int, int]]
+
+
+def _waited(run: Run) -> _Timed:
+    """The end, the beginning and the place of each span that may have been waited for."""
+    timed = [
+        (span.end, span.start, at)
+        for at, span in enumerate(run.spans)
+        if span.start is not None and span.end is not None and span.end >= span.start
+    ]
+    ends: dict[str | None, int | None] = {span.id: span.end for span in run.spans if span.id is not None}
+    kept = []
+    for end, start, at in timed:
+        around = ends.get(run.spans[at].parent)
+        if around is None or (end - around) * 10 <= end - start:  # a little is what clocks differ by
+            kept.append((end, start, at))
+    return kept if any(run.spans[at].kind != "other" for _, _, at in kept) else timed
+
+
+def _beside(
+    run: Run, timed: _Timed, steps: list[Step], bounds: tuple[int, int]
+) -> tuple[tuple[Span, ...], int]:
+    """What ran where nothing on the path did, and for how long; nothing where that is short."""
+    first, whole = bounds
+    gaps = []
+    for step in steps:
+        begun = step.span.start or 0
+        if begun > first:
+            gaps.append((first, begun))
+        first = max(first, begun + step.time)
+    on = {id(step.span) for step in steps}
+    spans = [(start, end, run.spans[at]) for end, start, at in timed if id(run.spans[at]) not in on]
+    found, unsaid, counted = [], 0, 0
+    for start, end, span in sorted(spans, key=lambda one: one[:2]):
+        at = bisect_right(gaps, start, key=lambda gap: gap[1])
+        if span.kind == "other" or at == len(gaps) or gaps[at][0] >= end:
+            continue
+        found.append(span)
+        at = bisect_right(gaps, max(start, counted), key=lambda gap: gap[1])
+        while at < len(gaps) and gaps[at][0] < end:
+            begun, ended = max(gaps[at][0], start, counted), min(gaps[at][1], end)
+            unsaid += max(0, ended - begun)
+            at += 1
+        counted = max(counted, end)
+    return (tuple(found), unsaid) if unsaid * 100 > whole else ((), 0)
 
 
 def _models(spans: Iterable[Span]) -> dict[str | None, list[tuple[int, int, Span]]]:

@@ -11,14 +11,11 @@ from planner_eval.base.errors import PlanevalError
 from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.read import parse
 from planner_eval.dialects.spans import (
-    CUT,
     STARTS,
     attributes_of,
     id_of,
     in_time,
     inside,
-    messages_of,
-    objects,
     parent_of,
     spans_in,
     spans_written,
@@ -26,6 +23,7 @@ from planner_eval.dialects.spans import (
     tree,
     unquoted,
 )
+from planner_eval.dialects.spoken import messages_of
 from planner_eval.dialects.traces import spans_of
 from planner_eval.plan.model import Plan
 
@@ -79,14 +77,12 @@ class Run(NamedTuple):
         spans: Its spans by their start.
         repeated: How many of them were exported twice.
         unheard: The tools that were asked for and never ran.
-        cut: How many pieces of it are broken in the file.
         unended: How many spans have an end that is no time.
     """
 
     spans: tuple[Span, ...]
     repeated: int = 0
     unheard: tuple[Asked, ...] = ()
-    cut: int = 0
     unended: int = 0
 
     @property
@@ -119,9 +115,8 @@ def run_of(data: Any, plan: Plan) -> Run:
                 asked.setdefault(name, span.id)
     told = json.dumps(spans, default=str, ensure_ascii=False) if asked else ""
     unheard = tuple(Asked(name, span, _refuses(told, name)) for name, span in asked.items())
-    cut = sum(item.get("object") == CUT for item in objects(data))
     unended = sum(any(item.get(key) for key in ENDS) and _when(item, ENDS) is None for item in spans)
-    return Run(made, repeated, unheard, cut, unended)
+    return Run(made, repeated, unheard, unended)
 
 
 def _calls(data: Any, plan: Plan) -> dict[int, int]:

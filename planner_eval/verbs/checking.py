@@ -11,8 +11,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.jsontext import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.catalogs.check import check as check_plan
-from planner_eval.dialects.spans import is_span, spans_in, tools_run
-from planner_eval.dialects.spans import trace_of as span_trace
+from planner_eval.dialects.spans import SIGNED, is_span, spans_in, tools_run
 from planner_eval.plan.model import Call, Diagnostic, Plan
 from planner_eval.records.record import Record
 from planner_eval.verbs.catalogs import read_catalog
@@ -120,17 +119,13 @@ def trace_of(source: Source) -> Any:
     if isinstance(source, Plan):
         source = source.text
     if isinstance(source, str):
-        if values is None and not any(sign in source for sign in _SIGNS):
+        if values is None and not any(sign in source for sign in SIGNED):
             return None
         values = values if values is not None else loads_if_json(source, DEFAULT_LIMITS)
         source = values[0] if values and len(values) == 1 else values
     items = source if isinstance(source, list) else [source]
     spans = bool(items) and all(isinstance(item, dict) and is_span(item) for item in items)
     return source if spans else None
-
-
-_SIGNS = ('"attributes"', '"span_data"', '"resourceSpans"', '"resource_spans"')
-"""What stands in the text of each trace: most texts are none, and are not decoded to know that."""
 
 
 def shown(
@@ -152,21 +147,3 @@ def empty_trace(trace: Any) -> str | None:
     if tools_run(trace if isinstance(trace, list) else [trace]):
         return None
     return "a trace without spans of tools or models" if spans_in(trace) else "the trace is empty: no spans"
-
-
-def several_traces(trace: Any) -> str | None:
-    """That spans of several traces were read as one, in words: calls of different runs say nothing together.
-
-    Args:
-        trace: The trace, as :func:`trace_of` gives it.
-
-    >>> span = {"name": "execute_tool f", "attributes": {}}
-    >>> several_traces([span | {"traceId": "a"}, span | {"traceId": "b"}])
-    'the spans of 2 traces are read as one: write them as one array, or each span on a line'
-    """
-    spans = spans_in(trace) or (trace if isinstance(trace, list) else [trace])
-    found = {span_trace(span) for span in spans}
-    if len(found) < 2:
-        return None
-    count = len(found)
-    return f"the spans of {count} traces are read as one: write them as one array, or each span on a line"

@@ -14,9 +14,9 @@ from planner_eval.scoring.compare_formats import free_names
 from planner_eval.scoring.contrast import Comparison, Contrast
 from planner_eval.scoring.scored import FIELDS, STRUCTURE
 from planner_eval.scoring.totals import Totals
-from planner_eval.verbs.evaluating import Paired, Progress, pair
+from planner_eval.verbs.evaluating import Paired, Progress, golds_of_several, pair
 from planner_eval.verbs.policies import AnyPolicy, policy_of
-from planner_eval.verbs.reading import Source, no_text
+from planner_eval.verbs.reading import Source
 from planner_eval.verbs.readings import AS_IT_COMES, Reading, refuse_reading
 from planner_eval.verbs.scoring import (
     mending,
@@ -123,7 +123,7 @@ def compare(
         from planner_eval.verbs.score_runs import compare_kept
 
         return compare_kept(systems, called, by=by, seed=seed, cluster=cluster)
-    right = reading.golds(no_text(second if gold is None else gold))
+    right = golds_of_several(second if gold is None else gold, reading)
     every = [mending(pair(side, right, reading=reading)) for side in systems]
     found = _compared(
         every, policy_of(policy), choose(metrics), by, called, progress, seed=seed, cluster=cluster

@@ -25,7 +25,15 @@ from planner_eval.records.rows import Row
 from planner_eval.records.several import by_name
 from planner_eval.records.storing import AS_USUAL, Store
 from planner_eval.verbs.policies import AnyPolicy, policy_of
-from planner_eval.verbs.reading import Source, no_text, only_record, parse, refuse_file_name
+from planner_eval.verbs.reading import (
+    Source,
+    is_empty,
+    no_records,
+    no_text,
+    only_record,
+    parse,
+    refuse_file_name,
+)
 from planner_eval.verbs.readings import AS_IT_COMES, Reading, refuse_reading
 
 T = TypeVar("T")
@@ -138,7 +146,8 @@ def pair(
 
     Args:
         pred: The predictions: the path of a file, what :func:`planner_eval.read` gave, a list, a frame of
-            pandas or polars, a Hugging Face data set, or an iterable of records.
+            pandas or polars, a Hugging Face data set, or an iterable of records. A list of calls is one plan,
+            and so is an empty list beside one plan; beside many it holds none.
         gold: The gold plans, likewise.
         reading: How both are read.
         id: Keep only the records of this id, or of these; a prediction in a file of its own then answers
@@ -146,15 +155,15 @@ def pair(
         store: From which size on the records of a file are kept on disk, and where.
 
     Raises:
-        InputError: a file cannot be used, two gold plans have one id, no record has an `id`, or one field
-            of one file would be both the prediction and gold.
+        InputError: a file cannot be used, two gold plans have one id, no record has an `id`, one field of
+            one file would be both the prediction and gold, or both are empty lists.
         PairingError: pairing is by id, and no id is on both sides.
 
     >>> pair([{"id": "a", "output": "f()"}], [{"id": "a", "gold": "f()"}]).by
     'id'
     """
     refuse_reading(reading)
-    left, right = reading.answers(no_text(pred), store), reading.golds(no_text(gold), store)
+    left, right = _sides(pred, gold, reading, store)
     _refuse_itself(left, right, reading)
     left, right = by_name(left, right)
     wanted = (id,) if isinstance(id, str) else tuple(id or ())
@@ -166,6 +175,41 @@ def pair(
     if reading.infer:
         pairs = pairing.each(pairs, _with_tools)
     return Paired(left, right, found.by, pairs, found.repeated, reading)
+
+
+def _sides(pred: Source, gold: Source, reading: Reading, store: Store) -> tuple[PlanFile, PlanFile]:
+    """The predictions and gold plans; an empty list beside many plans is none of them."""
+    refuse_nothing(pred, gold)
+    left, right = reading.answers(no_text(pred), store), reading.golds(no_text(gold), store)
+    if is_empty(pred) and right.many:
+        left = no_records("answer")
+    if is_empty(gold) and left.many:
+        right = no_records("gold")
+    return left, right
+
+
+def refuse_nothing(pred: Source, gold: Source) -> None:
+    """Two empty lists are no pair of plans without calls.
+
+    Raises:
+        InputError: both are empty.
+    """
+    if is_empty(pred) and is_empty(gold):
+        raise InputError(
+            "there are no pairs: both lists are empty; a plan without calls is the text '[]', and a list of "
+            "one [[]]"
+        )
+
+
+def golds_of_several(gold: Source, reading: Reading) -> PlanFile:
+    """The gold plans beside which several systems stand.
+
+    Raises:
+        InputError: there are none.
+    """
+    if is_empty(gold):
+        raise InputError("there are no pairs: gold is an empty list; of one plan without calls it is [[]]")
+    return reading.golds(no_text(gold))
 
 
 def _with_tools(pair: tuple[Record | None, Record | None]) -> tuple[Record | None, Record | None]:

@@ -88,7 +88,9 @@ def read_as(
 ) -> PlanFile:
     """Read a file of plans as :func:`read` does, beside another whose fields are `spare`."""
     if not isinstance(source, (str, os.PathLike, Plan, Record, PlanFile)):
-        source = rows_of(source)
+        given, source = source, rows_of(source)
+        if source == [] and source is not given:  # a table without rows is no plan without calls
+            return no_records(role)
     if isinstance(source, PlanFile):
         return source
     if isinstance(source, Record):
@@ -102,6 +104,16 @@ def read_as(
         return PlanFile(_NAMES[role], tuple(source), True)
     data = list(source) if isinstance(source, tuple) else source
     return _with_repeats(read_data(data, _NAMES[role], **named))
+
+
+def no_records(role: Role) -> PlanFile:
+    """Of many plans none."""
+    return PlanFile(_NAMES[role], (), True)
+
+
+def is_empty(source: Source) -> bool:
+    """Whether a source is a list of nothing: a plan without calls, or of many plans none."""
+    return isinstance(source, (list, tuple)) and not source
 
 
 def _read_named(name: str, fields: dict[str, Any], places: tuple[str | None, str | None]) -> PlanFile:

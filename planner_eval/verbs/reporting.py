@@ -27,9 +27,9 @@ from planner_eval.scoring.row_lines import row_of
 from planner_eval.scoring.scored import FIELDS, Scored
 from planner_eval.scoring.totals import Totals
 from planner_eval.verbs.comparing import Systems, system_names
-from planner_eval.verbs.evaluating import Paired, counted, pair
+from planner_eval.verbs.evaluating import Paired, counted, golds_of_several, pair
 from planner_eval.verbs.policies import AnyPolicy, policy_of
-from planner_eval.verbs.reading import Source, no_text
+from planner_eval.verbs.reading import Source
 from planner_eval.verbs.readings import AS_IT_COMES, Reading
 from planner_eval.verbs.scoring import mending, refuse_unknown_keys, scoring_job
 
@@ -273,7 +273,7 @@ def _systems(
     called = system_names(pred, names)
     if all(isinstance(one, Paired) for one in pred):
         return [mending(one) for one in pred], called
-    right = reading.golds(no_text(gold))
+    right = golds_of_several(gold, reading)
     return [mending(pair(one, right, reading=reading)) for one in pred], called
 
 

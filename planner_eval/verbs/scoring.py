@@ -19,7 +19,7 @@ from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.scoring.report import About, LeftOut, Report, report_of
 from planner_eval.scoring.scored import STRUCTURE, Scored
 from planner_eval.scoring.totals import Totals
-from planner_eval.verbs.evaluating import Paired, Progress, counted, pair
+from planner_eval.verbs.evaluating import Paired, Progress, counted, pair, refuse_nothing
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, is_one, parse
 from planner_eval.verbs.readings import AS_IT_COMES, Reading
@@ -107,7 +107,8 @@ def score(
     Args:
         pred: The prediction: a plan, its text or data. Or many: the path of a file, what
             :func:`planner_eval.read` gave, a list of them, or what :func:`planner_eval.pair` gave; or the
-            folder of a run, as a path.
+            folder of a run, as a path. An empty list beside one plan is a plan without calls, beside many
+            plans none of them.
         gold: What was wanted, likewise; nothing beside what :func:`planner_eval.pair` gave, or a run.
         policy: How values compare: a policy, the name of a preset, or a policy's file.
         terms: What one gold plan leaves open; gold records of a file say it themselves.
@@ -135,7 +136,7 @@ def score(
 
     Raises:
         InputError: there is no such metric, file or policy, no gold record has a field of `by`, or one that
-            of `cluster` not.
+            of `cluster` not; or both are empty lists, which are no pair.
 
     >>> score("f()", "f()\ng()", metrics=["calls"])["calls"].recall
     0.5
@@ -143,6 +144,7 @@ def score(
     >>> report.figure("exact"), report.states()
     (0.5, {'same': 1, 'cut': 1})
     """
+    refuse_nothing(pred, gold)
     if not isinstance(pred, Paired) and is_one(pred) and is_one(gold):
         return score_plans(parse(pred), parse(gold), policy_of(policy), terms, metrics=metrics)
     if terms is not NO_TERMS:

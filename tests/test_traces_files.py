@@ -1,0 +1,235 @@
+"""Files of spans as programs leave them: objects over several lines, words between, an end cut off."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import planner_eval as pe
+from planner_eval.base.errors import ParseError
+from planner_eval.records import decided, fields, lines
+from planner_eval.records.files import PlanFile, read_file
+from planner_eval.records.storing import IN_MEMORY, Store
+from tests.test_cli import planeval
+from tests.test_stored import damaged, told, tried
+from tests.test_traces import tool
+
+
+def spans(trace: str, name: str) -> list[dict[str, Any]]:
+    """A trace in which a tool is called twice for the same answer."""
+    return [
+        {**one, "context": {**one["context"], "trace_id": trace}} for one in (tool(name, 1), tool(name, 3))
+    ]
+
+
+ONE, TWO = spans("0xa", "f"), spans("0xb", "g")
+FOUND = [("0xa", "trace.repeated_call"), ("0xb", "trace.repeated_call")]
+
+
+def agents(trace: str) -> list[dict[str, Any]]:
+    data = {"type": "function", "name": "f", "input": "{}", "output": "1.09"}
+    span = {"object": "trace.span", "trace_id": trace, "parent_id": None, "span_data": data}
+    return [
+        {"object": "trace", "id": trace, "workflow_name": "w"},
+        *({**span, "id": f"{trace}{at}", "started_at": f"2026-03-02T10:00:0{at}Z"} for at in (1, 2)),
+    ]
+
+
+def model(trace: str, name: str) -> dict[str, Any]:
+    """A span of a model that asks for a tool, which no span shows."""
+    asked = {"role": "assistant", "parts": [{"type": "tool_call", "name": name, "arguments": {}}]}
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.output.messages": json.dumps([asked])}
+    return {"name": "chat", "traceId": trace, "spanId": f"{trace}{name}", "attributes": attributes}
+
+
+def pretty(values: list[Any]) -> str:
+    return "".join(json.dumps(value, indent=4) + "\n" for value in values)
+
+
+def rows(values: list[Any]) -> str:
+    return "".join(json.dumps(value) + "\n" for value in values)
+
+
+def read(path: Path, store: Store = IN_MEMORY) -> list[tuple[str | None, Any]]:
+    """The id of each record, and the tools that it calls or why it cannot be read."""
+    found: list[tuple[str | None, Any]] = []
+    for record in pe.read(path, store=store).records:
+        try:
+            found.append((record.id, [call.tool for call in pe.parse(record).calls]))
+        except ParseError as error:
+            found.append((record.id, error.code))
+    return found
+
+
+BOTH = [("0xa", ["f", "f"]), ("0xb", ["g", "g"])]
+BAD = (None, "parse.syntax")
+CUT = json.dumps(ONE[1])[:150]
+WHOLE = {
+    "over several lines": pretty([*ONE, *TWO]),
+    "with line ends of Windows": pretty([*ONE, *TWO]).replace("\n", "\r\n"),
+    "several on a line": json.dumps(ONE[0])
+    + json.dumps(TWO[0])
+    + "\n"
+    + rows([ONE[1]])[:-1]
+    + rows([TWO[1]]),
+    "mixed": pretty([ONE[0], TWO[0], ONE[1], TWO[1]]),
+}
+BROKEN = {
+    "a log line among lines": (rows(ONE) + "INFO: exporting\n" + rows(TWO), 1),
+    "words among objects": ("Hello\n" + pretty(ONE) + "The answer is {21}.\n" + pretty(TWO), 2),
+    "words around each object": ("".join(f"step\n{pretty([one])}" for one in (*ONE, *TWO)), 4),
+    "words in brackets first": ("[INFO] Hello\n" + pretty([*ONE, *TWO]), 1),
+    "words before lines": ("Hello\n" + rows([*ONE, *TWO]), 1),
+    "words after": (pretty([*ONE, *TWO]) + "done\n", 1),
+    "a cut line": (rows([*ONE, *TWO]) + CUT + "\n", 1),
+    "a cut line among lines": (rows(ONE) + CUT + "\n" + rows(TWO), 1),
+    "a cut object": (pretty([*ONE, *TWO]) + pretty([ONE[0]])[:200], 1),
+    "a cut object among others": (pretty(ONE) + pretty([ONE[0]])[:200] + "\n" + pretty(TWO), 1),
+    "a cut array": (json.dumps([*ONE, *TWO, ONE[0]], indent=2)[:-120], 1),
+    "a cut array in one line": (json.dumps([*ONE, *TWO, ONE[0]])[:-120], 1),
+}
+
+
+@pytest.mark.parametrize("text", WHOLE.values(), ids=WHOLE)
+@pytest.mark.parametrize("name", ["t.json", "t.jsonl", "t.txt", "t.log", "t"])
+def test_objects_in_a_row_are_taken_apart_by_trace(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    assert read(path) == read(path, Store(limit=0)) == BOTH
+    with pytest.raises(ParseError, match=r"found spans of 2 traces, expected those of one") as refused:
+        pe.parse(text)
+    assert refused.value.code == "parse.traces"
+
+
+def test_the_agents_sdk_is_taken_apart_too(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    path.write_text(pretty([*agents("trace_a"), *agents("trace_b")]))
+    assert read(path) == [("trace_a", ["f", "f"]), ("trace_b", ["f", "f"])]
+    path.write_text(pretty(agents("trace_a")))
+    assert read(path) == [(None, ["f", "f"])]
+
+
+@pytest.mark.parametrize("write", [rows, pretty, json.dumps])
+def test_models_answers_are_a_record_each_in_any_form(tmp_path: Path, write: Any) -> None:
+    path, text = tmp_path / "t.json", write([model("a", "f"), model("b", "g")])
+    path.write_text(text)
+    assert read(path) == read(path, Store(limit=0)) == [(None, ["f"]), (None, ["g"])]
+    with pytest.raises(ParseError, match="found spans of 2 traces"):
+        pe.parse(text)
+
+
+@pytest.mark.parametrize(("text", "count"), BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("name", ["t.json", "t.jsonl", "t.txt"])
+def test_what_is_broken_loses_no_other_span(tmp_path: Path, text: str, count: int, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    assert read(path) == read(path, Store(limit=0)) == BOTH + [BAD] * count
+
+
+def test_no_command_reads_several_traces_as_one(tmp_path: Path) -> None:
+    path, gold = tmp_path / "t.json", tmp_path / "gold.jsonl"
+    path.write_text(pretty([*ONE, *TWO]))
+    calls = "[{0}(base='EUR'), {0}(base='EUR')]"
+    gold.write_text(
+        rows([{"id": "0xa", "gold": calls.format("f")}, {"id": "0xb", "gold": calls.format("h")}])
+    )
+    done = planeval("check", str(path), "--format", "json")
+    assert [(row["record"], row["code"]) for row in json.loads(done.stdout)] == FOUND
+    assert "2 plans: 2 read (2 opentelemetry)" in planeval("parse", str(path)).stderr
+    figures = planeval("stats", str(path)).stdout.split()
+    assert figures[figures.index("plans") + 1] == "2"
+    assert figures[figures.index("calls") + 1] == "4"
+    scored = planeval("score", str(path), str(gold), "--format", "json")
+    assert [(one["id"], one["state"]) for one in json.loads(scored.stdout)["rows"]] == [
+        ("0xa", "same"),
+        ("0xb", "different"),
+    ]
+    done = planeval("diff", str(path), str(gold))
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[-1] == "2 pairs: 1 same, 1 different"
+
+
+def test_a_text_of_several_traces_is_refused_by_all_commands(tmp_path: Path) -> None:
+    path, tools = tmp_path / "t.json", tmp_path / "tools.json"
+    tools.write_text(json.dumps([{"name": "f", "parameters": {}}]))
+    path.write_text(json.dumps({"spans": [*ONE, *TWO]}))
+    for command in (["parse"], ["stats"], ["check", "--catalog", str(tools)]):
+        done = planeval(*command, str(path))
+        assert done.returncode == 3, command
+        assert "found spans of 2 traces, expected those of one" in done.stdout + done.stderr
+    done = planeval("diff", str(path), str(path))
+    assert done.returncode in (1, 3)
+    assert "found spans of 2 traces, expected those of one" in done.stdout + done.stderr
+
+
+def test_spans_of_several_traces_are_refused_as_data_and_in_words() -> None:
+    for source in ([*ONE, *TWO], {"spans": [*ONE, *TWO]}, f"First\n{pretty(ONE)}and\n{pretty(TWO)}"):
+        with pytest.raises(ParseError, match="found spans of 2 traces"):
+            pe.parse(source)
+    fenced = "\n".join(f"```json\n{json.dumps(run)}\n```" for run in (ONE, TWO))
+    with pytest.raises(ParseError, match="found spans of 2 traces"):
+        pe.parse(fenced, dialect="opentelemetry")
+    assert len(pe.parse([*ONE, {**TWO[0], "context": {"span_id": "x"}}])) == 3  # of which trace is not said
+
+
+def test_a_broken_line_says_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(rows(ONE) + CUT + "\n" + rows(TWO))
+    done = planeval("stats", str(path))
+    assert done.returncode == 1
+    assert "t.jsonl, line 3, record 3: the line is no JSON: column 147" in done.stderr
+    path.write_text("Hello\n" + pretty([*ONE, *TWO]))
+    assert "line 1, record 3: found 'Hello', expected a record" in planeval("stats", str(path)).stderr
+
+
+def test_records_that_hold_traces_stay_records(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(rows([{"id": n, "plan": ONE} for n in "pq"]) + '{"id": "r", "plan": [' + CUT + "\n")
+    assert [record.id for record in pe.read(path).records] == ["p", "q", "r"]
+
+
+def test_words_around_spans_that_name_no_trace_stay_one_plan(tmp_path: Path) -> None:
+    path = tmp_path / "t.txt"
+    text = "My plan:\n" + rows([{"name": "execute_tool f", "attributes": {}}] * 2) + "That is all.\n"
+    path.write_text(text)
+    assert read(path) == [(None, ["f", "f"])]
+
+
+def drawn(random: Random) -> bytes:
+    """Lines of spans, some of which do not say their trace, of plans, and of neither."""
+    kinds = random.choice(("s", "s", "su", "sp", "sw", "supw", "p"))
+    made = []
+    for at in range(random.choice((1, 2, 4, 7, 12))):
+        kind = random.choice(kinds)
+        span = random.choice((*ONE, *TWO, model("m", "f")))
+        if kind == "u":
+            span = {key: value for key, value in span.items() if key not in ("context", "traceId")}
+        plan = {"id": f"q{at}", "output": "f()"}
+        line = "a log line" if kind == "w" else json.dumps(plan if kind == "p" else span)
+        made.append(line.encode() if random.random() < 0.7 else damaged(random, line.encode()))
+    return b"\n".join(made) + b"\n"
+
+
+@pytest.mark.parametrize("head", [2, 1_000])
+def test_large_files_of_spans_are_those_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: int
+) -> None:
+    for module in (fields, decided, lines):
+        monkeypatch.setattr(module, "HEAD", head)
+    random, grouped = Random(7), 0
+    for _ in range(300):
+        path = tmp_path / random.choice(("t.jsonl", "t.json", "t.txt"))
+        path.write_bytes(drawn(random))
+        whole = tried(read_file, str(path), store=IN_MEMORY)
+        kept = tried(read_file, str(path), store=Store(limit=0, piece=random.choice((1, 300, 100_000))))
+        if isinstance(whole, PlanFile):
+            assert isinstance(kept, PlanFile), path.read_bytes()
+            assert told(kept) == told(whole), path.read_bytes()
+            grouped += {"0xa", "0xb"} <= {record.id for record in whole.records}
+        else:
+            assert kept == whole, path.read_bytes()
+    assert grouped > 20
