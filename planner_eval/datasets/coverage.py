@@ -162,7 +162,8 @@ def aspects(found: Touched, catalog: Catalog | None = None, other: Touched | Non
     >>> [(one.name, len(one.touched), one.never and len(one.never)) for one in aspects(found)][4:6]
     [('shapes', 1, 39), ('depths', 1, 1)]
     """
-    there = _there(catalog, max(found.counts["depths"], default=0))
+    deepest = max((at for at in found.counts["depths"] if isinstance(at, int)), default=0)
+    there = _there(catalog, deepest)
     for name in ASPECTS:
         touched, known = found.counts[name], there.get(name)
         never = None if known is None else tuple(thing for thing in known if thing not in touched)
