@@ -71,13 +71,26 @@ def test_what_is_touched_and_what_is_not() -> None:
 
 def test_an_output_fits_by_name_and_type_and_never_its_own_tool() -> None:
     links = possible(as_catalog(TOOLS, "callnavi").tools)
-    assert [str(link) for link in links] == [
+    assert [str(link) for link in links or ()] == [
         "find.hotelID → book(hotel_id)",
         "find.hotelID → rate(hotelId)",  # its stars are a whole number, where rate takes a text
         "book.billID → pay(bill-id)",
         "pay.hotelID → book(hotel_id)",
         "pay.hotelID → rate(hotelId)",
     ]
+
+
+def test_too_many_outputs_of_one_name_are_said_and_not_listed(tmp_path: Path) -> None:
+    tool = {"parameters": {"id": "int"}, "returnParameter": {"id": "int"}}
+    (tmp_path / "tools.json").write_text(json.dumps([{**tool, "name": f"t{at}"} for at in range(501)]))
+    (tmp_path / "gold.jsonl").write_text('{"id": "a", "gold": "id = t1()\\nt2(#id=id)"}\n')
+    assert possible(pe.read_catalog(str(tmp_path / "tools.json")).tools[:500]) is not None
+    argv = (str(tmp_path / "gold.jsonl"), "--catalog", str(tmp_path / "tools.json"))
+    done = planeval("data", "coverage", *argv)
+    assert done.returncode == 0
+    assert "too many outputs have a parameter's name" in done.stderr
+    assert "pairs never touched" not in done.stdout
+    assert "tools never touched: 499" in done.stdout
 
 
 def test_small_shapes_are_those_of_all_graphs_without_circles() -> None:

@@ -79,6 +79,8 @@ def command(
             note(reason)
         if one.unread > len(one.reasons):
             note(f"… and {one.unread - len(one.reasons):,} more plans of {one.name} that cannot be read")
+    if catalog is not None and found.aspect("edges").never is None:
+        note("too many outputs have a parameter's name: which pairs and edges are never touched is not told")
     if found.unproved:
         note(f"{counted(found.unproved, 'plan')} taken for equal unproved: the search took too long")
     if not found.sets[0].plans:

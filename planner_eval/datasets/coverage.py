@@ -30,6 +30,9 @@ ASPECTS: Mapping[str, str] = {
 SMALL = 4
 """Calls of a plan up to which every shape is known: 40 shapes."""
 
+LINKS = 250_000
+"""Outputs and parameters of one name up to which it is told which of them no plan joins: 100 MB of them."""
+
 
 class Link(NamedTuple):
     """Data that flow from one tool to another.
@@ -162,7 +165,8 @@ def aspects(found: Touched, catalog: Catalog | None = None, other: Touched | Non
     >>> [(one.name, len(one.touched), one.never and len(one.never)) for one in aspects(found)][4:6]
     [('shapes', 1, 39), ('depths', 1, 1)]
     """
-    there = _there(catalog, max(found.counts["depths"], default=0))
+    deepest = max((at for at in found.counts["depths"] if isinstance(at, int)), default=0)
+    there = _there(catalog, deepest)
     for name in ASPECTS:
         touched, known = found.counts[name], there.get(name)
         never = None if known is None else tuple(thing for thing in known if thing not in touched)
@@ -184,20 +188,24 @@ def _there(catalog: Catalog | None, deepest: int) -> dict[str, dict[Thing, None]
         found["parameters"] = [
             Slot(tool.full_name, each.name) for tool in catalog.tools for each in tool.parameters
         ]
-        found["pairs"] = [Pair(link.producer, link.consumer) for link in links]
-        found["edges"] = links
+        if links is not None:
+            found["pairs"] = [Pair(link.producer, link.consumer) for link in links]
+            found["edges"] = links
     return {name: dict.fromkeys(things) for name, things in found.items()}
 
 
-def possible(tools: Iterable[Tool]) -> list[Link]:
+def possible(tools: Iterable[Tool]) -> list[Link] | None:
     """Which outputs of tools another tool's parameters may take: by name, however it is spelled, and type.
 
     A tool is not joined to itself, for tools often give back what they were given.
 
+    Returns:
+        None where more than :data:`LINKS` have equal names.
+
     >>> from planner_eval.catalogs.formats import as_catalog
     >>> pay = {"name": "pay", "parameters": {"bill_id": "int"}, "returnParameter": []}
     >>> find = {"name": "find", "parameters": {}, "returnParameter": {"billID": "int"}}
-    >>> [str(link) for link in possible(as_catalog([pay, find], "callnavi").tools)]
+    >>> [str(link) for link in possible(as_catalog([pay, find], "callnavi").tools) or ()]
     ['find.billID → pay(bill_id)']
     """
     takers: dict[str, list[tuple[Tool, str, Type]]] = {}
@@ -205,6 +213,9 @@ def possible(tools: Iterable[Tool]) -> list[Link]:
     for tool in known:
         for each in tool.parameters:
             takers.setdefault(_plain(each.name), []).append((tool, each.name, each.type))
+    outputs = Counter(_plain(output.name) for tool in known for output in tool.returns.fields)
+    if sum(count * len(takers.get(name, ())) for name, count in outputs.items()) > LINKS:
+        return None
     return [
         Link(tool.full_name, output.name, taker.full_name, parameter)
         for tool in known
