@@ -60,8 +60,12 @@ texts = st.one_of(
     st.just('{"a": ' + "9" * 5_000 + "}"),
     st.just('{"a": ' + "[" * 300 + "]" * 300 + "}"),
 )
+listed = st.lists(scalars | st.tuples(st.sampled_from("abc"), scalars).map(list), max_size=2)
 functions = st.fixed_dictionaries(
-    {"name": st.sampled_from(["f", "g", "", "f<|channel|>"]), "arguments": texts | objects | st.none()},
+    {
+        "name": st.sampled_from(["f", "g", "", "f<|channel|>"]),
+        "arguments": texts | objects | st.none() | listed | listed.map(json.dumps),
+    },
     optional={"id": st.just("x")},
 )
 items = st.fixed_dictionaries(

@@ -139,6 +139,11 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "policy.file",
         "worlds.source",
     ),
+    "only a judge is asked with prompts: 6 ms": (
+        "benchmarks.callnavi.asking",
+        "benchmarks.functionchat.prompts",
+        "llm.templates",
+    ),
     "one benchmark of five is wanted: 25 to 55 ms each": (
         "benchmarks.appbench",
         "benchmarks.callnavi",

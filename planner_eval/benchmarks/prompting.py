@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.gold import gold_folders
 from planner_eval.datasets.published import published
-from planner_eval.llm.templates import Prompted, has_templates, read_templates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,6 +51,8 @@ def prompted(
         if folder is not None:
             raise InputError("a folder of prompts is for a judge, and there is none")
         return Asking(judge, "")
+    from planner_eval.llm.templates import Prompted, has_templates, read_templates
+
     wanted = benchmark.prompt_files()
     beside = gold_folders(benchmark, gold, cache=cache)
     places = [Path(folder)] if folder is not None else [p for p in beside if has_templates(p, wanted)]
@@ -71,6 +71,8 @@ def _said(benchmark: Benchmark, folder: Path, templates: Mapping[str, Template])
     known = {file.path: file.sha256 for one in sets for file in one.files}
     if all(known.get(one.name) == one.sha256 for one in templates.values()):
         return f"the published prompts ({names})"
+    from hashlib import sha256
+
     digest = sha256("".join(one.sha256 for one in templates.values()).encode()).hexdigest()[:12]
     note = (
         ", which are not the published ones" if all(one.name in known for one in templates.values()) else ""

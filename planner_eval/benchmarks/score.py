@@ -21,7 +21,6 @@ from planner_eval.benchmarks.gold import gold_samples
 from planner_eval.benchmarks.prompting import prompted
 from planner_eval.benchmarks.registry import VARIANTS, Benchmark, benchmark
 from planner_eval.benchmarks.report import report_data, row_texts
-from planner_eval.dialects.detect import likeliest
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.report import Figure, Report, Run
@@ -134,7 +133,7 @@ def score_file(
         variant: bench.score(variant, matched.records, judge=asking.judge, run=run, **options)
         for variant in variants
     }
-    others = _other_notations(bench, options, matched)
+    others = _other_notations(bench, options, matched, reports.get("official"))
     return Scored(
         bench, matched, reports, others, options, answers.said, (*answers.notes, *left), *asking[::-1]
     )
@@ -148,18 +147,28 @@ def _asked(samples: list[Sample], ids: Collection[str] | None) -> tuple[list[Sam
     return chosen, (f"{len(chosen):,} of {len(samples):,} samples were asked; the others do not count",)
 
 
-def _other_notations(bench: Benchmark, options: Mapping[str, str], matched: Matched) -> dict[str, int]:
-    """What other notations answers are in, if more than half of them are."""
+def _other_notations(
+    bench: Benchmark, options: Mapping[str, str], matched: Matched, official: Report | None
+) -> dict[str, int]:
+    """What other notations answers are in, if more than half of them are.
+
+    What the published code counts as solved is in the benchmark's own.
+    """
     if not bench.notations or bench.several(options):
         return {}
+    solved = {row.id for row in official.rows if row.ok} if official else set()
+    rest = [text for sample, text in matched.records if sample.id not in solved]
     found: Counter[str] = Counter()
-    most = len(matched.records) // 2
-    for at, (_, text) in enumerate(matched.records):
-        if at - found.total() > most:  # whatever the rest is in, others are not more than half
+    own, records = len(matched.records) - len(rest), len(matched.records)
+    for text in rest:
+        if own * 2 >= records:  # whatever the others are in, they are not more than half
             return {}
-        if (looks := looks_like(bench, text)) is not None:
+        looks = looks_like(bench, text)
+        if looks is None:
+            own += 1
+        else:
             found[looks] += 1
-    return most_notations(found, len(matched.records))
+    return most_notations(found, records)
 
 
 def looks_like(bench: Benchmark, text: str) -> str | None:
@@ -167,6 +176,8 @@ def looks_like(bench: Benchmark, text: str) -> str | None:
     start = text.lstrip()[:1]
     if not bench.notations or not start:
         return None
+    from planner_eval.dialects.detect import likeliest
+
     looks = likeliest(text[:20_000])
     # A text of no notation is taken for JSON; plain words are an answer in every benchmark.
     return looks if looks not in bench.notations and (looks != "json" or start in "[{") else None

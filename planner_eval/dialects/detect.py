@@ -53,9 +53,12 @@ def may_call(text: str) -> bool:
     """
     if own() or text.lstrip()[:1] in STARTS:
         return True
+    called = "(" in text
+    if called and ("#" in text or "[" in text or "{" in text or "<" in text):
+        return True  # as the pattern would find, in a twentieth of its time
     if _OPENING.search(text) is None:
         return False
-    return "(" in text or _FIRM.search(text) is not None or _may_hold_token(text)
+    return called or _FIRM.search(text) is not None or _may_hold_token(text)
 
 
 _FIRM = later(

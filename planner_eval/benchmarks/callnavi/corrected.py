@@ -19,11 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks.apart import Found, Scorer, report_of
-from planner_eval.benchmarks.callnavi.asking import ask_clean_rating, ask_repair
 from planner_eval.benchmarks.callnavi.official import (
     DIFFICULTIES,
     TASKS,
@@ -40,8 +39,10 @@ from planner_eval.benchmarks.callnavi.verdicts import PLACEHOLDER, Verdict
 from planner_eval.benchmarks.callnavi.washing import read_json, read_yaml
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
 from planner_eval.datasets.sample import Sample
-from planner_eval.llm import Judge
 from planner_eval.plan.model import Value
+
+if TYPE_CHECKING:
+    from planner_eval.llm import Judge
 
 
 class Compared(NamedTuple):
@@ -128,12 +129,16 @@ def compare(sample: Sample, text: str, *, notation: str = "json", judge: Judge |
         calls = _repaired_by(judge, text, sample.tools, notation)
     rating = None
     if judge is not None:
+        from planner_eval.benchmarks.callnavi.asking import ask_clean_rating
+
         rating = ask_clean_rating(judge, sample.gold, text if calls is None else shown(calls))
     verdict = Verdict(error=answer.code) if calls is None else judge_calls(gold, calls)
     return Compared(sample, answer.valid, verdict, rating)
 
 
 def _repaired_by(judge: Judge, text: str, tools: Any, notation: str) -> Calls | None:
+    from planner_eval.benchmarks.callnavi.asking import ask_repair
+
     value = ask_repair(judge, text, tools, read_json if notation == "json" else read_yaml)
     try:
         return calls_of(value)

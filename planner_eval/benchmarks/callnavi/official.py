@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache, partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.benchmarks.apart import Found, Scorer, report_of
-from planner_eval.benchmarks.callnavi.asking import ask_rating, ask_repair
 from planner_eval.benchmarks.callnavi.stability import answers_by_sample, election, levenshtein_score
 from planner_eval.benchmarks.callnavi.verdicts import Verdict, judge_parameters, judge_route
 from planner_eval.benchmarks.callnavi.washing import (
@@ -27,7 +26,9 @@ from planner_eval.benchmarks.callnavi.washing import (
 )
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
 from planner_eval.datasets.sample import Sample
-from planner_eval.llm import Judge
+
+if TYPE_CHECKING:
+    from planner_eval.llm import Judge
 
 DIFFICULTIES = ("easy", "medium", "hard")
 DIVISORS = {"overall": 729, "easy": 456, "medium": 188, "hard": 85}
@@ -115,14 +116,19 @@ def judge_record(sample: Sample, text: str, *, notation: str = "json", judge: Ju
     """One answer washed, repaired where a judge can, compared with its gold plan and rated."""
     wash, read = READERS[notation]
     washed = wash(text)
-    value = washed.value
+    value, rating = washed.value, None
     if judge is not None and not washed.valid and not washed.error:
+        from planner_eval.benchmarks.callnavi.asking import ask_repair
+
         value = ask_repair(judge, text, sample.tools, read)
     problem = gold_problem(sample)
     if problem:
         return Judged(sample, washed, Verdict(error=problem), None)
     verdict = judge_parameters(sample.gold, value, sort_keys=notation == "yaml")
-    rating = None if judge is None else ask_rating(judge, sample.gold, value)
+    if judge is not None:
+        from planner_eval.benchmarks.callnavi.asking import ask_rating
+
+        rating = ask_rating(judge, sample.gold, value)
     return Judged(sample, washed, verdict, rating)
 
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import JudgeError
 from planner_eval.benchmarks.apart import Found, Scorer, report_of
@@ -32,7 +32,9 @@ from planner_eval.benchmarks.functionchat.verdicts import FAIL, PASS
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
 from planner_eval.datasets.functionchat import FILES, OUTPUT_TYPES
 from planner_eval.datasets.sample import Sample
-from planner_eval.llm import Judge
+
+if TYPE_CHECKING:
+    from planner_eval.llm import Judge
 
 ATTEMPTS = 3
 """How often a verdict is asked for before an item counts as undecided."""

@@ -12,14 +12,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import JudgeError
 from planner_eval.base.quick import quick
 from planner_eval.benchmarks.apart import Found, Scorer, report_of
 from planner_eval.benchmarks.functionchat.matching import SKIPPED, Exact, match_call
 from planner_eval.benchmarks.functionchat.payload import acceptable_text, request
-from planner_eval.benchmarks.functionchat.prompts import verdict as ask_verdict
 from planner_eval.benchmarks.functionchat.scores import (
     Scores,
     common_scores,
@@ -31,7 +30,9 @@ from planner_eval.benchmarks.functionchat.scores import (
 from planner_eval.benchmarks.functionchat.verdicts import PASS, is_decided, read_verdict
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
 from planner_eval.datasets.sample import Sample
-from planner_eval.llm import Judge
+
+if TYPE_CHECKING:
+    from planner_eval.llm import Judge
 
 PARTS = {"singlecall": singlecall_scores, "dialog": dialog_scores, "calldecision": common_scores}
 """The parts of the benchmark and how each is tallied."""
@@ -168,6 +169,8 @@ def match_item(sample: Sample, output: Any) -> Exact:
 
 def judge_request(sample: Sample, output: Any) -> Any:
     """What the judge is asked about one answer."""
+    from planner_eval.benchmarks.functionchat.prompts import verdict
+
     sent = request(sample)
     fields = {
         "tools": sent["tools"],
@@ -181,7 +184,7 @@ def judge_request(sample: Sample, output: Any) -> Any:
         material["Acceptable alternatives"] = sent["acceptable_arguments"]
         # As published: JSON of what is JSON text already.
         fields["acceptable_arguments"] = json.dumps(sent["acceptable_arguments"], ensure_ascii=False)
-    return ask_verdict(sample.extra["type_of_output"], material, fields)
+    return verdict(sample.extra["type_of_output"], material, fields)
 
 
 def without_ids(message: Any) -> Any:

@@ -7,12 +7,13 @@ from types import NoneType
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.jsontext import loads_if_json, pairs_of
+from planner_eval.base.jsontext import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, check_calls
 from planner_eval.base.quick import quick
 from planner_eval.benchmarks.functionchat.official import MAX_CHARS
+from planner_eval.dialects.json_calls import arguments_of
 from planner_eval.dialects.read import parse
-from planner_eval.plan.link import link
+from planner_eval.plan.link import SMALL, link
 from planner_eval.plan.model import Arguments, Call, RawCall, RawPlan
 
 
@@ -115,10 +116,11 @@ def plain_calls(value: Any) -> tuple[Call, ...] | None:
 
 
 def _needs_no_link(arguments: Arguments) -> bool:
-    """Whether all values are words that linking leaves as they are, and no argument is given twice."""
-    return _WORDS.issuperset([type(value) for _, value in arguments]) and len(dict(arguments)) == len(
-        arguments
-    )
+    """Whether linking leaves all values as they are, and no argument is given twice."""
+    for _, value in arguments:
+        if type(value) not in _WORDS and not (type(value) is int and -SMALL < value < SMALL):
+            return False
+    return len(dict(arguments)) == len(arguments)
 
 
 _WORDS = frozenset({str, bool, NoneType})
@@ -143,12 +145,14 @@ def _plain_call(item: Any) -> RawCall | None:
     name, given = function["name"], function["arguments"]
     if not isinstance(name, str) or not name or "<|" in name:
         return None
-    if isinstance(given, str) and given.strip():
-        values = loads_if_json(given, DEFAULT_LIMITS)
+    if isinstance(given, str):
+        values = loads_if_json(given, DEFAULT_LIMITS) if given.strip() else [None]
         if values is None or len(values) != 1:
             raise ParseError("the arguments are a text that is no JSON, or several values")
         given = values[0]
-    return RawCall(name, pairs_of(given), label=label) if isinstance(given, dict) else None
+    if given is not None and not isinstance(given, (dict, list)):
+        return None
+    return RawCall(name, arguments_of(given, 0, ""), label=label)
 
 
 def _message(value: Any) -> dict[str, Any]:

@@ -149,8 +149,8 @@ _SCALARS = frozenset({str, int, bool, NoneType})
 
 def _equal(a: Any, b: Any) -> bool:
     """Equality that keeps types apart: 3 is neither 3.0 nor True."""
-    if type(a) is type(b) and type(a) in _SCALARS and a == b:
-        return True
+    if type(a) in _SCALARS and type(b) in _SCALARS:
+        return type(a) is type(b) and bool(a == b)
     return json.dumps(a, sort_keys=True, default=repr) == json.dumps(b, sort_keys=True, default=repr)
 
 

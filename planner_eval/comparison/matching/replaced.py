@@ -51,6 +51,10 @@ def pair_replaced(pairing: Pairing, never: Callable[[int, int], bool] | None = N
         return
     if len(golds) + len(preds) > 2:
         preds, golds = pairing.ranks.preds(preds), pairing.ranks.golds(golds)
+    elif _is_renamed(pairing, preds[0], golds[0]):
+        if never is None or not never(preds[0], golds[0]):
+            pairing.pair(preds[0], golds[0])
+        return
     evidence = _Evidence(pairing, golds, preds).found
     if never is not None:
         evidence = {pair: weight for pair, weight in evidence.items() if not never(*pair)}
@@ -67,6 +71,16 @@ def pair_replaced(pairing: Pairing, never: Callable[[int, int], bool] | None = N
         free = pairing.to_gold[pred] == ALONE and pairing.to_pred[gold] == ALONE
         if free and (pred, gold) in evidence:
             pairing.pair(pred, gold)
+
+
+def _is_renamed(pairing: Pairing, pred: int, gold: int) -> bool:
+    """Whether the names are ground enough to pair the one call that is left over on either side."""
+    ours, theirs = pairing.pred.tools[pred], pairing.gold.tools[gold]
+    if ours == theirs or not (ours.name == theirs.name or like(ours.name, theirs.name)):
+        return False
+    numbers = pairing.pred.numbered.numbers
+    repeats = (numbers[at] == numbers[pred] for at, to in enumerate(pairing.to_gold) if to >= 0)
+    return numbers[pred] is None or not any(repeats)
 
 
 class _Evidence:
