@@ -6,6 +6,7 @@ Language Models"; data and code: repository Etamin/CallNavi at 520e280.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from planner_eval.datasets.sample import Sample
     from planner_eval.llm import Judge
     from planner_eval.llm.templates import PromptFile
+    from planner_eval.plan.model import Plan
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
@@ -67,6 +69,12 @@ def _read_file(path: Path) -> Iterator[Sample]:
 def _answer_text(content: Any) -> str:
     # Its scorer turns apostrophes into quotes and deletes fences in texts; an object was washed before.
     return as_json(content).replace("'", "\\u0027").replace("`", "\\u0060")
+
+
+def _gold_of(_sample: Sample, plan: Plan) -> Any:
+    from planner_eval.dialects.read import write
+
+    return json.loads(write(plan, "callnavi"))
 
 
 def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
@@ -127,6 +135,7 @@ BENCHMARK = Benchmark(
     prompt_files=_prompt_files,
     details=_details,
     charts=_charts,
+    gold_of=_gold_of,
     notations=frozenset({"json", "callnavi", "callnavi-yaml"}),
     answer_text=_answer_text,
     several=_several,

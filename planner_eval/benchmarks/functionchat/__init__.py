@@ -6,11 +6,12 @@ Korean Tool-use Dialogs"; data and code: repository kakao/FunctionChat-Bench at 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.errors import DatasetError
+from planner_eval.base.errors import DatasetError, WriteError
 from planner_eval.benchmarks.benchmark import Benchmark, Details, Table, as_json, has
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from planner_eval.datasets.sample import Sample
     from planner_eval.llm import Judge
     from planner_eval.llm.templates import PromptFile
+    from planner_eval.plan.model import Plan
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
@@ -66,6 +68,21 @@ def _gold_text(sample: Sample) -> str | None:
         call = {"id": "random_id", "type": "function", "function": gold}
         gold = {"role": "assistant", "content": None, "tool_calls": [call]}
     return as_json(gold)
+
+
+def _gold_of(sample: Sample, plan: Plan) -> dict[str, Any]:
+    from planner_eval.dialects.read import write
+
+    calls = [
+        {"name": call["name"], "arguments": as_json(call["arguments"])}
+        for call in json.loads(write(plan, "json"))
+    ]
+    if "tool_calls" in sample.gold:
+        told = [{"id": "random_id", "type": "function", "function": call} for call in calls]
+        return {**sample.gold, "tool_calls": told}
+    if len(calls) != 1:
+        raise WriteError("gold of a single call is one call")
+    return calls[0]
 
 
 def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
@@ -127,6 +144,7 @@ BENCHMARK = Benchmark(
     charts=_charts,
     result_file=_result_file,
     gold_text=_gold_text,
+    gold_of=_gold_of,
     notations=frozenset({"json"}),
     nothing="null",
     lower=("* undecided",),

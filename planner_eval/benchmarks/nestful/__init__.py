@@ -6,6 +6,7 @@ repository IBM/NESTFUL (its code and data).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.score import Scored
     from planner_eval.datasets.sample import Sample
     from planner_eval.execution import NestfulRunner
+    from planner_eval.plan.model import Plan
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
@@ -57,6 +59,17 @@ def _read_file(path: Path) -> Iterator[Sample]:
         if path.name == f"{name.rpartition('/')[2]}-data.json":
             return read_nestful(path.parent.parent, part=part)
     return read_nestful(path)
+
+
+def _gold_of(sample: Sample, plan: Plan) -> list[Any]:
+    from planner_eval.dialects.read import write
+
+    marked = any(str(call.get("label", "")).startswith("$") for call in sample.gold if isinstance(call, dict))
+    calls: list[Any] = json.loads(write(plan, "nestful"))
+    for call in calls:
+        if marked and "label" in call:
+            call["label"] = f"${call['label']}"
+    return calls
 
 
 def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
@@ -109,6 +122,7 @@ BENCHMARK = Benchmark(
     runner=_runner,
     details=_details,
     charts=_charts,
+    gold_of=_gold_of,
     gold_beside={"output": ""},
     lower=("num_errors_*", "num_pred_examples_w_parsing_errors"),
 )
