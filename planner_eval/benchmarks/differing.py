@@ -31,7 +31,8 @@ def differing(benchmark: Benchmark, sample: Sample, text: str, options: Mapping[
     >>> differing(benchmark("callnavi"), sample, text, {})["ast"]
     (1.0, 0.0)
     """
-    official, corrected = (benchmark.score(name, [(sample, text)], **options).rows[0] for name in VARIANTS)
+    how: dict[str, Any] = dict(options)
+    official, corrected = (benchmark.score(name, [(sample, text)], **how).rows[0] for name in VARIANTS)
     found: Differing = {}
     if official.ok != corrected.ok:
         found[SOLVED] = (official.ok, corrected.ok)

@@ -1,4 +1,4 @@
-"""Steps over what stands beside calls: declared outputs, recorded results, long labels, the answer as a whole."""
+"""Steps over what stands beside calls: declared outputs, recorded results, long labels, an empty answer."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ def beside(pair: Pair, partners: Sequence[tuple[int, int]]) -> list[tuple[int, B
     """What can be left out beside calls, each with its side."""
     del partners
     return [
-        (number, unit)
-        for number, side in enumerate(pair)
-        if not isinstance(side, str)
-        for unit in _of(side)
+        (number, unit) for number, side in enumerate(pair) if not isinstance(side, str) for unit in _of(side)
     ]
 
 

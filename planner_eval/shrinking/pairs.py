@@ -11,7 +11,7 @@ from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved, Value
 from planner_eval.plan.rewire import plan_of
 
 Side: TypeAlias = Plan | str
-"""A plan; or a text, where none can be read of it, or where it does not show the same when it is written anew."""
+"""A plan; or a text, where none can be read of it, or it does not show the same when it is written anew."""
 
 
 class Pair(NamedTuple):
@@ -56,11 +56,11 @@ def bare(plan: Plan) -> Plan:
 
 
 def size_of(side: Side) -> Size:
-    """How large a side is.
+    r"""How large a side is.
 
     >>> from planner_eval.dialects.read import parse
     >>> size_of(parse("a = f(#x='Rome')\ng(#y=a)")), size_of("f(")
-    (Size(calls=2, arguments=3, references=2, weight=9), Size(calls=0, arguments=0, references=0, weight=2))
+    (Size(calls=2, arguments=3, references=2, weight=13), Size(calls=0, arguments=0, references=0, weight=2))
     """
     if isinstance(side, str):
         return Size(weight=len(side))

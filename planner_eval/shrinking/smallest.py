@@ -99,7 +99,7 @@ def smaller(pair: Pair) -> Iterator[Pair]:
     >>> from planner_eval.dialects.read import parse
     >>> one = parse("f(#x='1')")
     >>> [tuple(map(len, each)) for each in smaller(Pair(bare(one), bare(one)))][:3]
-    [(0, 0), (0, 1), (1, 0)]
+    [(0, 0), (1, 0), (0, 1)]
     """
     known, least = {_digest(pair)}, size(pair)
     partners = _partners(pair)
@@ -119,7 +119,7 @@ def shrink(
     deadline: float | None = None,
     progress: Callable[[int, Pair], None] | None = None,
 ) -> Shrunk:
-    """Make a pair smaller for as long as a single step leaves one that still shows something.
+    r"""Make a pair smaller for as long as a single step leaves one that still shows something.
 
     Args:
         pair: The pair, which shows it.
@@ -132,14 +132,14 @@ def shrink(
         A pair that shows it; where the search ended by itself, no pair of :func:`smaller` does.
 
     >>> from planner_eval.dialects.read import parse
-    >>> plan = parse("a = f(#x='Rome')\\nb = g(#y='1')\\nh(#z=b)")
-    >>> found = shrink(Pair(plan, plan), lambda each: any(call.name == "h" for call in each.gold.calls))
+    >>> plan = parse("a = f(#x='Rome')\nb = g(#y='1')\nh(#z=b)")
+    >>> found = shrink(Pair(plan, plan), lambda each: "h" in [call.name for call in each.gold.calls])
     >>> [call.name for call in found.pair.gold.calls], len(found.pair.pred), found.ended
     (['h'], 0, 'smallest')
     """
     work = _Work(pair, shows, tries, deadline, progress)
     try:
-        while any([work.reduced(kind) for kind in KINDS]):  # all of them, whatever the first ones give
+        while any([work.reduced(kind) for kind in KINDS]):  # a list: every kind has its turn
             pass
     except _EndedError as error:
         return Shrunk(work.pair, work.tries, work.steps, str(error))
@@ -172,7 +172,7 @@ class _Work:
         self.known = {_digest(self.pair)}
 
     def reduced(self, kind: Kind) -> bool:
-        """Do steps of one kind, many at once, then half as many, down to single ones; whether any was left."""
+        """Do steps of one kind, many at once, then fewer, down to single ones; whether the pair is smaller."""
         before = self.steps
         units = kind.units(self.pair, self.partners)
         many = len(units)
@@ -188,13 +188,13 @@ class _Work:
 
     def takes(self, pair: Pair) -> bool:
         """Whether a pair is smaller and shows it, so that it takes the place of the smallest so far."""
+        if self.until is not None and time.monotonic() > self.until:
+            raise _EndedError("deadline")
         least = size(pair)
         if least >= self.size or (digest := _digest(pair)) in self.known:
             return False
         if self.tries >= self.most:
             raise _EndedError("tries")
-        if self.until is not None and time.monotonic() > self.until:
-            raise _EndedError("deadline")
         self.known.add(digest)
         self.tries += 1
         shows = self.shows(pair)

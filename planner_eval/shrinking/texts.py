@@ -15,13 +15,13 @@ _PIECES = {"lines": r"[^\n]*\n|[^\n]+", "words": r"\s+|\w+|[^\w\s]", "characters
 
 
 def cuts(pair: Pair, _partners: Sequence[tuple[int, int]], *, of: str) -> list[Cut]:
-    """What can be cut out of texts.
+    r"""What can be cut out of texts.
 
     Args:
         pair: The pair.
         of: ``"lines"``, ``"words"`` or ``"characters"``.
 
-    >>> cuts(Pair("f(\\n", ""), (), of="words")
+    >>> cuts(Pair("f(\n", ""), (), of="words")
     [(0, 0, 1), (0, 1, 2), (0, 2, 3)]
     """
     return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -108,7 +109,7 @@ def shorter(value: Value, inside: bool) -> Iterator[Any]:
     elif isinstance(value, int):
         digits = str(abs(value))
         yield from (int(part) for part in (digits, digits[: len(digits) // 2], digits[:-1]) if part)
-    elif value == value and abs(value) != float("inf"):
+    elif math.isfinite(value):
         yield from (abs(value), float(int(value)), round(value, 1), round(value, 2))
 
 

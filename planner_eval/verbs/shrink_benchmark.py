@@ -20,14 +20,11 @@ from planner_eval.plan.model import Plan
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.pairing import refuse_unknown
 from planner_eval.verbs.readings import Reading
-from planner_eval.verbs.shrink_sides import File, Told, told
-
-Chosen = tuple[str | None, int | None, str | None]
-"""The id of the sample, or its number counted from 1, and the notation to write."""
+from planner_eval.verbs.shrink_sides import Asked, File, Told, told
 
 
 def scored_sides(
-    pred: str, gold: str, name: str, settings: Mapping[str, str], chosen: Chosen, reading: Reading
+    pred: str, gold: str, name: str, settings: Mapping[str, str], asked: Asked, reading: Reading
 ) -> tuple[Told, Told, Callable[[str, str], Differing]]:
     """An answer, its sample's gold, and in which figures a benchmark's two scores of them disagree.
 
@@ -36,7 +33,7 @@ def scored_sides(
         gold: The benchmark's data.
         name: The benchmark.
         settings: Its own options.
-        chosen: Which answer.
+        asked: Which answer, and how it is written.
         reading: The fields of the id and of the answer, and how answers are matched.
 
     Raises:
@@ -50,9 +47,9 @@ def scored_sides(
     samples = gold_samples(bench, gold, cache=reading.cache)
     answers = read_answers(pred, id_field=reading.id_field, text_field=reading.text_field, benchmark=bench)
     matched = match(answers.found, samples, by=reading.by, nothing=bench.nothing)
-    sample, text = _only(matched.records, chosen, f"{pred} and {gold}")
+    sample, text = _only(matched.records, asked, f"{pred} and {gold}")
     held = Record(pred, 0, sample.id, text)
-    ours = told(PlanFile(pred, (held,), False), held, {"dialect": reading.dialect}, chosen[2], side="pred")
+    ours = told(PlanFile(pred, (held,), False), held, {"dialect": reading.dialect}, asked.to, side="pred")
     theirs = _gold(bench, sample)
 
     def score(pred: str, gold: str) -> Differing:
@@ -64,16 +61,21 @@ def scored_sides(
             return {}
         return differing(bench, wanted, pred, settings)
 
-    return replace(ours, file=lambda text: File(".txt", text)), theirs, score
+    ours = replace(ours, calling=_calls(ours), file=lambda text: File(".txt", text))
+    return ours, replace(theirs, calling=_calls(theirs)), score
 
 
-def _only(records: Any, chosen: Chosen, names: str) -> tuple[Sample, str]:
+def _calls(side: Told) -> bool:
+    return side.plan is not None and bool(side.plan.calls)
+
+
+def _only(records: Any, asked: Asked, names: str) -> tuple[Sample, str]:
     """The answer that is meant.
 
     Raises:
         InputError: there are several, or none of this id or number.
     """
-    id, number, _ = chosen
+    id, number, _ = asked
     found = list(records)
     if id is not None:
         refuse_unknown([id], dict.fromkeys(sample.id for sample, _ in found), names)
@@ -108,7 +110,16 @@ def _gold(bench: Benchmark, sample: Sample) -> Told:
     make = bench.gold_of
     if make is None:
         said = f"gold is left as it is: a record of {bench.title} holds more than its plan"
-        return Told(text, plan, dialect=sample.dialect, written=_never, parsed=parsed, cut=False, notes=(said,), file=file)
+        return Told(
+            text,
+            plan,
+            dialect=sample.dialect,
+            written=_never,
+            parsed=parsed,
+            cut=False,
+            notes=(said,),
+            file=file,
+        )
 
     def written(plan: Plan) -> str:
         return json.dumps(make(sample, plan), ensure_ascii=False)

@@ -53,7 +53,7 @@ def refuse_code(code: str) -> None:
 
 
 def of_code(code: str, pred: Told, gold: Told, policy: Policy) -> Shows:
-    """That a pair differs by an edit of a code: one that is a root cause, where the given pair has such a one.
+    """That a pair differs by an edit of a code: a root cause where the given pair has such a one.
 
     Raises:
         InputError: no edit has this code.
@@ -210,7 +210,20 @@ def of_variants(
     which = figure or next(iter(found))
     official, corrected = found[which]
     said = f"{name}'s {which}: official {_value(official)}, corrected {_value(corrected)}"
-    return Shows(lambda pred, gold: which in score(pred, gold), said)
+    wanted = _order(found[which])
+
+    def texts(pred: str, gold: str) -> bool:
+        made = score(pred, gold)
+        return which in made and _order(made[which]) == wanted
+
+    return Shows(texts, said)
+
+
+def _order(values: tuple[Any, Any]) -> Any:
+    """Which of two values is the greater; of those that are no numbers, what they are."""
+    if all(isinstance(one, (int, float)) for one in values):
+        return values[0] > values[1]
+    return tuple(one if isinstance(one, str) or one is None else "number" for one in values)
 
 
 def _value(value: Any) -> str:

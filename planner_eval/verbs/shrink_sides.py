@@ -20,6 +20,20 @@ SPARE = "plan"
 """The notation of what its own cannot say: every plan can be written in it."""
 
 
+class Asked(NamedTuple):
+    """Which pair is meant, and how it is written.
+
+    Args:
+        id: The pair's id.
+        record: Or its number, counted from 1.
+        to: The notation to write; each side's own when None.
+    """
+
+    id: str | None
+    record: int | None
+    to: str | None
+
+
 class File(NamedTuple):
     """What a side is in a file of its own, in the form of the file that it came from."""
 
@@ -38,6 +52,7 @@ class Told:
         dialect: The notation in which it is written again.
         written: Writes a plan; raises WriteError for what cannot be said.
         parsed: Reads a text.
+        calling: Whether it keeps a call: that two scores disagree about nothing at all teaches nobody.
         cut: Whether its text may be cut where it cannot be made smaller as a plan.
         notes: What is to be said of it.
         file: The file that holds a text instead of the given one.
@@ -50,13 +65,12 @@ class Told:
     written: Callable[[Plan], str] = field(default=lambda plan: write(plan, SPARE))
     parsed: Callable[[str], Plan] = parse
     cut: bool = True
+    calling: bool = False
     notes: tuple[str, ...] = ()
     file: Callable[[str], File] = field(default=lambda text: File(".txt", text))
 
 
-def told(
-    held: PlanFile, record: Record, options: Mapping[str, Any], to: str | None, *, side: str
-) -> Told:
+def told(held: PlanFile, record: Record, options: Mapping[str, Any], to: str | None, *, side: str) -> Told:
     """A record of a user's file.
 
     Args:
@@ -165,7 +179,9 @@ def only_pair(pairs: Any, record: int | None, names: str) -> tuple[Record, Recor
             "counted from 1"
         )
     if record is not None and not 1 <= record <= count:
-        raise InputError(f"{names} hold {count:,} pair{'s' * (count != 1)}, and there is no record {record:,}")
+        raise InputError(
+            f"{names} hold {count:,} pair{'s' * (count != 1)}, and there is no record {record:,}"
+        )
     pred, gold = pairs[(record or 1) - 1]
     if pred is None or gold is None:
         there, lacking = (gold, "prediction") if pred is None else (pred, "gold plan")
