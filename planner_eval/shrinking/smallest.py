@@ -172,7 +172,7 @@ class _Work:
         self.known = {_digest(self.pair)}
 
     def reduced(self, kind: Kind) -> bool:
-        """Do steps of one kind, many at once, then fewer, down to single ones; whether the pair is smaller."""
+        """Do steps of one kind, many at once, then fewer, down to single ones; whether any was taken."""
         before = self.steps
         units = kind.units(self.pair, self.partners)
         many = len(units)

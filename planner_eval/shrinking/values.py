@@ -77,11 +77,11 @@ def literal(value: Value, inside: bool) -> Iterator[Any]:
 
 
 def simple(value: Value, inside: bool) -> Iterator[Any]:
-    """The simplest of what is like it: a plain text, 0 or 1, the only item of a list."""
+    """The simplest of what is like it: a plain text, 0 or 1, the only item of a list or an object."""
     del inside
     if isinstance(value, (list, dict, Template)):
-        if isinstance(value, list) and len(value) == 1:
-            yield value[0]
+        if not isinstance(value, Template) and len(value) == 1:
+            yield from value if isinstance(value, list) else value.values()
         yield SIMPLE
     elif isinstance(value, bool) or value is None:
         return
@@ -187,11 +187,11 @@ def _alike(value: Value, other: Value, place: Mapping[int, int]) -> bool:
     """
     if isinstance(value, Ref) and isinstance(other, Ref):
         return place.get(value.call) == other.call and value.path == other.path
-    if isinstance(value, list) and isinstance(other, list):
-        return len(value) == len(other)
-    if isinstance(value, (dict, Template)):
-        return type(value) is type(other)
-    return type(value) is type(other) and bool(value == other)
+    if type(value) is not type(other):
+        return False
+    if isinstance(value, (list, dict)):
+        return (len(value) == 1) == (len(other) == 1)
+    return isinstance(value, Template) or bool(value == other)
 
 
 def changed(pair: Pair, units: Iterable[Changes]) -> Pair:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError, WriteError
+from planner_eval.base.jsontext import loads_if_json
+from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.benchmarks.answers import match, read_answers
 from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark
 from planner_eval.benchmarks.differing import Differing, differing
@@ -53,16 +55,16 @@ def scored_sides(
     theirs = _gold(bench, sample)
 
     def score(pred: str, gold: str) -> Differing:
-        try:
-            wanted = sample if gold == theirs.text else replace(sample, gold=json.loads(gold))
-        except ValueError:
-            return {}
-        if not bench.fits(wanted.gold):
-            return {}
-        return differing(bench, wanted, pred, settings)
+        wanted = sample if gold == theirs.text else replace(sample, gold=_value(gold))
+        return differing(bench, wanted, pred, settings) if bench.fits(wanted.gold) else {}
 
     ours = replace(ours, calling=_calls(ours), file=lambda text: File(".txt", text))
     return ours, replace(theirs, calling=_calls(theirs)), score
+
+
+def _value(text: str) -> Any:
+    values = loads_if_json(text, DEFAULT_LIMITS) or [None]
+    return values[0]
 
 
 def _calls(side: Told) -> bool:
@@ -96,7 +98,7 @@ def _gold(bench: Benchmark, sample: Sample) -> Told:
     text = json.dumps(sample.gold, ensure_ascii=False)
 
     def parsed(text: str) -> Plan:
-        return parse(json.loads(text), dialect=sample.dialect or None)
+        return parse(_value(text), dialect=sample.dialect or None)
 
     def file(text: str) -> File:
         return File(".json", text)

@@ -10,6 +10,8 @@ from typing import Any
 
 from planner_eval import dialects
 from planner_eval.base.errors import InputError, ParseError, WriteError
+from planner_eval.base.jsontext import loads_if_json
+from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.read import parse, write
 from planner_eval.plan.model import Plan
@@ -139,11 +141,9 @@ def _filed(held: PlanFile, record: Record) -> Callable[[str], File]:
 
     def file(text: str) -> File:
         content: Any = text
-        if structured:
-            try:
-                content = json.loads(text)
-            except ValueError:
-                content = text
+        values = loads_if_json(text, DEFAULT_LIMITS) if structured else None
+        if values is not None and len(values) == 1:
+            content = values[0]
         fields = _with(dict(record.fields), way, content)
         return File(".jsonl", json.dumps(fields, ensure_ascii=False) + "\n")
 

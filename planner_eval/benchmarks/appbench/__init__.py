@@ -13,7 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.errors import DatasetError, WriteError
+from planner_eval.base.errors import DatasetError
 from planner_eval.benchmarks.benchmark import Benchmark, Details, Table, as_json, has
 from planner_eval.benchmarks.details import by_part, part_reports, parts
 
@@ -78,28 +78,10 @@ def _gold_text(sample: Sample) -> str:
     return "\n".join(f"{app}: [{line}]" for app, line in pairs)
 
 
-def _gold_of(sample: Sample, plan: Plan) -> dict[str, Any]:
-    from planner_eval.dialects.read import parse, write
-    from planner_eval.plan.model import Ref
-    from planner_eval.plan.walk import map_leaves
+def _gold_of(sample: Sample, plan: Plan) -> Any:
+    from planner_eval.benchmarks.appbench.rewritten import gold_of
 
-    text = write(plan, "appbench") if plan.calls else ""
-    lines = text.split("\n") if plan.calls else []
-    apps = [call.app or "" for call in plan.calls]
-    if len(lines) != len(apps) or not all(apps):
-        raise WriteError("a gold record of AppBench has a line a call, and an app each")
-    calls = parse(text, dialect="appbench").calls if plan.calls else ()
-
-    def named(leaf: Any) -> Any:
-        return str(leaf.path[0]) if isinstance(leaf, Ref) and leaf.path else leaf
-
-    return {
-        **sample.gold,
-        "used_app": apps,
-        "used_api": [{call.name: {k: map_leaves(named, v) for k, v in call.arguments}} for call in calls],
-        "result_arguments": [list(call.returns) for call in calls],
-        "api_results": [line[len(app) + 3 : -1] for app, line in zip(apps, lines, strict=True)],
-    }
+    return gold_of(sample, plan)
 
 
 def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:

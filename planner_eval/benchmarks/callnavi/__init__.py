@@ -6,7 +6,6 @@ Language Models"; data and code: repository Etamin/CallNavi at 520e280.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,10 +70,10 @@ def _answer_text(content: Any) -> str:
     return as_json(content).replace("'", "\\u0027").replace("`", "\\u0060")
 
 
-def _gold_of(_sample: Sample, plan: Plan) -> Any:
-    from planner_eval.dialects.read import write
+def _gold_of(sample: Sample, plan: Plan) -> Any:
+    from planner_eval.benchmarks.callnavi.rewritten import gold_of
 
-    return json.loads(write(plan, "callnavi"))
+    return gold_of(sample, plan)
 
 
 def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:

@@ -6,12 +6,11 @@ Korean Tool-use Dialogs"; data and code: repository kakao/FunctionChat-Bench at 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.errors import DatasetError, WriteError
+from planner_eval.base.errors import DatasetError
 from planner_eval.benchmarks.benchmark import Benchmark, Details, Table, as_json, has
 
 if TYPE_CHECKING:
@@ -70,19 +69,10 @@ def _gold_text(sample: Sample) -> str | None:
     return as_json(gold)
 
 
-def _gold_of(sample: Sample, plan: Plan) -> dict[str, Any]:
-    from planner_eval.dialects.read import write
+def _gold_of(sample: Sample, plan: Plan) -> Any:
+    from planner_eval.benchmarks.functionchat.rewritten import gold_of
 
-    calls = [
-        {"name": call["name"], "arguments": as_json(call["arguments"])}
-        for call in json.loads(write(plan, "json"))
-    ]
-    if "tool_calls" in sample.gold:
-        told = [{"id": "random_id", "type": "function", "function": call} for call in calls]
-        return {**sample.gold, "tool_calls": told}
-    if len(calls) != 1:
-        raise WriteError("gold of a single call is one call")
-    return calls[0]
+    return gold_of(sample, plan)
 
 
 def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:

@@ -6,7 +6,6 @@ repository IBM/NESTFUL (its code and data).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,15 +60,10 @@ def _read_file(path: Path) -> Iterator[Sample]:
     return read_nestful(path)
 
 
-def _gold_of(sample: Sample, plan: Plan) -> list[Any]:
-    from planner_eval.dialects.read import write
+def _gold_of(sample: Sample, plan: Plan) -> Any:
+    from planner_eval.benchmarks.nestful.rewritten import gold_of
 
-    marked = any(str(call.get("label", "")).startswith("$") for call in sample.gold if isinstance(call, dict))
-    calls: list[Any] = json.loads(write(plan, "nestful"))
-    for call in calls:
-        if marked and "label" in call:
-            call["label"] = f"${call['label']}"
-    return calls
+    return gold_of(sample, plan)
 
 
 def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
