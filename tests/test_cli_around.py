@@ -48,6 +48,7 @@ CALLS = {
     "schema": "schema policy",
     "score": "score pred.jsonl gold.jsonl",
     "selftest": "selftest",
+    "shrink": "shrink sub.json plan.json --code call.missing",
     "stats": "stats plan.json",
     "table": "table own-run",
 }
@@ -427,6 +428,10 @@ PLACES = [
     f"score {{}} {SAMPLES}/callnavi --benchmark callnavi",
     f"score {SAMPLES}/answers/callnavi.jsonl {{}} --benchmark callnavi",
     "selftest --policy {}",
+    "shrink {} gold.jsonl --id b --code call.missing", "shrink pred.jsonl {} --id b --code call.missing",
+    "shrink pred.jsonl gold.jsonl --id b --code call.missing --policy {}",
+    f"shrink {{}} {SAMPLES}/callnavi --differs official:corrected --benchmark callnavi",
+    f"shrink {SAMPLES}/answers/callnavi.jsonl {{}} --differs official:corrected --benchmark callnavi",
     "stats {}",
     "table {}", "table own-run --gold {}",
 ]  # fmt: skip

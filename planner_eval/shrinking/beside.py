@@ -4,27 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.plan.model import Plan
 from planner_eval.shrinking.pairs import Pair, with_calls
 
-Beside: TypeAlias = tuple[str, int]
-"""What is left out, and of which call; of the whole plan with -1."""
+
+class Beside(NamedTuple):
+    """What can be left out.
+
+    Args:
+        side: 0 the prediction, 1 gold.
+        what: ``"answer"``, ``"labels"``, ``"result"``, or the name of an output.
+        call: Of which call; -1 for the whole plan.
+    """
+
+    side: int
+    what: str
+    call: int
+
 
 LABEL = 8
 """Labels of so many characters stay as they are."""
 
 
-def beside(pair: Pair, partners: Sequence[tuple[int, int]]) -> list[tuple[int, Beside]]:
-    """What can be left out beside calls, each with its side."""
+def beside(pair: Pair, partners: Sequence[tuple[int, int]]) -> list[Beside]:
+    """What can be left out beside calls."""
     del partners
     return [
-        (number, unit) for number, side in enumerate(pair) if not isinstance(side, str) for unit in _of(side)
+        Beside(number, what, at)
+        for number, side in enumerate(pair)
+        if not isinstance(side, str)
+        for what, at in _of(side)
     ]
 
 
-def _of(plan: Plan) -> Iterable[Beside]:
+def _of(plan: Plan) -> Iterable[tuple[str, int]]:
     if plan.answer is not None and not plan.answer:
         yield "answer", -1
     if any(len(call.id) > LABEL for call in plan.calls):
@@ -35,13 +50,13 @@ def _of(plan: Plan) -> Iterable[Beside]:
         yield from ((name, at) for name in call.returns)
 
 
-def without_beside(pair: Pair, units: Iterable[tuple[int, Beside]]) -> Pair:
+def without_beside(pair: Pair, units: Iterable[Beside]) -> Pair:
     """The pair without some of it."""
     sides = list(pair)
-    for number, unit in units:
+    for number, what, at in units:
         side = sides[number]
         if not isinstance(side, str):
-            sides[number] = _without(side, *unit)
+            sides[number] = _without(side, what, at)
     return Pair(*sides)
 
 

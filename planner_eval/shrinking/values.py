@@ -114,11 +114,20 @@ def shorter(value: Value, inside: bool) -> Iterator[Any]:
 
 
 # ---------------------------------------------------------------- places
-def places(plan: Plan) -> Iterator[tuple[int, int, Path, Value]]:
-    """Each value of a plan and what it holds: call, argument, way and value; outer ones first."""
+class Place(NamedTuple):
+    """A value in a plan: of which call and argument, as in :class:`Change`, the way to it, and what it is."""
+
+    call: int
+    argument: int
+    at: Path
+    value: Value
+
+
+def places(plan: Plan) -> Iterator[Place]:
+    """Each value of a plan and what it holds; outer ones first."""
     for call, arguments in _all(plan):
         for number, (_, value) in enumerate(arguments):
-            yield from ((call, number, at, each) for at, each in _inside(value, ()))
+            yield from (Place(call, number, at, each) for at, each in _inside(value, ()))
 
 
 def _all(plan: Plan) -> Iterator[tuple[int, Arguments]]:

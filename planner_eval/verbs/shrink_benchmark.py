@@ -10,6 +10,7 @@ from typing import Any
 from planner_eval.base.errors import InputError, ParseError, WriteError
 from planner_eval.base.jsontext import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.base.named import NamedTuple
 from planner_eval.benchmarks.answers import match, read_answers
 from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark
 from planner_eval.benchmarks.differing import Differing, differing
@@ -25,9 +26,23 @@ from planner_eval.verbs.readings import Reading
 from planner_eval.verbs.shrink_sides import Asked, File, Told, told
 
 
+class ScoredSides(NamedTuple):
+    """An answer and its sample's gold.
+
+    Args:
+        pred: The answer.
+        gold: The gold.
+        score: In which figures the two scores of both, as they are written, disagree.
+    """
+
+    pred: Told
+    gold: Told
+    score: Callable[[str, str], Differing]
+
+
 def scored_sides(
     pred: str, gold: str, name: str, settings: Mapping[str, str], asked: Asked, reading: Reading
-) -> tuple[Told, Told, Callable[[str, str], Differing]]:
+) -> ScoredSides:
     """An answer, its sample's gold, and in which figures a benchmark's two scores of them disagree.
 
     Args:
@@ -59,7 +74,7 @@ def scored_sides(
         return differing(bench, wanted, pred, settings) if bench.fits(wanted.gold) else {}
 
     ours = replace(ours, calling=_calls(ours), file=lambda text: File(".txt", text))
-    return ours, replace(theirs, calling=_calls(theirs)), score
+    return ScoredSides(ours, replace(theirs, calling=_calls(theirs)), score)
 
 
 def _value(text: str) -> Any:

@@ -11,7 +11,7 @@ from planner_eval.plan.model import Plan
 
 
 def gold_of(sample: Sample, plan: Plan) -> list[Any]:
-    """The gold of a sample whose right answer would be another plan: its calls with the record's kind of labels.
+    """The gold of a sample whose right answer would be another plan: calls labelled as the record's.
 
     Args:
         sample: The sample.
