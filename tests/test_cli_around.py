@@ -169,7 +169,7 @@ def test_a_file_that_cannot_be_written_is_told_before_the_work(command: str, fla
         (f"loop/{name}", "symbolic links"),
         ("x" * 300 + name, "too long"),
     ):
-        keeps = command in ("diff", "execute", "render", "score", "stats")
+        keeps = command in ("diff", "execute", "render", "score", "shrink", "stats")
         if keeps and flag == "--output" and file == f"folder.{name}":
             continue  # they draw into one, or keep a run in it
         done = called([*call_of(command, flag), flag, file])
