@@ -23,6 +23,7 @@ from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Plan, Ref
 from planner_eval.shrinking.pairs import Pair, bare, size, size_of, weight_of
 from planner_eval.shrinking.smallest import KINDS, shrink, smaller
+from planner_eval.shrinking.texts import cut, groups
 from planner_eval.shrinking.values import places
 from tests.conftest import ROOT
 from tests.test_cli import planeval
@@ -112,6 +113,24 @@ def test_a_text_that_is_no_plan_is_cut() -> None:
     found = shrink(Pair(text, bare(pe.parse("f(#x='1')"))), lambda each: "f(x" in each.pred)
     assert found.pair.pred == "f(x"
     assert not found.pair.gold.calls
+
+
+def test_calls_in_a_text_go_with_gold_s() -> None:
+    calls = [{"name": name, "args": {"x": {"y": 1}}} for name in "fghk"]  # which no notation calls arguments
+    gold = "f(#x='1')\ng(#x='1')\nh(#x='1')\nk(#x='1')"
+
+    def shows(each: Pair) -> bool:
+        names = [call.name for call in each.gold.calls]
+        return "args" in each.pred and [n for n in "fghk" if f'"{n}"' in each.pred] == names and bool(names)
+
+    found = shrink(Pair(json.dumps(calls), bare(pe.parse(gold))), shows)
+    assert len(found.pair.gold.calls) == 1
+    assert sorted(found.pair.pred) == sorted('args"k"') or sorted(found.pair.pred) == sorted('args"f"')
+
+
+def test_pieces_of_a_text_one_within_another_are_cut_once() -> None:
+    assert cut(Pair("abcdef", "ab"), [(0, 1, 5), (0, 2, 3), (0, 4, 6), (1, 0, 1)]) == Pair("a", "b")
+    assert [(one.start, one.end) for one in groups("](a, [b], c) )[")] == [(5, 10), (1, 12)]
 
 
 @pytest.mark.parametrize("most", range(6))

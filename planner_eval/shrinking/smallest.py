@@ -18,7 +18,7 @@ from planner_eval.comparison.align import match
 from planner_eval.shrinking.beside import beside, without_beside
 from planner_eval.shrinking.calls import alone, together, without
 from planner_eval.shrinking.pairs import Pair, bare, size
-from planner_eval.shrinking.texts import cut, cuts
+from planner_eval.shrinking.texts import cut, cuts, group_cuts, shared_cut, shared_cuts
 from planner_eval.shrinking.values import (
     argument_dropped,
     changed,
@@ -72,6 +72,8 @@ KINDS: tuple[Kind, ...] = (
     *_values(simple),
     *_values(dropped),
     *_values(shorter),
+    Kind(shared_cuts, shared_cut),
+    Kind(group_cuts, cut),
     *(Kind(partial(cuts, of=of), cut) for of in ("lines", "words", "characters")),
 )
 """All kinds of steps, those that take away most first."""
