@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from planner_eval.verbs.schemas import schema
     from planner_eval.verbs.scoring import score
     from planner_eval.verbs.selftest import selftest
+    from planner_eval.verbs.shrinking import shrink
     from planner_eval.verbs.tabling import table
 
 _WHERE = {
@@ -113,6 +114,7 @@ _WHERE = {
     "score": "verbs.scoring",
     "score_benchmark": "verbs.benchmark",
     "selftest": "verbs.selftest",
+    "shrink": "verbs.shrinking",
     "stats": "verbs.counting",
     "table": "verbs.tabling",
     "tool_source": "verbs.running",
@@ -175,6 +177,7 @@ __all__ = [
     "score",
     "score_benchmark",
     "selftest",
+    "shrink",
     "stats",
     "table",
     "tool_source",

@@ -78,6 +78,7 @@ COMMANDS: list[tuple[str, ...]] = [
     ("render", "FILE", "--format", "text"),
     ("apply", "FILE", "GOLD"),
     ("agree", "FILE", "FILE"),
+    ("shrink", "FILE", "GOLD", "--record", "1", "--code", "argument.value", "--tries", "30"),
     ("score", "FILE", "FILE", "--policy", "FILE"),
 ]
 

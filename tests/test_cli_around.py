@@ -50,6 +50,7 @@ CALLS = {
     "schema": "schema policy",
     "score": "score pred.jsonl gold.jsonl",
     "selftest": "selftest",
+    "shrink": "shrink sub.json plan.json --code call.missing",
     "stats": "stats plan.json",
     "table": "table own-run",
 }
@@ -172,7 +173,7 @@ def test_a_file_that_cannot_be_written_is_told_before_the_work(command: str, fla
         (f"loop/{name}", "symbolic links"),
         ("x" * 300 + name, "too long"),
     ):
-        keeps = command in ("diff", "execute", "render", "score", "stats")
+        keeps = command in ("diff", "execute", "render", "score", "shrink", "stats")
         if keeps and flag == "--output" and file == f"folder.{name}":
             continue  # they draw into one, or keep a run in it
         done = called([*call_of(command, flag), flag, file])
@@ -433,6 +434,10 @@ PLACES = [
     f"score {{}} {SAMPLES}/callnavi --benchmark callnavi",
     f"score {SAMPLES}/answers/callnavi.jsonl {{}} --benchmark callnavi",
     "selftest --policy {}",
+    "shrink {} gold.jsonl --id b --code call.missing", "shrink pred.jsonl {} --id b --code call.missing",
+    "shrink pred.jsonl gold.jsonl --id b --code call.missing --policy {}",
+    f"shrink {{}} {SAMPLES}/callnavi --differs official:corrected --benchmark callnavi",
+    f"shrink {SAMPLES}/answers/callnavi.jsonl {{}} --differs official:corrected --benchmark callnavi",
     "stats {}",
     "table {}", "table own-run --gold {}",
 ]  # fmt: skip

@@ -74,6 +74,16 @@ CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("",),
     ),
     "no such benchmark": (("score", "answers.jsonl", "bench", "--benchmark", "HOSTILE"), ("",)),
+    "shrink": (("shrink", "pred.json", "gold.json", "--code", "argument.value", "--tries", "40"), ("text", "json")),
+    "shrink a record": (
+        ("shrink", "pred.jsonl", "gold.jsonl", "--record", "1", "--code", "call.replaced", "--tries", "40"),
+        ("text", "json"),
+    ),
+    "shrink by a command": (
+        ("shrink", "pred.json", "gold.json", "--while", "echo HOSTILE; false {pred}"),
+        ("text",),
+    ),
+    "shrink by a code": (("shrink", "pred.json", "gold.json", "--code", "HOSTILE"), ("text",)),
     "apply": (("apply", "patch.json", "pred.json"), ("",)),
     "apply rows": (("apply", "patch.jsonl", "pred.jsonl"), ("",)),
     "apply nowhere": (("apply", "patch.jsonl", "gold2.jsonl", "--to", "pythonic"), ("",)),

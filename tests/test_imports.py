@@ -26,6 +26,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "policy": ("plan",),
     "decoding": ("dialects", "catalogs"),
     "comparison": ("policy", "dialects"),
+    "shrinking": ("comparison",),
     "metrics": ("comparison",),
     "traces": ("dialects",),
     "records": ("dialects", "comparison"),
@@ -39,7 +40,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "engine": ("benchmarks",),
     "prediction": ("engine", "decoding"),
     "reports": ("engine",),
-    "verbs": ("prediction", "reports", "traces"),
+    "verbs": ("prediction", "reports", "traces", "shrinking"),
     "integrations": ("verbs",),
     "cli": ("verbs",),
 }
@@ -96,6 +97,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "comparison.structure_words",
     ),
     "only --compute needs it: 1 ms": ("plan.arithmetic",),
+    "only --differs needs it: 30 ms, with the benchmarks": ("verbs.shrink_benchmark",),
     "only pairs that processes score, and runs that are kept, need it: 25 ms": (
         "verbs.benchmark_runs",
         "verbs.score_runs",

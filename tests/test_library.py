@@ -83,6 +83,10 @@ CALLS: dict[str, list[tuple[list[str], str]]] = {
         ([str(PREDS), "callnavi", "--benchmark", "callnavi"], "score_benchmark"),
     ],
     "selftest": [([], "selftest"), (["--command", "true"], "selftest")],
+    "shrink": [
+        ([str(PREDS), str(GOLDS), "--id", "trip-value", "--code", "argument.value"], verb)
+        for verb in ("Reading", "shrink")
+    ],
     "stats": [([str(GOLD)], verb) for verb in ("open_sources", "stats")],
     "table": [(["RUN"], "table")],
 }
@@ -170,6 +174,7 @@ ALLOWED = {
         "prediction.shots",
     },
     "where a record of calls was cut": {"execution.record"},
+    "what ends a command early, so that what was found is written": {"engine.stopping"},
     "the state in which a record begins": {"records.states", "verbs.running"},
     "names that there are, and the one that was meant": {"dialects", "drawing.themes", "records.pairing"},
     "rules for what no plan has, once all pairs were compared": {"verbs.evaluating"},

@@ -188,6 +188,7 @@ def test_nobody_else_cuts_with_an_ellipsis() -> None:
         (("data", "list"), "[text|md|csv|json|jsonl]"),
         (("data", "check"), "[text|md|json]"),
         (("diff",), "[text|json|jsonl|csv|md|junit|github|sarif|listing|boxes|svg|png|pdf|dot|mermaid|html]"),
+        (("shrink",), "[text|json]"),
         (("render",), "[text|boxes|svg|png|pdf|dot|mermaid]"),
         (("table",), "[text|md|tex|csv|svg]"),
     ],

@@ -3,6 +3,7 @@
     PlanevalError                 anything this package raises on purpose
     ├── InputError                a file, an option or a record cannot be used (exit code 2)
     │   ├── PairingError          no prediction has a gold plan: nothing can be evaluated (exit code 3)
+    │   ├── AbsentError           a pair does not show what it should be made smaller for (exit code 3)
     │   ├── PolicyError           a comparison policy says something impossible
     │   ├── CatalogError          a tool catalog cannot be read
     │   └── DatasetError          a benchmark's data cannot be found, fetched or verified
@@ -41,6 +42,12 @@ class InputError(PlanevalError):
 
 class PairingError(InputError):
     """No prediction has a gold plan, so nothing can be evaluated."""
+
+    exit_code = 3
+
+
+class AbsentError(InputError):
+    """A pair of plans does not show what it should be made smaller for, so nothing can be done."""
 
     exit_code = 3
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from planner_eval.datasets.sample import Sample
     from planner_eval.llm import Judge
     from planner_eval.llm.templates import PromptFile
+    from planner_eval.plan.model import Plan
 
 VARIANTS = ("official", "corrected")
 """As the published code computes it; as the paper defines it."""
@@ -115,6 +116,8 @@ class Benchmark:
         result_file: Its published code's own result file of answers, given the judge; None where it is not
             written.
         gold_text: The answer that repeats a sample's gold; None where the right answer is free text.
+        gold_of: The gold of a sample whose right answer would be another plan; None where it holds more than
+            a plan.
         notations: The notations that answers are asked for in; any where empty.
         nothing: The text that says that a model answered nothing.
         gold_beside: Fields in which its own files keep gold: always, or where the field named beside them
@@ -147,6 +150,7 @@ class Benchmark:
     charts: Callable[[], Mapping[str, ChartOf]] | None = None
     result_file: Callable[[Records, Judge | None], str] | None = None
     gold_text: Callable[[Sample], str | None] = gold_as_json
+    gold_of: Callable[[Sample, Plan], Any] | None = None
     notations: frozenset[str] = frozenset()
     nothing: str = ""
     gold_beside: Mapping[str, str] = field(default_factory=dict)

@@ -282,14 +282,15 @@ def figure_rows(scored: Scored) -> Iterator[dict[str, Any]]:
         row: dict[str, Any] = {"figure": name}
         for variant, figures in by_name.items():
             figure = figures.get(name)
-            row[variant] = _value(figure)
+            row[variant] = value_of(figure)
             row[f"{variant} of"] = _counts(figure)
         found = [figures.get(name) for figures in by_name.values()]
         row["note"] = _note(scored, found)
         yield row
 
 
-def _value(figure: Figure | None) -> Any:
+def value_of(figure: Figure | None) -> Any:
+    """What stands in a column for a figure: its value, or the error that the published code ends with."""
     if figure is None:
         return None
     if figure.error:
@@ -306,7 +307,7 @@ def _counts(figure: Figure | None) -> str | None:
 def _note(scored: Scored, figures: Sequence[Figure | None]) -> str:
     """What a reader should know where the variants differ, or where a figure is missing."""
     there = [figure for figure in figures if figure is not None]
-    if len(there) == 2 and _same(*there):
+    if len(there) == 2 and same_value(*there):
         return there[1].note if there[1].value is None else ""
     if len(there) == 2 and there[0].denominator is not None and there[0].denominator == there[1].denominator:
         there = there[1:]  # a note on the published denominator explains nothing here
@@ -325,7 +326,8 @@ def _unexplained(figures: Sequence[Figure | None]) -> bool:
     return not (corrected.note or official.error or counted_alike)
 
 
-def _same(one: Figure, other: Figure) -> bool:
+def same_value(one: Figure, other: Figure) -> bool:
+    """Whether two variants have one value of a figure, and neither an error."""
     a, b = one.value, other.value
     if one.error or other.error:
         return False

@@ -39,6 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "schema": ("schema", "Print the JSON Schema of a file that people write, or of a report."),
     "score": ("score", "Score predictions against gold plans: figures with confidence intervals."),
     "selftest": ("selftest", "Put this or any other scorer to 38 pairs with known answers."),
+    "shrink": ("shrink", "Make a pair of plans as small as it can be while it still shows something."),
     "stats": ("stats", "Structure figures of a file of plans."),
     "table": ("table", "Make a table of runs: models, parts and figures, as papers have it."),
 }

@@ -43,6 +43,11 @@ def pairs(command: Callable[..., Any]) -> Callable[..., Any]:
     return _pairs(command, repairing)
 
 
+def written_pairs(command: Callable[..., Any]) -> Callable[..., Any]:
+    """As :func:`pairs`, for commands that show nothing that is inferred."""
+    return _pairs(command, repairing, infer=False)
+
+
 def scored_pairs(command: Callable[..., Any]) -> Callable[..., Any]:
     """As :func:`pairs`, for commands that repair predictions unless told to read strictly."""
     return _pairs(command, strictly)
@@ -83,7 +88,7 @@ def say_unjudged(totals: Totals) -> None:
             note(f"{lost:,} {what.format('s' * (lost != 1))}; the first: {first}")
 
 
-def _pairs(command: Callable[..., Any], faults: Decorator) -> Callable[..., Any]:
+def _pairs(command: Callable[..., Any], faults: Decorator, *, infer: bool = True) -> Callable[..., Any]:
     for option in (
         policy_option,
         click.option(
@@ -100,9 +105,10 @@ def _pairs(command: Callable[..., Any], faults: Decorator) -> Callable[..., Any]
         ),
         dialect_option("--gold-from", "gold_dialect", help="The gold plans' dialect, where it is another."),
         faults,
-        inferring,
+        *((inferring,) if infer else ()),
         dataset_places,
         reading,
     ):
         command = option(command)
-    return bundled("how", lambda **said: pe.Reading(**said), READING)(command)
+    names = [name for name in READING if infer or name != "infer"]
+    return bundled("how", lambda **said: pe.Reading(**said), names)(command)

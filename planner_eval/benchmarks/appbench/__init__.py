@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
     from planner_eval.datasets.sample import Sample
+    from planner_eval.plan.model import Plan
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
@@ -75,6 +76,12 @@ def _gold_text(sample: Sample) -> str:
     last = apps[-1] if apps else ""
     pairs = zip_longest(apps[: len(lines)], lines, fillvalue=last)
     return "\n".join(f"{app}: [{line}]" for app, line in pairs)
+
+
+def _gold_of(sample: Sample, plan: Plan) -> Any:
+    from planner_eval.benchmarks.appbench.rewritten import gold_of
+
+    return gold_of(sample, plan)
 
 
 def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
@@ -143,6 +150,7 @@ BENCHMARK = Benchmark(
     details=_details,
     charts=_charts,
     gold_text=_gold_text,
+    gold_of=_gold_of,
     notations=frozenset({"appbench"}),
     gold_beside={"output": ""},
     answer_text=_answer_text,

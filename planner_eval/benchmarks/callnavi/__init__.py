@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from planner_eval.datasets.sample import Sample
     from planner_eval.llm import Judge
     from planner_eval.llm.templates import PromptFile
+    from planner_eval.plan.model import Plan
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
@@ -67,6 +68,12 @@ def _read_file(path: Path) -> Iterator[Sample]:
 def _answer_text(content: Any) -> str:
     # Its scorer turns apostrophes into quotes and deletes fences in texts; an object was washed before.
     return as_json(content).replace("'", "\\u0027").replace("`", "\\u0060")
+
+
+def _gold_of(sample: Sample, plan: Plan) -> Any:
+    from planner_eval.benchmarks.callnavi.rewritten import gold_of
+
+    return gold_of(sample, plan)
 
 
 def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
@@ -127,6 +134,7 @@ BENCHMARK = Benchmark(
     prompt_files=_prompt_files,
     details=_details,
     charts=_charts,
+    gold_of=_gold_of,
     notations=frozenset({"json", "callnavi", "callnavi-yaml"}),
     answer_text=_answer_text,
     several=_several,

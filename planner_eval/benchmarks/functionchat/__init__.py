@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from planner_eval.datasets.sample import Sample
     from planner_eval.llm import Judge
     from planner_eval.llm.templates import PromptFile
+    from planner_eval.plan.model import Plan
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
@@ -66,6 +67,12 @@ def _gold_text(sample: Sample) -> str | None:
         call = {"id": "random_id", "type": "function", "function": gold}
         gold = {"role": "assistant", "content": None, "tool_calls": [call]}
     return as_json(gold)
+
+
+def _gold_of(sample: Sample, plan: Plan) -> Any:
+    from planner_eval.benchmarks.functionchat.rewritten import gold_of
+
+    return gold_of(sample, plan)
 
 
 def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
@@ -127,6 +134,7 @@ BENCHMARK = Benchmark(
     charts=_charts,
     result_file=_result_file,
     gold_text=_gold_text,
+    gold_of=_gold_of,
     notations=frozenset({"json"}),
     nothing="null",
     lower=("* undecided",),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.score import Scored
     from planner_eval.datasets.sample import Sample
     from planner_eval.execution import NestfulRunner
+    from planner_eval.plan.model import Plan
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
@@ -57,6 +58,12 @@ def _read_file(path: Path) -> Iterator[Sample]:
         if path.name == f"{name.rpartition('/')[2]}-data.json":
             return read_nestful(path.parent.parent, part=part)
     return read_nestful(path)
+
+
+def _gold_of(sample: Sample, plan: Plan) -> Any:
+    from planner_eval.benchmarks.nestful.rewritten import gold_of
+
+    return gold_of(sample, plan)
 
 
 def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
@@ -109,6 +116,7 @@ BENCHMARK = Benchmark(
     runner=_runner,
     details=_details,
     charts=_charts,
+    gold_of=_gold_of,
     gold_beside={"output": ""},
     lower=("num_errors_*", "num_pred_examples_w_parsing_errors"),
 )

@@ -1,0 +1,237 @@
+"""planeval shrink: the smallest pair of plans that still shows something."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import planner_eval as pe
+from planner_eval.base.errors import InputError
+from planner_eval.base.jsontext import indented
+from planner_eval.base.text import counted as so_many
+from planner_eval.base.text import printable
+from planner_eval.base.writing import write
+from planner_eval.cli.drawing import is_folder
+from planner_eval.cli.options import Applies, emit, note, outputs, refuse_idle, was_given, written
+from planner_eval.cli.pairs import written_pairs
+from planner_eval.cli.policy import chosen_policy
+from planner_eval.cli.runs import refuse_runs
+from planner_eval.cli.sources import ids, read_sides, refuse_stdin_twice
+from planner_eval.cli.terminal import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from planner_eval.verbs.shrunk import Part, Shrunk
+
+_PLANS = (
+    "turn", "wrappers", "repair", "compute", "dialect", "gold_dialect", "gold_id_field", "gold_text_field",
+    "folder", "policy",
+)  # fmt: skip
+"""Options that a benchmark's own rules leave without effect."""
+
+
+@click.command("shrink")
+@click.argument("pred", metavar="PRED")
+@click.argument("gold", metavar="GOLD|DATASET")
+@click.option("--code", metavar="CODE", help="It shows an edit of this code, as planeval diff tells it.")
+@click.option(
+    "--while",
+    "command",
+    metavar="COMMAND",
+    help="It shows it where this shell command ends with 0; {pred} and {gold} in it stand for the two files.",
+)
+@click.option(
+    "--differs",
+    metavar="official:corrected",
+    help="It shows it where these two scores of --benchmark differ; GOLD is the benchmark's data.",
+)
+@click.option("--benchmark", metavar="NAME", help="With --differs: the benchmark.")
+@click.option(
+    "--figure",
+    metavar="NAME",
+    help="With --differs: this figure of the answer; when left out whether it is solved, else the first that "
+    "differs.",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="With --differs: one of the benchmark's own options, e.g. task=routing.",
+)
+@written_pairs
+@ids("The pair of this id")
+@click.option("--record", type=click.IntRange(min=1), metavar="N", help="The pair of this number, from 1.")
+@click.option(
+    "--to", metavar="DIALECT", help="The notation to write plans in; each side's own when left out."
+)
+@click.option(
+    "--tries",
+    type=click.IntRange(min=1),
+    default=10_000,
+    show_default=True,
+    metavar="N",
+    help="Try so many pairs at most.",
+)
+@click.option(
+    "--deadline",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Try no further pair after this time.",
+)
+@click.option(
+    "--try-deadline",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="With --while: time for one run of the command; one that takes longer does not show it.",
+)
+@written("text", "json", help="How to write it.")
+@outputs(folder=True, into="both plans in files of their own and shrunk.json into a directory")
+def command(
+    pred: str,
+    gold: str,
+    code: str | None,
+    command: str | None,
+    differs: str | None,
+    benchmark: str | None,
+    figure: str | None,
+    settings: tuple[str, ...],
+    how: pe.Reading,
+    policy: str | None,
+    wanted: tuple[str, ...],
+    record: int | None,
+    to: str | None,
+    tries: int,
+    deadline: float | None,
+    try_deadline: float,
+    form: str,
+    output: str | None,
+) -> int:
+    """Make a pair of plans as small as it can be while it still shows something.
+
+    PRED and GOLD are a plan each, or files of records, of which --id or --record names one pair. Calls go
+    with whatever consumes them, or with their references cut; arguments, references and parts of values go,
+    what is left becomes simple: on both sides together, and on each alone. Every pair that is tried is
+    written, and read again. What is left cannot be made smaller by any single step of these.
+    Exit code: 0 the smallest, 1 tries or time ran out before that, 2 usage, 3 the pair does not show it, 130
+    interrupted; whatever was found is written.
+    """
+    from planner_eval.engine.stopping import Ending
+
+    _refuse_idle(differs is not None, form, output)
+    refuse_stdin_twice(pred, gold)
+    refuse_runs(pred, gold)
+    asked: dict[str, Any] = {"code": code, "command": command, "differs": differs}
+    if sum(one is not None for one in asked.values()) != 1:
+        raise click.UsageError("say what the pair shows by one of --code, --while and --differs")
+    if len(wanted) > 1:
+        raise click.UsageError("--id names one pair here")
+    sides: tuple[Any, Any] = (pred, gold)
+    if differs is None:
+        answers, golds = read_sides([pred], gold, how)
+        sides = (answers[0], golds)
+    else:
+        asked |= {"benchmark": benchmark, "figure": figure, "settings": _settings(settings)}
+    names = _targets(output, sides, (pred, gold))
+    tell = counted("tries")
+    with Ending():
+        found = pe.shrink(
+            *sides,
+            **asked,
+            id=wanted[0] if wanted else None,
+            record=record,
+            to=to,
+            policy=chosen_policy(policy),
+            reading=how,
+            tries=tries,
+            deadline=deadline,
+            try_deadline=try_deadline,
+            progress=lambda done, _left: tell(done, None),
+        )
+    if names:
+        _into(output or "", found, names)
+    else:
+        emit(indented(found.to_dict()) if form == "json" else "\n".join(_lines(found)), output)
+    for said in found.notes:
+        note(said)
+    note(f"{found.shows}: {found.said}")
+    return {"smallest": 0, "interrupted": 130}.get(found.ended, 1)
+
+
+def _refuse_idle(scored: bool, form: str, output: str | None) -> None:
+    refuse_idle(
+        [
+            Applies(("benchmark", "figure", "settings"), scored, "with --differs official:corrected"),
+            Applies(_PLANS, not scored, "without --differs: a benchmark has its own notation and figures"),
+            Applies(("try_deadline",), was_given("command"), "with --while COMMAND"),
+            Applies(("form",), not is_folder(output), "to a file or standard output: a directory gets both"),
+        ]
+    )
+
+
+def _settings(texts: tuple[str, ...]) -> dict[str, str]:
+    """A benchmark's own options by name."""
+    found = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise InputError(f"--set {text!r}: expected NAME=VALUE")
+        found[name.strip()] = value.strip()
+    return found
+
+
+_WHOLE = "shrunk.json"
+
+
+def _targets(output: str | None, sides: tuple[Any, Any], given: tuple[str, str]) -> frozenset[str]:
+    """The files that are read, where files are written into a folder."""
+    if not is_folder(output):
+        return frozenset()
+    parts = [name for side in sides if not isinstance(side, str) for name in side.parts]
+    return frozenset(os.path.realpath(name) for name in (*given, *parts)) | {""}
+
+
+def _into(folder: str, found: Shrunk, read: frozenset[str]) -> None:
+    """Write both plans, and what was found, into a folder.
+
+    Raises:
+        InputError: one of the files is read by this command.
+    """
+    os.makedirs(folder, exist_ok=True)
+    files = {
+        f"pred{found.pred.suffix}": found.pred.filed,
+        f"gold{found.gold.suffix}": found.gold.filed,
+        _WHOLE: indented(found.to_dict()),
+    }
+    for name in files:
+        file = os.path.join(folder, name)
+        if os.path.realpath(file) in read and not os.path.islink(file):
+            raise InputError(f"{file} is read by this command: name another folder")
+    for name, text in files.items():
+        write(os.path.join(folder, name), text, follow=False)
+    note(f"{', '.join(files)} written into {folder}")
+
+
+def _lines(found: Shrunk) -> Iterator[str]:
+    """Both sides, and what differs between them."""
+    for name, part in (("pred", found.pred), ("gold", found.gold)):
+        yield f"{name}{_large(part)}"
+        yield from (f"  {line}" for line in printable(part.text).split("\n"))
+    compared = found.diff
+    words = any(
+        part.dialect is None and not (part.plan and part.plan.calls) for part in (found.pred, found.gold)
+    )
+    if compared is not None and not words:  # what is left of a text may be words, which call nothing
+        yield str(compared)
+
+
+def _large(part: Part) -> str:
+    if part.plan is None or part.dialect is None:
+        return f", a text of {so_many(len(part.text), 'character')}"
+    calls, arguments = part.after.calls, part.after.arguments
+    return f", {part.dialect}: {so_many(calls, 'call')}, {so_many(arguments, 'argument')}"

@@ -1,0 +1,85 @@
+"""Steps over what stands beside calls: declared outputs, recorded results, long labels, an empty answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from planner_eval.base.named import NamedTuple
+from planner_eval.plan.model import Plan
+from planner_eval.shrinking.pairs import Pair, with_calls
+
+
+class Beside(NamedTuple):
+    """What can be left out.
+
+    Args:
+        side: 0 the prediction, 1 gold.
+        what: ``"answer"``, ``"labels"``, ``"result"``, or the name of an output.
+        call: Of which call; -1 for the whole plan.
+    """
+
+    side: int
+    what: str
+    call: int
+
+
+LABEL = 8
+"""Labels of so many characters stay as they are."""
+
+
+def beside(pair: Pair, partners: Sequence[tuple[int, int]]) -> list[Beside]:
+    """What can be left out beside calls."""
+    del partners
+    return [
+        Beside(number, what, at)
+        for number, side in enumerate(pair)
+        if not isinstance(side, str)
+        for what, at in _of(side)
+    ]
+
+
+def _of(plan: Plan) -> Iterable[tuple[str, int]]:
+    if plan.answer is not None and not plan.answer:
+        yield "answer", -1
+    if any(len(call.id) > LABEL for call in plan.calls):
+        yield "labels", -1
+    for at, call in enumerate(plan.calls):
+        if call.has_result:
+            yield "result", at
+        yield from ((name, at) for name in call.returns)
+
+
+def without_beside(pair: Pair, units: Iterable[Beside]) -> Pair:
+    """The pair without some of it."""
+    sides = list(pair)
+    for number, what, at in units:
+        side = sides[number]
+        if not isinstance(side, str):
+            sides[number] = _without(side, what, at)
+    return Pair(*sides)
+
+
+def _without(plan: Plan, what: str, at: int) -> Plan:
+    if at < 0:
+        return _PLAN[what](plan)
+    call = plan.calls[at]
+    if what == "result" and call.has_result:
+        new = replace(call, result=None, has_result=False)
+    else:
+        new = replace(call, returns=tuple(name for name in call.returns if name != what))
+    return with_calls(plan, (*plan.calls[:at], new, *plan.calls[at + 1 :]))
+
+
+def _numbered(plan: Plan) -> Plan:
+    """The plan with short labels, none of which another call has."""
+    known = {call.id for call in plan.calls if len(call.id) <= LABEL}
+    free = (name for name in (f"c{at}" for at in range(1, 2 * len(plan.calls) + 1)) if name not in known)
+    calls = (replace(call, id=next(free)) if len(call.id) > LABEL else call for call in plan.calls)
+    return with_calls(plan, tuple(calls))
+
+
+_PLAN: dict[str, Callable[[Plan], Plan]] = {
+    "answer": lambda plan: replace(plan, answer=None),
+    "labels": _numbered,
+}

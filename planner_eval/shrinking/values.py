@@ -1,0 +1,256 @@
+"""Steps over values: arguments dropped, references cut, lists, objects, texts and numbers made simple."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from planner_eval.base.named import NamedTuple
+from planner_eval.plan.model import Arguments, Path, Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.rewire import plan_of
+from planner_eval.shrinking.pairs import SIMPLE, Pair, number_length, weight_of
+
+ANSWER = -1
+"""Where a call's position is told: the plan's answer, whose values are as arguments are."""
+WORDS = 50
+"""Of texts of more words none is left out alone; halves are."""
+
+
+class _Gone:
+    """What stands for nothing, where null is a value."""
+
+    def __repr__(self) -> str:
+        return "GONE"
+
+
+GONE = _Gone()
+
+
+class Change(NamedTuple):
+    """Another value in one place, or nothing.
+
+    Args:
+        side: 0 the prediction, 1 gold.
+        call: The call's position, or :data:`ANSWER`.
+        argument: Which of its arguments, counted from 0.
+        at: The way into its value; () is the whole value.
+        value: What stands there instead, :data:`GONE` for nothing.
+    """
+
+    side: int
+    call: int
+    argument: int
+    at: Path
+    value: Any
+
+
+Changes: TypeAlias = tuple[Change, ...]
+"""What is changed in one step: on one side, or in the same place on both."""
+
+Simpler: TypeAlias = Callable[[Value, bool], Iterable[Any]]
+"""What could stand in a value's place: of the value, and of whether it is one of several in a value."""
+
+
+# ---------------------------------------------------------------- what is simpler
+def dropped(value: Value, inside: bool) -> Iterator[Any]:
+    """Arguments, values of an answer, items of lists, fields of objects, parts of templates: none of it."""
+    del value, inside
+    yield GONE
+
+
+def argument_dropped(value: Value, inside: bool) -> Iterator[Any]:
+    """Arguments and values of an answer alone: none of it."""
+    del value
+    if not inside:
+        yield GONE
+
+
+def literal(value: Value, inside: bool) -> Iterator[Any]:
+    """Of a reference a plain text, or a shorter way into what it names."""
+    del inside
+    if isinstance(value, (Ref, Unresolved)):
+        yield SIMPLE
+        if value.path:
+            yield replace(value, path=value.path[:-1])
+
+
+def simple(value: Value, inside: bool) -> Iterator[Any]:
+    """The simplest of what is like it: a plain text, 0 or 1, the only item of a list or an object."""
+    del inside
+    if isinstance(value, (list, dict, Template)):
+        if not isinstance(value, Template) and len(value) == 1:
+            yield from value if isinstance(value, list) else value.values()
+        yield SIMPLE
+    elif isinstance(value, bool) or value is None:
+        return
+    elif isinstance(value, str):
+        yield from (SIMPLE,) if len(value) > 1 else ()
+    elif isinstance(value, (int, float)):
+        kind = type(value)
+        yield from (kind(n) for n in (0, 1) if weight_of(n) < weight_of(value))
+
+
+def shorter(value: Value, inside: bool) -> Iterator[Any]:
+    """A part of a text or of a number's digits: halves, all but one word, all but one end."""
+    del inside
+    if isinstance(value, str) and len(value) > 1:
+        middle = len(value) // 2
+        yield value[:middle]
+        yield value[middle:]
+        words = value.split(" ")
+        if 1 < len(words) <= WORDS:
+            yield from (" ".join([*words[:at], *words[at + 1 :]]) for at in range(len(words)))
+        yield value[1:]
+        yield value[:-1]
+    elif isinstance(value, bool) or not isinstance(value, (int, float)) or number_length(value) > 400:
+        return
+    elif isinstance(value, int):
+        digits = str(abs(value))
+        yield from (int(part) for part in (digits, digits[: len(digits) // 2], digits[:-1]) if part)
+    elif math.isfinite(value):
+        yield from (abs(value), float(int(value)), round(value, 1), round(value, 2))
+
+
+# ---------------------------------------------------------------- places
+class Place(NamedTuple):
+    """A value in a plan: of which call and argument, as in :class:`Change`, the way to it, and what it is."""
+
+    call: int
+    argument: int
+    at: Path
+    value: Value
+
+
+def places(plan: Plan) -> Iterator[Place]:
+    """Each value of a plan and what it holds; outer ones first."""
+    for call, arguments in _all(plan):
+        for number, (_, value) in enumerate(arguments):
+            yield from (Place(call, number, at, each) for at, each in _inside(value, ()))
+
+
+def _all(plan: Plan) -> Iterator[tuple[int, Arguments]]:
+    yield from ((at, call.arguments) for at, call in enumerate(plan.calls))
+    if plan.answer is not None:
+        yield ANSWER, plan.answer
+
+
+def _inside(value: Value, at: Path) -> Iterator[tuple[Path, Value]]:
+    yield at, value
+    items: Iterable[tuple[str | int, Value]] = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    elif isinstance(value, Template):
+        items = enumerate(value.parts)
+    for key, item in items:
+        yield from _inside(item, (*at, key))
+
+
+# ---------------------------------------------------------------- steps
+def changes_together(pair: Pair, partners: Sequence[tuple[int, int]], simpler: Simpler) -> list[Changes]:
+    """The same change in the same place of calls that stand for one another, where both have one value there.
+
+    Of what is dropped the values may differ.
+    """
+    pred, gold = pair
+    if isinstance(pred, str) or isinstance(gold, str):
+        return []
+    place = dict(partners) | {ANSWER: ANSWER}
+    names = {at: [name for name, _ in arguments] for at, arguments in _all(gold)}
+    known = {(call, number, at): value for call, number, at, value in places(gold)}
+    given = dict(_all(pred))
+    found: list[Changes] = []
+    for call, number, at, value in places(pred):
+        name, there = given[call][number][0], place.get(call)
+        if there is None or name not in names.get(there, ()):
+            continue
+        which = names[there].index(name)
+        other = known.get((there, which, at), GONE)
+        if other is GONE:
+            continue
+        alike = _alike(value, other, place)
+        for new, theirs in zip(simpler(value, bool(at)), simpler(other, bool(at)), strict=False):
+            if alike or new is GONE:
+                found.append((Change(0, call, number, at, new), Change(1, there, which, at, theirs)))
+    return found
+
+
+def changes_alone(pair: Pair, _partners: Sequence[tuple[int, int]], simpler: Simpler) -> list[Changes]:
+    """One change on one side."""
+    return [
+        (Change(number, call, argument, at, new),)
+        for number, side in enumerate(pair)
+        if not isinstance(side, str)
+        for call, argument, at, value in places(side)
+        for new in simpler(value, bool(at))
+    ]
+
+
+def _alike(value: Value, other: Value, place: Mapping[int, int]) -> bool:
+    """Whether two values can be made simpler in one way: equal ones, and those that hold others.
+
+    References are equal where they name the same output of calls that stand for one another.
+    """
+    if isinstance(value, Ref) and isinstance(other, Ref):
+        return place.get(value.call) == other.call and value.path == other.path
+    if type(value) is not type(other):
+        return False
+    if isinstance(value, (list, dict)):
+        return (len(value) == 1) == (len(other) == 1)
+    return isinstance(value, Template) or bool(value == other)
+
+
+def changed(pair: Pair, units: Iterable[Changes]) -> Pair:
+    """The pair with some changes; of two in one place, or in one that another changes, the first holds."""
+    wanted: list[dict[tuple[int, int], dict[Path, Any]]] = [{}, {}]
+    for change in (change for unit in units for change in unit):
+        wanted[change.side].setdefault((change.call, change.argument), {}).setdefault(change.at, change.value)
+    sides = [
+        _changed(side, wanted[number]) if wanted[number] and not isinstance(side, str) else side
+        for number, side in enumerate(pair)
+    ]
+    return Pair(*sides)
+
+
+def _changed(plan: Plan, wanted: Mapping[tuple[int, int], Mapping[Path, Any]]) -> Plan:
+    made: dict[int, Arguments] = {}
+    for call, arguments in _all(plan):
+        new = (
+            (name, _rebuilt(value, (), wanted[call, number]) if (call, number) in wanted else value)
+            for number, (name, value) in enumerate(arguments)
+        )
+        made[call] = tuple((name, value) for name, value in new if value is not GONE)
+    calls = tuple(replace(call, arguments=made[at]) for at, call in enumerate(plan.calls))
+    return plan_of(calls, made.get(ANSWER))
+
+
+def _rebuilt(value: Value, at: Path, wanted: Mapping[Path, Any]) -> Any:
+    if at in wanted:
+        return wanted[at]
+    if isinstance(value, dict):
+        fields = ((key, _rebuilt(item, (*at, key), wanted)) for key, item in value.items())
+        return {key: item for key, item in fields if item is not GONE}
+    if isinstance(value, (list, Template)):
+        parts = value if isinstance(value, list) else value.parts
+        items = [_rebuilt(item, (*at, number), wanted) for number, item in enumerate(parts)]
+        items = [item for item in items if item is not GONE]
+        return items if isinstance(value, list) else settled(Template(tuple(items)))
+    return value
+
+
+def settled(value: Value) -> Value:
+    """The value, whose templates without a reference are texts.
+
+    >>> settled([Template(("a", "x")), 7])
+    ['ax', 7]
+    """
+    if isinstance(value, dict):
+        return {key: settled(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [settled(item) for item in value]
+    if isinstance(value, Template) and all(isinstance(part, str) for part in value.parts):
+        return "".join(value.parts)
+    return value

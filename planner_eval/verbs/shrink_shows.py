@@ -1,0 +1,230 @@
+"""What a pair may be made smaller for: an edit's code, a command's success, two variants that disagree."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from planner_eval.base.errors import AbsentError, InputError, ParseError
+from planner_eval.base.named import NamedTuple
+from planner_eval.base.text import close_names, one_line
+from planner_eval.comparison.diff import EDITS, diff
+from planner_eval.policy import Policy
+from planner_eval.verbs.shrink_sides import Told
+
+Texts: TypeAlias = Callable[[str, str], bool]
+"""Whether a prediction and a gold plan, as they are written, show something."""
+
+PLACES = ("{pred}", "{gold}")
+"""What stands for the two files in a command."""
+_TOLD = 300
+"""How much of what a command says is told, in characters."""
+
+
+class Shows(NamedTuple):
+    """What a pair is made smaller for.
+
+    Args:
+        texts: Whether two texts show it.
+        said: What that is, in words.
+    """
+
+    texts: Texts
+    said: str
+
+
+# ---------------------------------------------------------------- an edit's code
+def refuse_code(code: str) -> None:
+    """Refuse a code that no edit has.
+
+    Raises:
+        InputError: names the closest codes, or all.
+    """
+    if code not in EDITS:
+        close = close_names(code, EDITS)
+        said = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(EDITS)}"
+        raise InputError(f"no edit has the code {code!r}; {said}")
+
+
+def of_code(code: str, pred: Told, gold: Told, policy: Policy) -> Shows:
+    """That a pair differs by an edit of a code: a root cause where the given pair has such a one.
+
+    Raises:
+        InputError: no edit has this code.
+        AbsentError: the given pair has no edit of it, or cannot be compared.
+    """
+    refuse_code(code)
+    for side, what in ((pred, "the prediction"), (gold, "gold")):
+        if side.plan is None:
+            raise AbsentError(f"{what} cannot be read, so there is no edit: {side.error}")
+    assert pred.plan is not None
+    assert gold.plan is not None
+    found = diff(pred.plan, gold.plan, policy)
+    root = any(edit.code == code for edit in found.roots)
+    codes = dict.fromkeys(edit.code for edit in found.edits)
+    if code not in codes:
+        said = f"it has {', '.join(codes)}" if codes else "the plans are the same"
+        raise AbsentError(f"no edit of this pair is {code}: {said}")
+    sides = _Read(pred), _Read(gold)
+
+    def texts(pred: str, gold: str) -> bool:
+        plans = sides[0](pred), sides[1](gold)
+        if plans[0] is None or plans[1] is None:
+            return False
+        made = diff(plans[0], plans[1], policy)
+        return any(edit.code == code for edit in (made.roots if root else made.edits))
+
+    return Shows(texts, code if root else f"{code}, a consequence")
+
+
+class _Read:
+    """Reads the texts of a side, the last one once; None of one that is no plan."""
+
+    def __init__(self, side: Told) -> None:
+        self.side = side
+        self.text, self.plan = side.text, side.plan
+
+    def __call__(self, text: str) -> Any:
+        if text != self.text:
+            try:
+                self.plan = self.side.parsed(text)
+            except ParseError:
+                self.plan = None
+            self.text = text
+        return self.plan
+
+
+# ---------------------------------------------------------------- a command
+class Ran(NamedTuple):
+    """How a command ended: with 0, and in words."""
+
+    fine: bool
+    said: str
+
+
+def of_command(command: str, pred: Told, gold: Told, folder: Path, seconds: float) -> Shows:
+    """That a shell command ends with 0.
+
+    Args:
+        command: The command, in which ``{pred}`` and ``{gold}`` stand for the files.
+        pred: The prediction as given.
+        gold: The gold plan as given.
+        folder: Where the two files are written.
+        seconds: How long it may run.
+
+    Raises:
+        InputError: it names neither file.
+        AbsentError: it does not end with 0 for the given pair.
+    """
+    if not any(place in command for place in PLACES):
+        raise InputError(f"the command names neither {PLACES[0]} nor {PLACES[1]}: it would look at no pair")
+
+    def ran(texts: tuple[str, str]) -> Ran:
+        filled = command
+        for place, side, text in zip(PLACES, (pred, gold), texts, strict=True):
+            file = side.file(text)
+            path = folder / f"{place.strip('{}')}{file.suffix}"
+            path.write_bytes(file.text.encode("utf-8", "surrogatepass"))
+            filled = filled.replace(place, shlex.quote(str(path)))
+        return run(filled, folder, seconds)
+
+    first = ran((pred.text, gold.text))
+    if not first.fine:
+        raise AbsentError(f"the command does not end with 0 for the pair as it is: {first.said}")
+    return Shows(lambda pred, gold: ran((pred, gold)).fine, f"the command ends with 0: {command}")
+
+
+def run(command: str, folder: Path, seconds: float) -> Ran:
+    """Run a shell command, with all that it starts, for so many seconds at most.
+
+    Args:
+        command: The command.
+        folder: Where what it says is kept, for it may be much.
+        seconds: How long it may run.
+    """
+    told = folder / "said"
+    with told.open("wb") as stream:
+        process = subprocess.Popen(
+            command,
+            shell=True,  # it is the user's own, as they would type it
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # an interrupt is ours: what was found so far is written
+        )
+        try:
+            code = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return Ran(False, f"it did not end within {seconds:g} seconds")
+        finally:
+            if process.returncode is None:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    ended = f"it ended with {code}" if code >= 0 else f"it was ended by signal {-code}"
+    said = _tail(told)
+    return Ran(code == 0, f"{ended}: {said}" if said else ended)
+
+
+def _tail(file: Path) -> str:
+    """The end of what a command said, on one line."""
+    with file.open("rb") as stream:
+        stream.seek(max(0, file.stat().st_size - _TOLD))
+        return one_line(stream.read(_TOLD).decode("utf-8", "replace").strip(), _TOLD)
+
+
+# ---------------------------------------------------------------- two variants
+def of_variants(
+    name: str,
+    score: Callable[[str, str], Mapping[str, tuple[Any, Any]]],
+    pred: Told,
+    gold: Told,
+    figure: str | None,
+) -> Shows:
+    """That the two variants of a benchmark disagree in one figure.
+
+    Args:
+        name: The benchmark's title.
+        score: The figures of two texts in which they disagree.
+        pred: The answer as given.
+        gold: The gold plan as given.
+        figure: The figure; the first in which they disagree when left out.
+
+    Raises:
+        AbsentError: they agree.
+    """
+    found = score(pred.text, gold.text)
+    if not found:
+        raise AbsentError(f"the official and the corrected figures of {name} agree about this answer")
+    if figure is not None and figure not in found:
+        raise AbsentError(
+            f"the official and the corrected {figure} of {name} agree about this answer; "
+            f"they disagree in {', '.join(found)}"
+        )
+    which = figure or next(iter(found))
+    official, corrected = found[which]
+    said = f"{name}'s {which}: official {_value(official)}, corrected {_value(corrected)}"
+    wanted = _order(found[which])
+
+    def texts(pred: str, gold: str) -> bool:
+        made = score(pred, gold)
+        return which in made and _order(made[which]) == wanted
+
+    return Shows(texts, said)
+
+
+def _order(values: tuple[Any, Any]) -> Any:
+    """Which of two values is the greater; of those that are no numbers, what they are."""
+    if all(isinstance(one, (int, float)) for one in values):
+        return values[0] > values[1]
+    return tuple(one if isinstance(one, str) or one is None else "number" for one in values)
+
+
+def _value(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

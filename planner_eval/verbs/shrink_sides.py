@@ -1,0 +1,189 @@
+"""The two sides of a pair that is made smaller: how each is read, and how it is written again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from planner_eval import dialects
+from planner_eval.base.errors import InputError, ParseError, WriteError
+from planner_eval.base.jsontext import loads_if_json
+from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.base.named import NamedTuple
+from planner_eval.dialects.read import parse, write
+from planner_eval.plan.model import Plan
+from planner_eval.records.files import PlanFile, Record
+from planner_eval.records.plans import read_plan
+
+SPARE = "plan"
+"""The notation of what its own cannot say: every plan can be written in it."""
+
+
+class Asked(NamedTuple):
+    """Which pair is meant, and how it is written.
+
+    Args:
+        id: The pair's id.
+        record: Or its number, counted from 1.
+        to: The notation to write; each side's own when None.
+    """
+
+    id: str | None
+    record: int | None
+    to: str | None
+
+
+class File(NamedTuple):
+    """What a side is in a file of its own, in the form of the file that it came from."""
+
+    suffix: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Told:
+    """One side as it was given.
+
+    Args:
+        text: As it was written.
+        plan: What was read of it; None where it holds no readable plan.
+        error: Why it holds none.
+        dialect: The notation in which it is written again.
+        written: Writes a plan; raises WriteError for what cannot be said.
+        parsed: Reads a text.
+        calling: Whether it keeps a call: that two scores disagree about nothing at all teaches nobody.
+        cut: Whether its text may be cut where it cannot be made smaller as a plan.
+        notes: What is to be said of it.
+        file: The file that holds a text instead of the given one.
+    """
+
+    text: str
+    plan: Plan | None
+    error: str = ""
+    dialect: str = ""
+    written: Callable[[Plan], str] = field(default=lambda plan: write(plan, SPARE))
+    parsed: Callable[[str], Plan] = parse
+    cut: bool = True
+    calling: bool = False
+    notes: tuple[str, ...] = ()
+    file: Callable[[str], File] = field(default=lambda text: File(".txt", text))
+
+
+def told(held: PlanFile, record: Record, options: Mapping[str, Any], to: str | None, *, side: str) -> Told:
+    """A record of a user's file.
+
+    Args:
+        held: The file.
+        record: The record.
+        options: How plans are read, as for :func:`planner_eval.dialects.read.parse`.
+        to: The notation to write; its own when left out.
+        side: What messages call it.
+
+    Raises:
+        WriteError: `to` cannot say what it says.
+    """
+    source = record.source
+    if isinstance(source, Plan):
+        text = source.text or ""
+    else:
+        text = source if isinstance(source, str) else json.dumps(source, ensure_ascii=False)
+    options = {**options, "turn": record.turn} | ({"dialect": record.dialect} if record.dialect else {})
+    try:
+        plan = read_plan(record, **{name: value for name, value in options.items() if name != "turn"})
+    except ParseError as error:
+        why = f"{record.where}: {str(error).partition(chr(10))[0]}"
+        return Told(text, None, why, file=_filed(held, record))
+    notation, notes = _notation(plan, to, side)
+    if not text:
+        text = write(plan, notation)
+    asked = {**options, "dialect": notation if notation == options.get("dialect") else None}
+
+    def parsed(text: str) -> Plan:
+        return parse(text, **{name: value for name, value in asked.items() if value is not None})
+
+    return Told(
+        text,
+        plan,
+        "",
+        notation,
+        lambda plan: write(plan, notation),
+        parsed,
+        notes=notes,
+        file=_filed(held, record),
+    )
+
+
+def _notation(plan: Plan, to: str | None, side: str) -> tuple[str, tuple[str, ...]]:
+    """In which notation a plan is written, and what is to be said of that."""
+    if to is not None:
+        dialects.get(to)
+        write(plan, to)
+        return to, ()
+    own = plan.dialect or SPARE
+    try:
+        write(plan, own)
+    except WriteError as error:
+        said = str(error).partition("\n")[0]
+        return SPARE, (f"{side} is written as {SPARE}, for {own} cannot be: {said}",)
+    return own, ()
+
+
+def _filed(held: PlanFile, record: Record) -> Callable[[str], File]:
+    """Puts a text where the record has its plan: a file of one plan, or of that record alone."""
+    if not held.many or held.published or held.content is None:
+        suffix = Path(held.name).suffix if not held.many and not held.parts else ""
+        return lambda text: File(suffix or ".txt", text)
+    structured = not isinstance(record.source, str)
+    way = held.content
+
+    def file(text: str) -> File:
+        content: Any = text
+        values = loads_if_json(text, DEFAULT_LIMITS) if structured else None
+        if values is not None and len(values) == 1:
+            content = values[0]
+        fields = _with(dict(record.fields), way, content)
+        return File(".jsonl", json.dumps(fields, ensure_ascii=False) + "\n")
+
+    return file
+
+
+def _with(fields: dict[str, Any], way: str, content: Any) -> dict[str, Any]:
+    """The fields with another content; of a way into a record the whole way."""
+    if way in fields or "." not in way:
+        return {**fields, way: content}
+    first, _, rest = way.partition(".")
+    inner = fields.get(first)
+    if isinstance(inner, dict):
+        return {**fields, first: _with(inner, rest, content)}
+    return {**fields, way: content}
+
+
+def only_pair(pairs: Any, record: int | None, names: str) -> tuple[Record, Record]:
+    """The one pair that is meant.
+
+    Args:
+        pairs: The pairs.
+        record: Its number, counted from 1; None where there is only one.
+        names: What the user named, for the message.
+
+    Raises:
+        InputError: there are several, no such number, or one side has no partner.
+    """
+    count = len(pairs)
+    if record is None and count != 1:
+        raise InputError(
+            f"{names} hold {count:,} pairs, and one is made smaller: name it with --id, or --record N "
+            "counted from 1"
+        )
+    if record is not None and not 1 <= record <= count:
+        raise InputError(
+            f"{names} hold {count:,} pair{'s' * (count != 1)}, and there is no record {record:,}"
+        )
+    pred, gold = pairs[(record or 1) - 1]
+    if pred is None or gold is None:
+        there, lacking = (gold, "prediction") if pred is None else (pred, "gold plan")
+        raise InputError(f"{there.where}: there is no {lacking} beside it")
+    return pred, gold

@@ -1,0 +1,162 @@
+"""A pair of plans made as small as it can be while it still shows something."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from planner_eval.base.errors import AbsentError, InputError
+from planner_eval.policy import DEFAULT_POLICY
+from planner_eval.records.gold import FIELDS
+from planner_eval.shrinking.smallest import TRIES
+from planner_eval.verbs.evaluating import pair
+from planner_eval.verbs.policies import AnyPolicy, policy_of
+from planner_eval.verbs.reading import Source
+from planner_eval.verbs.readings import AS_IT_COMES, Reading, refuse_reading
+from planner_eval.verbs.shrink_search import Limits, search
+from planner_eval.verbs.shrink_shows import Shows, of_code, of_command, of_variants, refuse_code
+from planner_eval.verbs.shrink_sides import Asked, Told, only_pair, told
+from planner_eval.verbs.shrunk import Shrunk
+
+DIFFERS = "official:corrected"
+"""The two columns of a benchmark's scores."""
+TRY_SECONDS = 60.0
+"""How long a command may run for one pair, unless the user says otherwise."""
+
+
+def shrink(
+    pred: Source,
+    gold: Source,
+    *,
+    code: str | None = None,
+    command: str | None = None,
+    shows: Callable[[str, str], bool] | None = None,
+    differs: str | None = None,
+    benchmark: str | None = None,
+    figure: str | None = None,
+    settings: Mapping[str, str] | None = None,
+    id: str | None = None,
+    record: int | None = None,
+    to: str | None = None,
+    policy: AnyPolicy = DEFAULT_POLICY,
+    reading: Reading = AS_IT_COMES,
+    tries: int = TRIES,
+    deadline: float | None = None,
+    try_deadline: float = TRY_SECONDS,
+    progress: Callable[[int, str], None] | None = None,
+) -> Shrunk:
+    r"""Make a pair of plans smaller for as long as it still shows something, by one of four measures.
+
+    Calls go with whatever consumes them or have their references cut, arguments, references and parts of
+    values go, what is left becomes simple; on both sides together where calls stand for one another, and on
+    each alone. A side that holds no readable plan, or does not show it when it is written anew, is cut as a
+    text.
+
+    Args:
+        pred: The prediction: a plan, its text or data, or the path of a file, of one plan or of records. With
+            `differs` the path of a file of answers.
+        gold: What was wanted, likewise. With `differs` the benchmark's data.
+        code: It is shown where :func:`diff` has an edit of this code.
+        command: It is shown where this shell command, in which ``{pred}`` and ``{gold}`` stand for files,
+            ends with 0.
+        shows: It is shown where this says so of the two texts.
+        differs: ``"official:corrected"``: it is shown where the two scores of `benchmark` differ.
+        benchmark: The benchmark, with `differs`.
+        figure: The figure of it that differs; the first when left out, whether it is solved before others.
+        settings: The benchmark's own options.
+        id: The pair's id, where there are many.
+        record: Or its number, counted from 1.
+        to: The notation to write plans in; each side's own when left out.
+        policy: How values compare: a policy, the name of a preset, or a policy's file.
+        reading: How both are read and paired.
+        tries: How many pairs are tried at most.
+        deadline: After how many seconds no further one is tried.
+        try_deadline: How many seconds the command may run for one pair, which is not shown if it takes more.
+        progress: Is told after each try how many there were, and how large the pair is, in words.
+
+    Returns:
+        The smallest pair. Where ``ended`` is ``"smallest"``, no single step leaves a smaller one that shows
+        it.
+
+    Raises:
+        AbsentError: the given pair does not show it.
+        InputError: a file cannot be used, it names several pairs, or there is no such code or benchmark.
+        WriteError: `to` cannot say what a plan says.
+
+    >>> found = shrink("a = f(#x='Rome', #y='1')\nb = g(#z=a)", "a = f(#x='Oslo', #y='1')\nb = g(#z=a)",
+    ...                code="argument.value")
+    >>> found.pred.text, found.gold.text, found.ended
+    ("f(#x='x')", "f(#x='O')", 'smallest')
+    """
+    given = [
+        name for name, one in zip(_ASKED, (code, command, shows, differs), strict=True) if one is not None
+    ]
+    if len(given) != 1:
+        found = " and ".join(given) or "nothing"
+        raise InputError(f"found {found}, expected one of {', '.join(_ASKED)}: what the pair shows")
+    refuse_reading(reading)
+    if code is not None:
+        refuse_code(code)
+    chosen, asked = policy_of(policy), Asked(id, record, to)
+    with ExitStack() as stack:
+        if differs is not None:
+            if differs != DIFFERS:
+                raise InputError(f"differs is {differs!r}, expected {DIFFERS!r}")
+            ours, theirs, what = _scored(pred, gold, benchmark, figure, settings or {}, asked, reading)
+        else:
+            ours, theirs = _told(pred, gold, asked, reading)
+            if code is not None:
+                what = of_code(code, ours, theirs, chosen)
+            elif command is not None:
+                folder = Path(stack.enter_context(TemporaryDirectory(prefix="planeval-")))
+                what = of_command(command, ours, theirs, folder, try_deadline)
+            else:
+                assert shows is not None
+                if not shows(ours.text, theirs.text):
+                    raise AbsentError("the pair as it is does not show it")
+                what = Shows(shows, "what was asked for")
+        return search(ours, theirs, what, chosen, Limits(tries, deadline), progress)
+
+
+_ASKED = ("code", "command", "shows", "differs")
+
+
+def _told(pred: Source, gold: Source, asked: Asked, reading: Reading) -> tuple[Told, Told]:
+    """The one pair that is meant."""
+    paired = pair(pred, gold, reading=reading, id=asked.id)
+    left, right = only_pair(paired.pairs, asked.record, f"{paired.pred.name} and {paired.gold.name}")
+    to = asked.to
+    shared = {"compute": reading.compute}
+    ours = {**shared, "dialect": reading.dialect, "repair": bool(reading.repair)}
+    theirs = {**shared, "dialect": reading.gold_dialect or reading.dialect}
+    found = told(paired.pred, left, ours, to, side="pred"), told(paired.gold, right, theirs, to, side="gold")
+    beside = [name for name in (*FIELDS, "alternatives") if name in right.fields]
+    if beside:
+        said = f"what gold leaves open beside its plan plays no part: {', '.join(beside)}"
+        return found[0], replace(found[1], notes=(*found[1].notes, said))
+    return found
+
+
+def _scored(
+    pred: Source,
+    gold: Source,
+    name: str | None,
+    figure: str | None,
+    settings: Mapping[str, str],
+    asked: Asked,
+    reading: Reading,
+) -> tuple[Told, Told, Shows]:
+    """The one answer and its sample, and what the benchmark's two scores say of them."""
+    from planner_eval.verbs.shrink_benchmark import scored_sides
+
+    if name is None:
+        raise InputError("the two scores are a benchmark's: which one?")
+    for side, given in (("answers", pred), ("gold", gold)):
+        if not isinstance(given, (str, os.PathLike)):
+            raise InputError(f"the {side} are a {type(given).__name__}, expected the path of a file")
+    ours, theirs, score = scored_sides(os.fspath(pred), os.fspath(gold), name, settings, asked, reading)
+    return ours, theirs, of_variants(name, score, ours, theirs, figure)

@@ -1,0 +1,535 @@
+"""A pair of plans made smaller: what is left, that it still shows it, how it ends, and what is said."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import planner_eval as pe
+from planner_eval.base.errors import AbsentError, InputError, WriteError
+from planner_eval.benchmarks.gold import gold_samples
+from planner_eval.benchmarks.registry import BENCHMARKS, NAMES
+from planner_eval.datasets.gold import gold_plan, holds_plan
+from planner_eval.plan.canonical import same
+from planner_eval.plan.model import Plan, Ref
+from planner_eval.shrinking.pairs import Pair, bare, size, size_of, weight_of
+from planner_eval.shrinking.smallest import KINDS, shrink, smaller
+from planner_eval.shrinking.texts import cut, groups
+from planner_eval.shrinking.values import places
+from tests.conftest import ROOT
+from tests.test_cli import planeval
+
+DEMO = ROOT / "data" / "demo"
+PREDS, GOLDS = DEMO / "pred.jsonl", DEMO / "gold.jsonl"
+SAMPLES = ROOT / "data" / "samples"
+PYTHON = shlex.quote(sys.executable)
+
+
+def pair(pred: Any, gold: Any) -> Pair:
+    return Pair(bare(pe.parse(pred)), bare(pe.parse(gold)))
+
+
+def codes(pred: Any, gold: Any) -> list[str]:
+    return [edit.code for edit in pe.diff(pred, gold).roots]
+
+
+# ---------------------------------------------------------------- the search
+def test_a_call_goes_with_all_that_needs_it() -> None:
+    plan = "a = f(#x='1')\nb = g(#y=a)\nc = h(#z=b)\nd = k(#w='2')"
+    found = shrink(pair(plan, plan), lambda each: "k" in [call.name for call in each.pred.calls])
+    assert [call.name for call in found.pair.pred.calls] == ["k"]
+    assert (len(found.pair.gold.calls), found.tries, found.ended) == (0, 6, "smallest")
+
+
+def test_what_is_wanted_of_a_consumer_outlives_its_producer() -> None:
+    plan = "a = f(#x='1')\nb = g(#y=a)"
+    found = shrink(pair(plan, plan), lambda each: any("y" in dict(c.arguments) for c in each.pred.calls))
+    assert [(call.name, call.arguments) for call in found.pair.pred.calls] == [("g", (("y", "x"),))]
+
+
+def test_both_sides_go_together_where_neither_may_go_alone() -> None:
+    plan = "f(#x='1')\ng(#y='2')\nh(#z='3')"
+    found = shrink(pair(plan, plan), lambda each: len(each.pred.calls) == len(each.gold.calls) > 0)
+    assert [len(side.calls) for side in found.pair] == [1, 1]
+    equal = shrink(
+        pair("f(#x='Rome', #y='1')", "f(#x='Rome', #y='1')"),
+        lambda each: (
+            each.pred.calls == each.gold.calls and any("x" in dict(c.arguments) for c in each.pred.calls)
+        ),
+    )
+    assert equal.pair.pred.calls[0].arguments == (("x", "x"),)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "left"),
+    [
+        ({"a": [1, {"b": "Rome"}], "c": 2}, "Rome", "Rome"),
+        ([700, 81, 9000], 81, 81),
+        ("the 7th of May in Rome", "Rome", "Rome"),
+        (123456, 6, 6),
+        (2.71828, 2.7, 2.7),
+        ([[["deep"]]], "deep", "deep"),
+    ],
+)
+def test_values_become_as_simple_as_they_may(given: object, wanted: object, left: object) -> None:
+    plan = {"name": "f", "arguments": {"x": given, "y": 4}}
+
+    def holds(each: Pair) -> bool:
+        leaves = [value for *_, value in places(each.pred)]
+        texts = [one for one in leaves if isinstance(one, str)]
+        numbers = [one for one in leaves if isinstance(one, (int, float))]
+        if isinstance(wanted, str):
+            return any(wanted in text for text in texts)
+        return any(str(wanted) in str(number) for number in numbers)
+
+    found = shrink(pair([plan], [plan]), holds)
+    assert found.ended == "smallest"
+    assert holds(found.pair)
+    if wanted == 6:
+        assert found.pair.pred.calls[0].arguments == (("x", given),), "only its first digits may stay"
+    else:
+        assert found.pair.pred.calls[0].arguments == (("x", left),)
+
+
+def test_a_reference_stays_where_it_is_wanted_and_its_way_goes() -> None:
+    plan = "a, b = f(#x='1')\ng(#y=b, #z='7')"
+    found = shrink(pair(plan, plan), lambda each: bool(each.gold.edges))
+    assert [len(side.calls) for side in found.pair] == [0, 2]
+    assert found.pair.gold.calls[1].arguments == (("y", Ref(0)),)
+    assert found.pair.gold.calls[0].returns == ()
+
+
+def test_a_text_that_is_no_plan_is_cut() -> None:
+    text = "Let me see.\nI call f(x=1 and then\ng() too"
+    found = shrink(Pair(text, bare(pe.parse("f(#x='1')"))), lambda each: "f(x" in each.pred)
+    assert found.pair.pred == "f(x"
+    assert not found.pair.gold.calls
+
+
+def test_calls_in_a_text_go_with_gold_s() -> None:
+    calls = [{"name": name, "args": {"x": {"y": 1}}} for name in "fghk"]  # which no notation calls arguments
+    gold = "f(#x='1')\ng(#x='1')\nh(#x='1')\nk(#x='1')"
+
+    def shows(each: Pair) -> bool:
+        names = [call.name for call in each.gold.calls]
+        return "args" in each.pred and [n for n in "fghk" if f'"{n}"' in each.pred] == names and bool(names)
+
+    found = shrink(Pair(json.dumps(calls), bare(pe.parse(gold))), shows)
+    assert len(found.pair.gold.calls) == 1
+    assert sorted(found.pair.pred) == sorted('args"k"') or sorted(found.pair.pred) == sorted('args"f"')
+
+
+def test_pieces_of_a_text_one_within_another_are_cut_once() -> None:
+    assert cut(Pair("abcdef", "ab"), [(0, 1, 5), (0, 2, 3), (0, 4, 6), (1, 0, 1)]) == Pair("a", "b")
+    assert [(one.start, one.end) for one in groups("](a, [b], c) )[")] == [(5, 10), (1, 12)]
+
+
+@pytest.mark.parametrize("most", range(6))
+def test_the_tries_run_out(most: int) -> None:
+    start = pair(PREDS_TEXT, PREDS_TEXT)
+    asked: list[Pair] = []
+
+    def shows(each: Pair) -> bool:
+        asked.append(each)
+        return bool(each.gold.edges)
+
+    found = shrink(start, shows, tries=most)
+    assert (found.tries, len(asked), found.ended) == (most, most, "tries")
+    assert bool(found.pair.gold.edges)
+
+
+PREDS_TEXT = "a = f(#x='1')\nb = g(#y=a)\nc = h(#z=b)\nd = k(#w=c, #v='long text of words')"
+
+
+def test_time_runs_out_and_an_interrupt_leaves_the_smallest_so_far() -> None:
+    start = pair(PREDS_TEXT, PREDS_TEXT)
+    assert shrink(start, lambda each: True, deadline=-1).ended == "deadline"
+    tried = iter(range(100))
+
+    def shows(each: Pair) -> bool:
+        if next(tried) == 3:
+            raise KeyboardInterrupt
+        return bool(each.gold.edges)
+
+    found = shrink(start, shows)
+    assert (found.ended, found.tries) == ("interrupted", 4)
+    assert bool(found.pair.gold.edges)
+
+
+def test_nothing_is_tried_twice_and_all_that_is_tried_is_smaller() -> None:
+    start, seen = pair(PREDS_TEXT, PREDS_TEXT), []
+
+    def shows(each: Pair) -> bool:
+        seen.append(repr(each))
+        return len(each.pred.calls) > 1 and bool(each.gold.edges)
+
+    found = shrink(start, shows)
+    assert len(seen) == len(set(seen)) == found.tries
+    assert not any(shows(each) for each in smaller(found.pair))
+    for kind in KINDS:
+        for unit in kind.units(start, [(at, at) for at in range(4)]):
+            assert size(kind.done(start, [unit])) < size(start) or kind.done(start, [unit]) == start, kind
+
+
+def test_a_step_takes_a_whole_plan_of_odd_values() -> None:
+    odd = {"name": "", "arguments": {"": [None, True, 10**400, -0.0, 1e308, "\x1b[31m", {"": {}}]}}
+    start = pair([odd, odd], [odd])
+    found = shrink(start, lambda each: True)
+    assert size(found.pair) == size(Pair(Plan(), Plan()))
+    assert weight_of(float("nan")) > weight_of(7)
+    assert size_of("") < size_of("f")
+
+
+# ---------------------------------------------------------------- pe.shrink
+def demo(id: str, **more: Any) -> Any:
+    return pe.shrink(PREDS, GOLDS, id=id, **more)
+
+
+def different() -> list[tuple[str, str]]:
+    rows = pe.evaluate(PREDS, GOLDS)
+    return [
+        (row.id, code) for row in rows if row.diff for code in dict.fromkeys(e.code for e in row.diff.roots)
+    ]
+
+
+@pytest.mark.parametrize(("id", "code"), different())
+def test_every_root_cause_of_the_demo_shows_in_few_calls(id: str, code: str) -> None:
+    found = demo(id, code=code)
+    assert found.ended == "smallest"
+    assert code in codes(found.pred.text, found.gold.text), "as planeval diff reads the two texts"
+    assert found.pred.after.plus(found.gold.after) < found.pred.before.plus(found.gold.before)
+    assert found.pred.after.calls + found.gold.after.calls <= 4
+    assert code in [edit.code for edit in found.diff.roots]
+    again = demo(id, code=code)
+    assert (again.pred.text, again.gold.text, again.tries) == (found.pred.text, found.gold.text, found.tries)
+
+
+@pytest.mark.parametrize(("id", "code"), different())
+def test_no_step_of_what_is_left_shows_it(id: str, code: str) -> None:
+    found = demo(id, code=code)
+    left = Pair(bare(found.pred.plan), bare(found.gold.plan))
+    for each in smaller(left):
+        try:
+            texts = [
+                pe.write(side, part.dialect)
+                for side, part in zip(each, (found.pred, found.gold), strict=True)
+            ]
+            read = [pe.parse(text) for text in texts]
+        except (pe.ParseError, WriteError):
+            continue
+        if texts != [found.pred.text, found.gold.text]:  # what a notation says all the same
+            assert code not in codes(*read)
+
+
+def test_each_side_keeps_its_notation_or_takes_the_one_that_is_asked_for() -> None:
+    found = demo("alarm-replaced", code="call.replaced")
+    assert (found.pred.dialect, found.gold.dialect) == ("openai-chat", "json")
+    assert json.loads(found.pred.text)["tool_calls"]
+    found = demo("alarm-replaced", code="call.replaced", to="pythonic")
+    assert (found.pred.text, found.gold.text) == ('[stop_song(title="x")]', '[play_song(title="x")]')
+    with pytest.raises(WriteError):
+        demo("rates-twice", code="call.duplicated", to="json")
+
+
+def test_texts_plans_and_a_function_of_ones_own() -> None:
+    pred, gold = "a = f(#x='1')\nb = g(#y=a, #z='2')", pe.parse("h(#x='1')")
+    found = pe.shrink(pred, gold, shows=lambda pred, gold: "g(" in pred and "h" in gold)
+    assert (found.pred.text, found.gold.text) == ("g()", "h()")
+    with pytest.raises(AbsentError, match="does not show it"):
+        pe.shrink(pred, gold, shows=lambda pred, gold: False)
+
+
+def test_what_gives_now_this_now_that_is_told() -> None:
+    turns = iter([True, True, True, *[False] * 1000])
+    found = pe.shrink("f(#x='1')\ng(#y='2')", "f()", shows=lambda pred, gold: next(turns))
+    assert any("now this, now that" in said for said in found.notes)
+
+
+def test_a_prediction_that_is_no_plan_is_cut_as_a_text(tmp_path: Path) -> None:
+    reads = f"! {PYTHON} -m planner_eval parse {{pred}} && grep -q 'hour.*mon' {{pred}}"
+    found = demo("alarm-unreadable", command=reads, tries=60)
+    assert found.pred.dialect is None
+    assert len(found.pred.text) < 40
+    assert "mon" in found.pred.text
+    assert any("pred is cut as a text: it holds no readable plan" in said for said in found.notes)
+    with pytest.raises(AbsentError, match=r"the prediction cannot be read, so there is no edit: .*line 13"):
+        demo("alarm-unreadable", code="argument.value")
+
+
+def test_prose_around_a_plan_is_kept_where_it_matters() -> None:
+    pred = "Sure! I will do that.\n[f(x=1), g(y='two words')]"
+    found = pe.shrink(pred, "[f(x=1)]", shows=lambda pred, gold: "Sure" in pred and "g(" in pred)
+    assert found.pred.text == "Sureg("
+    assert "pred is cut as a text: written anew it does not show it" in found.notes
+
+
+def test_gold_s_terms_play_no_part_and_it_is_said() -> None:
+    gold = [{"id": "a", "gold": [{"name": "f", "arguments": {"x": 1}}], "optional": ["c1"]}]
+    found = pe.shrink([{"id": "a", "output": []}], gold, code="call.missing")
+    assert any("plays no part: optional" in said for said in found.notes)
+    assert json.loads(found.gold.text)[0]["name"] == "f"
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({}, "found nothing, expected one of code, command, shows, differs"),
+        ({"code": "call.extra", "command": "true {pred}"}, "found code and command"),
+        ({"code": "call.gone"}, "no edit has the code 'call.gone'; did you mean"),
+        ({"code": "zzz"}, "no edit has the code 'zzz'; there are call.missing, call.extra"),
+        ({"code": "call.extra", "id": "no"}, "'no'"),
+        ({"code": "call.extra"}, "hold 13 pairs, and one is made smaller: name it with --id, or --record N"),
+        ({"code": "call.extra", "record": 99}, "hold 13 pairs, and there is no record 99"),
+        ({"code": "call.extra", "id": "trip-value"}, "no edit of this pair is call.extra: it has argument"),
+        (
+            {"code": "call.extra", "id": "trip-same"},
+            "no edit of this pair is call.extra: the plans are the same",
+        ),
+        ({"command": "true", "id": "trip-value"}, "names neither {pred} nor {gold}"),
+        ({"command": "echo no; exit 4 #{pred}", "id": "trip-value"}, "as it is: it ended with 4: no"),
+        ({"command": "kill -9 $$ #{pred}", "id": "trip-value"}, "it was ended by signal 9"),
+        ({"command": "no-such-program {pred}", "id": "trip-value"}, "it ended with 127: .*no-such-program"),
+        ({"differs": "one:two", "id": "trip-value"}, "differs is 'one:two', expected 'official:corrected'"),
+        ({"differs": "official:corrected", "id": "a"}, "the two scores are a benchmark's: which one"),
+    ],
+)
+def test_what_is_wrong_is_said(how: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said.replace("{", r"\{").replace("#", r"\#")):
+        pe.shrink(PREDS, GOLDS, **how)
+
+
+# ---------------------------------------------------------------- a command
+def test_a_command_gets_records_as_they_came(tmp_path: Path) -> None:
+    for name, records in (
+        ("pred", [{"id": "a", "output": [{"name": "f", "arguments": {"x": 1, "y": 2}}], "kind": "k"}]),
+        ("gold", [{"id": "a", "gold": "[f(x=1), g()]", "more": [1]}]),
+    ):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
+    seen = tmp_path / "seen.py"
+    seen.write_text(
+        "import json, sys\n"
+        "pred, gold = (json.loads(open(name).read()) for name in sys.argv[1:])\n"
+        "assert pred['kind'] == 'k' and gold['more'] == [1] and pred['id'] == gold['id'] == 'a'\n"
+        "assert isinstance(pred['output'], list) and isinstance(gold['gold'], str)\n"
+        "sys.exit('y' not in json.dumps(pred['output']))\n"
+    )
+    command = f"{PYTHON} {shlex.quote(str(seen))} {{pred}} {{gold}}"
+    found = pe.shrink(tmp_path / "pred.jsonl", tmp_path / "gold.jsonl", command=command)
+    assert json.loads(found.pred.text) == [{"name": "f", "arguments": {"y": 0}}]
+    assert (found.pred.suffix, json.loads(found.pred.filed)["kind"]) == (".jsonl", "k")
+    assert found.gold.text == "[]"
+
+
+def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    mark = tmp_path / "late"
+    slow = f"(sleep 2; touch {shlex.quote(str(mark))}) & sleep 30; cat {{pred}}"
+    with pytest.raises(AbsentError, match=r"it did not end within 0\.3 seconds"):
+        demo("trip-value", command=slow, try_deadline=0.3)
+    time.sleep(2.2)
+    assert not mark.exists()
+
+
+def test_a_command_may_say_a_great_deal() -> None:
+    found = demo("trip-value", command="head -c 3000000 /dev/zero; grep -q searchflight {pred}", tries=4)
+    assert found.ended == "tries"
+
+
+# ---------------------------------------------------------------- two scores
+@pytest.mark.parametrize(
+    ("name", "id", "shows", "pred"),
+    [
+        (
+            "appbench",
+            "ss-1",
+            "appbench's solved: official True, corrected False",
+            "Library: [borrow(#title='x')]",
+        ),
+        ("callnavi", "hr02", "solved: official True", '{"API": ["getShift"], "parameters": [{"week": "x"}]}'),
+        ("functionchat", "singlecall-1-4_random", "solved: official True, corrected False", '"grams\\": 0.0'),
+    ],
+)
+def test_two_scores_that_disagree_do_so_in_little(name: str, id: str, shows: str, pred: str) -> None:
+    answers, how = SAMPLES / "answers" / f"{name}.jsonl", {"differs": "official:corrected", "benchmark": name}
+    found = pe.shrink(answers, SAMPLES / name, id=id, **how)
+    assert shows in found.shows or shows in f"{name}'s {found.shows.partition(' ')[2]}"
+    assert pred in found.pred.text or pred.replace('"', '\\"') in found.pred.text
+    assert found.ended == "smallest"
+    assert BENCHMARKS[name].fits(json.loads(found.gold.text))
+    assert found.pred.after.calls == found.gold.after.calls == 1
+
+
+def test_a_figure_of_two_scores_is_named() -> None:
+    answers, gold = SAMPLES / "answers" / "callnavi.jsonl", SAMPLES / "callnavi"
+    how: Any = {"differs": "official:corrected", "benchmark": "callnavi", "id": "hr02"}
+    assert "structure: official 1, corrected 0" in pe.shrink(answers, gold, figure="structure", **how).shows
+    with pytest.raises(
+        AbsentError, match=r"corrected order of callnavi agree .* disagree in solved, structure"
+    ):
+        pe.shrink(answers, gold, figure="order", **how)
+    with pytest.raises(AbsentError, match="agree about this answer"):
+        pe.shrink(answers, gold, **{**how, "id": "hr03"})
+    with pytest.raises(InputError, match="CallNavi has no option 'tsk'"):
+        pe.shrink(answers, gold, settings={"tsk": "routing"}, **how)
+    with pytest.raises(InputError, match="several answers"):
+        pe.shrink(answers, gold, settings={"task": "stability"}, **how)
+    with pytest.raises(InputError, match="the answers are a list, expected the path"):
+        pe.shrink([], gold, **how)
+    assert pe.shrink(answers, gold, **{**how, "id": None}, record=2).shows.startswith("callnavi's solved")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_gold_of_a_plan_is_the_released_gold(name: str) -> None:
+    bench = BENCHMARKS[name]
+    if bench.gold_of is None:
+        return
+    place = SAMPLES / name / ("v2/nestful_data.jsonl" if name == "nestful" else "")
+    tried = 0
+    for sample in filter(holds_plan, gold_samples(bench, str(place))):
+        plan = gold_plan(sample)
+        assert plan is not None
+        assert bench.gold_of(sample, plan) == sample.gold
+        tried += 1
+    assert tried
+
+
+def test_the_gold_of_real_plans_means_what_they_mean(reference: Path) -> None:
+    tried = 0
+    for name in ("appbench", "nestful", "callnavi", "functionchat"):
+        bench = BENCHMARKS[name]
+        assert bench.gold_of is not None
+        for sample in gold_samples(bench, str(reference / "datasets" / name))[::7]:
+            plan = gold_plan(sample)
+            if plan is None:
+                continue
+            try:
+                made = bench.gold_of(sample, plan)
+            except WriteError:
+                continue
+            back = pe.parse(made, dialect=sample.dialect)
+            assert same(back, plan), (name, sample.id)
+            tried += 1
+    assert tried > 300
+
+
+# ---------------------------------------------------------------- planeval shrink
+def test_the_command_prints_both_texts_and_their_diff() -> None:
+    done = planeval("shrink", str(PREDS), str(GOLDS), "--id", "trip-value", "--code", "argument.value")
+    assert done.returncode == 0
+    assert done.stdout == (
+        "pred, appbench: 1 call, 1 argument\n  Flights: [searchflight(#date='x')]\n"
+        "gold, appbench: 1 call, 1 argument\n  Flights: [searchflight(#date='2')]\n"
+        "different: 1 edit; first at Flights.searchflight (call 1)\n"
+        '  argument.value: Flights.searchflight (call 1): argument \'date\' is "x", gold gives "2"\n'
+    )
+    assert done.stderr == (
+        "argument.value: 6 calls to 2, 26 arguments to 2, 8 references to 0 in 22 tries; "
+        "no step makes it smaller\n"
+    )
+
+
+def test_the_command_writes_files_that_show_it(tmp_path: Path) -> None:
+    place = tmp_path / "small"
+    argv = (
+        "shrink",
+        str(PREDS),
+        str(GOLDS),
+        "--id",
+        "trip-missing",
+        "--code",
+        "call.missing",
+        "-o",
+        f"{place}/",
+    )
+    done = planeval(*argv)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert sorted(os.listdir(place)) == ["gold.jsonl", "pred.jsonl", "shrunk.json"]
+    told = planeval("diff", str(place / "pred.jsonl"), str(place / "gold.jsonl"), "--id", "trip-missing")
+    assert "call.missing" in told.stdout
+    whole = json.loads((place / "shrunk.json").read_text())
+    assert (whole["schema"], whole["ended"]) == ("planeval.shrunk/1", "smallest")
+    argv = (
+        "shrink",
+        str(place / "pred.jsonl"),
+        str(place / "gold.jsonl"),
+        "--code",
+        "call.missing",
+        "-o",
+        str(place),
+    )
+    done = planeval(*argv)
+    assert done.returncode == 2
+    assert "is read by this command: name another folder" in done.stderr
+
+
+def test_a_whole_search_is_the_same_whatever_the_hash_seed() -> None:
+    argv = [sys.executable, "-m", "planner_eval", "shrink", str(PREDS), str(GOLDS), "--format", "json"]
+    argv += ["--id", "recipe-reference", "--code", different_of("recipe-reference")]
+    texts = {
+        subprocess.run(
+            argv, capture_output=True, check=True, env=os.environ | {"PYTHONHASHSEED": seed}
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(texts) == 1
+
+
+def different_of(id: str) -> str:
+    return next(code for each, code in different() if each == id)
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "said"),
+    [
+        (("--id", "trip-value"), 2, "say what the pair shows by one of --code, --while and --differs"),
+        (("--id", "trip-value", "--code", "x", "--while", "y"), 2, "say what the pair shows by one of"),
+        (("--id", "trip-value", "--code", "argument.valu"), 2, "did you mean argument.value"),
+        (("--id", "trip-value", "--code", "call.extra"), 3, "no edit of this pair is call.extra"),
+        (("--id", "trip-value", "--while", "false {pred}"), 3, "does not end with 0 for the pair as it is"),
+        (
+            ("--id", "trip-value", "--code", "argument.value", "--figure", "f1"),
+            2,
+            "--figure applies only with",
+        ),
+        (("--id", "trip-value", "--code", "argument.value", "--tries", "2"), 1, "the tries ran out"),
+        (("--id", "a", "--id", "b", "--code", "call.extra"), 2, "--id names one pair here"),
+        (
+            ("--differs", "official:corrected", "--policy", "lenient"),
+            2,
+            "--policy applies only without --differs",
+        ),
+        (("--record", "4", "--code", "argument.value"), 0, "no step makes it smaller"),
+    ],
+)
+def test_the_command_says_what_is_wrong(argv: tuple[str, ...], code: int, said: str) -> None:
+    done = planeval("shrink", str(PREDS), str(GOLDS), *argv)
+    assert said in " ".join(done.stderr.split())
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+
+
+def test_an_interrupt_writes_the_smallest_so_far(tmp_path: Path) -> None:
+    mark, place = tmp_path / "tried", tmp_path / "small.json"
+    command = f"echo x >> {shlex.quote(str(mark))}; sleep 0.1; grep -q booktrip {{pred}}"
+    argv = [sys.executable, "-m", "planner_eval", "shrink", str(PREDS), str(GOLDS), "--id", "trip-value"]
+    process = subprocess.Popen(
+        [*argv, "--while", command, "-o", str(place)], stderr=subprocess.PIPE, start_new_session=True
+    )
+    until = time.monotonic() + 60
+    while (not mark.exists() or len(mark.read_text()) < 8) and time.monotonic() < until:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"it was interrupted" in said
+    whole = json.loads(place.read_text())
+    assert whole["ended"] == "interrupted"
+    assert "booktrip" in whole["pred"]["text"]
