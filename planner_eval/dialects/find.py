@@ -283,8 +283,8 @@ def _finish(search: Search, read: list[Read]) -> Found:
         reason = reader.why or "the text calls no tool"
         lost = None if read else _lost(reader, 0, len(reader.source), [n.span for n in notes if n.span])
         if lost is not None:
-            message = f"what looks like a call was not read: {shortened(lost.group(), 60)!r}"
-            notes.append(Diagnostic("find.text", message, "warning", None, None, lost.span()))
+            message = f"what looks like a call was not read: {shortened(reader.source[slice(*lost)], 60)!r}"
+            notes.append(Diagnostic("find.text", message, "warning", None, None, lost))
         return _nothing(read[0].dialect if read else "json", reason, answer, notes)
     _refuse_begun(search, max(map(_end, read)), called=True)
     if reader.held:  # a piece was read after one that names results
@@ -344,10 +344,10 @@ def _ignored(reader: Reader, read: list[Read], told: list[Span]) -> Iterator[Dia
     python = all(item.dialect in PYTHON for item in read)
     at = total = 0
     first: Span | None = None
-    lost: re.Match[str] | None = None
+    lost: Span | None = None
     for start, end in [*inside, (len(source), len(source))]:
         gap = source[at:start].strip(" \t\r\n`;,.") if start > at else ""
-        if gap and python:
+        if gap and python and len(gap) <= _MARKED:
             gap = MARKERS.sub("", source[at:start]).strip(" \t\r\n`;,.*>" + INVISIBLE)
         if gap and not re.fullmatch(r"```?\w*|[\w+#.\-]{1,12}", gap):
             total += len(gap)
@@ -361,25 +361,27 @@ def _ignored(reader: Reader, read: list[Read], told: list[Span]) -> Iterator[Dia
     if lost is None:
         yield Diagnostic("find.text", message, "info", None, None, first)
         return
-    message += f"; what looks like a call is among them: {shortened(lost.group(), 60)!r}"
-    yield Diagnostic("find.text", message, "warning", None, None, lost.span())
+    message += f"; what looks like a call is among them: {shortened(source[slice(*lost)], 60)!r}"
+    yield Diagnostic("find.text", message, "warning", None, None, lost)
 
 
-_BINDING = later(
-    rf"(?<![\w.=!<>\[\](,])(?P<name>[^\W\d]\w*+)(?:\s*+:\s*+{TYPE})?+[ \t]*+=[ \t]*+(?:await[ \t]++)?"
-    rf"(?P<tool>{NAME})\([^\n]*+"
-)
-"""What looks as if it named a call's result."""
+_MARKED = 40
+"""Characters that the markers of two lines have at most, with what ends the line before them."""
+_GIVEN = later(rf"=[ \t]*+(?:await[ \t]++)?+(?P<tool>{NAME})\([^\n]*+")
+_NAME = later(rf"(?<![\w.=!<>\[\](,])([^\W\d]\w*+)(?:\s*+:\s*+{TYPE})?+[ \t]*+\Z")
 
 
-def _lost(reader: Reader, start: int, end: int, told: list[Span]) -> re.Match[str] | None:
-    """What in [start, end) of a text looks as if it named a tool's result, and was not read."""
-    held = reader.before()  # what was read elsewhere is not lost
-    for match in _BINDING.finditer(reader.source, start, end):
+def _lost(reader: Reader, start: int, end: int, told: list[Span]) -> Span | None:
+    """Where in [start, end) of a text something looks as if it named a tool's result, and was not read."""
+    source = reader.source
+    for match in _GIVEN.finditer(source, start, end):
         root = match["tool"].split(".")[0]
+        name = _NAME.search(source, max(start, match.start() - 100), match.start())
         known = root in BUILTINS or root in SHOWING or root in OWN or root in reader.defined
-        if not (known or match["name"] in held or any(at <= match.start() < to for at, to in told)):
-            return match
+        if name is None or known or any(at <= match.start() < to for at, to in told):
+            continue
+        if name[1] not in reader.before():  # what was read elsewhere is not lost
+            return name.start(), match.end()
     return None
 
 
@@ -408,7 +410,7 @@ def find_named(dialect: Dialect, source: str, limits: Limits, *, repair: bool) -
 
 
 def _reader(dialect: Dialect, variables: Variables, start: int) -> Callable[[str, Limits], RawPlan]:
-    """The reader of a dialect; a Python one knows the variables of blocks before, which have `start` calls."""
+    """The reader of a dialect; a Python one knows the variables of blocks before, of `start` calls."""
     if dialect.name not in PYTHON:
         return dialect.read
 
