@@ -55,6 +55,7 @@ def test_marks(mark: str, ticks: str) -> None:
 def test_named(name: str) -> None:
     text = "First:\n```python\nt = f(x=1)\n```\n```python\ng(y=t)\n```"
     assert same(parse(text, dialect=name), GOLD)
+    assert same(parse(text, dialect=name, reader="grammar"), GOLD)
 
 
 def test_code_blocks() -> None:

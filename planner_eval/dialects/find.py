@@ -31,13 +31,13 @@ from planner_eval.dialects.extent import extent
 from planner_eval.dialects.functions import BUILTINS, OWN, SHOWING
 from planner_eval.dialects.lines import MARKERS, Reader
 from planner_eval.dialects.pieces import NAME, PYTHON, TYPE, Read, pieces_of, split
-from planner_eval.dialects.program import Unknown, Variables, connected, shift_names
+from planner_eval.dialects.program import Variables, connected, shift_names
 from planner_eval.dialects.prompts import answered
 from planner_eval.dialects.repair import repairs
 from planner_eval.dialects.searches import Search, in_prose, requoted_lines, searched
 from planner_eval.dialects.turns import Words
 from planner_eval.dialects.views import View
-from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan, Value
+from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan
 
 THOUGHT = later(
     r"<(think|thinking|thought|reasoning|scratchpad)>(?:[^<]++|<(?!/\1>))*+(?:</\1>|\Z)"
@@ -401,26 +401,12 @@ def find_named(dialect: Dialect, source: str, limits: Limits, *, repair: bool) -
     blocks = [block.view.strip() for block in split(View(text)) if block.fenced]
     variables = Variables()
     for view in blocks or [View(text).strip()]:
-        reader = _reader(dialect, variables, len(calls))
-        found = _read_named(reader, view, limits, repair=repair)
+        read = python_calls.after(variables, len(calls)) if dialect.name in PYTHON else dialect.read
+        found = _read_named(read, view, limits, repair=repair)
         if found is not None and found.calls:
             calls += shift_names(found.calls, len(calls)) if calls else found.calls
             notes += found.notes
     return RawPlan(tuple(variables.connected(calls)), None, tuple(notes)) if calls else None
-
-
-def _reader(dialect: Dialect, variables: Variables, start: int) -> Callable[[str, Limits], RawPlan]:
-    """The reader of a dialect; a Python one knows the variables of blocks before, of `start` calls."""
-    if dialect.name not in PYTHON:
-        return dialect.read
-
-    def read(text: str, limits: Limits) -> RawPlan:
-        held: dict[str, Value | Unknown] = {}
-        raw = python_calls.read_calls(text, limits, (), None, variables.held, held)
-        variables.take(held, start)
-        return raw
-
-    return read
 
 
 def _read_named(

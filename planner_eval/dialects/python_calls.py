@@ -92,6 +92,34 @@ def _reference(text: str, limits: Limits) -> RawPlan:
     return raw
 
 
+def after(variables: Variables, start: int, *, by_grammar: bool = False) -> Callable[[str, Limits], RawPlan]:
+    """A reader of one block of a text that knows the variables of the blocks before it.
+
+    Args:
+        variables: What those hold; they take what the block's own hold.
+        start: How many calls stand before the block.
+        by_grammar: Read as :func:`read_grammar` does.
+
+    >>> variables = Variables()
+    >>> first = after(variables, 0)("t = f(x=1)", Limits())
+    >>> after(variables, 1)("g(y=t)", Limits()).calls[0].arguments
+    (('y', RawRef(name='0@0', path=())),)
+    """
+
+    def read(text: str, limits: Limits) -> RawPlan:
+        held: dict[str, Value | Unknown] = {}
+        if by_grammar:
+            raw = read_grammar(text, (), limits, variables.held, held)
+        else:
+            raw = read_calls(text, limits, (), None, variables.held, held)
+        variables.take(held, start)
+        if by_grammar and not raw.calls:
+            raise _nothing(text)
+        return raw
+
+    return read
+
+
 def _nothing(text: str) -> ParseError:
     start = len(text) - len(text.lstrip())
     return ParseError("the text calls no tool", text=text, offset=start, code="parse.shape")
