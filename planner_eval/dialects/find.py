@@ -367,6 +367,8 @@ def _ignored(reader: Reader, read: list[Read], told: list[Span]) -> Iterator[Dia
 
 _MARKED = 40
 """Characters that the markers of two lines have at most, with what ends the line before them."""
+_TOLD = 100
+"""Places of other notes that are looked at: for each of many they would take quadratic time."""
 _GIVEN = later(rf"=[ \t]*+(?:await[ \t]++)?+(?P<tool>{NAME})\([^\n]*+")
 _NAME = later(rf"(?<![\w.=!<>\[\](,])([^\W\d]\w*+)(?:\s*+:\s*+{TYPE})?+[ \t]*+\Z")
 
@@ -378,9 +380,9 @@ def _lost(reader: Reader, start: int, end: int, told: list[Span]) -> Span | None
         root = match["tool"].split(".")[0]
         name = _NAME.search(source, max(start, match.start() - 100), match.start())
         known = root in BUILTINS or root in SHOWING or root in OWN or root in reader.defined
-        if name is None or known or any(at <= match.start() < to for at, to in told):
+        if name is None or known or name[1] in reader.before():  # what was read elsewhere is not lost
             continue
-        if name[1] not in reader.before():  # what was read elsewhere is not lost
+        if not any(at <= match.start() < to for at, to in told[:_TOLD]):
             return name.start(), match.end()
     return None
 
