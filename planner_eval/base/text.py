@@ -10,6 +10,9 @@ from typing import Any
 _UNSAFE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
 """Compiled where a text may hold some of it: 0.3 ms of each start."""
 
+INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
+"""Characters without width, which chat windows and editors put before a line: nobody sees them there."""
+
 _COMPARED = 200
 """A longer name is compared by its beginning: the comparison's time grows with the square of the length."""
 

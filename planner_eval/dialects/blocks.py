@@ -30,6 +30,7 @@ from planner_eval.dialects.pieces import (
     calls_tool,
     dedented,
     joined,
+    pieces_of,
     placed,
     plan_like,
     refuse_loose,
@@ -37,7 +38,7 @@ from planner_eval.dialects.pieces import (
     span_of,
     split,
 )
-from planner_eval.dialects.program import shift_names
+from planner_eval.dialects.program import Bound, Unknown, shift_names
 from planner_eval.dialects.python_ast import follow, syntax
 from planner_eval.dialects.python_parts import are_expressions, walk
 from planner_eval.dialects.repair import QUOTED_CALL, repairs
@@ -45,7 +46,7 @@ from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.talks import Talk, talk_of
 from planner_eval.dialects.turns import Source, Words, read_checked
 from planner_eval.dialects.views import View, unescaped
-from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
+from planner_eval.plan.model import Diagnostic, RawCall, RawPlan, Value
 
 SCRIPT_START = later(r"\s*+(?:(?:const|let|var)\s|await\s++[\w.]++\(|//)")
 
@@ -85,7 +86,8 @@ class PieceReader:
 
     Without leave to repair, `parts` says whether a search with it may have gone another way so far. `broken`
     is the last text that turned out to be no JSON, which is not decoded again. `taken` is how many calls were
-    read before, in pieces that count.
+    read before, in pieces that count; `held` is what their variables hold, but for those of `bound`, which
+    no piece was read after yet.
     """
 
     def __init__(self, source: str, limits: Limits, words: Words, *, repair: bool, located: bool) -> None:
@@ -102,6 +104,9 @@ class PieceReader:
         self.taken = 0
         self.budget = 8 * len(source) + 1_000_000
         self.broken = ""
+        self.held: dict[str, Value | Unknown] = {}
+        self.bound: list[Bound] = []
+        self.pieces = 0
         self._tree: tuple[str, ast.Module | SyntaxError | None] = ("", None)
 
     def block(self, block: Block) -> list[Read]:
@@ -224,7 +229,9 @@ class PieceReader:
         raw = joined(read)
         if silent:
             raw = raw._replace(notes=(*raw.notes, _silent(silent)))
-        return Read(read[0].dialect, raw, f"{read[0].reason} in a quoted text", span_of(view))
+        return Read(
+            read[0].dialect, raw, f"{read[0].reason} in a quoted text", span_of(view), pieces=pieces_of(read)
+        )
 
     # ------------------------------------------------------------ code
     def syntax(self, text: str) -> ast.Module | SyntaxError | None:
@@ -242,7 +249,9 @@ class PieceReader:
         if not view.text.strip():
             return Nothing("an empty section")
         try:
-            return self.mended(view, strictly=True)
+            found = self.mended(view, strictly=True)
+            self.keep(found)
+            return found
         except LimitError:
             raise
         except ParseError as error:
@@ -250,7 +259,7 @@ class PieceReader:
         read = self.block(Block(view, False, "", 0))
         if not read:
             raise first
-        return Read(read[0].dialect, joined(read), read[0].reason, span_of(view))
+        return Read(read[0].dialect, joined(read), read[0].reason, span_of(view), pieces=pieces_of(read))
 
     def python(self, view: View, *, listed: bool = False) -> Read | Nothing:
         """A piece of Python.
@@ -259,6 +268,7 @@ class PieceReader:
             ParseError: it cannot be read, or an argument of a call cannot be known.
         """
         view = dedented(view)
+        held: dict[str, Value | Unknown] = {}
         tree = self.syntax(view.text)
         if isinstance(tree, ast.Module):
             texts = python_calls.string_list(tree)
@@ -268,19 +278,40 @@ class PieceReader:
             script = self._as_script(view) if _OBJECT.search(view.text) and _is_script(tree) else None
             if script is not None:
                 return script
-            raw = follow(tree, view.text, self.defined, self.limits, self.taken)
+            raw = follow(tree, view.text, self.defined, self.limits, self.taken, self.before(), held)
             kind = "pythonic" if are_expressions(tree.body) else "code"
         else:
-            raw = python_calls.read_calls(view.text, self.limits, self.defined, tree)
+            raw = python_calls.read_calls(view.text, self.limits, self.defined, tree, self.before(), held)
             kind = "pythonic"
             quoted = None if raw.calls else QUOTED_CALL.match(view.text)
             if quoted is not None:
                 reason = "found a call in quotes that stand inside it too, expected other quotes around it"
                 raise ParseError(reason, text=view.text, offset=quoted.start(1))
+        bound = self.numbered(held)
         if not raw.calls:
-            return Nothing("code that calls no tool")
+            return Nothing("code that calls no tool", bound)
         reason = "Python calls" if kind == "pythonic" else "a Python program"
-        return Read(kind, view.place(raw), reason, span_of(view))
+        pieces = ((bound.piece, 0),) if bound else ()
+        return Read(kind, view.place(raw), reason, span_of(view), bound, pieces)
+
+    def before(self) -> dict[str, Value | Unknown]:
+        """What the variables hold of the pieces that were kept so far."""
+        for bound in self.bound:
+            self.held.update(bound.shared())
+        self.bound.clear()
+        return self.held
+
+    def numbered(self, held: dict[str, Value | Unknown]) -> Bound | None:
+        """What a piece's own variables hold, under a number of its own; None where it has none."""
+        if not held:
+            return None
+        self.pieces += 1
+        return Bound(self.pieces, held)
+
+    def keep(self, found: Read | Nothing) -> None:
+        """Let later pieces see what the variables of a piece hold that counts."""
+        if found.bound is not None:
+            self.bound.append(found.bound)
 
     def script(self, view: View) -> Read | Nothing:
         """A piece of JavaScript or Java.
@@ -290,17 +321,22 @@ class PieceReader:
         """
         from planner_eval.dialects import javascript
 
+        held: dict[str, Value | Unknown] = {}
         try:
-            raw = javascript.read(view.text, self.limits, self.defined)
+            raw = javascript.read(view.text, self.limits, self.defined, self.before(), held)
         except LimitError:
             raise
         except ParseError:
             if calls_tool(view.text, self.defined):
                 raise
             return Nothing("code that calls no tool")
+        bound = self.numbered(held)
         if not raw.calls:
-            return Nothing("code that calls no tool")
-        return Read("openai-programmatic", view.place(raw), "a program of calls", span_of(view))
+            return Nothing("code that calls no tool", bound)
+        pieces = ((bound.piece, 0),) if bound else ()
+        return Read(
+            "openai-programmatic", view.place(raw), "a program of calls", span_of(view), bound, pieces
+        )
 
     # ------------------------------------------------------------ one piece, strictly and mended
     def strict(self, view: View) -> Read | Nothing:
@@ -442,6 +478,7 @@ class PieceReader:
     # ------------------------------------------------------------ fences
 
     def _kept(self, found: Read | Nothing) -> list[Read]:
+        self.keep(found)
         if isinstance(found, Nothing):
             self.why = self.why or found.why
             return []

@@ -9,7 +9,7 @@ lines that hold calls, one block after another. A text in which nothing calls a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -18,6 +18,8 @@ from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.jsontext import BLANK, loads_if_json
 from planner_eval.base.later import later
 from planner_eval.base.limits import Limits, Span
+from planner_eval.base.text import INVISIBLE, shortened
+from planner_eval.dialects import python_calls
 from planner_eval.dialects.begun import begun
 from planner_eval.dialects.beside import blank
 from planner_eval.dialects.blocks import Late
@@ -27,9 +29,10 @@ from planner_eval.dialects.denied import is_denied
 from planner_eval.dialects.detect import may_call
 from planner_eval.dialects.dialect import Dialect, Recognised
 from planner_eval.dialects.extent import extent
-from planner_eval.dialects.lines import Reader
-from planner_eval.dialects.pieces import Read, split
-from planner_eval.dialects.program import shift_names
+from planner_eval.dialects.functions import BUILTINS, OWN, SHOWING
+from planner_eval.dialects.lines import MARKERS, Reader
+from planner_eval.dialects.pieces import NAME, PYTHON, TYPE, Read, pieces_of, split
+from planner_eval.dialects.program import Variables, connected, shift_names
 from planner_eval.dialects.prompts import answered
 from planner_eval.dialects.repair import repairs
 from planner_eval.dialects.searches import Search, in_prose, requoted_lines, searched
@@ -179,7 +182,7 @@ def _blanked(source: str, search: Search) -> str:
     """The text with thoughts, chat tokens and others' turns as white space of the same length."""
     source, notes = answered(source)
     search.notes += notes
-    text = _unboxed(source)
+    text = _visible(_unboxed(source))
     if "</think>" in text and "<think>" not in text:  # the prompt opened the thought
         end = text.index("</think>") + 8
         text = blank(text[:end]) + text[end:]
@@ -195,6 +198,13 @@ def _blanked(source: str, search: Search) -> str:
     if any(map(text.__contains__, _TURNS)):
         text = _first_turn(text, search)
     return TOKEN.sub(lambda m: blank(m.group()), text)
+
+
+def _visible(text: str) -> str:
+    """The text with blanks for what has no width at the start of a line: nobody sees it there."""
+    if text.isascii() or not any(map(text.__contains__, INVISIBLE)):
+        return text
+    return _UNSEEN.sub(lambda m: " " * len(m.group()), text)
 
 
 def _first_turn(text: str, search: Search) -> str:
@@ -229,6 +239,7 @@ def _said(text: str) -> int:
     return len(text) - len(text[at:].lstrip())
 
 
+_UNSEEN = later(rf"(?m)^[ \t]*+[{INVISIBLE}][ \t{INVISIBLE}]*+")
 _BOXED = later(
     r"(?m)^(?:[^\n\"\[({\\]|\\[(\[])*+(?P<mark>\\{1,2}boxed\s*+\{(?:\s*+\\{1,2}(?:text\w*+|mathtt|mathrm)\s*+\{)?+)"
 )
@@ -274,13 +285,21 @@ def _finish(search: Search, read: list[Read]) -> Found:
         _refuse_opening(search)
         _refuse_begun(search, 0, called=False)
         reason = reader.why or "the text calls no tool"
+        lost = None if read else _lost(reader, 0, len(reader.source), [n.span for n in notes if n.span])
+        if lost is not None:
+            message = f"what looks like a call was not read: {shortened(reader.source[slice(*lost)], 60)!r}"
+            notes.append(Diagnostic("find.text", message, "warning", None, None, lost))
         return _nothing(read[0].dialect if read else "json", reason, answer, notes)
     _refuse_begun(search, max(map(_end, read)), called=True)
+    if reader.held:  # a piece was read after one that names results
+        calls = connected(calls, pieces_of(read, search.unnumbered), search.again)
     names = list(dict.fromkeys(item.dialect for item in read))
+    if len(names) > 1 and PYTHON.issuperset(names):
+        names = ["code"]  # an assignment makes calls a program; blocks without any are of it
     if len(names) > 1:
         message = f"the blocks are in several notations: {', '.join(names)}"
         notes.append(Diagnostic("dialect.mixed", message, "info"))
-    notes += _ignored(reader.source, read)
+    notes += _ignored(reader, read, [note.span for note in notes if note.span])
     return Found(names[0], RawPlan(tuple(calls), answer, tuple(notes)), read[0].reason)
 
 
@@ -328,26 +347,54 @@ def _end(read: Read) -> int:
     return max(ends) if ends and len(ends) == len(spans) else read.span[1]
 
 
-def _ignored(source: str, read: list[Read]) -> Iterator[Diagnostic]:
-    """A note on the text that is outside of all blocks."""
+def _ignored(reader: Reader, read: list[Read], told: list[Span]) -> Iterator[Diagnostic]:
+    """A note on the text that is outside of all blocks; `told` are places that other notes are of."""
+    source = reader.source
     inside: list[Span] = sorted(item.span for item in read)
+    python = all(item.dialect in PYTHON for item in read)
     at = total = 0
     first: Span | None = None
+    lost: Span | None = None
     for start, end in [*inside, (len(source), len(source))]:
-        gap = source[at:start].strip(" \t\r\n`;,.")
-        if start > at and gap and not re.fullmatch(r"```?\w*|[\w+#.\-]{1,12}", gap):
+        gap = source[at:start].strip(" \t\r\n`;,.") if start > at else ""
+        if gap and python and len(gap) <= _MARKED:
+            gap = MARKERS.sub("", source[at:start]).strip(" \t\r\n`;,.*>" + INVISIBLE)
+        if gap and not re.fullmatch(r"```?\w*|[\w+#.\-]{1,12}", gap):
             total += len(gap)
             first = first or (at, start)
+            if lost is None and source.find("=", at, start) >= 0:
+                lost = _lost(reader, at, start, told)
         at = max(at, end)
-    if first is not None:
-        yield Diagnostic(
-            "find.text",
-            f"{total:,} characters of text around the calls were ignored",
-            "info",
-            None,
-            None,
-            first,
-        )
+    if first is None:
+        return
+    message = f"{total:,} characters of text around the calls were ignored"
+    if lost is None:
+        yield Diagnostic("find.text", message, "info", None, None, first)
+        return
+    message += f"; what looks like a call is among them: {shortened(source[slice(*lost)], 60)!r}"
+    yield Diagnostic("find.text", message, "warning", None, None, lost)
+
+
+_MARKED = 40
+"""Characters that the markers of two lines have at most, with what ends the line before them."""
+_TOLD = 100
+"""Places of other notes that are looked at: for each of many they would take quadratic time."""
+_GIVEN = later(rf"=[ \t]*+(?:await[ \t]++)?+(?P<tool>{NAME})\([^\n]*+")
+_NAME = later(rf"(?<![\w.=!<>\[\](,])([^\W\d]\w*+)(?:\s*+:\s*+{TYPE})?+[ \t]*+\Z")
+
+
+def _lost(reader: Reader, start: int, end: int, told: list[Span]) -> Span | None:
+    """Where in [start, end) of a text something looks as if it named a tool's result, and was not read."""
+    source = reader.source
+    for match in _GIVEN.finditer(source, start, end):
+        root = match["tool"].split(".")[0]
+        name = _NAME.search(source, max(start, match.start() - 100), match.start())
+        known = root in BUILTINS or root in SHOWING or root in OWN or root in reader.defined
+        if name is None or known or name[1] in reader.before():  # what was read elsewhere is not lost
+            continue
+        if not any(at <= match.start() < to for at, to in told[:_TOLD]):
+            return name.start(), match.end()
+    return None
 
 
 # ---------------------------------------------------------------- in a dialect that the user named
@@ -365,23 +412,27 @@ def find_named(dialect: Dialect, source: str, limits: Limits, *, repair: bool) -
     notes: list[Diagnostic] = [*search.notes]
     blocks = [block.view.strip() for block in split(View(text)) if block.fenced]
     _refuse_traces([view.text for view in blocks], limits)
+    variables = Variables()
     for view in blocks or [View(text).strip()]:
-        found = _read_named(dialect, view, limits, repair=repair)
+        read = python_calls.after(variables, len(calls)) if dialect.name in PYTHON else dialect.read
+        found = _read_named(read, view, limits, repair=repair)
         if found is not None and found.calls:
             calls += shift_names(found.calls, len(calls)) if calls else found.calls
             notes += found.notes
-    return RawPlan(tuple(calls), None, tuple(notes)) if calls else None
+    return RawPlan(tuple(variables.connected(calls)), None, tuple(notes)) if calls else None
 
 
-def _read_named(dialect: Dialect, view: View, limits: Limits, *, repair: bool) -> RawPlan | None:
+def _read_named(
+    read: Callable[[str, Limits], RawPlan], view: View, limits: Limits, *, repair: bool
+) -> RawPlan | None:
     try:
-        return view.place(dialect.read(view.text, limits))
+        return view.place(read(view.text, limits))
     except ParseError:
         if not repair:
             return None
     for repaired, notes in repairs(view):
         try:
-            raw = dialect.read(repaired.text, limits)
+            raw = read(repaired.text, limits)
         except ParseError:
             continue
         there = repaired.place(raw)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from planner_eval.base import grammar
@@ -12,7 +12,7 @@ from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import check_depth
 from planner_eval.base.limits import Limits
 from planner_eval.dialects.dialect import AFTER, Dialect
-from planner_eval.dialects.program import Machine
+from planner_eval.dialects.program import Machine, Unknown
 from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.writing import refuse_rest
 from planner_eval.plan.model import Plan, RawPlan, Ref, Unresolved, Value
@@ -51,8 +51,21 @@ def dialect(row: Wrapper) -> Dialect:
     )
 
 
-def read(text: str, limits: Limits, defined: Iterable[str] = ()) -> RawPlan:
+def read(
+    text: str,
+    limits: Limits,
+    defined: Iterable[str] = (),
+    before: Mapping[str, Value | Unknown] | None = None,
+    held: dict[str, Value | Unknown] | None = None,
+) -> RawPlan:
     r"""Read a program of top-level calls.
+
+    Args:
+        text: The program.
+        limits: Bounds on nesting and calls.
+        defined: Names that are no tools.
+        before: What the variables of the text before hold.
+        held: Takes what the program's own variables hold after it.
 
     Raises:
         ParseError: it holds something else, or an argument cannot be known.
@@ -65,7 +78,7 @@ def read(text: str, limits: Limits, defined: Iterable[str] = ()) -> RawPlan:
     check_depth(text, limits)
     names = {name for match in _DEFINES.finditer(text) for name in match.groups() if name}
     items = grammar.run(grammar.load("javascript", JavaScriptTransformer), text, WORDS, "openai-programmatic")
-    machine = Machine(text, {*defined, *names}, mappings=True, limits=limits)
+    machine = Machine(text, {*defined, *names}, mappings=True, limits=limits, before=before)
     machine.is_program = True
     for kind, targets, node in items:
         if kind == "show":
@@ -75,6 +88,8 @@ def read(text: str, limits: Limits, defined: Iterable[str] = ()) -> RawPlan:
         else:
             keys = targets if kind == "unpack_object" else ()
             machine.assign(targets, node, unpack=kind != "assign", keys=keys)
+    if held is not None:
+        held.update(machine.own)
     return machine.finish()
 
 

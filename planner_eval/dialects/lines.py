@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +23,7 @@ from planner_eval.dialects.many import refuse_many_first
 from planner_eval.dialects.messages import ARGUMENT_KEYS, NAME_KEYS, WRAPPERS, is_call, key_of_name
 from planner_eval.dialects.pieces import (
     NAME,
+    TYPE,
     Block,
     Nothing,
     Read,
@@ -35,18 +37,36 @@ from planner_eval.dialects.pieces import (
 from planner_eval.dialects.views import View
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
-_LEAD = later(r"[ \t>]*+(?:(?:[-*•+]|\d{1,3}[.)])[ \t]++)?+(?:\*\*|`(?!`))?+")
+_MARKER = (
+    r"(?=[-*•+–—◦▪‣(\[\dsSaAcCtTpPlL])(?:(?:[-*•+–—◦▪‣]|\(?\d{1,3}[.)]|\[[ xX]\])[ \t]++"
+    r"|(?:\*\*)?(?i:step|action|call|task|phase|stage|line)[ \t]*+#?\d{1,3}[ \t]*+"
+    r"(?:[.):\uff1a]|[-–—=]+>?|→)(?:\*\*)?[ \t]*+)"
+)
+"""What a list, or a count of steps, puts before a line: `1.`, `(1)`, `-`, `Step 2 -`, `**Action 1:**`."""
+MARKERS = later(rf"(?m)^[ \t>|]*+{_MARKER}(?:{_MARKER})?+")
+_LEAD = later(rf"[ \t>]*+(?:{_MARKER})?+(?:{_MARKER})?+(?:\*\*|`(?!`))?+")
 _QUOTED = later(r"['\"](?=[^\W\d][\w.]*+\(\s*+\w++\s*+=)")
 _LABELLED = later(r"[#\w][\w \t#*/_\-]{0,60}:[ \t*]*+`?+")
 _START = later(
     rf"\[\s*+(?:[\[{{(\"'\]“]|{NAME}\s*+[(,=])|\{{\s*+[\"'}}“]"
-    rf"|(?:[^\W\d]\w*+(?:\s*+,\s*+[^\W\d]\w*+)*+\s*+=\s*+)?(?:await\s++)?{NAME}\((?!\w*+\s*+:(?!\s*+(?:[\"'\[{{]|-?\d)))"
+    rf"|(?:[^\W\d]\w*+(?:\s*+,\s*+[^\W\d]\w*+|[ \t]*+:[ \t]*+{TYPE})*+\s*+=\s*+)?"
+    rf"(?:await\s++)?{NAME}\((?!\w*+\s*+:(?!\s*+(?:[\"'\[{{]|-?\d)))"
     rf"|(['\"]){NAME}\1\(|\{{\s*+{NAME}\("
 )
+_BINDS = later(rf"[^\W\d]\w*+(?:\s*+,\s*+[^\W\d]\w*+|[ \t]*+:[ \t]*+{TYPE})*+\s*+=\s*+(?!=)")
+"""The beginning of an assignment."""
+_HOLDS = later(
+    rf"[^\W\d]\w*+(?:[ \t]*+:[ \t]*+{TYPE})?+[ \t]*+=[ \t]*+(?:\"(?:[^\"\\\n]++|\\.)*+\""
+    r"|'(?:[^'\\\n]++|\\.)*+'|-?\d[\d.]*+|True|False|None|[\[{][^()\n]*+(?<=[\]}]))"
+    r"(?=[ \t]*+[;,.`]*+[ \t]*+(?:#[^\n]*+)?+\r?(?:\n|\Z))"
+)
+"""A line that only says what a variable holds."""
 _NAMED = later(rf"({NAME})(?:<\|\w++\|>\w*+)*+[ \t]*+\r?\n[ \t]*+(?=\{{\s*+[\"'}}])")
 _TAG = later(
-    r"(?:^|(?<=\n))[ \t]*+<[A-Za-z][\w:.\-]*+>(?=[ \t]*+(?:[\[{`]|[^\W\d][\w.]*+\())"
-    r"|</[A-Za-z][\w:.\-]*+>(?=[ \t]*+(?:\r?\n|\Z))"
+    r"(?:^|(?<=\n)|(?<=>))[ \t]*+<[A-Za-z][\w:.\-]*+(?:[ \t]++[\w:.\-]++=[\"'\w][^<>\n]*+)?+>"
+    rf"(?=[ \t]*+(?:[\[{{`]|(?:[^\W\d][\w, ]*+(?::[ \t]*+{TYPE})?+[ \t]*+=[ \t]*+)?+(?:await\s++)?+"
+    r"[^\W\d][\w.]*+\())"
+    r"|</[A-Za-z][\w:.\-]*+>(?=[ \t]*+(?:\r?\n|\Z|<[/A-Za-z]))"
 )
 """A tag around calls, on their line: `<answer>[f(a=1)]</answer>`."""
 _INLINE = later(
@@ -54,13 +74,12 @@ _INLINE = later(
 )
 """Where JSON that may be a call begins after words of its line."""
 _GLUED = later(r"(?:^|[\s])(\S*[\w]\.[A-Za-z]\w*_\w+|\S*[a-z][.!?:][A-Za-z]\w*[_.]\w+)[ \t]*\n[ \t]*\Z")
-_BULLET = later(r"[-*•+]\s")
 _BLOCKED = later(r"(?:if|for|while|switch|try|(?:async\s++)?function)\b[^\n{]*+\{")
 _AWAITED = later(r"\bawait\s++[\w.]++\(|\b[\w.]++\(\s*+\{\s*+\w++\s*+:")
 """What calls in JavaScript; only calls at the top level are read, and one inside a block is an error."""
 _COMMENTS = later(r"(?://[^\n]*+(?:\n\s*+|\Z))*+")
 _BLANK_LINES = later(r"(?:[ \t\r]*+\n)*+")
-_REST = later(r"[ \t]*+[;,.`*'\"\])}]*+[ \t]*+(?:(?:#|//)[^\n]*+)?+(?=\n|\Z)")
+_REST = later(r"[ \t]*+[;,.`*'\"\])}]*+[ \t]*+(?:(?:#|//)[^\n]*+)?+(?=\r?\n|\Z)")
 _JOIN = later(r"[ \t`]*+[;,]?+\s*+|[ \t]*+(?:#|//)[^\n]*+\n\s*+")
 _JOINED = later(
     r"[ \t`*]*+(&&|\|\||[|&;]?>{1,2}|-+>|=>|[→⇒▶|&])[ \t`*]*+"
@@ -111,7 +130,13 @@ def _untagged(view: View) -> View:
     """A text with the tags around calls as white space."""
     if "<" not in view.text:
         return view
-    return replace(view, text=_TAG.sub(lambda m: " " * len(m.group()), view.text))
+    return replace(view, text=_TAG.sub(_no_tag, view.text))
+
+
+def _no_tag(match: re.Match[str]) -> str:
+    """White space of a tag's length; what follows one that closes is on a line of its own."""
+    size = len(match.group())
+    return " " * (size - 1) + "\n" if match.string[match.end() : match.end() + 1] == "<" else " " * size
 
 
 class Reader(PieceReader):
@@ -226,7 +251,7 @@ class Reader(PieceReader):
             return []
         self.defined |= own_names(view.text)
         whole = view.strip()
-        if "(" in whole.text and whole.text[:1] not in "[{" and not _BULLET.match(whole.text):
+        if "(" in whole.text and whole.text[:1] not in "[{" and not MARKERS.match(whole.text):
             if SCRIPT_START.match(whole.text, _COMMENTS.match(whole.text).end()):  # type: ignore[union-attr]
                 return self._scripted(whole)
             tree = self.syntax(dedented(whole).text)
@@ -262,6 +287,8 @@ class Reader(PieceReader):
             line_end = len(text) if line_end < 0 else line_end
             start = self._start(text, at, line_end)
             if start is None:
+                if text.find("=", at, line_end) >= 0:
+                    self._set(view, at)
                 yield from self._inside(view, at, line_end)
                 at = line_end + 1
                 continue
@@ -272,6 +299,8 @@ class Reader(PieceReader):
                 begun = True
                 refuse_many_first(text, self.limits, start, self.defined)
             found, end = self._piece(view, start, line_end)
+            if found is not None:
+                self.keep(found)
             if isinstance(found, Read):
                 self.taken += len(found.raw.calls)
                 yield found
@@ -285,6 +314,14 @@ class Reader(PieceReader):
                 following = len(text) if following < 0 else following
                 yield from self._inside(view, at, following)
                 at = following + 1
+
+    def _set(self, view: View, at: int) -> None:
+        """Take what a line says that a variable holds: `1. city = "Rome"`."""
+        lead = _LEAD.match(view.text, at)
+        found = _HOLDS.match(view.text, lead.end()) if lead else None
+        if found is not None:
+            with suppress(ParseError):
+                self.keep(self.python(view.cut(found.start(), found.end())))
 
     def _inside(self, view: View, at: int, line_end: int) -> Iterator[Read]:
         """The JSON calls after words of a line."""
@@ -319,7 +356,8 @@ class Reader(PieceReader):
             return quoted.end() if quoted else None
         if text[label.end()] in "[{":
             return label.end()
-        return None if text[at:start].strip("* \t") else start
+        listed = text[at:start].strip("* \t")  # a list may say what tools do, unless it names results
+        return None if listed and not (self.held or self.bound or _BINDS.match(text, label.end())) else start
 
     def _piece(self, view: View, start: int, line_end: int) -> tuple[Read | Nothing | None, int]:
         text = view.text

@@ -56,6 +56,10 @@ notation, says which it took and why, and what it ignored (`planeval parse`). Th
 * **Seen**: V, the tokens or the shape were seen in a server's or framework's source or tests, or in real
   outputs; K, general knowledge, not checked against real output.
 * Notations without types (XML parameters) take them from a tool catalog: `--catalog FILE`.
+* Python that stands in several pieces of a text (a fence, a tag or a line of a list each) is one program:
+  a name that one piece gives a result means it in the pieces that follow. Markers (`1.`, `(1)`, `-`,
+  `Step 2:`) and backticks around a line are no part of it. What looks like a call that names its result
+  and was not read is said.
 
 ## The grammar's reading
 

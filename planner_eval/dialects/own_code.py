@@ -52,13 +52,13 @@ def _before(block: Block, own: int, reader: Reader) -> list[Read]:
     imported = _IMPORT.search(text, 0, own)
     start = imported.start() if imported else own
     if text[:start].strip() and not isinstance(reader.syntax(dedented(block.view).text), ast.Module):
-        taken = reader.taken
+        taken, held, bound = reader.taken, dict(reader.held), [*reader.bound]
         with suppress(ParseError):
             found = reader.block(replace(block, view=block.view.cut(0, start)))
             if found:
                 _pass_over(block.view.cut(start, len(text)), reader)
                 return found
-        reader.taken = taken
+        reader.taken, reader.held, reader.bound = taken, held, bound
     return reader.block(block)
 
 

@@ -14,7 +14,7 @@ from planner_eval.base.limits import Span
 from planner_eval.base.quick import quick
 from planner_eval.dialects.functions import BUILTINS, SHOWING
 from planner_eval.dialects.messages import is_call, is_keyed
-from planner_eval.dialects.program import shift_names
+from planner_eval.dialects.program import Bound, shift_names
 from planner_eval.dialects.python_parts import may_hold, walk
 from planner_eval.dialects.views import Edit, View
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
@@ -50,12 +50,23 @@ class Block:
 
 @quick
 class Read:
-    """Calls that were read, placed in the source, and why in this dialect."""
+    """Calls that were read, placed in the source, and why in this dialect.
+
+    Args:
+        dialect: The notation.
+        raw: The calls.
+        reason: Why the notation was taken.
+        span: Where they stand.
+        bound: What their variables hold after them.
+        pieces: The numbers of the pieces they are of, each with the place of its first call among them.
+    """
 
     dialect: str
     raw: RawPlan
     reason: str
     span: Span
+    bound: Bound | None = None
+    pieces: tuple[tuple[int, int], ...] = ()
 
 
 @quick
@@ -63,12 +74,22 @@ class Nothing:
     """A piece that holds no call, and why."""
 
     why: str
+    bound: Bound | None = None
+
+
+PYTHON = frozenset({"code", "pythonic"})
+"""The dialects of pieces of Python: with assignments, and of calls alone."""
 
 
 class Loose(ParseError):
     """A tool's name and its arguments stand side by side in a list: a plan, in no known notation."""
 
 
+TYPE = (
+    r"(?:(?:typing\.)?(?:int|float|str|bool|list|dict|tuple|set|bytes|object|None|date|datetime|[A-Z]\w*+)"
+    r"(?:\[[^\]\n=(]*+\]+)?+)(?:\s*+\|\s*+\w++(?:\[[^\]\n=(]*+\]+)?+)*+"
+)
+"""A type as it is written after a variable; other words there are a label before the variable's name."""
 NAME = r"[^\W\d](?:[\w.\-]|\\[_.])*+"
 CALLISH = later(
     rf"(?<![\w.\-\\])({NAME})['\"]?+\s*+\(\s*+(?:,\s*+)?+(?:[\w\\]++\s*+=(?!=)|[\"'\[{{]|-?\d|\$\{{?\d)"
@@ -146,13 +167,31 @@ def is_labelled(tree: ast.Module) -> bool:
     (True, False)
     >>> is_labelled(ast.parse('Answer: [{"name": "f"}]'))
     True
+    >>> is_labelled(ast.parse("Sure: t = f(a=1)")), is_labelled(ast.parse("t: response = f(); g(t)"))
+    (True, False)
     """
-    return may_hold(tree.body, frozenset({ast.AnnAssign})) and any(
-        isinstance(node, ast.AnnAssign)
-        and node.value is None
+    if not may_hold(tree.body, frozenset({ast.AnnAssign})):
+        return False
+    found = [node for node in tree.body if isinstance(node, ast.AnnAssign)]
+    return bool(found) and (_labels(found) or any(_is_named(node, tree) for node in found))
+
+
+def _labels(found: list[ast.AnnAssign]) -> bool:
+    return any(
+        node.value is None
         and any(isinstance(inner, (ast.Call, ast.Dict)) for inner in ast.walk(node.annotation))
-        for node in tree.body
+        for node in found
     )
+
+
+def _is_named(node: ast.AnnAssign, tree: ast.Module) -> bool:
+    """Whether a label stands before a variable, which is no type: `Sure: t = f(a=1)`."""
+    if not isinstance(node.annotation, ast.Name) or node.value is None:
+        return False
+    label, name = ast.unparse(node.target), node.annotation.id
+    if re.fullmatch(TYPE, name) or not any(isinstance(inner, ast.Call) for inner in ast.walk(node)):
+        return False
+    return all(not isinstance(n, ast.Name) or n.id != label or n is node.target for n in walk(tree))
 
 
 @quick
@@ -287,6 +326,17 @@ def joined(read: list[Read]) -> RawPlan:
         calls += shift_names(item.raw.calls, len(calls)) if calls else item.raw.calls
         notes += item.raw.notes
     return RawPlan(tuple(calls), None, tuple(notes))
+
+
+def pieces_of(read: list[Read], unnumbered: Read | None = None) -> tuple[tuple[int, int], ...]:
+    """Where the pieces begin of which the calls are joined; one without a number is 0."""
+    found: list[tuple[int, int]] = []
+    count = 0
+    for item in read:
+        pieces = ((0, 0),) if item is unnumbered else item.pieces
+        found += [(piece, count + at) for piece, at in pieces]
+        count += len(item.raw.calls)
+    return tuple(found)
 
 
 def dedented(view: View) -> View:

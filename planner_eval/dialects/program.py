@@ -8,7 +8,8 @@ variables cannot be known and is an error where a tool's argument needs it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import ChainMap
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -123,6 +124,7 @@ class Machine:
         mappings: One positional mapping is the named arguments (JavaScript).
         limits: Bounds on calls, which hold while they are made.
         taken: How many calls were read before, which count too.
+        before: What the variables of the text before hold; this program's own come before them.
     """
 
     def __init__(
@@ -133,18 +135,22 @@ class Machine:
         mappings: bool = False,
         limits: Limits = DEFAULT_LIMITS,
         taken: int = 0,
+        before: Mapping[str, Value | Unknown] | None = None,
     ) -> None:
         self.text = text
         self.limits = limits
         self.most = limits.calls - taken
         self.defined = set(defined)
         self.mappings = mappings
-        self.held: dict[str, Value | Unknown] = {}
+        self.own: dict[str, Value | Unknown] = {}
+        self.held: MutableMapping[str, Value | Unknown] = self.own
+        if before:  # a copy of it for each piece of a text would take quadratic time
+            self.held = ChainMap(self.own, before)  # type: ignore[arg-type]
         self.calls: list[RawCall] = []
         self.notes: list[Diagnostic] = []
         self.control: list[tuple[str, str, Span]] = []
         self.error: ParseError | None = None
-        self.is_program = False
+        self.is_program = bool(before)
         self.spent = 0
 
     def finish(self) -> RawPlan:
@@ -288,8 +294,10 @@ class Machine:
     def is_tool(self, node: CallNode) -> bool:
         """Whether a call is of a tool: not of the program's own functions, variables and libraries."""
         root = node.name.split(".", 1)[0]
-        if node.name in self.defined or root in self.defined or root in self.held or root in OWN:
+        if node.name in self.defined or root in self.defined or root in OWN:
             return False
+        if root in (self.own if root == node.name else self.held):  # a tool may be called as a line before
+            return False  # named its result
         named = any(key is not None for key, _, _ in node.arguments)
         return not (node.name in BUILTINS and self.is_program and not named)
 
@@ -345,6 +353,97 @@ class Machine:
             given.append(Named(str(position) if key is None else key, value, span))
             position += key is None
         return given
+
+
+class Bound(NamedTuple):
+    """What the variables of a piece of a text hold after it, for the pieces that follow.
+
+    Args:
+        piece: The piece's number, of which no other piece of the text has the same.
+        held: Variable → value; a reference is to a call of the piece by :func:`_made`, or of one before.
+    """
+
+    piece: int
+    held: Mapping[str, Value | Unknown]
+
+    def shared(self) -> dict[str, Value | Unknown]:
+        """The same as later pieces see it: calls of the piece under names that no other piece's calls have.
+
+        >>> Bound(3, {"x": RawRef("@0", ("city",))}).shared()
+        {'x': RawRef(name='0@3', path=('city',))}
+        """
+
+        def leaf(item: Value) -> Value:
+            if isinstance(item, RawRef) and item.name[:1] == "@":
+                return RawRef(f"{item.name[1:]}@{self.piece}", item.path)
+            return item
+
+        return {
+            name: value if isinstance(value, Unknown) else map_leaves(leaf, value)
+            for name, value in self.held.items()
+        }
+
+
+def connected(
+    calls: list[RawCall], pieces: Iterable[tuple[int, int]], again: Mapping[str, str]
+) -> list[RawCall]:
+    """The calls of several pieces, with references to earlier pieces as those within one.
+
+    Args:
+        calls: The calls, each one's result under the made-up name of its place.
+        pieces: Each piece's number and the place of its first call.
+        again: The name of a call of a piece that is left out → the name of the call that it repeats.
+
+    >>> one, two = RawCall("f", binds=(("@0", ()),)), RawCall("g", (("y", RawRef("0@7")),))
+    >>> connected([one, two], [(7, 0)], {})[1].arguments
+    (('y', RawRef(name='@0', path=())),)
+    """
+    if len(calls) < 2:
+        return calls
+    starts = dict(pieces)
+    named: set[int] = set()
+
+    def leaf(item: Value) -> Value:
+        if not isinstance(item, RawRef):
+            return item
+        name = again.get(item.name, item.name)
+        call, mark, piece = name.partition("@")
+        if not (mark and call.isdigit() and piece.isdigit() and int(piece) in starts):
+            return item
+        place = starts[int(piece)] + int(call)
+        named.add(place)
+        return RawRef(_made(place), item.path)
+
+    made = [
+        replace(call, arguments=tuple([(key, map_leaves(leaf, item)) for key, item in call.arguments]))
+        for call in calls
+    ]
+    for place in named:  # a call that a program only repeats may be of a notation that gives it no name
+        if place < len(made) and all(name != _made(place) for name, _ in made[place].binds):
+            made[place] = replace(made[place], binds=(*made[place].binds, (_made(place), ())))
+    return made
+
+
+class Variables:
+    """What variables hold where the pieces of a text are read one after another, and all of them count.
+
+    `held` is for the next piece. The calls of one are shifted by how many stand before them, and connected
+    when all are read.
+    """
+
+    def __init__(self) -> None:
+        self.held: dict[str, Value | Unknown] = {}
+        self.starts: list[tuple[int, int]] = []
+
+    def take(self, held: Mapping[str, Value | Unknown], start: int) -> None:
+        """Take what the variables of a piece hold whose calls begin at the place `start`."""
+        if held:
+            self.held.update(Bound(start, held).shared())
+            self.starts.append((start, start))
+
+    def connected(self, calls: list[RawCall]) -> list[RawCall]:
+        """The calls of all pieces with their references."""
+        return connected(calls, self.starts, {}) if self.starts else calls
 
 
 def _weight(value: Any, most: int) -> int:

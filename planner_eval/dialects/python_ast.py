@@ -7,7 +7,7 @@ see :mod:`planner_eval.dialects.python_parts`, and all of its errors are caught.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -22,11 +22,12 @@ from planner_eval.dialects.program import (
     NameNode,
     OtherNode,
     TextNode,
+    Unknown,
 )
 from planner_eval.dialects.python_cuts import Uncut
 from planner_eval.dialects.python_data import WORDS, NoData, key_of, signed
 from planner_eval.dialects.python_parts import LINES, data_in, in_parts, may_hold, parsed, walk
-from planner_eval.plan.model import RawPlan
+from planner_eval.plan.model import RawPlan, Value
 
 LONG_CHARS = 20_000
 """Longer text is parsed part by part: ast.parse takes a thousand times the memory of its text."""
@@ -53,6 +54,8 @@ def follow(
     defined: Iterable[str] = (),
     limits: Limits = DEFAULT_LIMITS,
     taken: int = 0,
+    before: Mapping[str, Value | Unknown] | None = None,
+    held: dict[str, Value | Unknown] | None = None,
 ) -> RawPlan:
     r"""The calls of a program.
 
@@ -62,6 +65,8 @@ def follow(
         defined: Names that are no tools.
         limits: Bounds on calls.
         taken: How many calls were read before, which count too.
+        before: What the variables of the text before hold.
+        held: Takes what the program's own variables hold after it.
 
     Raises:
         ParseError: an argument of a tool's call cannot be known.
@@ -72,7 +77,7 @@ def follow(
     >>> follow(syntax(text), text).calls[1].arguments
     (('b', RawRef(name='@0', path=('y',))),)
     """
-    machine = Machine(text, defined, limits=limits, taken=taken)
+    machine = Machine(text, defined, limits=limits, taken=taken, before=before)
     reader = _Reader(text, machine)
     if long_integers(text):
         reader.refuse_long_integers(tree)
@@ -81,6 +86,8 @@ def follow(
         reader.body(tree.body)
     except RecursionError:
         raise LimitError("the program nests too deeply", text=text) from None
+    if held is not None:
+        held.update(machine.own)
     return machine.finish()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -23,11 +23,11 @@ from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.extent import extent, tokens
 from planner_eval.dialects.json_calls import read_values
 from planner_eval.dialects.many import refuse_many_first
-from planner_eval.dialects.program import Machine, shift_names
+from planner_eval.dialects.program import Machine, Unknown, Variables, shift_names
 from planner_eval.dialects.python_ast import follow, syntax
 from planner_eval.dialects.python_parts import BrokenPart
 from planner_eval.dialects.table import Wrapper
-from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan
+from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, Value
 
 WORDS = {
     "TARGETS": "a variable with '='",
@@ -92,13 +92,46 @@ def _reference(text: str, limits: Limits) -> RawPlan:
     return raw
 
 
+def after(variables: Variables, start: int, *, by_grammar: bool = False) -> Callable[[str, Limits], RawPlan]:
+    """A reader of one block of a text that knows the variables of the blocks before it.
+
+    Args:
+        variables: What those hold; they take what the block's own hold.
+        start: How many calls stand before the block.
+        by_grammar: Read as :func:`read_grammar` does.
+
+    >>> variables = Variables()
+    >>> first = after(variables, 0)("t = f(x=1)", Limits())
+    >>> after(variables, 1)("g(y=t)", Limits()).calls[0].arguments
+    (('y', RawRef(name='0@0', path=())),)
+    """
+
+    def read(text: str, limits: Limits) -> RawPlan:
+        held: dict[str, Value | Unknown] = {}
+        if by_grammar:
+            raw = read_grammar(text, (), limits, variables.held, held)
+        else:
+            raw = read_calls(text, limits, (), None, variables.held, held)
+        variables.take(held, start)
+        if by_grammar and not raw.calls:
+            raise _nothing(text)
+        return raw
+
+    return read
+
+
 def _nothing(text: str) -> ParseError:
     start = len(text) - len(text.lstrip())
     return ParseError("the text calls no tool", text=text, offset=start, code="parse.shape")
 
 
 def read_calls(
-    text: str, limits: Limits, defined: Iterable[str] = (), tree: ast.Module | SyntaxError | None = None
+    text: str,
+    limits: Limits,
+    defined: Iterable[str] = (),
+    tree: ast.Module | SyntaxError | None = None,
+    before: Mapping[str, Value | Unknown] | None = None,
+    held: dict[str, Value | Unknown] | None = None,
 ) -> RawPlan:
     """Read Python calls, or a program; a program without calls of tools gives none.
 
@@ -107,20 +140,22 @@ def read_calls(
         limits: Bounds on nesting and calls.
         defined: Names that are no tools.
         tree: What :func:`syntax` makes of the text, where that is known.
+        before: What the variables of the text before hold.
+        held: Takes what the program's own variables hold after it.
 
     Raises:
         ParseError: it cannot be read, or a tool's argument cannot be known.
     """
     tree = tree or syntax(text)
     if tree is not None and not isinstance(tree, SyntaxError):
-        raw = follow(tree, text, defined, limits)
+        raw = follow(tree, text, defined, limits, 0, before, held)
     else:
         refuse_many_first(text, limits)
         _check_depth(text, limits)
         if isinstance(tree, BrokenPart):
             _refuse_part(text, tree)
         try:
-            raw = read_grammar(text, defined, limits)
+            raw = read_grammar(text, defined, limits, before, held)
         except ParseError as error:
             if isinstance(tree, SyntaxError) and tree.msg and _PROGRAM.search(text):
                 raise _python_error(tree, text) from None
@@ -167,8 +202,14 @@ def _python_error(error: SyntaxError, text: str) -> ParseError:
     return ParseError(reason, text=text, offset=lines[line - 1] + max((error.offset or 1) - 1, 0))
 
 
-def read_grammar(text: str, defined: Iterable[str] = (), limits: Limits = DEFAULT_LIMITS) -> RawPlan:
-    """Read calls by the Lark grammar: the reference for what ast.parse reads of them.
+def read_grammar(
+    text: str,
+    defined: Iterable[str] = (),
+    limits: Limits = DEFAULT_LIMITS,
+    before: Mapping[str, Value | Unknown] | None = None,
+    held: dict[str, Value | Unknown] | None = None,
+) -> RawPlan:
+    """Read calls by the Lark grammar: the reference for what ast.parse reads of them; as :func:`read_calls`.
 
     Raises:
         ParseError: with the place and what was expected there.
@@ -179,12 +220,14 @@ def read_grammar(text: str, defined: Iterable[str] = (), limits: Limits = DEFAUL
         items = grammar.run(grammar.load("python", PythonTransformer), text, WORDS, "pythonic")
     except ParseError as error:
         raise _explained(error) from None
-    machine = Machine(text, defined, limits=limits)
+    machine = Machine(text, defined, limits=limits, before=before)
     for targets, node in items:
         if targets:
             machine.assign(targets, node, unpack=len(targets) > 1)
         else:
             machine.statement(node)
+    if held is not None:
+        held.update(machine.own)
     return machine.finish()
 
 
@@ -273,11 +316,14 @@ def _code_block(row: Wrapper) -> Dialect:
             return read_values([data], limits, places=places)
         calls: list[RawCall] = []
         notes: list[Diagnostic] = []
+        variables = Variables()
         for code in codes:
-            raw = read_calls(code, limits)
+            held: dict[str, Value | Unknown] = {}
+            raw = read_calls(code, limits, (), None, variables.held, held)
+            variables.take(held, len(calls))
             calls += [replace(c, span=None, spans=()) for c in shift_names(raw.calls, len(calls))]
             notes += [note._replace(span=None) for note in raw.notes]
-        return RawPlan(tuple(calls), None, tuple(notes))
+        return RawPlan(tuple(variables.connected(calls)), None, tuple(notes))
 
     def read_text(text: str, limits: Limits) -> RawPlan:
         values = loads(text, limits, row.name)

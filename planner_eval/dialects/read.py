@@ -12,6 +12,7 @@ from planner_eval.base.errors import AnswerError, InputError, LimitError, ParseE
 from planner_eval.base.jsontext import LARK_CHARS, Decoded, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.named import NamedTuple
+from planner_eval.base.text import INVISIBLE
 from planner_eval.dialects.answers import checked
 from planner_eval.dialects.dialect import Dialect, Recognised
 from planner_eval.dialects.many import refuse_many
@@ -110,8 +111,8 @@ class _How(NamedTuple):
 def _parse(source: Any, values: list[Any] | None, how: _How) -> Plan:
     """Read a plan's text, of which the JSON values may be known, or its data."""
     dialect, limits, repair, tools, infer, compute, reader, turn = how
-    if isinstance(source, str) and source[:1] == "\ufeff":  # a byte order mark; places stay as they are
-        source = " " + source[1:]
+    if isinstance(source, str) and source[:1] in INVISIBLE:
+        source = _begun(source)
     text = source if isinstance(source, str) else None
     name: str | None
     if turn is not None:
@@ -136,6 +137,12 @@ def _parse(source: Any, values: list[Any] | None, how: _How) -> Plan:
         read = values if values is not None else loads_if_json(source, limits) or []
         told = read[0] if len(read) == 1 else read
     return infer_edges(plan, None if infer is True else infer, asked(told))
+
+
+def _begun(text: str) -> str:
+    """A text that begins with blanks for a byte order mark and the like; places stay as they are."""
+    rest = text.lstrip(INVISIBLE)
+    return " " * (len(text) - len(rest)) + rest
 
 
 def _settled(name: str | None, raw: RawPlan, limits: Limits, tools: ToolTypes | None = None) -> RawPlan:
@@ -175,8 +182,8 @@ def unlinked(text: str) -> Unlinked:
     >>> unlinked("a = f(#x='1')").linked() == parse("a = f(#x='1')")
     True
     """
-    if text[:1] == "\ufeff":
-        text = " " + text[1:]
+    if text[:1] in INVISIBLE:
+        text = _begun(text)
     name, raw = _read(text, None, DEFAULT_LIMITS, repair=False, located=False)
     return Unlinked(name, _settled(name, raw, DEFAULT_LIMITS), text)
 

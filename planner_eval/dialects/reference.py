@@ -16,8 +16,9 @@ from planner_eval.base.errors import InputError, LimitError, ParseError
 from planner_eval.base.jsontext import LARK_CHARS, check_depth, pairs_of
 from planner_eval.base.limits import Limits, Span, check_calls
 from planner_eval.dialects.dialect import Dialect, Recognised
-from planner_eval.dialects.pieces import split
-from planner_eval.dialects.program import shift_names
+from planner_eval.dialects.pieces import PYTHON, split
+from planner_eval.dialects.program import Variables, shift_names
+from planner_eval.dialects.python_calls import after
 from planner_eval.dialects.views import View
 from planner_eval.dialects.whole import read_whole
 from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan, RawRef, Value
@@ -114,16 +115,18 @@ def _read(dialect: Dialect, text: str, limits: Limits) -> RawPlan:
     calls: list[RawCall] = []
     notes: list[Diagnostic] = []
     answer: Arguments | None = None
+    variables = Variables()
     for fence in _fences(text):
-        part = _inside(reference, fence, text, limits)
         done = len(calls)
+        read = after(variables, done, by_grammar=True) if dialect.name in PYTHON else reference
+        part = _inside(read, fence, text, limits)
         calls += shift_names(part.calls, done) if done else part.calls
         notes += [n if n.call is None else n._replace(call=n.call + done) for n in part.notes]
         answer = part.answer if answer is None else answer
     if not calls:
         raise first
     check_calls(len(calls), limits)
-    return RawPlan(tuple(calls), answer, tuple(notes))
+    return RawPlan(tuple(variables.connected(calls)), answer, tuple(notes))
 
 
 def _fences(text: str) -> Iterator[Span]:

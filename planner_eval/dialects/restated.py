@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import ChainMap
+from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
 from planner_eval.base.limits import Span
@@ -17,9 +18,14 @@ def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def signature(raw: RawPlan) -> list[str]:
-    """A text for each call that is equal for equal calls, nested ones included."""
-    made: dict[str, str] = {}
+def signature(raw: RawPlan, before: Mapping[str, str] | None = None) -> list[str]:
+    """A text for each call that is equal for equal calls, nested ones included.
+
+    Args:
+        raw: The calls.
+        before: The same texts of calls that stand before, by the names that these calls have for them.
+    """
+    made: MutableMapping[str, str] = ChainMap({}, before) if before else {}  # type: ignore[arg-type]
     found = []
     for call in raw.calls:
         given = sorted(f"{key!r}={_shown(value, made)}" for key, value in call.arguments)
@@ -52,7 +58,7 @@ def note(count: int, span: Span) -> Diagnostic:
     return Diagnostic("find.restated", message, "info", None, None, span)
 
 
-def _shown(value: Any, made: dict[str, str]) -> str:
+def _shown(value: Any, made: Mapping[str, str]) -> str:
     def leaf(value: Any) -> str:
         if isinstance(value, RawRef):
             return f"<{made.get(value.name, value.name)}{value.path}>"

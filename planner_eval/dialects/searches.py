@@ -5,6 +5,7 @@ Each search answers what it read, or None where its notation is not there.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from planner_eval import dialects
@@ -34,13 +35,20 @@ _MARK = later(
 class Search:
     """The state of one search.
 
-    `seen` are the signatures of calls that were read; those of `unsigned` are missing there as yet.
+    `seen` are the signatures of calls that were read; those of `unsigned` are missing there as yet. `signed`
+    are those of all calls, by the names that later pieces have for them, and `first` is the name of the first
+    call of a signature; `again` says which call the name of a repeated one means. `unnumbered` is the first
+    block, where it has no number.
     """
 
     reader: Reader
     notes: list[Diagnostic] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
-    unsigned: RawPlan | None = None
+    unsigned: Read | None = None
+    unnumbered: Read | None = None
+    signed: dict[str, str] = field(default_factory=dict)
+    first: dict[str, str] = field(default_factory=dict)
+    again: dict[str, str] = field(default_factory=dict)
     unclosed: int | None = None
 
 
@@ -122,9 +130,12 @@ def _with_rest(text: str, good: list[_Framed], search: Search) -> list[Read]:
     left = beside.rest(text, places)
     if not may_call(left):
         return [first]
-    own = set(restated.signature(first.raw)) if own is None else own
+    first = _numbered(first, search)
+    own = set(_signed(first, search))
     search.seen |= own
-    others = [item for item in searched(left, search) if not set(restated.signature(item.raw)) <= own]
+    others = [
+        item for item in searched(left, search) if not set(restated.signature(item.raw, search.signed)) <= own
+    ]
     return sorted([first, *others], key=lambda item: item.span)
 
 
@@ -291,18 +302,49 @@ def _blocks(view: View, search: Search) -> list[Read]:
 def _once(read: list[Read], search: Search, *, whole: bool = False) -> list[Read]:
     """The blocks that do not only repeat calls already read; `whole` wants all of them repeated."""
     kept = []
-    for item in read:
+    for found in read:
         if search.unsigned is None and not search.seen:
-            search.unsigned = item.raw  # in most texts it is all, which repeats nothing
-            kept.append(item)
+            search.unsigned = found  # in most texts it is all, which repeats nothing
+            kept.append(found)
             continue
         if search.unsigned is not None:
-            search.seen.update(restated.signature(search.unsigned))
+            search.unnumbered = None if search.unsigned.pieces else search.unsigned
+            search.seen.update(_signed(search.unsigned, search))
             search.unsigned = None
-        own = restated.signature(item.raw)
+        item = _numbered(found, search)
+        own = restated.signature(item.raw, search.signed)
         if own and (set(own) == search.seen if whole else set(own) <= search.seen):
             search.notes.append(restated.note(len(own), item.span))
+            for name, text in _names(item, own):
+                search.signed[name] = f"{text}()"
+                search.again[name] = search.first[text]
             continue
-        search.seen.update(own)
+        search.seen.update(_signed(item, search, own))
         kept.append(item)
     return kept
+
+
+def _numbered(item: Read, search: Search) -> Read:
+    """A block with a number, by which calls that it repeats are found."""
+    if item.pieces:
+        return item
+    search.reader.pieces += 1
+    return Read(item.dialect, item.raw, item.reason, item.span, item.bound, ((search.reader.pieces, 0),))
+
+
+def _signed(item: Read, search: Search, own: list[str] | None = None) -> list[str]:
+    """The signatures of a block's calls, kept with the names that later blocks have for these calls."""
+    own = restated.signature(item.raw, search.signed) if own is None else own
+    for name, text in _names(item, own):
+        search.signed[name] = f"{text}()"  # as a signature says it of a result as a whole
+        search.first.setdefault(text, name)
+    return own
+
+
+def _names(item: Read, own: list[str]) -> Iterator[tuple[str, str]]:
+    """The names by which later pieces refer to a block's calls, with the calls' signatures."""
+    pieces = item.pieces or ((0, 0),)
+    ends = [at for _, at in pieces[1:]] + [len(own)]
+    for (piece, start), end in zip(pieces, ends, strict=True):
+        for at in range(start, end):
+            yield f"{at - start}@{piece}", own[at]

@@ -19,16 +19,19 @@ from planner_eval.base.limits import Limits, Span, check_calls
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.framed import explain, grammar_error, pattern, prose, value_at
 from planner_eval.dialects.many import refuse_listed
-from planner_eval.dialects.program import shift_names
+from planner_eval.dialects.program import Unknown, Variables, shift_names
 from planner_eval.dialects.table import Wrapper, literal, row_dialect
 from planner_eval.dialects.templates import item_of, read_by
 from planner_eval.dialects.views import View
 from planner_eval.dialects.writing import Written, refuse_references
-from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan
+from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, Value
 
 _GAP = re.compile(r"[\s;]*+")
 _FENCE = re.compile(r"\s*+```\w*+[ \t]*+\n")
-_CALL = re.compile(r"[\s\[]*+[^\W\d][\w.\-]*+\(\s*+(?:\)|\w++\s*+=|[\"'\[{\d\-])")
+_CALL = re.compile(
+    r"[\s\[]*+(?:[^\W\d]\w*+(?:\s*+[,:]\s*+[\w.]++)*+\s*+=\s*+)?+(?:await\s++)?+"
+    r"[^\W\d][\w.\-]*+\(\s*+(?:\)|\w++\s*+=|[\"'\[{\d\-])"
+)
 """Python calls, which models write where JSON is asked of them, too."""
 NO_CALL = frozenset({"no_function"})
 """Names by which a model says that it calls nothing."""
@@ -61,16 +64,20 @@ def read_framed(row: Wrapper, text: str, limits: Limits) -> tuple[RawPlan, list[
     calls: list[RawCall] = []
     notes: list[Diagnostic] = []
     places: list[Span] = []
-    for found, place in _sections(row, text, limits):
+    variables = Variables()
+    for found, place in _sections(row, text, limits, variables, calls):
         places += [place] if found.calls else []
         notes += [n._replace(call=None if n.call is None else n.call + len(calls)) for n in found.notes]
-        calls += _renamed(found.calls, len(calls)) if row.inner == "python" else found.calls
+        calls += found.calls
         check_calls(len(calls), limits)
+    calls = variables.connected(calls) if variables.starts else calls
     return RawPlan(tuple(c for c in calls if c.name not in NO_CALL), None, tuple(notes)), places
 
 
-def _sections(row: Wrapper, text: str, limits: Limits) -> Iterator[tuple[RawPlan, Span]]:
-    """The sections of a text: what each calls, and where it stands with its tokens.
+def _sections(
+    row: Wrapper, text: str, limits: Limits, variables: Variables, calls: list[RawCall]
+) -> Iterator[tuple[RawPlan, Span]]:
+    """The sections of a text: what each calls, after `calls`, and where it stands with its tokens.
 
     Raises:
         ParseError: one cannot be read.
@@ -78,7 +85,10 @@ def _sections(row: Wrapper, text: str, limits: Limits) -> Iterator[tuple[RawPlan
     opening = pattern(row.open)
     at = opening.search(text)
     while at is not None:
-        found, end = _section(row, text, at.start(), at.end(), limits)
+        if _is_python(row, text, at.end()):
+            found, end = _python(row, text, at.end(), limits, variables, len(calls))
+        else:
+            found, end = _section(row, text, at.start(), at.end(), limits)
         yield found, (at.start(), end)
         at = opening.search(text, end)
 
@@ -100,16 +110,13 @@ def read_grammar(row: Wrapper, text: str, limits: Limits) -> RawPlan:
     return RawPlan(tuple(c for c in calls if c.name not in NO_CALL), None, tuple(notes))
 
 
-def _renamed(calls: tuple[RawCall, ...], done: int) -> tuple[RawCall, ...]:
-    """Calls whose made-up names for nested results cannot meet those of earlier sections."""
-    return shift_names(calls, done) if done else calls
+def _is_python(row: Wrapper, text: str, at: int) -> bool:
+    data = text[at : at + 50].lstrip()[:2] in ("[{", '{"')
+    return not data and (row.inner == "python" or _CALL.match(text, at) is not None)
 
 
 def _section(row: Wrapper, text: str, opened: int, at: int, limits: Limits) -> tuple[RawPlan, int]:
     """The calls of the section whose opening token is [opened, at), and the place after it."""
-    data = text[at : at + 50].lstrip()[:2] in ("[{", '{"')
-    if not data and (row.inner == "python" or _CALL.match(text, at)):
-        return _python(row, text, at, limits)
     values: list[Any] = []
     start = at = _GAP.match(text, at).end()  # type: ignore[union-attr]
     if text[at : at + 1] not in ("{", "["):
@@ -138,7 +145,10 @@ def _section(row: Wrapper, text: str, opened: int, at: int, limits: Limits) -> t
     return RawPlan(calls, None, raw.notes), closing.end() if closing else at
 
 
-def _python(row: Wrapper, text: str, at: int, limits: Limits) -> tuple[RawPlan, int]:
+def _python(
+    row: Wrapper, text: str, at: int, limits: Limits, variables: Variables, done: int
+) -> tuple[RawPlan, int]:
+    """The same for a section of Python, after `done` calls."""
     from planner_eval.dialects.python_calls import read_calls
 
     stop = pattern(row.open)
@@ -153,10 +163,14 @@ def _python(row: Wrapper, text: str, at: int, limits: Limits) -> tuple[RawPlan, 
     if not re.match(r"[\s\[]*+[^\W\d][\w.\-]*+\s*+[(=]", view.text):
         return RawPlan(()), end  # prose, not a call
     try:
-        raw = read_calls(view.text, limits)
+        held: dict[str, Value | Unknown] = {}
+        raw = read_calls(view.text, limits, (), None, variables.held, held)
     except ParseError as error:
         where = view.origin(error.offset)
         raise ParseError(error.reason, text=text, offset=where, code=error.code, dialect=row.name) from None
+    variables.take(held, done)
+    if done:
+        raw = raw._replace(calls=shift_names(raw.calls, done))
     closed = pattern(row.close).match(text, end) if row.close else None
     return view.place(raw), closed.end() if closed else end
 

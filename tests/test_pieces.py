@@ -1,0 +1,83 @@
+"""Python that stands in several pieces of a text: lists, fences, tags. The cases are tests/cases/pieces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from planner_eval.base.errors import ParseError
+from planner_eval.base.limits import Limits
+from planner_eval.dialects.read import parse
+from planner_eval.plan.canonical import same
+from planner_eval.plan.model import Ref
+from tests.test_dialect_cases import split
+
+CASES = sorted((Path(__file__).parent / "cases" / "pieces").glob("*.txt"))
+GOLD = parse("t = f(x=1)\ng(y=t)")
+
+
+@pytest.mark.parametrize("end", ["\r\n", "  \n", "\n\n"], ids=["crlf", "blanks", "blank lines"])
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_line_ends(path: Path, end: str) -> None:
+    text = split(path)[1]
+    try:
+        plan = parse(text)
+    except ParseError as error:
+        with pytest.raises(ParseError, match=error.reason.split(":")[0]):
+            parse(text.replace("\n", end))
+    else:
+        again = parse(text.replace("\n", end))
+        assert [(call.tool, call.arguments) for call in again.calls] == [
+            (call.tool, call.arguments) for call in plan.calls
+        ]
+
+
+MARKS = [
+    "{}. ", "{}) ", "({}) ", "- ", "* ", "+ ", "• ", "> ", "> {}. ", "Step {}: ", "Step {}. ", "Step {} - ",
+    "Step {} — ", "Step {} → ", "**Step {}:** ", "step {}) ", "Action {}: ", "Call #{}: ", "- {}. ",
+    "\u200b", "\ufeff", "\u2060  {}. ",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("ticks", ["", "`"])
+@pytest.mark.parametrize("mark", MARKS)
+def test_marks(mark: str, ticks: str) -> None:
+    lines = ("t = f(x=1)", "g(y=t)")
+    text = "\n".join(f"{mark.format(i)}{ticks}{line}{ticks}" for i, line in enumerate(lines, 1))
+    plan = parse(text)
+    assert same(plan, GOLD)
+    assert [text[slice(*call.span)] for call in plan.calls if call.span] == ["f(x=1)", "g(y=t)"]
+    assert not plan.diagnostics
+
+
+@pytest.mark.parametrize("name", ["code", "pythonic"])
+def test_named(name: str) -> None:
+    text = "First:\n```python\nt = f(x=1)\n```\n```python\ng(y=t)\n```"
+    assert same(parse(text, dialect=name), GOLD)
+    assert same(parse(text, dialect=name, reader="grammar"), GOLD)
+
+
+def test_code_blocks() -> None:
+    block = '{"type": "server_tool_use", "id": "%s", "name": "code_execution", "input": {"code": "%s"}}'
+    text = f"[{block % ('a', 't = f(x=1)')}, {block % ('b', 'g(y=t)')}]"
+    assert same(parse(text), GOLD)
+
+
+def test_many_lines_take_linear_time() -> None:
+    """A name a line: 20,000 of them would take minutes where each piece took a copy of all before it."""
+    lines = ["1. t0 = f(x=1)", *(f"1. t{i} = f(x=t{i - 1})" for i in range(1, 20_000))]
+    plan = parse("\n".join(lines))
+    assert len(plan.calls) == 20_000
+    assert plan.calls[-1].arguments == (("x", Ref(19_998, ())),)
+
+
+def test_calls_are_counted_over_pieces() -> None:
+    with pytest.raises(ParseError, match="limit of 3"):
+        parse("\n".join(f"{i}. t{i} = f(x={i})" for i in range(4)), limits=Limits(calls=3))
+
+
+def test_a_failed_piece_binds_nothing() -> None:
+    """A signature is no call, and what is bound to it is no reference."""
+    plan = parse("1. t = f(x)\n2. g(y=t)")
+    assert [(call.tool, call.arguments) for call in plan.calls] == [("g", (("y", "t"),))]
