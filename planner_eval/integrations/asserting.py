@@ -20,7 +20,8 @@ from planner_eval.scoring.report import Report
 from planner_eval.scoring.row_formats import explanation
 from planner_eval.verbs.evaluating import Paired, pair, rows_of
 from planner_eval.verbs.policies import AnyPolicy
-from planner_eval.verbs.reading import Source, no_text, only_record
+from planner_eval.verbs.reading import Source, gold_record, no_text, only_record
+from planner_eval.verbs.readings import Reading
 from planner_eval.verbs.scoring import score
 
 _LINES = 40
@@ -106,22 +107,24 @@ def assert_scores(
         raise AssertionError("\n".join([*wrong, *_told(report)]))
 
 
-def compared(pred: Source, gold: Source, policy: AnyPolicy = "default") -> Row:
+def compared(pred: Source, gold: Source, policy: AnyPolicy = "default", *, repair: bool = False) -> Row:
     """One pair, whatever became of it.
 
     Args:
         pred: The prediction, as :func:`assert_same` takes it.
         gold: What was wanted.
         policy: How values compare.
+        repair: Mend small faults of the prediction that strict reading refuses.
 
     >>> compared("f(", "f()").state
     'cut'
     """
     for source in (pred, gold):
         _refuse_unawaited(source)
-    left, right = only_record(no_text(pred), "answer"), only_record(no_text(gold), "gold")
+    left, right = only_record(no_text(pred), "answer"), gold_record(gold)
     files = PlanFile(left.file, (left,), False), PlanFile(right.file, (right,), False)
-    (row,) = rows_of(Paired(*files, "file", [(left, right)]), policy, None)
+    paired = Paired(*files, "file", [(left, right)], reading=Reading(repair=repair))
+    (row,) = rows_of(paired, policy, None)
     words = words_for_gold(right.source, row.gold) if row.gold is not None else None
     if words is not None:
         return row._replace(state="gold_unreadable", diff=None, gold=None, error=f"{right.where}: {words}")

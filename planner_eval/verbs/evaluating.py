@@ -25,7 +25,7 @@ from planner_eval.records.rows import Row
 from planner_eval.records.several import by_name
 from planner_eval.records.storing import AS_USUAL, Store
 from planner_eval.verbs.policies import AnyPolicy, policy_of
-from planner_eval.verbs.reading import Source, no_text, only_record, parse, refuse_file_name
+from planner_eval.verbs.reading import Source, gold_record, no_text, only_record, parse, refuse_file_name
 from planner_eval.verbs.readings import AS_IT_COMES, Reading, refuse_reading
 
 T = TypeVar("T")
@@ -39,7 +39,8 @@ def diff(pred: Source, gold: Source, policy: AnyPolicy = DEFAULT_POLICY, terms: 
 
     Args:
         pred: The prediction: a plan, its text or data, or the path of its file, ``Path("pred.json")``.
-        gold: What was wanted, likewise; a gold record's own terms and alternatives count.
+        gold: What was wanted, likewise, or a gold record, as data or in a file: its own terms and
+            alternatives count where `terms` says nothing.
         policy: How values compare: a policy, the name of a preset, or a policy's file.
         terms: What the gold plan leaves open: optional calls, precedences, further accepted values.
 
@@ -50,8 +51,8 @@ def diff(pred: Source, gold: Source, policy: AnyPolicy = DEFAULT_POLICY, terms: 
 
     Raises:
         ParseError: a plan cannot be read.
-        InputError: a file is not there or holds many plans (see :func:`evaluate`), or there is no such
-            policy.
+        InputError: a file is not there or holds many plans (see :func:`evaluate`), what stands beside a gold
+            plan cannot be meant, the terms are none, or there is no such policy.
 
     >>> found = diff("a = f(#x='1')\ng(#y=a)", "a = f(#x='2')\ng(#y=a)")
     >>> [(edit.code, edit.message) for edit in found.edits]
@@ -59,9 +60,14 @@ def diff(pred: Source, gold: Source, policy: AnyPolicy = DEFAULT_POLICY, terms: 
     """
     chosen = policy_of(policy)
     plan = parse(pred) if not isinstance(pred, os.PathLike) else read_plan(only_record(pred, "answer"))
-    if terms is NO_TERMS and isinstance(gold, (Record, PlanFile, os.PathLike)):
-        return diff_any(plan, read_gold(only_record(gold, "gold")).plans, chosen).diff
-    return diff_plans(plan, parse(gold), chosen, terms)
+    if not isinstance(terms, Terms):
+        raise InputError(f"the terms are {terms!r}, expected Terms of planner_eval.policy")
+    if not isinstance(gold, (str, dict, Record, PlanFile, os.PathLike)):
+        return diff_plans(plan, parse(gold), chosen, terms)
+    record = gold_record(gold)
+    if terms is NO_TERMS:
+        return diff_any(plan, read_gold(record).plans, chosen).diff
+    return diff_plans(plan, read_plan(record), chosen, terms)
 
 
 def same(pred: Source, gold: Source) -> bool:
