@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.errors import InputError, LimitError, ParseError
+from planner_eval.base.jsontext import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects import read as door
 from planner_eval.dialects.sources import Which, data_of, refuse_turn
@@ -307,10 +307,12 @@ def _record_in(text: str) -> dict[str, Any] | None:
     if not text.lstrip().startswith("{"):
         return None
     try:
-        held = json.loads(text)
-    except (ValueError, RecursionError):
+        held = loads_if_json(text, DEFAULT_LIMITS)
+    except LimitError:  # the plan's own reader says so
         return None
-    return held if isinstance(held, dict) and "gold" in held else None
+    if held is None or len(held) != 1 or not isinstance(held[0], dict):
+        return None
+    return held[0] if "gold" in held[0] else None
 
 
 def no_text(source: Source) -> Source:
