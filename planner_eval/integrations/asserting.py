@@ -32,8 +32,6 @@ _PAIRS = 10
 
 _WIDTH = 200
 
-_PERCENT = 100
-
 
 def assert_same(pred: Source, gold: Source, policy: AnyPolicy = "default") -> None:
     """Fail unless two plans mean the same, and say what differs, why, and what both plans are.
@@ -189,9 +187,6 @@ def _short_of(report: Report, name: str, least: float) -> str | None:
     lower = METRICS[name.partition(".")[0]].lower
     value = report.figure(name)
     met, said = reach(name, value, least, lower=lower)
-    share = not lower and isinstance(value, (int, float)) and 0 <= value <= 1 < least <= _PERCENT
-    if share:
-        said += f"; figures end at 1: {least:g} % is {least / _PERCENT:g}"
     return None if met else said
 
 
