@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from planner_eval.base.errors import ParseError, PlanevalError
     from planner_eval.catalogs.catalog import Catalog
     from planner_eval.comparison.diff import Diff
-    from planner_eval.comparison.structure_diff import StructureDiff, compare_structure
+    from planner_eval.comparison.structure_diff import StructureDiff
     from planner_eval.datasets.sources import open_sources
     from planner_eval.dialects.read import write
     from planner_eval.drawing import render_many
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from planner_eval.verbs.drawing import render
     from planner_eval.verbs.duplicates import duplicates
     from planner_eval.verbs.effects import compare_effects
-    from planner_eval.verbs.evaluating import diff, evaluate, pair, same
+    from planner_eval.verbs.evaluating import compare_structure, diff, evaluate, pair, same
     from planner_eval.verbs.exporting import export_dataset
     from planner_eval.verbs.fetching import fetch_dataset
     from planner_eval.verbs.grammars import grammar
@@ -84,7 +84,7 @@ _WHERE = {
     "compare": "verbs.comparing",
     "compare_benchmark": "verbs.benchmark_compare",
     "compare_effects": "verbs.effects",
-    "compare_structure": "comparison.structure_diff",
+    "compare_structure": "verbs.evaluating",
     "convert": "verbs.converting",
     "coverage": "verbs.coverage",
     "diff": "verbs.evaluating",

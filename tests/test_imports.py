@@ -510,3 +510,26 @@ def test_nothing_evaluates_text(file: Path) -> None:
     if file == PACKAGE / "base" / "quick.py":
         called.discard("exec")  # of functions written out for our own classes, as dataclasses writes its own
     assert not called & {"eval", "exec", "compile"}
+
+
+def run_time(node: ast.AST) -> Iterator[ast.AST]:
+    """What a module evaluates: everything but its annotations, which are texts."""
+    for field, value in ast.iter_fields(node):
+        if field in ("annotation", "returns"):
+            continue
+        for each in value if isinstance(value, list) else (value,):
+            if isinstance(each, ast.AST):
+                yield each
+                yield from run_time(each)
+
+
+def test_no_class_of_click_takes_a_parameter_where_it_runs() -> None:
+    # ParamType and Choice are generic from click 8.4 and 8.2 on: before, to say so ends every command.
+    found = [
+        f"{file.relative_to(ROOT)}:{node.lineno}"
+        for file in FILES
+        for node in run_time(syntax(file))
+        if isinstance(node, ast.Subscript)
+        and re.fullmatch(r"click(\.\w+)*\.[A-Z]\w*", ast.unparse(node.value))
+    ]
+    assert found == []

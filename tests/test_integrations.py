@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -11,8 +12,11 @@ from typing import NamedTuple
 
 import pytest
 
+import planner_eval as pe
+from planner_eval.base.errors import PolicyError
+from planner_eval.integrations.asserting import compared
 from planner_eval.integrations.langchain import plan_evaluator
-from planner_eval.integrations.verdict import judge
+from planner_eval.integrations.verdict import GoldError, judge
 from tests.conftest import ROOT
 
 PAGE = ROOT / "docs" / "integrations.md"
@@ -123,9 +127,82 @@ def test_no_answer_raises(answer: object) -> None:
     assert not judge(answer, GOLD).same
 
 
-def test_gold_that_cannot_be_read_is_told() -> None:
-    with pytest.raises(Exception, match="the gold plan cannot be read"):
-        judge(GOLD, "[{")
+NO_GOLD = [
+    None, {}, "", "  ", "The rate is 1.09", "null", "none", "[{", 5, True, {"output": None}, {"output": ""},
+    {"output": "The rate is 1.09"}, {"messages": []}, ["Paris"], "README.md",
+    {"gold": GOLD, "accepted": {"get_rate.base": ["CHF"]}}, [{"role": "user", "content": "rates?"}],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("gold", NO_GOLD, ids=repr)
+@pytest.mark.parametrize("answer", [GOLD, "I cannot.", None])
+def test_beside_gold_that_is_no_plan_nothing_is_right(answer: object, gold: object) -> None:
+    with pytest.raises(GoldError, match="gold plan"):
+        judge(answer, gold)
+    found = plan_evaluator()(outputs=answer, reference_outputs=gold)
+    assert (found["score"], found["metadata"]) == (None, {"state": "gold_unreadable", "causes": []})
+    assert "gold plan" in found["comment"]
+
+
+def test_an_evaluator_without_gold_says_so() -> None:
+    assert plan_evaluator()(outputs="I cannot.")["score"] is None
+
+
+@pytest.mark.parametrize("gold", [[], "[]", {"gold": []}, {"output": "[]"}, {"tool_calls": []}])
+def test_an_empty_list_is_gold_without_calls(gold: object) -> None:
+    assert judge("I cannot.", gold).same
+    assert judge(GOLD, gold).causes == ("call.extra",)
+
+
+RECORDS: list[tuple[str, dict[str, object], bool]] = [
+    ("f(x=2)", {"gold": "f(x=1)", "alternatives": ["f(x=2)"]}, True),
+    ("f(x=3)", {"gold": "f(x=1)", "alternatives": ["f(x=2)"]}, False),
+    ("f(x=2)", {"output": "f(x=1)", "alternatives": [{"output": "f(x=2)"}]}, True),
+    ("f(x=1)", {"gold": "f(x=1)\ng()", "optional": ["c2"]}, True),
+    ("f(x=2)", {"gold": "f(x=1)", "accepted": {"c1": {"x": [2]}}}, True),
+]
+
+
+@pytest.mark.parametrize(("answer", "gold", "right"), RECORDS)
+@pytest.mark.parametrize("written", [False, True])
+def test_what_else_is_right_counts_everywhere(
+    answer: str, gold: dict[str, object], right: bool, written: bool
+) -> None:
+    if written and "gold" not in gold:
+        return  # a text is a record where it says so
+    given = json.dumps(gold) if written else gold
+    assert judge(answer, given).same is right
+    assert pe.diff(answer, given).same is right
+    assert (compared(answer, given).state == "same") is right
+    assert (pe.reward()([answer], gold=[given]) == [1.0]) is right
+    assert [row.state == "same" for row in pe.evaluate([answer], [gold])] == [right]
+
+
+class Message:
+    """What another package's message is: an object that dumps itself."""
+
+    def model_dump(self) -> dict[str, object]:
+        return {"role": "assistant", "content": "", "tool_calls": [CALL]}
+
+
+class Broken:
+    def model_dump(self) -> object:
+        raise RuntimeError("no")
+
+
+def test_messages_may_be_objects_of_other_packages() -> None:
+    for answer in ([Message()], {"messages": [Message()]}, Message()):
+        assert judge(answer, GOLD).same
+        assert judge(GOLD, answer).same
+        pe.assert_same(answer, GOLD)
+    assert judge([Broken()], GOLD).state == "unreadable"
+    with pytest.raises(GoldError, match=r"model_dump\(\) fails"):
+        judge(GOLD, Broken())
+
+
+def test_a_policy_that_is_none_is_no_matter_of_gold() -> None:
+    with pytest.raises(PolicyError):
+        plan_evaluator(policy="nosuch")(outputs=GOLD, reference_outputs=GOLD)
 
 
 def test_the_page_has_the_packages() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -432,3 +432,49 @@ def test_the_selftest_is_ours_or_anothers() -> None:
     assert len(sure) == 30
     assert all(one.right for one in sure)
     assert not all(one.right for one in pe.selftest(["echo", "same"]) if not one.disputed)
+
+
+# ---------------------------------------------------------------- what cannot be meant
+WRONG: dict[str, tuple[Callable[[], object], str]] = {
+    "structure of a number": (lambda: pe.compare_structure(3, "f()"), "found 3"),
+    "more names than systems": (
+        lambda: pe.report(["f()"], ["f()"], names=["a", "b"]),
+        "there are 2 names for 1 system",
+    ),
+    "no terms": (lambda: pe.diff("f()", "f()", terms=None), "the terms are None, expected Terms"),
+    "no metrics": (lambda: pe.score(["f()"], ["f()"], metrics=None), "the metrics are None, expected names"),
+    "a metric that is no text": (
+        lambda: pe.score("f()", "f()", metrics=[["exact"]]),
+        r"the metrics name \['exact'\]",
+    ),
+    "no theme": (lambda: pe.render("f()", theme=None), "the theme is None, expected a name or"),
+    "a list of themes": (lambda: pe.render("f()", theme=[]), r"the theme is \[\], expected"),
+    "shown as nothing": (lambda: pe.report(["f()"], ["f()"], shown=None), "shown is None, expected Shown"),
+    "a file that is not there": (lambda: pe.open_sources("nosuch.json"), "nosuch.json"),
+    "a command as one text": (
+        lambda: pe.selftest(command="nosuch -x"),
+        r"the command is 'nosuch -x', expected its words: \['nosuch', '-x'\]",
+    ),
+    "no plan to check": (lambda: pe.check(None), "the plan is None, as of a trace in which no tool ran"),
+}
+
+
+@pytest.mark.parametrize(("call", "said"), WRONG.values(), ids=WRONG)
+def test_what_cannot_be_meant_is_refused_in_words(call: Callable[[], object], said: str) -> None:
+    with pytest.raises(pe.PlanevalError, match=said):
+        call()
+
+
+def test_the_structure_of_texts_and_gold_records() -> None:
+    assert str(pe.compare_structure("f()", "f()")) == str(
+        pe.compare_structure(pe.parse("f()"), pe.parse("f()"))
+    )
+    gold = {"gold": "a = f()\nb = g(y=a)", "alternatives": ["f()\ng(y=1)"]}
+    assert pe.compare_structure("f()\ng(y=1)", gold).edges_lost == ()
+    assert pe.compare_structure("f()\ng(y=1)", gold["gold"]).edges_lost != ()
+
+
+def test_one_source_or_name_may_stand_alone() -> None:
+    (found,) = pe.open_sources(str(ROOT / "data" / "demo" / "gold.json"))
+    assert (found.title, found.many) == ("gold.json", False)
+    assert pe.report(["f()"], ["f()"], names="mine").reports

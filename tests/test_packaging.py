@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from email.parser import Parser
 from functools import cache
@@ -168,18 +169,19 @@ def test_the_metadata_say_what_is_needed(built: Path) -> None:
 class Environment:
     """An environment that held nothing, with the wheel in it."""
 
-    def __init__(self, folder: Path, program: str, requirement: str) -> None:
+    def __init__(self, folder: Path, program: str, *requirements: str) -> None:
         self.folder, self.bin = folder, folder / "venv" / "bin"
         subprocess.run([program, "-m", "venv", str(folder / "venv")], check=True)
-        install = [str(self.bin / "python"), "-m", "pip", "install", "--quiet", requirement]
+        install = [str(self.bin / "python"), "-m", "pip", "install", "--quiet", *requirements]
         done = subprocess.run(install, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
 
-    def run(self, command: str) -> subprocess.CompletedProcess[str]:
+    def run(self, command: str, asked: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         """Run planeval in an empty folder, with nothing of this checkout at hand."""
         place = self.folder / "place"
         place.mkdir(exist_ok=True)
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        kept |= asked or {}
         argv = [str(self.bin / "planeval"), *command.split()]
         return subprocess.run(argv, cwd=place, env=kept, capture_output=True, text=True, timeout=300)
 
@@ -204,6 +206,47 @@ def test_the_wheel_alone_does_its_work(built: Path, tmp_path: Path, version: str
     assert "</html>" in (tmp_path / "place" / "page.html").read_text(encoding="utf-8")
     told = subprocess.run([empty.bin / "python", "-m", "pip", "check"], capture_output=True, text=True)
     assert told.returncode == 0, told.stdout
+
+
+def lowest() -> list[str]:
+    """Each dependency in the lowest version that pyproject.toml allows."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return [one.replace(">=", "==") for one in project["dependencies"]]
+
+
+def test_each_dependency_says_its_lowest_version() -> None:
+    assert all(re.fullmatch(r"[a-z-]+==[\d.]+", one) for one in lowest()), lowest()
+
+
+@pytest.mark.long
+def test_the_lowest_versions_allowed_will_do(built: Path, tmp_path: Path) -> None:
+    oldest = pythons()[min(pythons(), key=lambda one: int(one.partition(".")[2]))]
+    found = Environment(tmp_path, oldest, str(wheel(built)), *lowest())
+    done = found.run("selftest")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "30 of 30 beyond dispute are right"), done
+    demo, place = found.demo, tmp_path / "place"
+    (place / "pred.jsonl").write_text('{"id": 1, "output": "f(#x=\'2\')"}\n')
+    (place / "gold.jsonl").write_text('{"id": 1, "gold": "f(#x=\'1\')", "accepted": {"c1": {"x": ["2"]}}}\n')
+    (place / "own.toml").write_text('[[rule]]\nargument = "x"\ncompare = ["casefold"]\n')
+    for command, code, said in (
+        ("--help", 0, "selftest"),
+        (f"diff {demo}/pred.json {demo}/gold.json", 1, "reference.producer"),
+        (f"score {demo}/pred.jsonl {demo}/gold.jsonl", 0, "0.1538"),
+        (f"compare {demo}/pred.jsonl {demo}/tuned.jsonl --gold {demo}/gold.jsonl", 0, "exact"),
+        (f"stats {demo}/gold.jsonl", 0, "calls"),
+        (f"render {demo}/gold.json --format dot", 0, "digraph"),
+        (f"convert {demo}/gold.json --to plan", 0, "get_rate"),
+        ("score pred.jsonl gold.jsonl --policy own.toml", 0, "0.025–1.000"),
+        ("schema report", 0, "ReportData"),
+        ("score --help", 0, "--policy"),
+    ):
+        done = found.run(command)
+        assert (done.returncode, said in done.stdout) == (code, True), (command, done)
+        assert "Traceback" not in done.stderr + done.stdout
+        assert "settings of" not in done.stderr
+    asked = {"_PLANEVAL_COMPLETE": "bash_complete", "COMP_WORDS": "planeval sc", "COMP_CWORD": "1"}
+    done = found.run("", asked)
+    assert done.stdout.split() == ["plain,schema", "plain,score"], done
 
 
 @pytest.mark.long

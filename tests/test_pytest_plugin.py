@@ -75,6 +75,30 @@ def test_a_test_without_a_golden_plan_says_what_to_type(trip: Path) -> None:
     assert not (trip / "test_trip.plans").exists()
 
 
+def test_a_prediction_that_cannot_become_the_golden_plan_is_told_so_at_once(tmp_path: Path) -> None:
+    tests = "def test_none(golden_plan):\n    golden_plan('I cannot.')\n"
+    tests += "def test_cut(golden_plan):\n    golden_plan('f(')\n"
+    (tmp_path / "test_trip.py").write_text(tests)
+    said = run(tmp_path, code=1)
+    assert (
+        "no golden plan yet, test_trip.plans/test_none.json: the prediction is words that call nothing; "
+        "where that is right, write [] into test_trip.plans/test_none.json" in said
+    )
+    assert "no golden plan yet, test_trip.plans/test_cut.json: cut: " in said
+    assert "writes it" not in said
+
+
+def test_a_golden_plan_that_is_no_text_says_what_to_type(trip: Path) -> None:
+    run(trip, "--planeval-update", "-k", "books", code=0)
+    file = trip / "test_trip.plans" / "test_books.json"
+    file.write_bytes(b"\xff\xfe\x00")
+    said = run(trip, "-k", "books", code=1)
+    assert "golden plan: test_trip.plans/test_books.json; " in said
+    assert "`pytest test_trip.py::test_books --planeval-update` writes it anew" in said
+    run(trip, "--planeval-update", "-k", "books", code=0)
+    run(trip, "-k", "books", code=0)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("argv", [(), ("-n", "2"), ("-p", "no:cacheprovider")])
 def test_golden_plans_are_written_once_and_compared_from_then_on(trip: Path, argv: tuple[str, ...]) -> None:

@@ -83,6 +83,7 @@ def test_messages_with_calls_are_read_as_such() -> None:
 
 TAGGED = '<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>'
 LISTED = '[{"name": "f", "arguments": {"x": 1}}]'
+PROGRAM = "a = f(x=1)\nb = g(y=a[0], z=2)"
 OTHER = TAGGED.replace('"f"', '"g"')
 
 
@@ -100,6 +101,9 @@ OTHER = TAGGED.replace('"f"', '"g"')
         "Sure\nf(x=1)",
         "f(x=1)\nDone",
         f"I think\n</think>\nSure. {TAGGED}",
+        *(f"{word}\n{PROGRAM}" for word in ("Sure.", "Sure!", "Sure. Done.", "OK", "Plan:", "**Plan**")),
+        *(f"{PROGRAM}\n{word}" for word in ("done", "Done.", "\ndone", "Yes, done")),
+        f"<tool_call>\nSure.\n{PROGRAM}\n</tool_call>",
     ],
 )
 def test_words_around_calls_cost_the_format_however_few(completion: str) -> None:
@@ -118,6 +122,13 @@ def test_words_around_calls_cost_the_format_however_few(completion: str) -> None
         "a = f(x=1)\nb = g(y=a)",
         "```python\n[f(x=1), g(y=2)]\n```",
         "1. f(x=1)\n2. g(y=2)",
+        PROGRAM,
+        f"<tool_call>\n{PROGRAM}\n</tool_call>",
+        f"<plan>\n{PROGRAM}\n</plan><|im_end|>",
+        f"```python\n{PROGRAM}\n```",
+        f"# the rate first\n{PROGRAM}\nb",
+        f"import asyncio\ntry:\n    {PROGRAM.replace(chr(10), chr(10) + '    ')}\nfinally:\n    pass",
+        f'g(z="""\ndone\n""")\n{PROGRAM}',
         *(f"So I would call f(x=1).\n</think>\n\n{plan}" for plan in (TAGGED, LISTED, "f(x=1)")),
     ],
 )

@@ -338,3 +338,17 @@ def test_a_catalog_shows_what_check_holds_plans_to(sums: Path) -> None:
     assert "call 1 (sum) has no output 'total'; it returns array of number" in done.stdout
     done = run(sums, "check", "p.json", "--catalog", "tools.json")
     assert "x: expected number, but result of call 1 (sum) is array of number" in done.stdout
+
+
+def test_a_mark_of_clicks_own_for_nothing_is_no_setting(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import click
+
+    from planner_eval.cli.settings import Settings
+
+    monkeypatch.chdir(project)
+    nothing = object()  # click 8.3 asks so, and takes it back for "left out"
+    with click.Context(click.Command("score")):
+        assert Settings(None).get("policy", nothing) is nothing
+    assert capsys.readouterr().err == ""

@@ -373,6 +373,14 @@ def test_runs_that_other_versions_scored_make_no_table(tmp_path: Path) -> None:
     assert f"they are of versions {pe.__version__} and 0.0.1" in done.stderr
 
 
+def test_a_system_may_be_called_as_a_column_of_another_table(tmp_path: Path) -> None:
+    one, other = scored(tmp_path / "one", "callnavi"), scored(tmp_path / "other", "callnavi")
+    done = planeval("table", f"p={one}", f"figure={other}", "--metric", "ast_overall")
+    assert done.stdout.splitlines()[0].split() == ["figure", "p", "system", "figure"]
+    rows = pe.table({"p": one, "figure": other}, metrics=["ast_overall"]).rows
+    assert [row.name for row in rows] == ["p", "figure"]
+
+
 def test_less_is_better_where_it_is() -> None:
     assert [row.cells[0].best for row in column([1, 1], [0, 0], lower=True).rows] == [False, True]
 

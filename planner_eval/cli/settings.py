@@ -67,8 +67,10 @@ class Settings(dict[str, Any]):
             self.path = found_file(self.config)
             if self.path is not None:
                 self.update(_options(self.path))
-        found = super().get(name, default)
-        if found is not None and not self.said:
+        found = super().get(name)
+        if found is None:
+            return default  # of click 8.3 a mark of its own for "nothing"
+        if not self.said:
             self.said = True
             note(f"settings of {self.path}")
         return found

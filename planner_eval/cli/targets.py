@@ -20,7 +20,7 @@ READ = frozenset(("FILE", "GOLD", "SPEC", "DIR"))
 """What the metavar of an option says that names something to read, or a file to write."""
 
 
-class Target(click.ParamType[str]):
+class Target(click.ParamType):  # type: ignore[type-arg]  # click takes none before 8.4
     """The type of an option that names a file to write.
 
     Args:

@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from planner_eval.comparison.align import Matching, match
+from planner_eval.comparison.align import Matching
 from planner_eval.comparison.counted import as_counted
 from planner_eval.comparison.structure_figures import Sides, StructureFigures
 from planner_eval.comparison.structure_words import structure_text
 from planner_eval.plan.model import Plan
-from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -137,37 +136,8 @@ class StructureDiff:
         return structure_text(self)
 
 
-def compare_structure(
-    pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY, terms: Terms = NO_TERMS
-) -> StructureDiff:
-    r"""Compare the structure of a plan with gold's: which calls hang together, and which needs which.
-
-    Calls are paired as :func:`planner_eval.comparison.diff` pairs them. Time grows with the square of the
-    calls.
-
-    Args:
-        pred: The prediction.
-        gold: What was wanted.
-        policy: How values compare.
-        terms: What the gold plan leaves open; of it, which calls are optional.
-
-    Returns:
-        Components, topological generations and longest chains of both, and what was torn apart,
-        joined, lost, added and written in the wrong order.
-
-    >>> from planner_eval.dialects.read import parse
-    >>> gold = parse("a = f(#x='1')\nb = g(#y=a)\nh(#z=b)")
-    >>> found = compare_structure(parse("a = f(#x='1')\nb = g(#y=a)\nh(#z='2')"), gold)
-    >>> found.torn, found.edges_lost
-    ((((0, 1), (2,)),), (Link(producer=1, consumer=2),))
-    >>> found.lost
-    (Link(producer=0, consumer=2), Link(producer=1, consumer=2))
-    """
-    return structure_of(match(pred, gold, policy, terms))
-
-
 def structure_of(matching: Matching) -> StructureDiff:
-    """:func:`compare_structure` of two plans whose calls are paired already.
+    """How the structure of two plans differs whose calls are paired: :func:`planner_eval.compare_structure`.
 
     Args:
         matching: What :func:`planner_eval.comparison.align.match` gave.

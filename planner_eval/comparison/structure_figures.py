@@ -1,6 +1,6 @@
 """In how far two plans have one structure: figures for every pair of a file, and what a pair says of them.
 
-:func:`planner_eval.comparison.structure_diff.compare_structure` names the calls, on NetworkX; the figures are
+:func:`planner_eval.compare_structure` names the calls, on NetworkX; the figures are
 equal.
 """
 

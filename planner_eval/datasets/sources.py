@@ -124,7 +124,7 @@ class Reader:
 
 
 def open_sources(
-    names: Sequence[str],
+    names: str | Sequence[str],
     *,
     id_field: str | None = None,
     text_field: str | None = None,
@@ -138,7 +138,8 @@ def open_sources(
     A path that exists is a file, whatever its name; ``dataset:NAME`` is always a data set.
 
     Args:
-        names: Paths, directories, patterns, ``-``, names of data sets or benchmarks, or ``dataset:NAME``.
+        names: Paths, directories, patterns, ``-``, names of data sets or benchmarks, or ``dataset:NAME``;
+            or one of them.
         id_field: The field of a file's records that names them.
         text_field: The field that holds their plan.
         turn: Which turn of the assistant is read of conversations; all turns when left out.
@@ -156,7 +157,7 @@ def open_sources(
     [('nestful-v2', 3)]
     """
     found: list[Source] = []
-    for name in names:
+    for name in (names,) if isinstance(names, str) else names:
         datasets = _datasets(name)
         if datasets:
             read, missing = _read_datasets(datasets, cache, folder)

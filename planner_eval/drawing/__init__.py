@@ -105,6 +105,8 @@ def render_many(
     """
     if format not in FORMATS:
         raise InputError(f"there is no format {format!r}: expected one of {', '.join(FORMATS)}")
+    if not isinstance(theme, str):
+        raise InputError(f"the theme is {theme!r}, expected a name or a file's, as a text")
     look = get_theme(theme)
     if format not in PICTURES:
         yield from (_written(thing, format, look, force=force, color=color) for thing in things)

@@ -18,7 +18,8 @@ from planner_eval.scoring.report import Report
 from planner_eval.scoring.row_formats import explanation
 from planner_eval.verbs.evaluating import Paired, pair, rows_of
 from planner_eval.verbs.policies import AnyPolicy
-from planner_eval.verbs.reading import Source, is_empty, no_text, only_record
+from planner_eval.verbs.reading import Source, gold_record, is_empty, no_text, only_record
+from planner_eval.verbs.readings import Reading
 from planner_eval.verbs.scoring import score
 
 _LINES = 40
@@ -28,8 +29,6 @@ _PAIRS = 10
 """Pairs that are named where many are scored."""
 
 _WIDTH = 200
-
-_PERCENT = 100
 
 
 def assert_same(pred: Source, gold: Source, policy: AnyPolicy = "default") -> None:
@@ -104,22 +103,24 @@ def assert_scores(
         raise AssertionError("\n".join([*wrong, *_told(report)]))
 
 
-def compared(pred: Source, gold: Source, policy: AnyPolicy = "default") -> Row:
+def compared(pred: Source, gold: Source, policy: AnyPolicy = "default", *, repair: bool = False) -> Row:
     """One pair, whatever became of it.
 
     Args:
         pred: The prediction, as :func:`assert_same` takes it.
         gold: What was wanted.
         policy: How values compare.
+        repair: Mend small faults of the prediction that strict reading refuses.
 
     >>> compared("f(", "f()").state
     'cut'
     """
     for source in (pred, gold):
         _refuse_unawaited(source)
-    left, right = only_record(no_text(pred), "answer"), only_record(no_text(gold), "gold")
+    left, right = only_record(no_text(pred), "answer"), gold_record(gold)
     files = PlanFile(left.file, (left,), False), PlanFile(right.file, (right,), False)
-    (row,) = rows_of(Paired(*files, "file", [(left, right)]), policy, None)
+    paired = Paired(*files, "file", [(left, right)], reading=Reading(repair=repair))
+    (row,) = rows_of(paired, policy, None)
     words = words_for_gold(right.source, row.gold) if row.gold is not None else None
     if words is not None:
         return row._replace(state="gold_unreadable", diff=None, gold=None, error=f"{right.where}: {words}")
@@ -181,9 +182,6 @@ def _short_of(report: Report, name: str, least: float) -> str | None:
     lower = METRICS[name.partition(".")[0]].lower
     value = report.figure(name)
     met, said = reach(name, value, least, lower=lower)
-    share = not lower and isinstance(value, (int, float)) and 0 <= value <= 1 < least <= _PERCENT
-    if share:
-        said += f"; figures end at 1: {least:g} % is {least / _PERCENT:g}"
     return None if met else said
 
 

@@ -22,7 +22,7 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import TaskState
 
-from planner_eval.integrations.verdict import judge
+from planner_eval.integrations.verdict import UNJUDGED, GoldError, judge
 
 
 @metric
@@ -41,7 +41,8 @@ def plan_same(policy: str = "default", repair: bool = True) -> Scorer:
     """Score whether the calls that a model made, or wrote, are the target's plan.
 
     The calls of all turns are the plan; where the model called no tool, what it wrote is read. The target is
-    a plan as text, in any notation.
+    a plan as text, in any notation; of several each is as right. A sample whose target is none of that, or is
+    missing, stays without a score and counts in no metric.
 
     Args:
         policy: How values compare: the name of a preset, or a policy's file.
@@ -50,15 +51,25 @@ def plan_same(policy: str = "default", repair: bool = True) -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         answer = _answer([message.model_dump() for message in state.messages], state.output.completion)
-        verdict = judge(answer, target.text, policy=policy, repair=repair)
+        shown = answer if isinstance(answer, str) else None
+        try:
+            verdict = judge(answer, _gold(list(target)), policy=policy, repair=repair)
+        except GoldError as error:
+            return Score.unscored(answer=shown, explanation=str(error), metadata=dict(UNJUDGED))
         return Score(
             value=CORRECT if verdict.same else INCORRECT,
-            answer=answer if isinstance(answer, str) else None,
+            answer=shown,
             explanation=verdict.reason,
             metadata=verdict.metadata,
         )
 
     return score
+
+
+def _gold(targets: list[str]) -> Any:
+    """The gold of a sample: of several targets each is as right."""
+    first, *others = targets or [""]
+    return {"gold": first, "alternatives": others} if others else first
 
 
 def _answer(messages: list[dict[str, Any]], completion: str) -> Any:
@@ -81,8 +92,11 @@ def predictions(log: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
     samples = found.samples or []
     several = len({sample.epoch for sample in samples}) > 1
     for sample in samples:
-        target = sample.target if isinstance(sample.target, str) else "\n".join(sample.target)
-        record = {"id": f"{sample.id}/{sample.epoch}" if several else str(sample.id), "gold": target}
+        gold = _gold([sample.target] if isinstance(sample.target, str) else list(sample.target))
+        record = {
+            "id": f"{sample.id}/{sample.epoch}" if several else str(sample.id),
+            **(gold if isinstance(gold, dict) else {"gold": gold}),
+        }
         if sample.error is not None:
             yield {**record, "prediction": None, "error": sample.error.message}
             continue

@@ -37,7 +37,12 @@ class PlanSame(Scorer):
         trace: Trace | None = None,
         **_others: Any,
     ) -> Feedback:
-        """The feedback of one row: True or False, the root causes as rationale."""
+        """The feedback of one row: True or False, the root causes as rationale.
+
+        Raises:
+            ValueError: the expectations do not have gold; MLflow keeps the row with the error.
+            GoldError: what they have is no plan; likewise.
+        """
         gold = (expectations or {}).get(self.expectation)
         if gold is None:
             there = ", ".join(map(repr, expectations or {})) or "none"

@@ -23,7 +23,14 @@ class PlanSame(Evaluator[Any, Any, Any]):
     repair: bool = True
 
     def evaluate(self, ctx: EvaluatorContext[Any, Any, Any]) -> dict[str, Any]:
-        """What is said of one case; a case without an expected output is none."""
+        """What is said of one case; of one without an expected output nothing is.
+
+        Args:
+            ctx: The case.
+
+        Raises:
+            GoldError: the expected output is no plan, which the report has among the case's failures.
+        """
         if ctx.expected_output is None:
             return {}
         verdict = judge(ctx.output, ctx.expected_output, policy=self.policy, repair=self.repair)

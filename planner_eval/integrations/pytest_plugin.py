@@ -74,13 +74,26 @@ class GoldenPlan:
         if self._update:
             self._keep(pred, file, policy)
         elif not file.is_file():
-            pytest.fail(f"there is no golden plan yet, {_shown(file)}: {self._command} writes it")
+            why = _why_not(pred, policy, file) or f"{self._command} writes it"
+            pytest.fail(f"there is no golden plan yet, {_shown(file)}: {why}")
         else:
-            try:
-                pe.assert_same(pred, file, policy)
-            except AssertionError as error:
-                hint = f"golden plan: {_shown(file)}; if the prediction is right, {self._command} keeps it"
-                raise AssertionError(f"{error}\n{hint}") from None
+            self._compare(pred, file, policy)
+
+    def _compare(self, pred: Source, file: Path, policy: AnyPolicy) -> None:
+        __tracebackhide__ = True
+        from planner_eval.base.errors import InputError
+        from planner_eval.integrations.asserting import compared
+
+        try:
+            pe.assert_same(pred, file, policy)
+        except AssertionError as error:
+            hint = f"golden plan: {_shown(file)}; if the prediction is right, {self._command} keeps it"
+            raise AssertionError(f"{error}\n{hint}") from None
+        except InputError as error:
+            compared(pred, "[]", policy)  # raises where it is no fault of the golden plan's
+            raise InputError(
+                f"{error}\ngolden plan: {_shown(file)}; {self._command} writes it anew"
+            ) from None
 
     def file(self, name: str = "") -> Path:
         """Where the golden plan lies.
@@ -102,23 +115,16 @@ class GoldenPlan:
         __tracebackhide__ = True
         from planner_eval.base.errors import InputError
         from planner_eval.base.writing import refusal, write
-        from planner_eval.integrations.asserting import compared, said_of
+        from planner_eval.integrations.asserting import compared
 
-        row = compared(pred, "[]", policy)
-        if row.pred is None:
-            raise AssertionError(f"no golden plan was written: {said_of(row)}")
-        plan = row.pred
+        plan = compared(pred, "[]", policy).pred
         if file.is_dir():
             raise InputError(f"{_shown(file)} is a directory in the golden plan's place: remove it")
-        if file.is_file() and _is_kept(plan, file, policy):
+        if plan is not None and file.is_file() and _is_kept(plan, file, policy):
             return
-        from planner_eval.records.gold import words_for_gold
-
-        if words_for_gold(pred, plan) is not None:
-            raise AssertionError(
-                "no golden plan was written: the prediction is words that call nothing; where that is right, "
-                f"write [] into {_shown(file)}"
-            )
+        why = _why_not(pred, policy, file)
+        if plan is None or why is not None:
+            raise AssertionError(f"no golden plan was written: {why}")
         try:
             file.parent.mkdir(exist_ok=True)
         except OSError as error:
@@ -130,6 +136,19 @@ class GoldenPlan:
             raise InputError(problem)
         write(file, pe.write(plan, "plan"))
         self._node.user_properties.append((_WRITTEN, _shown(file)))
+
+
+def _why_not(pred: Source, policy: AnyPolicy, file: Path) -> str | None:
+    """Why a prediction cannot be kept as the golden plan; None where it can."""
+    from planner_eval.integrations.asserting import compared, said_of
+    from planner_eval.records.gold import words_for_gold
+
+    row = compared(pred, "[]", policy)
+    if row.pred is None:
+        return said_of(row)
+    if words_for_gold(pred, row.pred) is None:
+        return None
+    return f"the prediction is words that call nothing; where that is right, write [] into {_shown(file)}"
 
 
 def _is_kept(plan: Any, file: Path, policy: AnyPolicy) -> bool:

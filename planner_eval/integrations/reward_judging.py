@@ -24,7 +24,7 @@ from planner_eval.policy import Policy
 from planner_eval.records.files import Record
 from planner_eval.records.gold import Gold, read_gold, words_for_gold
 from planner_eval.records.rows import unread_state
-from planner_eval.verbs.reading import only_record
+from planner_eval.verbs.reading import gold_record
 
 LIMITS = Limits(chars=64_000, depth=64, calls=256, explained=False)
 """What a completion may hold at most: a larger one is unreadable, so that none takes long."""
@@ -194,14 +194,7 @@ def _gold(record: Record) -> Gold | str:
 def _gold_of(text: str, *, data: bool = False) -> Gold | str:
     """The gold plans of a text, or of JSON data; the completions of one group share them."""
     try:
-        held = json.loads(text) if data or text.lstrip().startswith("{") else None
-    except (ValueError, RecursionError):
-        held = None
-    try:
-        if data or (isinstance(held, dict) and "gold" in held):  # a record with what else is right
-            record = only_record(held, "gold")
-        else:
-            record = Record("gold", 0, None, text)
+        record = gold_record(json.loads(text) if data else text)
         gold = read_gold(record)
         return words_for_gold(record.source, gold.plan) or gold
     except (PlanevalError, RecursionError) as error:

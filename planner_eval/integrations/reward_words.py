@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import keyword
 from typing import Any
 
+from planner_eval.base.errors import ParseError
 from planner_eval.base.later import later
 from planner_eval.base.limits import Limits
 from planner_eval.dialects.bare import bare
+from planner_eval.dialects.beside import blank
 from planner_eval.dialects.read import locate, parse
 from planner_eval.plan.model import Plan
 
@@ -25,6 +28,11 @@ _NAMING = later(r"(?m)^[ \t]*+(?:[-*]|\d++[.)])?+[ \t]*+(?:[\w.]++[ \t]*+=[ \t]*
 
 _LETTER = later(r"[^\W\d_]")
 
+_ALONE = later(r"(?m)^[ \t;]*+([^\W\d]\w*+(?:[ \t.,:]++[^\W\d]\w*+)*+)[.,!?:]*+[ \t]*+$")
+"""A line of words, which Python may take for an expression: ``Sure.``, ``Yes, done``."""
+
+_BOUND = later(r"\b([^\W\d]\w*+)[ \t]*+=")
+
 
 def has_words(plan: Plan, source: Any, dialect: str | None, limits: Limits) -> bool:
     """Whether words stand around the calls, thoughts and chat tokens aside.
@@ -41,37 +49,62 @@ def has_words(plan: Plan, source: Any, dialect: str | None, limits: Limits) -> b
     if not isinstance(source, str):
         return noted
     text = bare(source)
-    if noted and (text == source or _noted(parse(text, dialect=dialect, limits=limits))):
+    if noted and _ignored(text, source, dialect, limits):
         return True
-    return bool(plan.calls) and plan.dialect in _STRICT and _around(plan, text)
+    if not plan.calls or plan.dialect not in (*_STRICT, "code"):
+        return False
+    if plan.dialect == "code":
+        return _alone(_beside(plan, text))
+    return not _is_json(text) and _LETTER.search(_NAMING.sub(" ", _beside(plan, text))) is not None
+
+
+def _ignored(text: str, source: str, dialect: str | None, limits: Limits) -> bool:
+    """Whether text is ignored that is no mark, thought or chat token."""
+    left = _MARK.sub(lambda found: blank(found[0]), text)
+    try:
+        return left == source or _noted(parse(left, dialect=dialect, limits=limits))
+    except ParseError:
+        return True
 
 
 def _noted(plan: Plan) -> bool:
     return any(note.code == "find.text" for note in plan.diagnostics)
 
 
-def _around(plan: Plan, text: str) -> bool:
-    """Whether letters stand outside of the calls that are no mark and no name of a result."""
+def _is_json(text: str) -> bool:
     inside = text.strip().removeprefix("```json").removesuffix("```").strip()
-    if inside[:1] in ("[", "{"):
-        try:
-            json.loads(inside)
-        except (ValueError, RecursionError):
-            pass
-        else:
-            return False
+    if inside[:1] not in ("[", "{"):
+        return False
+    try:
+        json.loads(inside)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _beside(plan: Plan, text: str) -> str:
+    """What stands outside of the calls, without marks; nothing where it is not known where they stand."""
     spans = [call.span for call in plan.calls]
     if None in spans:
         spans = [call.span for call in locate(plan).calls]
     places = sorted(span for span in spans if span is not None)
-    if len(places) < len(spans):  # where a call stands is not known, so nor is what stands beside it
-        return False
+    if len(places) < len(spans):
+        return ""
     parts, at = [], 0
     for start, end in places:
         parts.append(text[at:start])
         at = max(at, end)
-    left = _NAMING.sub(" ", _MARK.sub(" ", ";".join([*parts, text[at:]])))
-    return _LETTER.search(left) is not None
+    return _MARK.sub(" ", ";".join([*parts, text[at:]]))
+
+
+def _alone(text: str) -> bool:
+    """Whether a line of a program is nothing but words, none of them Python's or the name of a result."""
+    bound = set(_BOUND.findall(text))
+    lines = ([word.rstrip(".,:") for word in found[1].split()] for found in _ALONE.finditer(text))
+    return any(
+        not any(keyword.iskeyword(word) or word.partition(".")[0] in bound for word in words)
+        for words in lines
+    )
 
 
 __all__ = ["has_words"]

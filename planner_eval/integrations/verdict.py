@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-import planner_eval as pe
-from planner_eval.base.errors import InputError, ParseError, PlanevalError
+from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import counted
-from planner_eval.records.fields import KNOWN
+from planner_eval.integrations.asserting import compared
+from planner_eval.records.files import Record
+from planner_eval.verbs.reading import gold_record, no_text, only_record
 
 _SHOWN = 10
 """Root causes that a reason tells."""
+
+
+UNJUDGED: Mapping[str, Any] = {"state": "gold_unreadable", "causes": []}
+"""What stands beside the figure that is none, where a package has a way to say so."""
+
+
+class GoldError(InputError):
+    """There is no gold plan, or none that can be read: nothing can be said of the answer."""
 
 
 class Verdict(NamedTuple):
@@ -44,38 +54,49 @@ def judge(pred: Any, gold: Any, *, policy: Any = "default", repair: bool = True)
     Args:
         pred: The answer, as a framework has it: text, messages, calls, or an object with one of them in a
             field that is known to hold answers.
-        gold: The gold plan, likewise.
+        gold: The gold plan, likewise, or a gold record, whose own terms and alternatives count. One without
+            calls is an empty list; words are none.
         policy: How values compare, as for :func:`planner_eval.diff`.
         repair: Mend small faults of an answer that strict reading refuses, as ``planeval score`` does.
 
     Raises:
-        InputError: the gold plan cannot be read, or there is no such policy.
+        GoldError: there is no gold plan that can be read.
+        InputError: there is no such policy.
 
     >>> judge("f(#x='1')", "f(#x='2')").reason
     '1 root cause:\nargument.value: f (call 1): argument \'x\' is "1", gold gives "2"'
     >>> judge("f(#x='1')", "f(#x='1')").same, judge("f(#x=", "f(#x='1')").state
     (True, 'unreadable')
     """
+    if gold is None or gold == {}:  # a framework's sample without gold
+        raise GoldError("there is no gold plan; one without calls is written []")
     try:
-        wanted = pe.parse(_taken(gold, "gold"))
-    except ParseError as error:
-        raise InputError(f"the gold plan cannot be read: {error}") from None
-    try:
-        plan = pe.parse(_taken(pred, "answer"), repair=repair)
-    except PlanevalError as error:  # a model may write anything, be it the name of a file
-        return Verdict("unreadable", f"unreadable: {error}")
-    found = pe.diff(plan, wanted, policy)
-    if found.same:
-        return Verdict("same", f"the same plan: {counted(len(wanted), 'call')}")
-    roots = found.roots
+        wanted = gold_record(gold)
+    except InputError as error:
+        raise GoldError(f"the gold plan cannot be read: {error}") from None
+    answer = _answer(pred)
+    row = compared(answer, wanted, policy, repair=repair)
+    if row.state == "gold_unreadable":
+        raise GoldError(f"the gold plan cannot be read: {_said(row.error, wanted)}")
+    if row.diff is None:
+        return Verdict("unreadable", f"unreadable: {_said(row.error, answer)}")
+    if row.diff.same:
+        return Verdict("same", f"the same plan: {counted(len(row.diff.gold), 'call')}")
+    roots = row.diff.roots
     lines = [f"{edit.code}: {edit.message}" for edit in roots[:_SHOWN]]
     more = [f"… and {len(roots) - _SHOWN:,} more"] if len(roots) > _SHOWN else []
     heads = [f"{counted(len(roots), 'root cause')}:"]
     return Verdict("different", "\n".join([*heads, *lines, *more]), tuple(edit.code for edit in roots))
 
 
-def _taken(value: Any, role: Any) -> Any:
-    """The plan in what a framework hands over: of an object with a field of answers, what stands there."""
-    if isinstance(value, dict) and not KNOWN.isdisjoint(value):
-        return pe.read([value], role=role).records[0]
-    return "" if value is None else value
+def _answer(value: Any) -> Record:
+    """The record of an answer; of what is no plan at all, with the reason: a model may write anything."""
+    try:
+        return only_record(no_text("" if value is None else value), "answer")
+    except InputError as error:
+        return Record("answer", 0, None, "", error=ParseError(str(error)))
+
+
+def _said(problem: str | None, record: Record) -> str:
+    """Why a record cannot be read, without its place: there is only the one."""
+    return (problem or "").removeprefix(f"{record.where}: ")

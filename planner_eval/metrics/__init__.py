@@ -115,7 +115,11 @@ def choose(names: Iterable[str]) -> tuple[str, ...]:
     """
     chosen: dict[str, None] = {}
     groups = {metric.group for metric in METRICS.values()}
+    if not isinstance(names, Iterable):
+        raise InputError(f"the metrics are {names!r}, expected names, such as ['exact'], or 'all'")
     for name in (names,) if isinstance(names, str) else names:
+        if not isinstance(name, str):
+            raise InputError(f"the metrics name {name!r}, expected a text, such as 'exact'")
         if name in METRICS:
             chosen[name] = None
         elif name in groups or name == "all":

@@ -30,15 +30,19 @@ WIDE = 100
 """A terminal's width: where names of systems make tables wider they are letters, with a legend."""
 
 
-def free_names(names: Iterable[str]) -> tuple[str, ...]:
+def free_names(names: Iterable[str], heads: Collection[str] = HEADS) -> tuple[str, ...]:
     """Names of systems such that no two are equal and none is the head of another column.
 
-    >>> free_names(["m", "m", "p"])
-    ('m', 'm (2)', 'system p')
+    Args:
+        names: What they are called.
+        heads: The heads of what stands beside them; those of compared systems when left out.
+
+    >>> free_names(["m", "m", "p"]), free_names(["m", "p"], heads=["figure"])
+    (('m', 'm (2)', 'system p'), ('m', 'p'))
     """
     found: dict[str, None] = {}
     for name in names:
-        base = f"system {name}".strip() if name in HEADS else name
+        base = f"system {name}".strip() if name in heads else name
         taken = (base if at == 1 else f"{base} ({at})" for at in count(1))
         found[next(one for one in taken if one not in found)] = None
     return tuple(found)

@@ -6,6 +6,8 @@ from typing import Any
 
 from planner_eval.base.named import NamedTuple
 
+_PERCENT = 100
+
 
 class Reached(NamedTuple):
     """A figure beside what is wanted of it.
@@ -30,11 +32,15 @@ def reach(name: str, value: Any, least: float, *, lower: bool = False) -> Reache
 
     >>> reach("exact", 0.899999, 0.9)
     Reached(met=False, said='exact is 0.899999, expected at least 0.9')
+    >>> reach("exact", 0.95, 90).said
+    'exact is 0.9500, expected at least 90; figures end at 1: 90 % is 0.9'
     """
     wanted = f"expected at {'most' if lower else 'least'} {least:g}"
     if not isinstance(value, (int, float)):
         return Reached(False, f"{name} does not exist, {wanted}")
     met = value <= least if lower else value >= least
+    if not lower and 0 <= value <= 1 < least <= _PERCENT:
+        wanted += f"; figures end at 1: {least:g} % is {least / _PERCENT:g}"
     shown = f"{value:.4f}"
     if value != least and float(shown) == least:  # rounded it would say that it is the threshold
         shown = repr(value)

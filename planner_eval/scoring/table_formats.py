@@ -100,7 +100,7 @@ def _columns(found: Table, names: Sequence[str], intervals: bool) -> str:
 
 def _unlike(names: Sequence[str]) -> list[str]:
     """Names that are the heads of columns: no two alike, none that of another column."""
-    return list(free_names("system figure" if name == "figure" else name for name in names))
+    return list(free_names(names, heads=("", "figure")))
 
 
 def _notes(found: Table, best: str) -> list[str]:

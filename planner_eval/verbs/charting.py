@@ -79,7 +79,7 @@ def chart(
     how = How(variant, None if gold is None else os.fspath(gold), judge, prompts, run)
     wanted = tuple(sorted({**settings, **chosen.settings}.items()))
     sources = [UnderBenchmark(told, bench, how) for _, told in named]
-    names = free_names(_labels(named))
+    names = free_names(_labels(named), heads=("",))
     found = [
         System(name, one.scored_with(wanted), one.run.asked, run, one.samples)
         for name, one in zip(names, sources, strict=True)

@@ -48,7 +48,7 @@ def check(
 
     Raises:
         CatalogError: the catalog cannot be read.
-        InputError: there is no catalog, and the plan is no trace.
+        InputError: there is no plan, or no catalog while the plan is no trace.
         ParseError: the plan cannot be read.
 
     >>> [found.code for found in check("f(#x='1')", [{"name": "g", "parameters": {}}])]
@@ -58,6 +58,8 @@ def check(
     >>> [found.code for found in check([span | {"spanId": name, "startTime": 1} for name in "ab"])]
     ['trace.repeated_call']
     """
+    if plan is None:
+        raise InputError("there is nothing to check: the plan is None, as of a trace in which no tool ran")
     trace = trace_of(plan) if trace is None else trace
     if catalog is None and trace is None:
         raise InputError(

@@ -5,21 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named import NamedTuple
+from planner_eval.comparison.align import match
 from planner_eval.comparison.diff import Diff, diff_any
-from planner_eval.comparison.diff import diff as diff_plans
 from planner_eval.dialects.read import unlinked
 from planner_eval.plan.canonical import same as same_plans
+from planner_eval.plan.model import Plan
 from planner_eval.plan.outline import outline
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.policy.unused import Names
 from planner_eval.records import pairing, rows
 from planner_eval.records.fields import GOLD_FIELDS
 from planner_eval.records.files import PlanFile, Record
-from planner_eval.records.gold import read_gold
+from planner_eval.records.gold import Gold, read_gold
 from planner_eval.records.plans import read_plan
 from planner_eval.records.rows import Row
 from planner_eval.records.several import by_name
@@ -27,6 +28,7 @@ from planner_eval.records.storing import AS_USUAL, Store
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import (
     Source,
+    gold_record,
     is_empty,
     no_records,
     no_text,
@@ -35,6 +37,9 @@ from planner_eval.verbs.reading import (
     refuse_file_name,
 )
 from planner_eval.verbs.readings import AS_IT_COMES, Reading, refuse_reading
+
+if TYPE_CHECKING:
+    from planner_eval.comparison.structure_diff import StructureDiff
 
 T = TypeVar("T")
 
@@ -47,7 +52,8 @@ def diff(pred: Source, gold: Source, policy: AnyPolicy = DEFAULT_POLICY, terms: 
 
     Args:
         pred: The prediction: a plan, its text or data, or the path of its file, ``Path("pred.json")``.
-        gold: What was wanted, likewise; a gold record's own terms and alternatives count.
+        gold: What was wanted, likewise, or a gold record, as data or in a file: its own terms and
+            alternatives count where `terms` says nothing.
         policy: How values compare: a policy, the name of a preset, or a policy's file.
         terms: What the gold plan leaves open: optional calls, precedences, further accepted values.
 
@@ -58,18 +64,74 @@ def diff(pred: Source, gold: Source, policy: AnyPolicy = DEFAULT_POLICY, terms: 
 
     Raises:
         ParseError: a plan cannot be read.
-        InputError: a file is not there or holds many plans (see :func:`evaluate`), or there is no such
-            policy.
+        InputError: a file is not there or holds many plans (see :func:`evaluate`), what stands beside a gold
+            plan cannot be meant, the terms are none, or there is no such policy.
 
     >>> found = diff("a = f(#x='1')\ng(#y=a)", "a = f(#x='2')\ng(#y=a)")
     >>> [(edit.code, edit.message) for edit in found.edits]
     [('argument.value', 'f (call 1): argument \'x\' is "1", gold gives "2"')]
     """
     chosen = policy_of(policy)
-    plan = parse(pred) if not isinstance(pred, os.PathLike) else read_plan(only_record(pred, "answer"))
-    if terms is NO_TERMS and isinstance(gold, (Record, PlanFile, os.PathLike)):
-        return diff_any(plan, read_gold(only_record(gold, "gold")).plans, chosen).diff
-    return diff_plans(plan, parse(gold), chosen, terms)
+    return diff_any(_answer(pred), gold_of(gold, terms).plans, chosen).diff
+
+
+def _answer(pred: Source) -> Plan:
+    return parse(pred) if not isinstance(pred, os.PathLike) else read_plan(only_record(pred, "answer"))
+
+
+def gold_of(gold: Source, terms: Terms) -> Gold:
+    """The plans that are right, each with what it leaves open: of a gold record also its alternatives.
+
+    Args:
+        gold: As for :func:`diff`.
+        terms: What the user says that it leaves open, in place of what its record says.
+
+    Raises:
+        ParseError: a plan cannot be read.
+        InputError: the terms are none, or what stands beside the plan cannot be meant.
+    """
+    if not isinstance(terms, Terms):
+        raise InputError(f"the terms are {terms!r}, expected Terms of planner_eval.policy")
+    if not isinstance(gold, (str, dict, Record, PlanFile, os.PathLike)):
+        return Gold(((parse(gold), terms),))
+    record = gold_record(gold)
+    return read_gold(record) if terms is NO_TERMS else Gold(((read_plan(record), terms),))
+
+
+def compare_structure(
+    pred: Source, gold: Source, policy: AnyPolicy = DEFAULT_POLICY, terms: Terms = NO_TERMS
+) -> StructureDiff:
+    r"""Compare the structure of a plan with gold's: which calls hang together, and which needs which.
+
+    Calls are paired as :func:`planner_eval.diff` pairs them; of alternatives in a gold record the one that
+    it takes counts. Time grows with the square of the calls.
+
+    Args:
+        pred: The prediction: a plan, its text or data, or the path of its file, ``Path("pred.json")``.
+        gold: What was wanted, likewise, or a gold record.
+        policy: How values compare: a policy, the name of a preset, or a policy's file.
+        terms: What the gold plan leaves open; of it, which calls are optional.
+
+    Returns:
+        Components, topological generations and longest chains of both, and what was torn apart,
+        joined, lost, added and written in the wrong order.
+
+    Raises:
+        ParseError: a plan cannot be read.
+        InputError: as for :func:`planner_eval.diff`.
+
+    >>> gold = "a = f(#x='1')\nb = g(#y=a)\nh(#z=b)"
+    >>> found = compare_structure("a = f(#x='1')\nb = g(#y=a)\nh(#z='2')", gold)
+    >>> found.torn, found.edges_lost
+    ((((0, 1), (2,)),), (Link(producer=1, consumer=2),))
+    >>> found.lost
+    (Link(producer=0, consumer=2), Link(producer=1, consumer=2))
+    """
+    from planner_eval.comparison.structure_diff import structure_of
+
+    chosen, plan, golds = policy_of(policy), _answer(pred), gold_of(gold, terms).plans
+    wanted, left_open = golds[diff_any(plan, golds, chosen).number if len(golds) > 1 else 0]
+    return structure_of(match(plan, wanted, chosen, left_open))
 
 
 def same(pred: Source, gold: Source) -> bool:

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.errors import InputError, LimitError, ParseError
+from planner_eval.base.jsontext import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects import read as door
-from planner_eval.dialects.sources import Which, refuse_turn
+from planner_eval.dialects.sources import Which, data_of, refuse_turn
 from planner_eval.plan.model import Plan
 from planner_eval.records.fields import KNOWN, Role
 from planner_eval.records.files import PlanFile, Record, read_data
@@ -272,13 +273,58 @@ def only_record(source: Source, role: Role = "plan") -> Record:
     Raises:
         InputError: it holds many.
     """
-    file = read_as(no_text(source), role, None, None)
+    try:
+        file = read_as(_plain(no_text(source)), role, None, None)
+    except ParseError as error:  # out of an object of another package
+        return Record(_NAMES[role], 0, None, "", error=error)
     if len(file.records) == 1:
         return file.records[0]
     raise InputError(
         f"{file.name} holds {len(file.records):,} records, expected one plan: pe.read gives them all, and "
         "pe.parse takes each of .records"
     )
+
+
+def _plain(source: Source) -> Source:
+    """Data out of messages and answers of other packages; anything else as it is."""
+    ours = (str, os.PathLike, Plan, Record, PlanFile)
+    if isinstance(source, ours) or is_table(source):
+        return source
+    if isinstance(source, (list, tuple)) and any(isinstance(one, ours[2:]) for one in source):
+        return source
+    return data_of(source)
+
+
+def gold_record(source: Source) -> Record:
+    """The record of one gold plan: what stands beside the plan says what else is right.
+
+    Args:
+        source: A plan, its text or data, a record as data or as JSON text with a field ``gold``, or the path
+            of a file.
+
+    Raises:
+        InputError: it holds many, or the text is the name of a file.
+
+    >>> gold_record('{"gold": "f()", "alternatives": ["g()"]}').fields["alternatives"]
+    ['g()']
+    """
+    if isinstance(source, str):
+        held = _record_in(source)
+        source = no_text(source) if held is None else held
+    return only_record(source, "gold")
+
+
+def _record_in(text: str) -> dict[str, Any] | None:
+    """The gold record that a text is; None where it is a plan, or anything else."""
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        held = loads_if_json(text, DEFAULT_LIMITS)
+    except LimitError:  # the plan's own reader says so
+        return None
+    if held is None or len(held) != 1 or not isinstance(held[0], dict):
+        return None
+    return held[0] if "gold" in held[0] else None
 
 
 def no_text(source: Source) -> Source:

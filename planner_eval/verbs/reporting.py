@@ -261,11 +261,11 @@ def _systems(
 ) -> tuple[list[Paired], Sequence[str]]:
     """One system or two, paired with gold, and what they are called."""
     if isinstance(pred, Paired):
-        return [mending(pred)], names or [pred.pred.name]
+        return [mending(pred)], _name(names, pred)
     several = isinstance(pred, Mapping) or (isinstance(pred, (list, tuple)) and _are_systems(pred, gold))
     if not several:
         one = mending(pair(pred, gold, reading=reading))
-        return [one], names or [one.pred.name]
+        return [one], _name(names, one)
     if isinstance(pred, Mapping):
         names, pred = (tuple(pred) if names is None else names), list(pred.values())
     if len(pred) > 2:
@@ -275,6 +275,14 @@ def _systems(
         return [mending(one) for one in pred], called
     right = golds_of_several(gold, reading)
     return [mending(pair(one, right, reading=reading)) for one in pred], called
+
+
+def _name(names: Any, system: Paired) -> Sequence[str]:
+    """What one system is called; a text may stand alone."""
+    called = (names,) if isinstance(names, str) else names or (system.pred.name,)
+    if len(called) > 1:
+        raise InputError(f"there are {len(called)} names for 1 system")
+    return called
 
 
 def _are_systems(pred: Sequence[Any], gold: Any) -> bool:
@@ -290,6 +298,8 @@ def refuse_shown(shown: Shown) -> None:
     Raises:
         InputError: says what is expected.
     """
+    if not isinstance(shown, Shown):
+        raise InputError(f"shown is {shown!r}, expected Shown(…) of planner_eval.verbs.reporting")
     if shown.theme not in THEMES:
         raise InputError(f"the theme is {shown.theme!r}, expected one of {', '.join(THEMES)}")
     if shown.limit is not None and shown.limit < 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from planner_eval.base.errors import InputError
 from planner_eval.policy import DEFAULT_POLICY
 from planner_eval.scoring.selftest import PairVerdict, ask_command, ask_ourselves
 from planner_eval.verbs.policies import AnyPolicy, policy_of
@@ -20,9 +21,14 @@ def selftest(
         policy: How values compare in ours.
         timeout: Seconds for one pair of the other's.
 
+    Raises:
+        InputError: the command is a text, or there is no such policy.
+
     >>> sum(answer.right for answer in selftest() if not answer.disputed)
     30
     """
+    if isinstance(command, str):
+        raise InputError(f"the command is {command!r}, expected its words: {command.split()!r}")
     if command is None:
         return tuple(ask_ourselves(policy_of(policy)))
     return tuple(ask_command(command, timeout=timeout))

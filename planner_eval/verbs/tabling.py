@@ -117,7 +117,7 @@ def table(
         found = [[one._replace(clusters=clusters.get(one.run, {})) for one in row] for row in found]
         held = {name for row in found for one in row for key, name in one.clusters.items() if key in one.ids}
         sure = sureness(cluster, len(held))
-    names = free_names(rows)
+    names = free_names(rows, heads=("",))
     heads = [head_of(column, form) for column in chosen.columns]
     notes = [*filter(None, [chosen.note]), *_about(names, rows, sources)]
     made = f"planeval {__version__} | " + ("metrics" if form is None else f"benchmark {form} ({variant})")
