@@ -281,15 +281,17 @@ class AnswersJob:
                 seen.lose()
             return f'{head}"lost", "error": {json.dumps(str(asked.error))}}}'
         text = self.bench.nothing if answer is None or answer.text is None else answer.text
-        if (look := looks_like(self.bench, text)) is not None:
-            fold.looks[look] += 1
-        told = []
+        told, solved = [], False
         for name, seen in fold.seen.items():
             code = seen.add(self.scorers[name].one(sample, text))
+            solved = solved or (name == "official" and seen.row(code).ok)
             if self.told:
                 if code not in kept[name]:
                     kept[name][code] = _told(seen.row(code))
                 told.append(f', "{name}": {kept[name][code]}')
+        # What the published code solves is in the benchmark's own notation.
+        if not solved and (look := looks_like(self.bench, text)) is not None:
+            fold.looks[look] += 1
         return f'{head}"{state}"{"".join(told)}}}'
 
 

@@ -28,8 +28,8 @@ _NAMING = later(r"(?m)^[ \t]*+(?:[-*]|\d++[.)])?+[ \t]*+(?:[\w.]++[ \t]*+=[ \t]*
 
 _LETTER = later(r"[^\W\d_]")
 
-_ALONE = later(r"(?m)^[ \t;]*+([^\W\d]\w*+(?:[ \t.,:]++[^\W\d]\w*+)*+)[.,!?:]*+[ \t]*+$")
-"""A line of words, which Python may take for an expression: ``Sure.``, ``Yes, done``."""
+_ALONE = later(r"(?m)^[ \t;*]*+([^\W\d]\w*+(?:[ \t.,:]++[^\W\d]\w*+)*+)[.,!?:*]*+[ \t]*+$")
+"""A line of words, which Python may take for an expression: ``Sure.``, ``Yes, done``; bold ones too."""
 
 _BOUND = later(r"\b([^\W\d]\w*+)[ \t]*+=")
 
