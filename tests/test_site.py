@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import importlib.util
 import inspect
 import re
@@ -61,6 +62,27 @@ def test_every_public_name_is_described_once() -> None:
 def test_every_public_name_shows_an_example(name: str) -> None:
     text = inspect.getdoc(getattr(pe, name)) or ""
     assert re.search(r"^>>> ", text, re.M), f"{name} has no example that runs"
+
+
+def test_every_example_runs_with_what_its_page_imports() -> None:
+    pytest.importorskip("griffe", reason="griffe is not installed (make docs installs it)")
+    imports = loaded("docstrings").imports
+    runner, wrong = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS), []
+    for name in sorted(set(pe.__all__) - {"__version__"}):
+        text = inspect.getdoc(getattr(pe, name)) or ""
+        example = "".join(imports(text)) + text[text.index(">>> ") :]
+        session = doctest.DocTestParser().get_doctest(example, {}, name, None, 0)
+        if runner.run(session, out=wrong.append).failed:
+            wrong.append(name)
+    assert wrong == []
+
+
+def test_no_page_has_a_tag_that_is_no_code() -> None:
+    """What reads Markdown takes ‹call> for HTML, and shows nothing."""
+    code = re.compile(r"^(`{3,})[^`\n]*\n.*?^\1$|`+[^`\n]+`+|<!--.*?-->", re.M | re.S)
+    for page in [ROOT / "README.md", *DOCS.rglob("*.md")]:
+        rest = code.sub("", page.read_text(encoding="utf-8"))
+        assert re.findall(r"<[^\s<>][^<>\n]*>?", rest) == [], page.name
 
 
 def below(context: click.Context) -> list[click.Context]:

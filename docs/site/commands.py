@@ -11,7 +11,7 @@ import click
 MARK = "<!-- commands -->"
 _ROW = re.compile(r"^\|.*$", re.M)
 _CODE = re.compile(r"`[^`]+`")
-_MARKUP = re.compile(r"([\\`*_\[\]<>|#])")
+_MARKUP = re.compile(r"(`[^`]+`)|([\\`*_\[\]<>|#])")
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
@@ -44,5 +44,5 @@ def _described(context: click.Context, level: int) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """A text that no Markdown changes."""
-    return _MARKUP.sub(r"\\\1", text)
+    """A text that no Markdown changes, but for what it writes as code."""
+    return _MARKUP.sub(lambda found: found[1] or f"\\{found[2]}", text)

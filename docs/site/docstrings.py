@@ -12,6 +12,8 @@ import planner_eval
 _ROLE = re.compile(r":(?:func|class|data|meth|mod|attr):`([^`]+)`")
 _EXAMPLE = re.compile(r"(?:^>>> (?:.+\n?)+\n*)+\Z", re.M)
 _INTO_EXAMPLE = re.compile(r"^(?=.)", re.M)
+_CODE = re.compile(r"^(?:>>>|\.\.\.) (.*)$", re.M)
+_CALLED = re.compile(r"(?<![\w.])([A-Za-z]\w*)\(")
 
 
 def _link(role: re.Match[str]) -> str:
@@ -23,15 +25,29 @@ def _link(role: re.Match[str]) -> str:
 
 
 def readable(text: str) -> str:
-    r"""A docstring as mkdocstrings takes it.
+    r"""A docstring as mkdocstrings takes it; its example says what it imports of the package.
 
-    >>> readable("See :func:`planner_eval.same`.\n\n>>> 1 + 1\n2")
-    'See [`same`][planner_eval.same].\n\nExamples:\n    >>> 1 + 1\n    2'
+    >>> print(readable("See :func:`planner_eval.same`.\n\n>>> same('f()', 'f()')\nTrue"))
+    See [`same`][planner_eval.same].
+    <BLANKLINE>
+    Examples:
+        >>> from planner_eval import same
+        >>> same('f()', 'f()')
+        True
     """
     example = _EXAMPLE.search(text)
     if example is not None:
-        text = f"{text[: example.start()]}Examples:\n{_INTO_EXAMPLE.sub('    ', example[0])}"
+        shown = "".join(imports(example[0])) + example[0]
+        text = f"{text[: example.start()]}Examples:\n{_INTO_EXAMPLE.sub('    ', shown)}"
     return _ROLE.sub(_link, text)
+
+
+def imports(example: str) -> list[str]:
+    """The line that imports what an example calls by its bare name: it runs in the module that it describes."""
+    code = "\n".join(_CODE.findall(example))
+    names = sorted({*_CALLED.findall(code)} & {*planner_eval.__all__})
+    called = [name for name in names if not re.search(rf"import .*\b{name}\b", code)]
+    return [f">>> from planner_eval import {', '.join(called)}\n"] if called else []
 
 
 class Docstrings(griffe.Extension):

@@ -119,7 +119,7 @@ def page() -> str:
     lines = ["| dialect | what it is | references | seen |", "|---|---|---|---|"]
     listed = entries()
     for entry in listed:
-        title = entry.title.replace("|", "\\|")
+        title = _shown(entry.title).replace("|", "\\|")
         references = f"`{entry.references}`" if entry.references else ""
         lines.append(
             f"| [{entry.name}](#{entry.name.replace('.', '')}) | {title} | {references} | {entry.checked} |"
@@ -129,5 +129,12 @@ def page() -> str:
     for entry in listed:
         fence = "````" if "```" in entry.example else "```"
         note = f" {entry.note[0].upper()}{entry.note[1:]}." if entry.note else ""
-        parts.append(f"### {entry.name}\n\n{entry.title}.{note}\n\n{fence}text\n{entry.example}\n{fence}\n")
+        parts.append(
+            f"### {entry.name}\n\n{_shown(entry.title)}.{_shown(note)}\n\n{fence}text\n{entry.example}\n{fence}\n"
+        )
     return "\n".join(parts)
+
+
+def _shown(text: str) -> str:
+    """A text as Markdown that shows its tags: what reads Markdown takes them for HTML and leaves them out."""
+    return text.replace("&", "&amp;").replace("<", "&lt;")

@@ -29,6 +29,7 @@ def fetch_dataset(
 
     >>> import tempfile
     >>> from planner_eval.base.resources import folder
+    >>> from planner_eval.datasets.fetch import Options
     >>> how = Options(accept=lambda file, checksum: True)  # of our own samples none is published
     >>> with tempfile.TemporaryDirectory() as cache:
     ...     samples = str(folder("data") / "samples")
