@@ -40,6 +40,8 @@ def by_position(
     mine = [name for name in left if name != AFTER]
     wanted = [name for name in lacking if name != AFTER]
     kinds = {_numbered(name) for name in mine}, {_numbered(name) for name in wanted}
+    if any(type(name) is not str for name in (*mine, *wanted)):
+        return {}
     if kinds not in (({True}, {False}), ({False}, {True})) or len(mine) * len(wanted) > LOOKS:
         return {}
     meant: dict[Any, Any] = {}

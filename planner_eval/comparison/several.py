@@ -60,6 +60,8 @@ def listed(pairing: Pairing, images: Sequence[Any], *, told: bool = False) -> di
     if min((*pairing.to_gold, *pairing.to_pred), default=0) >= 0:  # all have partners, as in most plans
         return found
     alone = _alone(pairing.pred.tools, pairing.to_gold), _alone(pairing.gold.tools, pairing.to_pred)
+    if alone[0].keys().isdisjoint(pairing.gold.tools) and alone[1].keys().isdisjoint(pairing.pred.tools):
+        return found
     looks = 0
     for gold, pred in enumerate(pairing.to_pred[: len(pairing.gold.tools)]):
         tool = pairing.gold.tools[gold]

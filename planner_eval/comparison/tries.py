@@ -72,7 +72,7 @@ def _differing(pairing: Pairing, one: int, other: int) -> tuple[str, ...]:
     if all(likeness(ours[name][2], theirs[name][2]) >= ALMOST for name in names):
         return names
     equal = [name for name in ours if name not in names]
-    subject = next((name for name in ours if _ID.search(name)), None)
+    subject = next((name for name in ours if type(name) is str and _ID.search(name)), None)
     if subject not in equal and any(
         identifies(name, ours[name][2]) and not likeness(ours[name][2], theirs[name][2]) for name in names
     ):
