@@ -28,7 +28,8 @@ from planner_eval.comparison.meant import (
     regroup,
     told_values,
 )
-from planner_eval.comparison.several import gathered
+from planner_eval.comparison.several import gathered, listed
+from planner_eval.comparison.whole import earliest, in_chain, pair_leftover, same_values
 
 Pairs = list[tuple[int, int]]
 """Positions in pred and in gold."""
@@ -52,7 +53,8 @@ def as_told(matching: Matching) -> Matching:
         return matching
     made = _changed_round(_emptied(pairing))
     if matching.pred.edges or matching.gold.edges:  # some call takes from another
-        made = _gathered(_by_flow(made))
+        made = _in_chain(_gathered(_by_flow(made)))
+    made = _led(_earliest(made))
     if made is pairing:
         return matching
     alignment = Alignment.of(made)
@@ -83,9 +85,58 @@ def _changed_round(given: Pairing) -> Pairing:
     return made
 
 
+def _earliest(pairing: Pairing) -> Pairing:
+    """The pairing with the first of equal calls of gold made, where that is as right."""
+    if ALONE not in pairing.to_pred:
+        return pairing
+    found = [*earliest(pairing)]
+    made = _copy(pairing) if found else pairing
+    for pred, gold in found:
+        made.release([], [made.to_gold[pred]], ALONE)
+        made.pair(pred, gold)
+    return made
+
+
+def _led(pairing: Pairing) -> Pairing:
+    """The pairing with a call that holds several others' values as the partner of the first of these."""
+    if ALONE not in pairing.to_pred and ALONE not in pairing.to_gold:
+        return pairing
+    made = pairing
+    for gold, many in listed(pairing, pairing.to_gold, told=True).items():
+        pred, first = pairing.to_pred[gold], many.parts[0]
+        one, other = (pred, first) if many.merged else (first, gold)
+        used = pairing.pred.users[pred] or pairing.pred.users[one]
+        if used or pairing.gold.users[gold] or pairing.gold.users[other]:
+            continue
+        if first < (gold if many.merged else pred):
+            tried = _copy(made)
+            tried.release([pred], [gold], ALONE)
+            tried.pair(one, other)
+            now = listed(tried, tried.to_gold, told=True).get(other)
+            if now is not None and len(now.parts) == len(many.parts):
+                made = tried
+    return made
+
+
+def _in_chain(pairing: Pairing) -> Pairing:
+    """The pairing with calls of another tool in the place of gold's between the same calls."""
+    if ALONE not in pairing.to_pred or ALONE not in pairing.to_gold:
+        return pairing
+    found = [both for both in in_chain(pairing) if not no_replacement(pairing, *both)]
+    made = _copy(pairing) if found else pairing
+    for pred, gold in found:
+        made.pair(pred, gold)
+    return made
+
+
 def _by_flow(given: Pairing) -> Pairing:
     """The pairing with partners by what they share and where they stand in the flow."""
-    pairing, doubtful = given, [*_doubtful(given)]
+    doubtful = [*_doubtful(given)]
+    if doubtful and (same := same_values(given, doubtful)):
+        given = _copy(given)
+        pair_leftover(given, same)
+        doubtful = [*_doubtful(given)]
+    pairing = given
     wrong = [pair for pair in _replaced(given) if no_replacement(given, *pair)]
     if wrong:
         pairing = _copy(given)

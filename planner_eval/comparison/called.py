@@ -9,7 +9,7 @@ from planner_eval.comparison.contrast import Contrast
 from planner_eval.comparison.edits import Edit, Place
 from planner_eval.comparison.matching.pairing import MISSING, Pairing, Side
 from planner_eval.comparison.others import Accepted
-from planner_eval.comparison.sentences import Names, call_number, calls_numbers, value_name
+from planner_eval.comparison.sentences import Names, call_number, calls_numbers, links_of, value_name
 from planner_eval.comparison.several import Listed, chain, gathered, listed
 from planner_eval.comparison.tries import nearest_try
 from planner_eval.comparison.unpacked import unpacked
@@ -82,7 +82,8 @@ class CallEdits:
             shown = self.given_to(self.pred, pred, self.names.ours(pred), self.names.our_number)
             said = f"{shown} is not in gold"
             return Edit("call.extra", said, Place(pred), None)
-        said = f"{self.names.ours(pred)} repeats {self.names.our_number(twin)}; gold makes it less often"
+        less = "gold makes it less often" if self.images[twin] >= 0 else "gold has neither"
+        said = f"{self.names.ours(pred)} repeats {self.names.our_number(twin)}; {less}"
         return Edit("call.duplicated", said, Place(pred), None)
 
     def tried(self, pred: int) -> str | None:
@@ -99,27 +100,31 @@ class CallEdits:
                 return f"{here} is not in gold: it repeats {there} with {added} added"
             return f"{here} is not in gold: {there} repeats it without {added}"
         one, more = (mine, other) if near.call < pred else (other, mine)
-        shown = ", ".join(
-            f"{name}={self.said.ours(one[name])} in place of {self.said.ours(more[name])}"
-            for name in near.names
-        )
+        shown = ", ".join(self.said.instead(name, one[name], more[name]) for name in near.names)
         again = f"it repeats {there}" if near.call < pred else f"{there} repeats it"
         return f"{here} is not in gold: {again} with {shown}"
 
     def given_to(self, plan: Plan, position: int, name: str, number: Callable[[int], str]) -> str:
         """A call with all that it is given."""
         given = plan.calls[position].arguments
-        shown = ", ".join(f"{name}={value_name(value, number)}" for name, value in given)
-        return f"{name} with {shown}" if shown else name
+        after = [number(ref.call) for argument, value in given for ref in links_of(argument, value)]
+        shown = ", ".join(
+            f"{argument}={value_name(value, number)}"
+            for argument, value in given
+            if not links_of(argument, value)
+        )
+        said = f"{name} with {shown}" if shown else name
+        return f"{said}, which takes the result of {' and '.join(after)}," if after else said
 
     def twin(self, pred: int) -> int | None:
-        """A paired call of pred that equals an extra one."""
+        """The call that an extra one repeats: an equal one with a partner, else the first of all."""
         numbers = self.pairing.pred.numbered.numbers
         if not self.first:
-            for at in range(len(self.pred.calls) - 1, -1, -1):
-                if self.pairing.to_gold[at] >= 0 and numbers[at] is not None:
+            for at in sorted(range(len(self.pred.calls)), key=lambda at: (self.images[at] >= 0, -at)):
+                if numbers[at] is not None:
                     self.first[numbers[at]] = at
-        return self.first.get(numbers[pred])
+        found = self.first.get(numbers[pred])
+        return None if found == pred else found
 
     def object(self, pred: int, gold: int) -> Edit:
         """A call whose arguments all stand in one object."""

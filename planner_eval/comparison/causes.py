@@ -19,6 +19,8 @@ from typing import Any
 
 from planner_eval.comparison.edits import Edit, Place
 from planner_eval.comparison.operands import either_order
+from planner_eval.comparison.positions import form_only
+from planner_eval.comparison.sentences import links_of
 from planner_eval.plan.adjacency import producers
 from planner_eval.plan.canonical import OWN, producers_of, value_key
 from planner_eval.plan.model import Plan, Ref, Value
@@ -52,7 +54,9 @@ def order_by_cause(
 
 
 def _idle(edit: Edit, pred: Plan, gold: Plan) -> bool:
-    """Whether two operands are exchanged that may stand in either order: told last, for it does no harm."""
+    """Whether an edit is told last, for it does no harm: operands in either order, names for positions."""
+    if form_only(edit):
+        return True
     if edit.code != "arguments.swapped" or len({there and there.call for _, there in edit.places}) != 1:
         return False
     calls = [(plan, at.call) for plan, at in ((pred, edit.pred), (gold, edit.gold)) if at is not None]
@@ -100,10 +104,16 @@ def _awaited(gold: Plan, partner: Mapping[int, int], end: int) -> dict[int, int]
     waits += [(end, producers_of(value)) for _, value in gold.answer or ()]
     for place, calls in waits:
         waiting = [*calls]
+        seen: set[int] = set()
         while waiting:
             at = waiting.pop()
-            if at not in partner and at not in found:
+            if at in seen or at in found:
+                continue
+            seen.add(at)
+            if at not in partner:
                 found[at] = place
+                waiting += needs[at]
+            elif partner[at] > place:  # written too late, and so is what it needs
                 waiting += needs[at]
     return found
 
@@ -143,6 +153,7 @@ def _causes(edits: list[Edit]) -> list[int | None]:
     gained = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code in _GAINED}
     renamed = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code in _RENAMED}
     told = {place: i for i, e in enumerate(edits) for place in e.also if None in place}
+    stands = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code == "call.replaced" and e.also}
     first: dict[Any, int] = {}
     found: list[int | None] = []
     for position, edit in enumerate(edits):
@@ -159,6 +170,9 @@ def _causes(edits: list[Edit]) -> list[int | None]:
                 cause = _producer(edit.gold_value, edit.gold, renamed)
         if cause is None and edit.gold and edit.code in _OF_ONE:
             cause = renamed.get(edit.gold.call)
+        if cause is None and stands and edit.code == "argument.extra" and edit.pred is not None:
+            links = links_of(edit.pred.argument or "", edit.pred_value)
+            cause = next((stands[ref.call] for ref in links if ref.call in stands), None)
         if cause is None and edit.code in _REPEATABLE:
             cause = first.setdefault(change(edit), position)
         found.append(None if cause == position else cause)

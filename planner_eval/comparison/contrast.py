@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import one_line
 from planner_eval.comparison.matching.pairing import MISSING
-from planner_eval.comparison.sentences import WIDTH, Names, output_name, text_name, value_name
+from planner_eval.comparison.sentences import WIDTH, Names, output_name, path_name, text_name, value_name
 from planner_eval.comparison.value_diff import ValueDiff, kind_name, other_type
-from planner_eval.plan.model import Ref, Template, Unresolved, Value
+from planner_eval.plan.model import Path, Ref, Template, Unresolved, Value
 
 _SEEN = WIDTH - 20
 """A difference that starts later in two texts of which one is cut is not to be seen."""
@@ -40,7 +41,8 @@ class Contrast(NamedTuple):
         if theirs is MISSING:
             return f"is {self.ours(ours)}, which is not in gold"
         if code == "reference.literal":
-            return f"is the literal {self.ours(ours)}, gold takes {self.theirs(theirs)}"
+            label = self.names.labelled(ours)
+            return f"is the literal {self.ours(ours)}{label}, gold takes {self.theirs(theirs)}"
         if code == "reference.unwanted":
             return f"takes {self.ours(ours)}, gold gives the literal {self.theirs(theirs)}"
         if code == "reference.unresolved":
@@ -88,6 +90,16 @@ class Contrast(NamedTuple):
             )
         return plain
 
+    def instead(self, name: str, ours: Value, other: Value) -> str:
+        """Two values of the prediction: ``x=1 in place of 2``; of long ones where they differ."""
+        at, ours, other = narrowed(ours, other)
+        both = self.ours(ours), self.ours(other)
+        if both[0] == both[1] and type(ours) is str and type(other) is str:
+            start = max(0, _common(ours, other) - _BEFORE)
+            end = start + _BEFORE + _AFTER
+            both = _window(ours, start, end), _window(other, start, end)
+        return f"{inner(name, at)}={both[0]} in place of {both[1]}"
+
     def _items(self, ours: list[Value], theirs: list[Value]) -> str | None:
         """The first item in which two lists differ."""
         both = zip(ours, theirs, strict=False)
@@ -103,6 +115,34 @@ class Contrast(NamedTuple):
                 f"{sizes}: [{end}] is missing, gold gives {value_name(theirs[end], self.names.their_number)}"
             )
         return None
+
+
+def narrowed(one: Value, other: Value) -> tuple[Path, Value, Value]:
+    """Where two values differ if one of them is too long to be shown, and what stands there.
+
+    >>> narrowed([{"id": "x" * 80, "n": 5}], [{"id": "x" * 80, "n": 55}])
+    ((0, 'n'), 5, 55)
+    """
+    at: Path = ()
+    while any(value_name(value)[-1:] == "…" for value in (one, other)):
+        if type(one) is list and type(other) is list and len(one) == len(other):
+            steps: list[Any] = [
+                n for n, both in enumerate(zip(one, other, strict=True)) if both[0] != both[1]
+            ]
+        elif type(one) is dict and type(other) is dict and one.keys() == other.keys():
+            steps = [key for key in one if one[key] != other[key]]
+        else:
+            break
+        if len(steps) != 1:
+            break
+        at, one, other = (*at, steps[0]), one[steps[0]], other[steps[0]]
+    return at, one, other
+
+
+def inner(name: str, at: Path) -> str:
+    """An argument and the way into its value: ``rows[0].id``."""
+    way = path_name(at)
+    return f"{name}{'' if way[:1] in ('', '[') else '.'}{way}"
 
 
 def _around(ours: str, theirs: str) -> str | None:

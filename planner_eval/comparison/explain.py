@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.text import one_line
@@ -14,8 +14,9 @@ from planner_eval.comparison.matching.order import Misplaced
 from planner_eval.comparison.matching.pairing import MISSING, Side
 from planner_eval.comparison.operands import either_order
 from planner_eval.comparison.others import NO_OTHERS, Accepted, Others
+from planner_eval.comparison.positions import by_position
 from planner_eval.comparison.renamed import nearest_names
-from planner_eval.comparison.sentences import WIDTH, Names, place_name, value_name
+from planner_eval.comparison.sentences import WIDTH, Names, links_of, place_name, value_name
 from planner_eval.comparison.several import exchanged
 from planner_eval.comparison.together import together
 from planner_eval.comparison.value_diff import other_kind
@@ -90,26 +91,43 @@ class _Finder(CallEdits):
         for circles in self.exchanged(ours, theirs, differ) if len(differ) > 1 else ():
             yield self.swapped(pred, gold, circles)
             differ = [name for name in differ if not any(name in names for names in circles)]
+        yield from self.unlike_names(pred, gold, [*found], differ)
+
+    def unlike_names(self, pred: int, gold: int, found: list[Any], differ: list[Any]) -> Iterator[Edit]:
+        """The differing arguments of two partners, of which one may stand for another of another name.
+
+        Args:
+            pred: A call of pred.
+            gold: Its partner.
+            found: The names under which the two differ.
+            differ: Those of gold, but for what is told already.
+        """
+        ours, theirs = self.pairing.pred.arguments(pred), self.pairing.gold.arguments(gold)
         left = dict.fromkeys(name for name in found if name not in theirs)
-        linked = self.linked(ours, theirs, differ) if AFTER in left else {}
+        absent = [name for name in differ if name not in ours]
+        under = by_position(ours, left, theirs, absent, self.same(ours, theirs)) if left and absent else {}
+        linked = self.linked(ours, theirs, differ, under) if AFTER in found else {}
         if linked:
-            del left[AFTER]
-        spare = self.doubles(ours, left)
+            left.pop(AFTER, None)
+            differ = [name for name in differ if name != AFTER]
+        spare = self.doubles(ours, (name for name in left if name != AFTER))
         said: list[Edit | str] = []
-        lacking: list[Any] = []
         for name in differ:
-            both = [*self.values(pred, gold, name, linked.get(name))]
-            if name in ours or both:
+            if name in under and self.same(ours, theirs)(under[name], name):
+                both = [self.renamed(pred, gold, under[name], name)]
+            else:
+                both = [*self.values(pred, gold, name, linked.get(name), under.get(name))]
+            left.pop(under.get(name), None)
+            doubles = spare.get(theirs[name][:2]) if name not in linked else None
+            if both or name in ours:
                 said += both
-                continue
-            doubles = spare.get(theirs[name][:2])
-            if doubles:
+            elif doubles:
                 double = doubles.popleft()
                 del left[double]
                 said.append(self.renamed(pred, gold, double, name))
             else:
                 said.append(name)
-                lacking.append(name)
+        lacking = [each for each in said if not isinstance(each, Edit)]
         near = nearest_names(ours, [*left], theirs, lacking) if left and lacking else {}
         for each in said:
             if isinstance(each, Edit):
@@ -118,9 +136,14 @@ class _Finder(CallEdits):
                 del left[near[each]]
                 yield self.renamed(pred, gold, near[each], each)
             else:
-                yield self.lacking(pred, gold, each)
+                yield self.beside(self.lacking(pred, gold, each), linked.get(each))
         for name in left:
-            yield from [*self.values(pred, gold, name)] or [self.surplus(pred, gold, name)]
+            for edit in [*self.values(pred, gold, name)] or [self.surplus(pred, gold, name)]:
+                yield self.beside(edit, linked.get(name))
+
+    def same(self, ours: Mapping[Any, Any], theirs: Mapping[Any, Any]) -> Callable[[Any, Any], bool]:
+        """Whether an argument of the prediction is equal to one of gold's, whatever their names."""
+        return lambda one, other: bool(self.key(ours[one]) == theirs[other][:2])
 
     def exchanged(
         self, ours: Mapping[Any, Any], theirs: Mapping[Any, Any], differ: list[Any]
@@ -151,30 +174,46 @@ class _Finder(CallEdits):
         places = [(self.place(self.pred, pred, name), self.place(self.gold, gold, name)) for name in names]
         return self.edit("arguments.swapped", said, *places[0], one, other)._replace(also=tuple(places[1:]))
 
-    def linked(self, ours: Mapping[Any, Any], theirs: Mapping[Any, Any], differ: list[Any]) -> dict[Any, int]:
-        """Wrong arguments of pred for which a link without an argument has gold's producer → the producer.
+    def linked(
+        self,
+        ours: Mapping[Any, Any],
+        theirs: Mapping[Any, Any],
+        differ: Sequence[Any],
+        under: Mapping[Any, Any],
+    ) -> dict[Any, int]:
+        """Wrong arguments for which a link without an argument, of one plan only, is right → its producer.
 
-        Nothing unless each such link of the call is for one of them.
+        The producer is by the prediction's position. Nothing unless each such link is for one of them.
         """
-        value = ours[AFTER][2]
+        if AFTER in ours and AFTER in theirs:
+            return {}
+        mine = AFTER in ours
+        value = (ours if mine else theirs)[AFTER][2]
         links = value if type(value) is list else [value]
         if any(type(link) is not Ref for link in links):
             return {}
-        free = {self.images[link.call]: link.call for link in links}
-        found = {
-            name: free.pop(theirs[name][2].call)
-            for name in differ
-            if name in ours and type(theirs[name][2]) is Ref and theirs[name][2].call in free
-        }
+        images = self.pairing.to_pred
+        free = {self.images[link.call] if mine else images[link.call]: link.call for link in links}
+        if min(free, default=-1) < 0:
+            return {}
+        found: dict[Any, int] = {}
+        other = {name: under.get(name, name) for name in differ}
+        for name in differ if mine else dict.fromkeys([*differ, *(n for n in ours if n not in theirs)]):
+            held = theirs[name] if mine else ours.get(other.get(name, name))
+            if held is not None and name != AFTER and type(held[2]) is Ref and held[2].call in free:
+                at = free.pop(held[2].call)
+                found[name] = at if mine else held[2].call
         return {} if free else found
+
+    def key(self, argument: Any) -> tuple[Any, tuple[Any, ...]]:
+        """What makes an argument of the prediction equal to one of gold's under the pairing."""
+        return argument[0], tuple(self.images[producer] for producer in argument[1])
 
     def doubles(self, ours: dict[Any, Any], names: Iterable[Any]) -> dict[Any, deque[Any]]:
         """Arguments by what makes two of them equal under the pairing, whatever their names."""
         found: dict[Any, deque[Any]] = {}
         for name in names:
-            key, producers, _ = ours[name]
-            mapped = tuple(self.images[producer] for producer in producers)
-            found.setdefault((key, mapped), deque()).append(name)
+            found.setdefault(self.key(ours[name]), deque()).append(name)
         return found
 
     def edit(self, code: str, said: str, pred: Place | None, gold: Place | None, *values: Value) -> Edit:
@@ -219,8 +258,8 @@ class _Finder(CallEdits):
 
     def links(self, plan: Plan, position: int, value: Value) -> str:
         """Links that no argument has: ``the link Look → Draw``; empty for anything else."""
-        refs = value if type(value) is list else [value]
-        if position == len(plan.calls) or not refs or any(type(ref) is not Ref for ref in refs):
+        refs = links_of(AFTER, value) if position < len(plan.calls) else []
+        if not refs:
             return ""
         tools = [plan.calls[ref.call].tool for ref in refs]
         return f"the link {' and '.join(tools)} → {plan.calls[position].tool}"
@@ -238,7 +277,9 @@ class _Finder(CallEdits):
             said += self.right(gold, theirs) if self.open_to else ""
         return self.edit("argument.renamed", said, here, there, one, other)
 
-    def values(self, pred: int, gold: int, name: Any, linked: int | None = None) -> Iterator[Edit]:
+    def values(
+        self, pred: int, gold: int, name: Any, linked: int | None = None, under: Any = None
+    ) -> Iterator[Edit]:
         """Where the values of one argument differ that both give, be it only as a default.
 
         Args:
@@ -246,16 +287,18 @@ class _Finder(CallEdits):
             gold: Its partner.
             name: The argument.
             linked: Gold's producer in pred, where a link without an argument has it.
+            under: What the prediction calls it.
         """
-        ours = self.compared(self.pairing.pred, pred, name)
+        under = name if under is None else under
+        ours = self.compared(self.pairing.pred, pred, under)
         theirs = self.compared(self.pairing.gold, gold, name)
         if ours is MISSING or theirs is MISSING:
             return
         for at, code, one, other in self.unlike.walk(ours, theirs, ()):
             if not at:  # a policy may have changed what is compared; show what was written
-                one = self.written(self.pairing.pred, pred, name)
+                one = self.written(self.pairing.pred, pred, under)
                 other = self.written(self.pairing.gold, gold, name)
-            here, there = self.place(self.pred, pred, name, at), self.place(self.gold, gold, name, at)
+            here, there = self.place(self.pred, pred, under, at), self.place(self.gold, gold, name, at)
             half = self.said.half(code, one, other)
             if type(one) is Ref and one.call == pred:
                 _, _, rest = half.partition(self.said.ours(one))
@@ -264,14 +307,20 @@ class _Finder(CallEdits):
                 _, _, rest = half.partition(self.said.ours(one))
                 half = f"is the expression {one_line(one, WIDTH)}{rest}" if rest else half
             said = f"{self.named(here)} {half}"
+            if under != name:
+                said = f"{self.named(here)} (gold's {name!r}) {half}"
+            if name == AFTER and here.call is not None and type(one) is Ref and type(other) is Ref:
+                said = f"{self.names.ours(here.call)} {half}"
             if self.open_to:
                 said += self.right(gold, name, at)
             one, other = None if one is MISSING else one, None if other is MISSING else other
             found = self.edit(code, said, here, there, one, other)
-            yield found if linked is None else self.beside(found, linked)
+            yield self.beside(found, linked)
 
-    def beside(self, edit: Edit, producer: int) -> Edit:
-        """An edit of an argument whose link stands, right, beside it."""
+    def beside(self, edit: Edit, producer: int | None) -> Edit:
+        """An edit of an argument whose link stands, right, beside it; as it is without a producer."""
+        if producer is None or edit.also:
+            return edit
         calls = [at.call for at in (edit.pred, edit.gold) if at is not None and at.call is not None]
         ends = f"{self.pred.calls[producer].tool} → {self.pred.calls[calls[0]].tool}"
         beside = Place(calls[0], AFTER), Place(calls[1], AFTER)

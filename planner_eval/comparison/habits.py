@@ -6,8 +6,10 @@ from collections.abc import Collection, Hashable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named import NamedTuple
+from planner_eval.comparison.bundles import Bundle, bundled
 from planner_eval.comparison.causes import change
 from planner_eval.comparison.edits import Edit, Place
+from planner_eval.comparison.positions import form_only
 from planner_eval.comparison.sentences import calls_numbers
 from planner_eval.comparison.value_diff import other_type, other_writing
 from planner_eval.plan.canonical import OWN, value_key
@@ -131,12 +133,16 @@ def _line(found: Diff, keys: dict[int, Hashable], group: list[int], passing: set
         return Line(first.code, tuple(group), "", 1, said, depth)
     key = keys[group[0]]
     name = key if isinstance(key, str) else first.code
+    if isinstance(key, Bundle):
+        name, said = key.name, key.said
     mine = [edit.pred.call for edit in edits if edit.pred is not None]
     where = (
         calls_numbers(mine)
         if mine
         else calls_numbers((e.gold.call for e in edits if e.gold is not None), "gold's ")
     )
+    if name in _FORMS:
+        said = f"{_FORMS[name]}: {_pairs(edits)}"
     about = dict.fromkeys(
         place.argument for edit in edits if (place := edit.gold or edit.pred) and place.argument
     )
@@ -145,9 +151,23 @@ def _line(found: Diff, keys: dict[int, Hashable], group: list[int], passing: set
     return Line(name, tuple(group), where, len(edits), said, depth)
 
 
+def _pairs(edits: list[Edit]) -> str:
+    """Names with gold's: ``'of' for '0', 'tone' for '1' and 2 more``."""
+    both = dict.fromkeys(
+        f"{each.pred.argument!r} for {each.gold.argument!r}" for each in edits if each.pred and each.gold
+    )
+    more = f" and {len(both) - ABOUT} more" if len(both) > ABOUT else ""
+    return ", ".join([*both][:ABOUT]) + more
+
+
 def _keys(found: Diff) -> dict[int, Hashable]:
     """What each edit has in common with others of one habit; a habit that has a name is called by it."""
     keys = {at: _key(found, edit) for at, edit in enumerate(found.edits) if edit.code not in _ONCE}
+    told = bundled(found, keys)
+    again = {keys[at]: bundle for at, bundle in told.items() if at in keys}  # what follows as the same again
+    keys |= {
+        at: again[key] for at, key in keys.items() if key in again and found.edits[at].cause is not None
+    } | told
     extra = [at for at in keys if found.edits[at].code == "argument.extra" and found.edits[at].cause is None]
     if len(extra) >= MANY:
         keys |= {at: "argument.extra" for at in extra if keys[at] != "empty argument"}
@@ -182,10 +202,10 @@ def _taken(edit: Edit, pred: Place, gold: Place) -> Hashable:
         return code, ours.call, theirs.call, ours.path == theirs.path
     if code != "argument.renamed":
         return None
-    known = str(pred.argument).isdecimal()
+    if form := form_only(edit):
+        return f"{form}.arguments"
     given = value_key(ours, OWN), value_key(theirs, OWN)
-    other = () if given[0] == given[1] else given
-    return "positional.arguments" if known and not other else (code, pred[1:], gold[1:], other)
+    return code, pred[1:], gold[1:], () if given[0] == given[1] else given
 
 
 _NAMED = {
@@ -194,6 +214,12 @@ _NAMED = {
     "reference.literal": "literal for result",
 }
 """Codes of edits that are one habit whatever they are about, and what it is called."""
+
+_FORMS = {
+    "named.arguments": "arguments are named where gold gives positions",
+    "positional.arguments": "arguments have positions where gold names them",
+}
+"""Habits of form, which a sentence of their own tells."""
 
 _OF_ONE = {"argument.missing": "missing", "argument.extra": "not in gold"}
 """Codes of edits that follow from another tool, and what they say of arguments."""

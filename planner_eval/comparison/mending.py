@@ -10,6 +10,8 @@ from planner_eval.comparison.causes import change
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.edits import Edit, Place
 from planner_eval.comparison.patch import applied, make_patch, relabelled
+from planner_eval.comparison.sentences import links_of
+from planner_eval.dialects.dialect import AFTER
 from planner_eval.plan.canonical import producers_of
 from planner_eval.plan.model import Plan, Value
 
@@ -96,6 +98,8 @@ class Mending:
                     arguments.add(self.gold_place(pred))
                 if gold is not None and gold.argument is not None:
                     arguments.add((gold.call, gold.argument))
+        if root.code == "call.replaced" and root.also and root.pred is not None:
+            arguments |= {*self._links_of(root.pred.call)}
         if root.code != "name.spelling":
             arguments |= {*self._links(missing, extra, renamed)}
         return self._chosen(root, missing, extra, renamed, arguments)
@@ -114,6 +118,14 @@ class Mending:
             if edit.code == "reference.literal" and missing.intersection(producers_of(edit.gold_value)):
                 yield from ((gold.call, gold.argument) for _, gold in edit.places if gold is not None)
         yield from self._of_tools(renamed)
+
+    def _links_of(self, call: int | None) -> Iterator[Argument]:
+        """The links without an argument that go out from a call made for a chain."""
+        for edit in self.found.edits:
+            if edit.code != "argument.extra" or edit.pred is None:
+                continue
+            if any(ref.call == call for ref in links_of(edit.pred.argument or AFTER, edit.pred_value)):
+                yield self.gold_place(edit.pred)
 
     def _of_tools(self, renamed: set[int]) -> Iterator[Argument]:
         """What follows from another tool: what only one of the two takes, and outputs that only one has."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from planner_eval.base.text import one_line, shown
+from planner_eval.dialects.dialect import AFTER
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value
 from planner_eval.plan.walk import fold
 
@@ -70,6 +71,17 @@ class Names:
         if position is None:
             return "the answer"
         return f"{self.gold.calls[position].tool} ({self.their_number(position)})"
+
+    def labelled(self, value: Value) -> str:
+        """What a text is that is the bare label of a call of the prediction; empty for any other value."""
+        if type(value) is not str or _GIVEN.fullmatch(value):
+            return ""
+        at = next((at for at, call in enumerate(self.pred.calls) if value == call.id), None)
+        return "" if at is None else f", the label of {self.ours(at)} as a text"
+
+
+_GIVEN = re.compile(r"c[0-9]+")
+"""Labels that calls get that have none."""
 
 
 def _as_it_is(position: int) -> str:
@@ -158,6 +170,16 @@ def value_name(value: Value, number: Callable[[int], str] = _as_it_is) -> str:
         return "".join(map(str, map(plain, parts)))
 
     return _mark(shown(fold(value, plain, text=text), WIDTH))
+
+
+def links_of(argument: str, value: Value) -> list[Ref]:
+    """The calls after which a call comes without an argument that says so; none where it is an argument.
+
+    >>> links_of("", Ref(2)), links_of("", 5), links_of("of", Ref(2))
+    ([Ref(call=2, path=())], [], [])
+    """
+    refs = value if type(value) is list else [value]
+    return refs if argument == AFTER and all(type(ref) is Ref for ref in refs) else []
 
 
 _ALONE = re.compile(r'"(‹[^"›]*›)"')

@@ -60,6 +60,8 @@ def listed(pairing: Pairing, images: Sequence[Any], *, told: bool = False) -> di
     if min((*pairing.to_gold, *pairing.to_pred), default=0) >= 0:  # all have partners, as in most plans
         return found
     alone = _alone(pairing.pred.tools, pairing.to_gold), _alone(pairing.gold.tools, pairing.to_pred)
+    if alone[0].keys().isdisjoint(pairing.gold.tools) and alone[1].keys().isdisjoint(pairing.pred.tools):
+        return found
     looks = 0
     for gold, pred in enumerate(pairing.to_pred[: len(pairing.gold.tools)]):
         tool = pairing.gold.tools[gold]
@@ -72,6 +74,7 @@ def listed(pairing: Pairing, images: Sequence[Any], *, told: bool = False) -> di
                 many = _listed(pairing, images, pred, gold, merged, rest, told)
                 if many is None and told:
                     many = _beside(pairing, pred, gold, merged, rest)
+                    many = many or _in_lists(pairing, pred, gold, merged, rest)
                 if many is not None:
                     found[gold] = many
                     alone[merged][tool] = [at for at in rest if at not in many.parts]
@@ -139,6 +142,36 @@ def _beside(pairing: Pairing, pred: int, gold: int, merged: bool, rest: list[int
             pairs = [(one, name) if merged else (name, one) for one in sorted(names, key=[*held].index)]
             return Listed(merged, tuple(parts), tuple(pairs))
     return None
+
+
+def _in_lists(pairing: Pairing, pred: int, gold: int, merged: bool, rest: list[int]) -> Listed | None:
+    """Calls of `rest` of which the other holds two arguments or more in lists.
+
+    What of them is in no list of its own items, as a rate written as per cent, is another mistake.
+    """
+    whole, single = (pairing.pred, pairing.gold) if merged else (pairing.gold, pairing.pred)
+    held = whole.arguments(pred if merged else gold)
+    first = gold if merged else pred
+    given = single.arguments(first)
+    lists = {
+        name: [whole.shape(item) for item in value]
+        for name, (_, taken, value) in held.items()
+        if type(value) is list and not taken and name in given and type(given[name][2]) is not list
+    }
+    if len(lists) < 2 or not {*pairing.differing(pred, gold, strict=True)} <= {*lists}:
+        return None
+    names = [name for name, items in lists.items() if type(name) is str and given[name][0] in items]
+    parts = []
+    for at in rest:
+        other = single.arguments(at)
+        same = all(name in held and (name in lists or other[name][:2] == held[name][:2]) for name in other)
+        if same and all(name in other and other[name][0] in lists[name] for name in names):
+            parts.append(at)
+    calls = [single.arguments(at) for at in (first, *parts)]
+    names = [name for name in names if {call[name][0] for call in calls} == {*lists[name]}]
+    if len(names) < 2 or not parts:
+        return None
+    return Listed(merged, tuple(parts), tuple((name, name) for name in names))
 
 
 def _varying(

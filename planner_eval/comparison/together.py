@@ -24,7 +24,8 @@ ABOUT = 4
 """So many calls that a mistake shows in are told by name."""
 
 _CODES = frozenset({
-    "reference.producer", "answer.producer", "argument.value", "reference.literal", "reference.unwanted",
+    "reference.producer", "answer.producer", "argument.value", "argument.type", "reference.literal",
+    "reference.unwanted",
 })  # fmt: skip
 _LINKED = (Ref, Unresolved, Template)
 
@@ -37,7 +38,7 @@ def together(edits: list[Edit], names: Names) -> list[Edit]:
         names: How calls are called, and which are partners.
     """
     found = [edit for edit in edits if edit.code in _CODES]
-    refer = any(edit.code != "argument.value" for edit in found)
+    refer = any(edit.code not in ("argument.value", "argument.type") for edit in found)
     for find in (_steps, _results, _values, _sides) if refer else (_values, _sides):
         if not 2 <= len(found) <= MOST:
             break
@@ -183,6 +184,7 @@ def _relabelled(one: int, other: int, names: Names) -> bool:
 def _values(edits: list[Edit], names: Names) -> Found:
     """Arguments of two calls, each with the value of the other's."""
     links = [link for link in _links(edits, names) if link.call is not None]
+    links = [link for link in links if link.edit.code != "argument.type"]
     known: dict[tuple[Any, Any], list[_Link]] = {}
     for link in links:
         known.setdefault((link.ours, link.theirs), []).append(link)
@@ -269,7 +271,8 @@ def _says(one: _Link, other: _Link) -> bool:
     """Whether it is no chance that an argument has another one's value."""
     if type(one.ours) is int:
         return True
-    if not telling(one.edit.pred_value):
+    listed = type(one.edit.pred_value) is list and len(one.edit.pred_value) > 1
+    if not telling(one.edit.pred_value) and not listed:
         return False
     if type(other.ours) is int or type(one.theirs) is int:
         return True
@@ -295,6 +298,8 @@ def _exchanged(one: _Link, other: _Link, wrong: _Link, meant: _Link, names: Name
         missing = f"gold's {_argument(one.edit.gold)!r}, {value_name(lost, names.their_number)}, is missing"
         return f"{said}; {mine!r} is {given}, and {missing}"
     ours = _gives(wrong.edit.pred_value, names.ours, names.our_number)
+    label = names.labelled(wrong.edit.pred_value)
+    ours += f"{label}," if label else ""
     theirs = _gives(meant.edit.gold_value, names.theirs, names.their_number)
     named = " and ".join(repr(_argument(link.edit.gold)) for link in sorted((one, other), key=_place))
     both = f"{here}: arguments {named} are exchanged"

@@ -40,7 +40,7 @@ def nearest_try(pairing: Pairing, pred: int) -> Try | None:
 
     The one gives more than the other, and else the same; or they give the same arguments, and all that differ
     are like one another, or half of them or more are equal, one of which says something. What has wholly
-    another id is another thing, and no try.
+    another id is another thing, and no try, unless the first argument that is an id by its name is equal.
 
     Args:
         pairing: A pairing that is made.
@@ -71,11 +71,12 @@ def _differing(pairing: Pairing, one: int, other: int) -> tuple[str, ...]:
         return ()
     if all(likeness(ours[name][2], theirs[name][2]) >= ALMOST for name in names):
         return names
-    if any(
+    equal = [name for name in ours if name not in names]
+    subject = next((name for name in ours if type(name) is str and _ID.search(name)), None)
+    if subject not in equal and any(
         identifies(name, ours[name][2]) and not likeness(ours[name][2], theirs[name][2]) for name in names
     ):
         return ()
-    equal = [name for name in ours if name not in names]
     return names if len(equal) >= len(names) and any(telling(ours[name][2]) for name in equal) else ()
 
 

@@ -128,8 +128,11 @@ def other_writing(ours: Value, theirs: Value) -> str | None:
         return "letter case"
     if not any(map(str.isdecimal, ours)) or not any(map(str.isdecimal, theirs)):
         return None
-    from planner_eval.policy.dates import dates, readings
+    from planner_eval.policy.dates import dates, moment, readings
 
+    moments = moment(ours), moment(theirs)
+    if moments[0] is not None and moments[0] == moments[1]:
+        return "date written otherwise" if moments[0][0] else "time written otherwise"
     if dates(ours) == dates(theirs):
         return "date written otherwise"
     days = readings(ours), readings(theirs)

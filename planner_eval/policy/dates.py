@@ -131,6 +131,28 @@ def _day(year: str, month: str, day: str) -> date | None:
         return None
 
 
+def moment(text: str) -> tuple[str, str] | None:
+    """The day and the time of day that a text means, the day empty where it names none; None for any other.
+
+    >>> moment("Thursday, August 3, 2023, 9 AM"), moment("2023-08-03T09:00"), moment("7:30 pm"), moment("7")
+    (('2023-08-03', '09:00'), ('2023-08-03', '09:00'), ('', '19:30'), None)
+    """
+    if len(text) > _LONGEST:
+        return None
+    whole = times(text)
+    if whole != text or _CLOCK.fullmatch(text):
+        return "", str(whole)
+    for gap in _BEFORE_TIME.finditer(text):
+        day, time = dates(text[: gap.start()]), times(text[gap.end() :])
+        if _CLOCK.fullmatch(str(time)) and _ISO.fullmatch(str(day)):
+            return str(day), str(time)
+    return None
+
+
+_CLOCK = re.compile(r"[0-9]{2}:[0-9]{2}(?::[0-9]{2})?")
+_ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_BEFORE_TIME = re.compile(r",?\s+(?:at\s+)?|(?<=[0-9])[Tt](?=[0-9])")
+
 _TIME = re.compile(r"([0-9]{1,2})(?::([0-9]{2})(?::([0-9]{2})(?:\.0+)?)?)?\s*(?:([ap])(?:\.?m)?\.?)?")
 
 

@@ -26,6 +26,9 @@ MOST = 10
 PLAN = 4
 """Fewer calls of gold are no plan that another one is told from."""
 
+MISTAKES = 5
+"""Fewer causes are so many mistakes of one plan."""
+
 HARDLY = 4
 """Of another plan at most one call of so many is right, and there are as many causes as calls, or more."""
 
@@ -114,14 +117,18 @@ def _headline(diff: Diff) -> str:
 def _another(diff: Diff, causes: int) -> str:
     """Words for a prediction of which hardly a call is right, for many causes; none for any other."""
     calls = len(diff.gold.calls)
-    if calls < PLAN or causes < calls or 2 * sum(edit.code in _OTHERS for edit in diff.edits) < calls:
+    if (
+        calls < PLAN
+        or causes < max(calls, MISTAKES)
+        or 2 * sum(edit.code in _OTHERS for edit in diff.edits) < calls
+    ):
         return ""
     right = sum(call.role == "kept" for call in diff.calls())
     are = "is" if right == 1 else "are"
     return "" if right * HARDLY > calls else f", another plan ({right} of gold's {calls} calls {are} right)"
 
 
-_OTHERS = ("call.missing", "call.extra", "call.replaced")
+_OTHERS = ("call.missing", "call.extra", "call.duplicated", "call.replaced")
 
 
 def _first(diff: Diff) -> str:

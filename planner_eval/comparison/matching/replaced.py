@@ -109,8 +109,8 @@ class _Evidence:
                         grounds.add((pred, gold))
         self.akin(preds, golds, grounds)
         due = [gold for gold in golds if gold not in pairing.optional]
-        theirs = _ends(pairing.gold, due, [at if to >= 0 else to for at, to in enumerate(pairing.to_pred)])
-        for ends, pred in _ends(pairing.pred, preds, pairing.to_gold).items():
+        theirs = between(pairing.gold, due, [at if to >= 0 else to for at, to in enumerate(pairing.to_pred)])
+        for ends, pred in between(pairing.pred, preds, pairing.to_gold).items():
             if ends in theirs:
                 self.found[pred, theirs[ends]] = self.found.get((pred, theirs[ends]), 0.0) + 1
         called, wanted = pairing.pred.tools, pairing.gold.tools
@@ -209,8 +209,14 @@ def telling(value: Value) -> bool:
     return any(map(telling, value.values())) if isinstance(value, dict) else True
 
 
-def _ends(side: Side, calls: list[int], image: list[int]) -> dict[tuple[frozenset[int], ...], int]:
-    """Unpaired calls that stand alone between paired ones, by these: producers, consumers."""
+def between(side: Side, calls: list[int], image: list[int]) -> dict[tuple[frozenset[int], ...], int]:
+    """Unpaired calls that stand alone between paired ones, by these: producers, consumers.
+
+    Args:
+        side: A plan.
+        calls: Its calls without a partner.
+        image: For each call of it its partner, in gold's positions.
+    """
     found: dict[tuple[frozenset[int], ...], list[int]] = {}
     for at in calls:
         producers = frozenset(image[producer] for producer in side.numbered.producers(at))
