@@ -132,7 +132,7 @@ def _beside(pairing: Pairing, pred: int, gold: int, merged: bool, rest: list[int
         names, parts = [holders[shape]], []
         for at, given in zip(rest, others, strict=True):
             differ = [one for one in {**first, **given} if first.get(one) != given.get(one)]
-            if differ != [name] or name not in given or not telling(given[name][2]):
+            if differ != [name] or name not in given or given[name][1] or not telling(given[name][2]):
                 continue
             there = holders.get(given[name][0])
             if there is not None and there not in names:
