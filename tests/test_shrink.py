@@ -76,7 +76,13 @@ def test_both_sides_go_together_where_neither_may_go_alone() -> None:
         ([700, 81, 9000], 81, 81),
         ("the 7th of May in Rome", "Rome", "Rome"),
         (123456, 6, 6),
+        (-123456, 6, 6),
+        (12345678901234567890123456789012345678901234567890123, 123, 123),
         (2.71828, 2.7, 2.7),
+        (12.3456, 6, 2.6),
+        (-123456789.5e10, 5, 1.5),
+        (-123456789.5e10, "-1", -1.2),
+        (1e300, "e+30", 1e30),
         ([[["deep"]]], "deep", "deep"),
     ],
 )
@@ -85,19 +91,15 @@ def test_values_become_as_simple_as_they_may(given: object, wanted: object, left
 
     def holds(each: Pair) -> bool:
         leaves = [value for *_, value in places(each.pred)]
-        texts = [one for one in leaves if isinstance(one, str)]
-        numbers = [one for one in leaves if isinstance(one, (int, float))]
-        if isinstance(wanted, str):
-            return any(wanted in text for text in texts)
-        return any(str(wanted) in str(number) for number in numbers)
+        if isinstance(given, (int, float)) or not isinstance(wanted, str):
+            leaves = [one for one in leaves if isinstance(one, (int, float))]
+        return any(str(wanted) in str(one) for one in leaves if isinstance(one, (int, float, str)))
 
     found = shrink(pair([plan], [plan]), holds)
     assert found.ended == "smallest"
     assert holds(found.pair)
-    if wanted == 6:
-        assert found.pair.pred.calls[0].arguments == (("x", given),), "only its first digits may stay"
-    else:
-        assert found.pair.pred.calls[0].arguments == (("x", left),)
+    assert found.pair.pred.calls[0].arguments == (("x", left),)
+    assert type(dict(found.pair.pred.calls[0].arguments)["x"]) is type(left)
 
 
 def test_a_reference_stays_where_it_is_wanted_and_its_way_goes() -> None:
@@ -236,7 +238,7 @@ def test_each_side_keeps_its_notation_or_takes_the_one_that_is_asked_for() -> No
     assert json.loads(found.pred.text)["tool_calls"]
     found = demo("alarm-replaced", code="call.replaced", to="pythonic")
     assert (found.pred.text, found.gold.text) == ('[stop_song(title="x")]', '[play_song(title="x")]')
-    with pytest.raises(WriteError):
+    with pytest.raises(InputError, match=r"pred cannot be written as json: .* or 'plan'; name another"):
         demo("rates-twice", code="call.duplicated", to="json")
 
 
@@ -248,10 +250,98 @@ def test_texts_plans_and_a_function_of_ones_own() -> None:
         pe.shrink(pred, gold, shows=lambda pred, gold: False)
 
 
-def test_what_gives_now_this_now_that_is_told() -> None:
-    turns = iter([True, True, True, *[False] * 1000])
-    found = pe.shrink("f(#x='1')\ng(#y='2')", "f()", shows=lambda pred, gold: next(turns))
-    assert any("now this, now that" in said for said in found.notes)
+def test_a_notation_that_cannot_say_a_side_is_refused_before_anything_is_tried() -> None:
+    asked: list[str] = []
+
+    def shows(pred: str, gold: str) -> bool:
+        asked.append(pred)
+        return True
+
+    chained = "a = search(q='Rome')\nb = weather(place=a)"
+    for pred, gold, side in ((chained, "f()", "pred"), ("App: [f(#x='1')]", chained, "gold")):
+        with pytest.raises(
+            InputError, match=rf"^{side} cannot be written as appbench: .*; name another"
+        ) as told:
+            pe.shrink(pred, gold, shows=shows, to="appbench")
+        assert "such as plan, or none" in str(told.value)
+    assert not asked
+
+
+@pytest.mark.parametrize("yes", [1, 2, 3])
+def test_what_answers_otherwise_of_the_pair_that_was_found_is_told(yes: int) -> None:
+    asked: list[bool] = []
+
+    def shows(pred: str, gold: str) -> bool:
+        if (pred, gold) != ("g()", "[f()]"):
+            return "g(" in pred and "f(" in gold
+        asked.append(len(asked) < yes)
+        return asked[-1]
+
+    found = pe.shrink("f(#x='1')\ng(#y='2')", "[f(x=1)]", shows=shows)
+    assert (found.ended, found.pred.text, found.gold.text) == ("wavers", "g()", "[f()]")
+    said = "the function does not answer the same each time: of this pair it said yes, then no"
+    assert found.notes == (said,)
+    assert "what was asked does not answer the same each time" in found.said
+
+
+def test_what_answers_otherwise_of_the_given_pair_shows_nothing() -> None:
+    turns = iter([True, *[False] * 1000])
+    with pytest.raises(AbsentError, match="the function does not answer the same each time: of the pair"):
+        pe.shrink("f(#x='1')\ng(#y='2')", "f()", shows=lambda pred, gold: next(turns))
+
+
+def test_an_interrupt_while_it_is_asked_again_leaves_what_was_found() -> None:
+    seen: list[tuple[str, str]] = []
+
+    def shows(pred: str, gold: str) -> bool:
+        if (pred, gold) in seen[1:]:
+            raise KeyboardInterrupt
+        seen.append((pred, gold))
+        return "g(" in pred
+
+    found = pe.shrink("f()\ng(#y='2')", "f()", shows=shows)
+    assert (found.ended, found.pred.text) == ("interrupted", "g()")
+
+
+def test_a_command_that_wavers_is_told_by_the_command(tmp_path: Path) -> None:
+    count = tmp_path / "count"
+    for most, code, said in ((1, 3, "of the pair as it is it said yes"), (5, 1, "of this pair it said yes")):
+        count.write_text("")
+        command = f"echo >> {count}; [ $(wc -l < {count}) -le {most} ]; r=$?; cat {{pred}}; exit $r"
+        argv = ("shrink", str(PREDS), str(GOLDS), "--id", "trip-value", "--while", command, "--tries", "10")
+        done = planeval(*argv)
+        assert (done.returncode, done.stderr.count("does not answer the same each time") > 0) == (code, True)
+        assert f"the command does not answer the same each time: {said}" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"tries": 0},
+        {"tries": -1},
+        {"tries": 2.5},
+        {"tries": True},
+        {"deadline": float("nan")},
+        {"deadline": 0},
+        {"deadline": "5"},
+        {"try_deadline": float("nan")},
+        {"try_deadline": None},
+        {"try_deadline": -1},
+    ],
+)
+def test_limits_that_are_none_are_refused(how: dict[str, Any]) -> None:
+    ((name, value),) = how.items()
+    with pytest.raises(InputError, match=f"^{name} is {value!r}, expected a "):
+        pe.shrink("f()", "g()", code="call.extra", **how)
+    if name != "tries" and isinstance(value, float):
+        argv = ("shrink", str(PREDS), str(GOLDS), "--while", "true {pred}")
+        done = planeval(*argv, f"--{name.replace('_', '-')}", "nan")
+        assert (done.returncode, f"{name} is nan" in done.stderr) == (2, True)
+
+
+def test_what_cannot_be_asked_is_refused() -> None:
+    with pytest.raises(InputError, match="shows is 3, expected a function of the two texts"):
+        pe.shrink("f()", "g()", shows=3)  # type: ignore[arg-type]
 
 
 def test_a_prediction_that_is_no_plan_is_cut_as_a_text(tmp_path: Path) -> None:
@@ -336,6 +426,55 @@ def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) 
         demo("trip-value", command=slow, try_deadline=0.3)
     time.sleep(2.2)
     assert not mark.exists()
+
+
+@pytest.mark.parametrize("end", ["grep -q searchflight {pred}", "exit 1 # {pred}", "kill -9 $$ # {pred}"])
+def test_what_a_command_leaves_running_is_ended_after_each_try(end: str, tmp_path: Path) -> None:
+    mark = tmp_path / "late"
+    command = f"(sleep 1; touch {mark}) > /dev/null 2>&1 & {end}"
+    if end.startswith("grep"):
+        assert demo("trip-value", command=command, tries=5).tries >= 5
+    else:
+        with pytest.raises(AbsentError):
+            demo("trip-value", command=command)
+    time.sleep(1.3)
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("name", ["plain", "two words", "it's", 'a "b"', "$HOME", "a;b", "é"])
+def test_the_files_stand_where_quotes_around_them_change_nothing(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    for quoted in ("{pred}", '"{pred}"', "'{pred}'"):
+        found = demo("trip-value", command=f"test -s {quoted} && grep -q searchflight {quoted}")
+        assert "searchflight" in found.pred.text
+        assert found.ended == "smallest"
+        with pytest.raises(AbsentError):
+            demo("trip-value", command=f"! grep -q searchflight {quoted}")
+    assert not os.listdir(folder)
+
+
+def test_no_folder_that_a_shell_takes_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "two words"))
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with pytest.raises(InputError, match=r"two words', a path that a shell does not take .* with TMPDIR"):
+        demo("trip-value", command="true {pred}")
+
+
+def test_a_file_s_odd_ending_is_not_handed_to_the_shell(tmp_path: Path) -> None:
+    odd = tmp_path / "plan.a b'c"
+    odd.write_text("f(#x='1')\ng(#y='2')")
+    found = pe.shrink(odd, "f()", command='case "{pred}" in *.txt) grep -q "g(" "{pred}";; *) false;; esac')
+    assert found.pred.text == "g()"
+
+
+@pytest.mark.parametrize("goes", ['rm -r "$(dirname {pred})"', "rm {gold}; mkdir {gold}", "chmod 0 {pred}"])
+def test_a_command_may_do_to_its_folder_what_it_likes(goes: str) -> None:
+    found = demo("trip-value", command=f"grep -q searchflight {{pred}} && {goes}")
+    assert (found.ended, len(found.pred.plan.calls), len(found.gold.plan.calls)) == ("smallest", 1, 1)
 
 
 def test_a_command_may_say_a_great_deal() -> None:

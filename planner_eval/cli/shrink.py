@@ -118,8 +118,8 @@ def command(
     with whatever consumes them, or with their references cut; arguments, references and parts of values go,
     what is left becomes simple: on both sides together, and on each alone. Every pair that is tried is
     written, and read again. What is left cannot be made smaller by any single step of these.
-    Exit code: 0 the smallest, 1 tries or time ran out before that, 2 usage, 3 the pair does not show it, 130
-    interrupted; whatever was found is written.
+    Exit code: 0 the smallest, 1 tries or time ran out before that, or the command does not answer the same
+    each time, 2 usage, 3 the pair does not show it, 130 interrupted; whatever was found is written.
     """
     from planner_eval.engine.stopping import Ending
 

@@ -38,6 +38,7 @@ ENDINGS = {
     "tries": "the tries ran out",
     "deadline": "the time ran out",
     "interrupted": "it was interrupted",
+    "wavers": "what was asked does not answer the same each time",
 }
 """Why a search ended, each in words."""
 
@@ -86,7 +87,7 @@ class Shrunk(NamedTuple):
         pair: The pair.
         tries: How many pairs were tried.
         steps: How many of them were smaller and showed it.
-        ended: Why the search ended: a key of :data:`ENDINGS`.
+        ended: Why the search ended: a key of :data:`ENDINGS`, never ``"wavers"``, for nothing is asked twice.
     """
 
     pair: Pair

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -93,7 +94,7 @@ def simple(value: Value, inside: bool) -> Iterator[Any]:
 
 
 def shorter(value: Value, inside: bool) -> Iterator[Any]:
-    """A part of a text or of a number's digits: halves, all but one word, all but one end."""
+    """A part of a text or of a number's digits: halves, all but one word or digit, all but one end."""
     del inside
     if isinstance(value, str) and len(value) > 1:
         middle = len(value) // 2
@@ -107,10 +108,27 @@ def shorter(value: Value, inside: bool) -> Iterator[Any]:
     elif isinstance(value, bool) or not isinstance(value, (int, float)) or number_length(value) > 400:
         return
     elif isinstance(value, int):
-        digits = str(abs(value))
-        yield from (int(part) for part in (digits, digits[: len(digits) // 2], digits[:-1]) if part)
+        yield abs(value)
+        yield from _numbers(value, int)
     elif math.isfinite(value):
         yield from (abs(value), float(int(value)), round(value, 1), round(value, 2))
+        yield from (number for number in _numbers(value, float) if math.isfinite(number))
+
+
+def _numbers(value: float, kind: Callable[[str], float]) -> Iterator[float]:
+    """The numbers that some of a number's characters are: without its power of ten, halves, all but one.
+
+    >>> list(_numbers(-12.5, float))
+    [-12.0, -0.5, -2.5, -1.5, -125.0, -12.0]
+    """
+    text = repr(abs(value))
+    mantissa, power, _ = text.partition("e")
+    middle, count = len(text) // 2, len(text)
+    ends = range(count) if count <= WORDS else (0, count - 1)
+    parts = [*([mantissa] if power else []), text[:middle], text[middle:]]
+    for part in (*parts, *(text[:at] + text[at + 1 :] for at in ends)):
+        with suppress(ValueError):  # a point or an e alone, or nothing
+            yield kind(f"-{part}" if value < 0 else part)
 
 
 # ---------------------------------------------------------------- places

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.errors import AbsentError, ParseError, WriteError
 from planner_eval.base.named import NamedTuple
 from planner_eval.policy import Policy
 from planner_eval.shrinking import smallest
@@ -12,6 +12,9 @@ from planner_eval.shrinking.pairs import Pair, Side, bare, size_of
 from planner_eval.verbs.shrink_shows import Shows
 from planner_eval.verbs.shrink_sides import Told
 from planner_eval.verbs.shrunk import Part, Shrunk
+
+AGAIN = 3
+"""So often a command or a function is asked again of the pair that was found."""
 
 
 class Limits(NamedTuple):
@@ -43,6 +46,9 @@ def search(
         policy: How values compare in the diff of what is found.
         limits: How long is searched.
         progress: As for :func:`planner_eval.shrink`.
+
+    Raises:
+        AbsentError: asked again of the given pair, what was asked answers otherwise.
     """
     told = (pred, gold)
     used = 0
@@ -52,8 +58,13 @@ def search(
             continue
         sides = _Sides(pred, gold, way)
         start = sides.start()
-        if way == (False, False) or sides.shows(start, shows):
+        asked = way != (False, False) or bool(used and shows.asked)
+        if not asked or sides.shows(start, shows):
             break
+        if way == (False, False):
+            raise AbsentError(
+                f"{shows.asked} does not answer the same each time: of the pair as it is it said yes, then no"
+            )
         used += 1
 
     def tell(done: int, found: Pair) -> None:
@@ -63,10 +74,18 @@ def search(
     found = smallest.shrink(start, lambda each: sides.shows(each, shows), progress=tell, **limits._asdict())
     parts = [sides.part(at, start[at], found.pair[at]) for at in (0, 1)]
     notes = [*pred.notes, *gold.notes, *sides.notes()]
-    if found.ended != "interrupted" and not shows.texts(parts[0].text, parts[1].text):
-        notes.append("the smallest pair does not show it any more: what was asked gives now this, now that")
+    ended = found.ended
+    if shows.asked and ended != "interrupted":
+        try:
+            if not all(shows.texts(parts[0].text, parts[1].text) for _ in range(AGAIN)):
+                ended = "wavers"
+                notes.append(
+                    f"{shows.asked} does not answer the same each time: of this pair it said yes, then no"
+                )
+        except KeyboardInterrupt:  # what was found is written all the same
+            ended = "interrupted"
     return Shrunk(
-        parts[0], parts[1], shows.said, found.tries + used, found.steps, found.ended, tuple(notes), policy
+        parts[0], parts[1], shows.said, found.tries + used, found.steps, ended, tuple(notes), policy
     )
 
 

@@ -6,10 +6,11 @@ import os
 import shlex
 import signal
 import subprocess
+import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 from planner_eval.base.errors import AbsentError, InputError, ParseError
 from planner_eval.base.named import NamedTuple
@@ -33,10 +34,12 @@ class Shows(NamedTuple):
     Args:
         texts: Whether two texts show it.
         said: What that is, in words.
+        asked: What may answer now this, now that of one pair, in words; nothing of what cannot.
     """
 
     texts: Texts
     said: str
+    asked: str = ""
 
 
 # ---------------------------------------------------------------- an edit's code
@@ -108,48 +111,76 @@ class Ran(NamedTuple):
     said: str
 
 
-def of_command(command: str, pred: Told, gold: Told, folder: Path, seconds: float) -> Shows:
+def of_command(command: str, pred: Told, gold: Told, seconds: float) -> Shows:
     """That a shell command ends with 0.
 
     Args:
         command: The command, in which ``{pred}`` and ``{gold}`` stand for the files.
         pred: The prediction as given.
         gold: The gold plan as given.
-        folder: Where the two files are written.
         seconds: How long it may run.
 
     Raises:
-        InputError: it names neither file.
+        InputError: it names neither file, or there is no folder for them.
         AbsentError: it does not end with 0 for the given pair.
     """
     if not any(place in command for place in PLACES):
         raise InputError(f"the command names neither {PLACES[0]} nor {PLACES[1]}: it would look at no pair")
 
+    parent = plain_folder()
+
     def ran(texts: tuple[str, str]) -> Ran:
         filled = command
-        for place, side, text in zip(PLACES, (pred, gold), texts, strict=True):
-            file = side.file(text)
-            path = folder / f"{place.strip('{}')}{file.suffix}"
-            path.write_bytes(file.text.encode("utf-8", "surrogatepass"))
-            filled = filled.replace(place, shlex.quote(str(path)))
-        return run(filled, folder, seconds)
+        # each run has a folder of its own: what a command does to it, the next one does not see
+        with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=parent, ignore_cleanup_errors=True) as folder:
+            for place, side, text in zip(PLACES, (pred, gold), texts, strict=True):
+                file = side.file(text)
+                suffix = file.suffix if _plain(file.suffix) else ".txt"
+                path = Path(folder, place.strip("{}") + suffix)
+                path.write_bytes(file.text.encode("utf-8", "surrogatepass"))
+                filled = filled.replace(place, str(path))
+            return run(filled, seconds)
 
     first = ran((pred.text, gold.text))
     if not first.fine:
         raise AbsentError(f"the command does not end with 0 for the pair as it is: {first.said}")
-    return Shows(lambda pred, gold: ran((pred, gold)).fine, f"the command ends with 0: {command}")
+    return Shows(
+        lambda pred, gold: ran((pred, gold)).fine, f"the command ends with 0: {command}", asked="the command"
+    )
 
 
-def run(command: str, folder: Path, seconds: float) -> Ran:
-    """Run a shell command, with all that it starts, for so many seconds at most.
+_PREFIX = "planeval-"
+
+
+def plain_folder() -> str:
+    """A folder for temporary files whose path means the same to a shell with quotes around it and without.
+
+    Raises:
+        InputError: there is none.
+    """
+    usual = os.path.abspath(tempfile.gettempdir())
+    for place in (usual, "/tmp", "/var/tmp", "/dev/shm"):
+        if _plain(place) and os.access(place, os.W_OK | os.X_OK):
+            return place
+    raise InputError(
+        f"the folder for temporary files is {usual!r}, a path that a shell does not take as it is; name one "
+        "of letters, digits, '-' and '_' with TMPDIR"
+    )
+
+
+def _plain(path: str) -> bool:
+    """Whether a shell takes a path as it is."""
+    return not path or shlex.quote(path) == path
+
+
+def run(command: str, seconds: float) -> Ran:
+    """Run a shell command for so many seconds at most, and end what it leaves running in its process group.
 
     Args:
         command: The command.
-        folder: Where what it says is kept, for it may be much.
         seconds: How long it may run.
     """
-    told = folder / "said"
-    with told.open("wb") as stream:
+    with tempfile.TemporaryFile() as stream:  # what it says may be much
         process = subprocess.Popen(
             command,
             shell=True,  # it is the user's own, as they would type it
@@ -163,20 +194,18 @@ def run(command: str, folder: Path, seconds: float) -> Ran:
         except subprocess.TimeoutExpired:
             return Ran(False, f"it did not end within {seconds:g} seconds")
         finally:
-            if process.returncode is None:
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+            with suppress(ProcessLookupError, PermissionError):  # nothing of it is left, as mostly
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        said = _tail(stream)
     ended = f"it ended with {code}" if code >= 0 else f"it was ended by signal {-code}"
-    said = _tail(told)
     return Ran(code == 0, f"{ended}: {said}" if said else ended)
 
 
-def _tail(file: Path) -> str:
+def _tail(stream: IO[bytes]) -> str:
     """The end of what a command said, on one line."""
-    with file.open("rb") as stream:
-        stream.seek(max(0, file.stat().st_size - _TOLD))
-        return one_line(stream.read(_TOLD).decode("utf-8", "replace").strip(), _TOLD)
+    stream.seek(max(0, stream.seek(0, os.SEEK_END) - _TOLD))
+    return one_line(stream.read(_TOLD).decode("utf-8", "replace").strip(), _TOLD)
 
 
 # ---------------------------------------------------------------- two variants

@@ -17,6 +17,7 @@ from planner_eval.dialects.read import parse, write
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.plans import read_plan
+from planner_eval.shrinking.pairs import bare
 
 SPARE = "plan"
 """The notation of what its own cannot say: every plan can be written in it."""
@@ -83,7 +84,7 @@ def told(held: PlanFile, record: Record, options: Mapping[str, Any], to: str | N
         side: What messages call it.
 
     Raises:
-        WriteError: `to` cannot say what it says.
+        InputError: `to` cannot say what it says.
     """
     source = record.source
     if isinstance(source, Plan):
@@ -120,7 +121,15 @@ def _notation(plan: Plan, to: str | None, side: str) -> tuple[str, tuple[str, ..
     """In which notation a plan is written, and what is to be said of that."""
     if to is not None:
         dialects.get(to)
-        write(plan, to)
+        for each in (plan, bare(plan)):  # the second is what is written: what was guessed is no part of it
+            try:
+                write(each, to)
+            except WriteError as error:
+                said = str(error).partition("\n")[0]
+                raise InputError(
+                    f"{side} cannot be written as {to}: {said}; name another notation with --to, such as "
+                    f"{SPARE}, or none, so that each side is written in its own"
+                ) from None
         return to, ()
     own = plan.dialect or SPARE
     try:

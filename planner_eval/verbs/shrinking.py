@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from planner_eval.base.errors import AbsentError, InputError
 from planner_eval.policy import DEFAULT_POLICY
@@ -80,12 +77,12 @@ def shrink(
 
     Returns:
         The smallest pair. Where ``ended`` is ``"smallest"``, no single step leaves a smaller one that shows
-        it.
+        it; where it is ``"wavers"``, asked again of this pair the answer was another.
 
     Raises:
-        AbsentError: the given pair does not show it.
-        InputError: a file cannot be used, it names several pairs, or there is no such code or benchmark.
-        WriteError: `to` cannot say what a plan says.
+        AbsentError: the given pair does not show it, or not each time.
+        InputError: a file cannot be used, it names several pairs, there is no such code or benchmark, or `to`
+            cannot say what a plan says.
 
     >>> found = shrink("a = f(#x='Rome', #y='1')\nb = g(#z=a)", "a = f(#x='Oslo', #y='1')\nb = g(#z=a)",
     ...                code="argument.value")
@@ -101,28 +98,44 @@ def shrink(
     refuse_reading(reading)
     if code is not None:
         refuse_code(code)
+    _refuse_limits(tries, deadline, try_deadline)
+    if shows is not None and not callable(shows):
+        raise InputError(f"shows is {shows!r}, expected a function of the two texts")
     chosen, asked = policy_of(policy), Asked(id, record, to)
-    with ExitStack() as stack:
-        if differs is not None:
-            if differs != DIFFERS:
-                raise InputError(f"differs is {differs!r}, expected {DIFFERS!r}")
-            ours, theirs, what = _scored(pred, gold, benchmark, figure, settings or {}, asked, reading)
+    if differs is not None:
+        if differs != DIFFERS:
+            raise InputError(f"differs is {differs!r}, expected {DIFFERS!r}")
+        ours, theirs, what = _scored(pred, gold, benchmark, figure, settings or {}, asked, reading)
+    else:
+        ours, theirs = _told(pred, gold, asked, reading)
+        if code is not None:
+            what = of_code(code, ours, theirs, chosen)
+        elif command is not None:
+            what = of_command(command, ours, theirs, try_deadline)
         else:
-            ours, theirs = _told(pred, gold, asked, reading)
-            if code is not None:
-                what = of_code(code, ours, theirs, chosen)
-            elif command is not None:
-                folder = Path(stack.enter_context(TemporaryDirectory(prefix="planeval-")))
-                what = of_command(command, ours, theirs, folder, try_deadline)
-            else:
-                assert shows is not None
-                if not shows(ours.text, theirs.text):
-                    raise AbsentError("the pair as it is does not show it")
-                what = Shows(shows, "what was asked for")
-        return search(ours, theirs, what, chosen, Limits(tries, deadline), progress)
+            assert shows is not None
+            if not shows(ours.text, theirs.text):
+                raise AbsentError("the pair as it is does not show it")
+            what = Shows(shows, "what was asked for", asked="the function")
+    return search(ours, theirs, what, chosen, Limits(tries, deadline), progress)
 
 
 _ASKED = ("code", "command", "shows", "differs")
+
+
+def _refuse_limits(tries: object, deadline: object, try_deadline: object) -> None:
+    """Refuse limits that are none.
+
+    Raises:
+        InputError: says which, and what was expected.
+    """
+    if isinstance(tries, bool) or not isinstance(tries, int) or tries < 1:
+        raise InputError(f"tries is {tries!r}, expected a whole number from 1 on")
+    for name, time in (("deadline", deadline), ("try_deadline", try_deadline)):
+        if time is None and name == "deadline":
+            continue
+        if isinstance(time, bool) or not isinstance(time, (int, float)) or not time > 0:  # nan is not
+            raise InputError(f"{name} is {time!r}, expected a number of seconds above 0")
 
 
 def _told(pred: Source, gold: Source, asked: Asked, reading: Reading) -> tuple[Told, Told]:

@@ -47,7 +47,8 @@ class Shrunk:
         shows: What both the given pair and this one show, in words.
         tries: How many pairs were tried.
         steps: How many of them were smaller and showed it.
-        ended: Why the search ended: ``"smallest"``, ``"tries"``, ``"deadline"`` or ``"interrupted"``.
+        ended: Why the search ended: ``"smallest"``, ``"tries"``, ``"deadline"`` or ``"interrupted"``; or
+            ``"wavers"`` where what was asked answered otherwise when it was asked of this pair again.
         notes: What the user should know.
         policy: How values compare in its diff.
     """
