@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
+from planner_eval.base.errors import InputError
 from planner_eval.catalogs.formats import as_catalog
 from planner_eval.datasets.coverage import ASPECTS, Link, Pair, Slot, Touched, possible, small_shapes
 from planner_eval.datasets.schema import ToMakeFile
@@ -132,6 +133,32 @@ def test_without_a_catalog_nobody_says_which_tools_there_are() -> None:
     ToMakeFile.check(made, "made")
 
 
+def test_words_are_no_plan_and_said() -> None:
+    found = pe.coverage([{"gold": "I will search flights first."}, {"gold": []}, {"gold": "f()"}])
+    assert (found.sets[0].plans, found.aspect("depths").touched) == (2, {0: 1, 1: 1})
+    (said,) = found.notes
+    assert (
+        "1 of 3 gold plans is words that call nothing, and counts as no plan; the first is record 1" in said
+    )
+
+
+@pytest.mark.parametrize("nothing", [None, 3, [], ()])
+def test_what_is_no_set_is_refused_in_words(nothing: object) -> None:
+    wanted = "the list is empty" if nothing in ([], ()) else "is no set of plans, expected the name of a file"
+    with pytest.raises(InputError, match=wanted):
+        pe.coverage(nothing)
+    if nothing is not None:
+        with pytest.raises(InputError, match=wanted):
+            pe.coverage(PLANS, against=nothing)
+
+
+def test_an_aspect_that_there_is_not_is_refused_in_words() -> None:
+    with pytest.raises(InputError, match="no aspect 'tool'; did you mean 'tools'"):
+        pe.coverage(PLANS).aspect("tool")
+    with pytest.raises(InputError, match="no aspect 'nope'; tools, parameters"):
+        pe.coverage(PLANS).aspect("nope")
+
+
 # ---------------------------------------------------------------- laws
 @examples(60)
 @given(st.lists(plans(5), max_size=4), st.integers(0, 10**6))
@@ -195,6 +222,26 @@ def test_plans_that_cannot_be_read_are_told(tmp_path: Path) -> None:
     assert (some.returncode, none.returncode) == (1, 3)
     assert "some.jsonl, line 1, record 1 (id a): " in some.stderr
     assert "2 records, 1 with a plan" in some.stdout
+    assert none.stdout == "none.jsonl: 1 record, 0 with a plan\n"
+    (tmp_path / "none.jsonl").write_text("")
+    empty = planeval("data", "coverage", str(tmp_path / "none.jsonl"))
+    assert (empty.returncode, empty.stdout) == (3, "none.jsonl: 0 records, 0 with a plan\n")
+    assert "none.jsonl is empty" in empty.stderr
+
+
+def test_a_plan_without_calls_is_none_and_no_blank(tmp_path: Path) -> None:
+    (tmp_path / "gold.jsonl").write_text('{"id": "a", "gold": []}\n')
+    done = planeval("data", "coverage", str(tmp_path / "gold.jsonl"))
+    assert done.returncode == 0
+    assert "\n  1 × none\n" in done.stdout
+    assert not [line for line in done.stdout.splitlines() if line.rstrip().endswith("×")]
+
+
+def test_what_is_to_be_made_is_json_whatever_it_is_named(tmp_path: Path) -> None:
+    gold, file = str(EXAMPLES / "gold.jsonl"), tmp_path / "make.json.gz"
+    done = planeval("data", "coverage", gold, "--to-make", str(file))
+    assert (done.returncode, file.exists()) == (2, False)
+    assert "is named as gz, and json is written" in done.stderr
 
 
 def test_the_same_bytes_whatever_the_hash_seed(monkeypatch: pytest.MonkeyPatch) -> None:

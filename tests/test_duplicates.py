@@ -70,7 +70,33 @@ def test_a_conversation_asks_what_its_user_says() -> None:
     ]
     assert question_text(talk) == "A\nB"
     assert question_text([{"from": "human", "content": "A"}]) == "A"
-    assert [question_text(odd) for odd in (None, " ", 5, [], [{"role": "user"}], ["a"])] == [None] * 6
+    assert question_text([{"from": "human", "value": "A"}]) == "A"
+    assert [question_text(odd) for odd in (None, " ", True, [], [{"role": "user"}], ["a"])] == [None] * 6
+
+
+def test_parts_and_numbers_are_questions() -> None:
+    parts = [
+        {"type": "text", "text": "A"},
+        {"type": "image_url", "image_url": {"url": "x"}},
+        {"type": "text", "text": "B"},
+    ]
+    talk = [{"role": "system", "content": parts[:1]}, {"role": "user", "content": parts}]
+    assert [question_text(one) for one in (talk, parts, 5, 2.5)] == ["A\nB", "A\nB", "5", "2.5"]
+    asked = [{"role": "user", "content": [{"type": "text", "text": "Weather in Bern"}]}]
+    found = pe.duplicates([{"messages": asked, "gold": f"f(#x='{at}')"} for at in range(2)])
+    assert (found.sets[0].questions, found.by) == (2, "template")
+    assert found.groups[0].question == "weather in <name>"
+
+
+def test_numbers_are_the_field_of_the_question_only_where_words_are_not() -> None:
+    def asked(query: str | None = None, **fields: Any) -> tuple[int, str]:
+        found = pe.duplicates([{"id": "a", "gold": "f()", **fields}], query=query)
+        return found.sets[0].questions, found.notes[0]
+
+    assert asked(question=7) == (1, 'question: field "question" of plans')
+    assert asked(question=7, prompt="Why?") == (1, 'question: field "prompt" of plans')
+    assert asked(task=7)[0] == 0  # a task may be known by its number
+    assert asked("task", task=7) == (1, 'question: field "task" of plans')
 
 
 # ---------------------------------------------------------------- plans
@@ -149,6 +175,46 @@ def test_wrong_names_are_refused_in_words() -> None:
         list(pe.duplicates([{"id": "a", "output": "f()", "group": 1}]).clustered())
 
 
+@pytest.mark.parametrize("nothing", [None, 3, True, b"x", [], ()])
+def test_what_is_no_set_is_refused_in_words(nothing: Any) -> None:
+    wanted = "the list is empty" if nothing in ([], ()) else "is no set of plans, expected the name of a file"
+    for given in ((nothing,), ([{"gold": "f()"}], nothing)):
+        if given[-1] is not None or len(given) == 1:
+            with pytest.raises(InputError, match=wanted):
+                pe.duplicates(*given)
+
+
+def test_names_that_are_no_texts_are_refused_in_words() -> None:
+    for what in ("by", "query", "across"):
+        with pytest.raises(InputError, match=f"{what} is 3, expected a name"):
+            pe.duplicates([{"gold": "f()"}], **{what: 3})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="--query 'gold': the plans of plans are read from that field"):
+        pe.duplicates([{"id": "a", "gold": "f()"}], query="gold")
+
+
+def test_the_way_that_was_taken_is_said_where_none_was_named() -> None:
+    plain = [{"id": "a", "gold": "f()"}]
+    asked = [{"id": "a", "query": "Why?", "gold": "f()"}]
+    assert pe.duplicates(plain).notes == (
+        "alike by plan (plan, up to values): no record of plans asks anything",
+    )
+    assert pe.duplicates(asked).notes[1:] == (
+        "alike by template (question and plan, up to values): no other way is named",
+    )
+    assert pe.duplicates(asked, by="plan").notes[1:] == ()
+
+
+def test_words_are_no_plan_and_alike_to_none() -> None:
+    golds: list[Any] = [*["I will search flights first."] * 2, "It is sunny.", [], "[]", "f(#x='1')"]
+    found = pe.duplicates([{"id": str(at), "gold": gold} for at, gold in enumerate(golds)], by="plan")
+    assert (found.sets[0].plans, found.sets[0].unread) == (3, 0)
+    assert found.clusters == (1, 2, 3, 4, 4, 5)
+    assert [(one.records, one.tools) for one in found.groups] == [(("3", "4"), ())]
+    (said,) = found.notes
+    assert said.startswith("plans: 3 of 6 gold plans are words that call nothing, and count as no plan; ")
+    assert said.endswith("; --text-field names another field")
+
+
 def test_a_closer_way_is_never_alike_where_a_wider_one_is_not() -> None:
     wider = {
         "same": ("template", "words", "values"),
@@ -182,6 +248,48 @@ def test_clusters_feed_score(tmp_path: Path) -> None:
     alone = json.loads(planeval("score", pred, gold, "--format", "json").stdout)
     wide, narrow = (one["figures"]["exact"]["interval"] for one in (json.loads(scored.stdout), alone))
     assert wide["low"] < narrow["low"] < narrow["high"] < wide["high"]
+
+
+@pytest.mark.parametrize(("key", "plan"), [("id", "gold"), ("qid", "calls")])
+def test_broken_lines_keep_their_ids_and_the_pairs_that_score_counts(
+    key: str, plan: str, tmp_path: Path
+) -> None:
+    calls = [{"name": "f", "arguments": {"x": 1}}]
+    rows = [json.dumps({key: at, "question": f"x {at}", plan: calls}) for at in ("a", "c")]
+    broken = [f'{{"{key}":"b", broken', "[1,2]", "17", "}{", "{}", "null"]
+    gold, grouped, pred = (tmp_path / f"{name}.jsonl" for name in ("gold", "grouped", "pred"))
+    gold.write_text("\n".join([rows[0], *broken, rows[1]]) + "\n")
+    pred.write_text("".join(json.dumps({key: at, "output": calls}) + "\n" for at in "abc"))
+    done = planeval("data", "duplicates", str(gold), "--clusters", str(grouped))
+    lines = [json.loads(line) for line in grouped.read_text().splitlines()]
+    assert lines[1] == {key: "b", "group": 2}
+    assert lines[2:5] == [{plan: [1, 2], "group": 3}, {plan: 17, "group": 4}, {"group": 5}]
+    assert lines[5:7] == [{"group": 6}, {"group": 7}]
+    assert "2 lines are no records and stand in" in done.stderr
+    assert "the first: " in done.stderr
+    argv = ("--id-field", key, "--gold-text-field", plan, "--format", "json")
+    ours = planeval("score", str(pred), str(grouped), "--cluster", "group", *argv)
+    theirs = planeval("score", str(pred), str(gold), *argv)
+    counts = [json.loads(one.stdout)["states"] for one in (ours, theirs)]
+    assert counts[0] == counts[1]
+    assert counts[0]["same"] == 2
+
+
+@pytest.mark.parametrize("name", ["out.jsonl.gz", "out.csv", "out.zst"])
+def test_clusters_are_json_lines_whatever_they_are_named(name: str, tmp_path: Path) -> None:
+    file = tmp_path / name
+    done = planeval("data", "duplicates", str(EXAMPLES / "gold.jsonl"), "--clusters", str(file))
+    assert (done.returncode, file.exists(), done.stdout) == (2, False, "")
+    assert f"is named as {name.rpartition('.')[2]}, and jsonl or json is written" in done.stderr
+
+
+def test_a_file_of_nothing_has_no_record(tmp_path: Path) -> None:
+    file = tmp_path / "gold.jsonl"
+    for text in ("", "\n \n"):
+        file.write_text(text)
+        done = planeval("data", "duplicates", str(file))
+        assert (done.returncode, done.stdout.partition(",")[0]) == (3, "gold.jsonl: 0 records")
+        assert f"{file} is empty: there is no record in it" in done.stderr
 
 
 def test_clusters_of_a_data_set_are_gold_records(tmp_path: Path) -> None:

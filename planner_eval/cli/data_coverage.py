@@ -38,7 +38,7 @@ _WIDE = 100
 @click.option(
     "--to-make",
     metavar="FILE",
-    type=Target(),
+    type=Target(forms=("json",)),
     help="Write what no plan touches to FILE, as JSON for whoever makes plans.",
 )
 @reading
@@ -74,6 +74,8 @@ def command(
     if to_make is not None:
         emit(json.dumps(found.to_make(), ensure_ascii=False, indent=1), to_make, plain=True)
     emit(_json(found) if form == "json" else _shown(found, form, examples), output)
+    for doubt in found.notes:
+        note(doubt)
     for one in found.sets:
         for reason in one.reasons:
             note(reason)
@@ -117,13 +119,14 @@ def _shown(found: Coverage, form: str, examples: int) -> str:
         f"{_told(one.name, form)}: {counted(one.records, 'record')}, {one.plans:,} with a plan"
         for one in found.sets
     ]
+    if not any(one.plans for one in found.sets):
+        return "\n".join(heads)
     blocks = ["\n".join(heads), table([_row(one, found) for one in found.aspects], form, width=_WIDE)]
     number = len(found.aspect("skeletons").touched)
     of = f"of {found.commonest:,} of {found.sets[0].plans:,} plans"
     head = f"skeletons: {number:,}; the {min(number, 10)} commonest are {of}"
-    blocks.append(
-        "\n".join([head, *(f"  {one.plans:,} × {_told(one.tools, form)}" for one in found.skeletons)])
-    )
+    common = (f"  {one.plans:,} × {_told(one.tools, form) or 'none'}" for one in found.skeletons)
+    blocks.append("\n".join([head, *common]))
     for one in found.aspects:
         if one.never:
             blocks.append("\n".join(_listed(f"{one.name} never touched", one.never, examples, form)))
@@ -147,13 +150,13 @@ def _commonest(one: Aspect) -> str | None:
     if one.name == "skeletons" or not one.touched:
         return None
     thing, count = next(iter(one.touched.items()))
-    return f"{count:,} × {one_line(str(thing), _WIDE)}"
+    return f"{count:,} × {one_line(str(thing), _WIDE) or 'none'}"
 
 
 def _listed(head: str, things: Iterable[Any], most: int, form: str) -> Iterator[str]:
     every = list(things)
     yield f"{head}: {len(every):,}"
-    yield from (f"  {_told(str(thing), form)}" for thing in every[:most])
+    yield from (f"  {_told(str(thing), form) or 'none'}" for thing in every[:most])
     if most and len(every) > most:
         yield f"  … and {len(every) - most:,} more"
 

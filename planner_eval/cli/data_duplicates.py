@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from planner_eval.cli.terminal import counted as counter
 
 if TYPE_CHECKING:
     from planner_eval.datasets.duplicates import Alike
+    from planner_eval.records.record import Record
     from planner_eval.verbs.duplicates import AlikeRecords, Counted, Duplicates
 
 WAYS = ("same", "template", "words", "query", "values", "plan")
@@ -48,7 +49,7 @@ _WIDE = 100
 @click.option(
     "--clusters",
     metavar="FILE",
-    type=Target(),
+    type=Target(forms=("jsonl", "json")),
     help="Write the records to FILE, as JSON lines, with a field for score --cluster group.",
 )
 @reading
@@ -90,6 +91,8 @@ def command(
     emit(_json(found) if form == "json" else _shown(found, form), output)
     for said in found.notes:
         note(said)
+    if clusters is not None:
+        _say_lost(found.lost, clusters)
     for one in found.sets:
         _say_unread(one)
     if found.unproved:
@@ -98,6 +101,15 @@ def command(
         note(f"no record has what is compared: {found.chosen.meaning}")
         return 3
     return int(bool(found.chosen.records) or any(one.unread for one in found.sets))
+
+
+def _say_lost(lost: Sequence[Record], clusters: str) -> None:
+    if lost:
+        each = "is no record and stands" if len(lost) == 1 else "are no records and stand"
+        note(
+            f"{counted(len(lost), 'line')} {each} in {clusters} without the text, under the id where that is "
+            f"known; the first: {lost[0].where}"
+        )
 
 
 def _say_unread(one: Counted) -> None:

@@ -26,13 +26,15 @@ class Target(click.ParamType):  # type: ignore[type-arg]  # click takes none bef
     Args:
         folder: Whether it may be a directory.
         unless: An option with which the file is only read.
+        forms: The suffixes of what is written, where a file named as anything else is refused.
     """
 
     name = "file"
 
-    def __init__(self, *, folder: bool = False, unless: str = "") -> None:
+    def __init__(self, *, folder: bool = False, unless: str = "", forms: Collection[str] = ()) -> None:
         self.folder = folder
         self.unless = unless
+        self.forms = forms
 
 
 def refuse_targets(context: click.Context) -> None:
@@ -58,6 +60,10 @@ def refuse_targets(context: click.Context) -> None:
                 raise InputError(f"{flag}: {file} is {what} by this command too ({name}): name another file")
         if os.path.basename(file) in SETTINGS and os.path.exists(file):
             raise InputError(f"{flag}: {file} holds the settings of the project: name another file")
+        named = of_suffix(file, NAMED) if target.forms and not of_suffix(file, target.forms) else None
+        if named is not None:
+            written = " or ".join(target.forms)
+            raise InputError(f"{flag}: {file} is named as {named}, and {written} is written")
 
 
 def form_of(file: str | None, forms: Collection[str], context: click.Context) -> str | None:

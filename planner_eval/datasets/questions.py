@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from planner_eval.dialects.talks import texts_of
+
 TEXT, DATE, NUMBER, NAME = "<text>", "<date>", "<number>", "<name>"
 
 _MONTH = (
@@ -105,7 +107,7 @@ def question_words(text: str) -> str:
 
 
 def question_text(value: Any) -> str | None:
-    """The words of the user in a field of a record: a text, or the messages of a conversation.
+    """The words of the user in a field of a record: a text, a number, parts, or messages of a conversation.
 
     Args:
         value: What stands in the field.
@@ -115,15 +117,19 @@ def question_text(value: Any) -> str | None:
 
     >>> question_text([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes?"}])
     'Hi'
+    >>> question_text([{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]), question_text(5)
+    ('Hi', '5')
     """
     if isinstance(value, str):
         return value if value.strip() else None
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return str(value)
     if not isinstance(value, list):
         return None
-    said = [
-        one["content"]
-        for one in value
-        if isinstance(one, dict) and one.get("role", one.get("from")) in ("user", "human")
-        if isinstance(one.get("content"), str)
-    ]
+    turns = [one for one in value if isinstance(one, dict)]
+    if any("role" in one or "from" in one for one in turns):
+        heard = [one for one in turns if one.get("role", one.get("from")) in ("user", "human")]
+        said = ["\n".join(texts_of(one.get("content", one.get("value")))) for one in heard]
+    else:
+        said = [*texts_of(turns)]
     return "\n".join(said) if any(map(str.strip, said)) else None

@@ -171,7 +171,7 @@ class Walk:
         turn = self.turns[-1]
         turn.state = turn.state or state
         turn.items.append(_listed(message))
-        turn.words += _texts(content)
+        turn.words += texts_of(content)
 
 
 # ---------------------------------------------------------------- what a message holds
@@ -218,7 +218,7 @@ def _part_state(content: Any) -> State | None:
     return None
 
 
-def _texts(content: Any) -> Iterator[str]:
+def texts_of(content: Any) -> Iterator[str]:
     """The words of a message's content: a text, or parts that are texts and no thoughts."""
     if isinstance(content, str):
         yield content

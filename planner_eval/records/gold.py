@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
 from typing import Any
 
 from planner_eval.base.errors import InputError
@@ -84,30 +83,44 @@ def words_for_gold(source: Any, plan: Plan) -> str | None:
     return f"{shown(source.strip())} holds no call: a gold plan without calls is written []"
 
 
-def words_for_plans(file: PlanFile) -> Iterator[str]:
+def are_words(record: Record) -> bool:
+    """Whether words that call nothing stand where a record's gold plan was wanted.
+
+    Args:
+        record: The record, whose plan need not be read for this.
+
+    >>> are_words(Record("g.jsonl", 0, None, "It is sunny.")), are_words(Record("g.jsonl", 0, None, "[]"))
+    (True, False)
+    """
+    text = record.source
+    if not isinstance(text, str) or record.dialect is not None or text.lstrip()[:1] in ("", *STARTS):
+        return False
+    from planner_eval.dialects.detect import may_call
+
+    return not may_call(text)
+
+
+def words_for_plans(
+    file: PlanFile, counts: str = "as a plan without calls", option: str = "--gold-text-field"
+) -> Iterator[str]:
     """How many gold plans of a file are words that call nothing, in words; nothing where none is.
 
     Args:
         file: The file.
+        counts: As what they count.
+        option: The option that names the field of the plans.
     """
     records = file.records.words() if is_stored(file.records) else file.records
-    texts = (one for one in records if isinstance(one.source, str) and one.dialect is None)
-    texts = (one for one in texts if one.source.lstrip()[:1] not in ("", *STARTS))
-    met = next(texts, None)
-    if met is None:
-        return
-    from planner_eval.dialects.detect import may_call
-
-    found = (one for one in chain((met,), texts) if not may_call(one.source))
+    found = (one for one in records if are_words(one))
     first = next(found, None)
     if first is not None:
         count = 1 + sum(1 for _ in found)
         verbs = ("is", "counts") if count == 1 else ("are", "count")
         where = first.where.removeprefix(f"{first.file}, ")
-        named = "; --gold-text-field names another field" if file.content else ""
+        named = f"; {option} names another field" if file.content else ""
         yield (
             f"{file.name}: {count:,} of {len(file.records):,} gold plans {verbs[0]} words that call "
-            f"nothing, and {verbs[1]} as a plan without calls; the first is {where}, "
+            f"nothing, and {verbs[1]} {counts}; the first is {where}, "
             f"{shown(first.source.strip())}{named}"
         )
 

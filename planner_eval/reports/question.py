@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from planner_eval.base.errors import InputError
@@ -15,6 +15,9 @@ QUESTIONS = (
     "task", "conversations", "conversation", "messages", "dialogue", "dialog",
 )  # fmt: skip
 """Fields that hold what was asked, the likeliest first."""
+
+SURE = ("question", "query")
+"""Those of which a number is one too: a request or a task may be known by its number."""
 
 
 def question_field(wanted: str | None, *files: PlanFile) -> tuple[str | None, list[str]]:
@@ -31,10 +34,12 @@ def question_field(wanted: str | None, *files: PlanFile) -> tuple[str | None, li
         return None, []
     for file in files:
         seen = [record.fields for record in islice(file.records, HEAD)]
-        names = (wanted,) if wanted is not None else QUESTIONS
-        for name in names:
-            if any(_asks(fields.get(name)) for fields in seen):
-                return name, [f'question: field "{name}" of {file.name}']
+        words, numbers = (QUESTIONS, SURE) if wanted is None else ((wanted,), (wanted,))
+        asking = (name for name in words if any(_asks(fields.get(name)) for fields in seen))
+        counting = (name for name in numbers if any(_is_number(fields.get(name)) for fields in seen))
+        name = next(chain(asking, counting), None)
+        if name is not None:
+            return name, [f'question: field "{name}" of {file.name}']
     if wanted is not None:
         known = dict.fromkeys(
             key for file in files for one in islice(file.records, HEAD) for key in one.fields
@@ -50,3 +55,7 @@ def _asks(value: Any) -> bool:
     if isinstance(value, str):
         return bool(value.strip())
     return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -6,7 +6,9 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from planner_eval.base.errors import InputError
 from planner_eval.base.named import NamedTuple
+from planner_eval.base.text import did_you_mean
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.datasets.coverage import Aspect, Thing, Touched, aspects
 from planner_eval.datasets.sources import Source, short_names
@@ -14,7 +16,7 @@ from planner_eval.dialects.sources import Which
 from planner_eval.plan.digest import Classes
 from planner_eval.verbs.catalogs import read_catalog
 from planner_eval.verbs.evaluating import Progress
-from planner_eval.verbs.sets import items_of, set_of
+from planner_eval.verbs.sets import doubts_of, items_of, set_of
 
 SCHEMA = "planeval.to-make/1"
 
@@ -66,6 +68,7 @@ class Coverage:
         skeletons: The commonest skeletons, the commonest first.
         commonest: How many plans the ten commonest skeletons are of.
         unproved: Plans that were taken for equal to another though the search for the proof took too long.
+        notes: What may not be what was meant, in words.
     """
 
     sets: tuple[Covering, ...]
@@ -74,10 +77,20 @@ class Coverage:
     skeletons: tuple[Skeleton, ...]
     commonest: int
     unproved: int
+    notes: tuple[str, ...] = ()
 
     def aspect(self, name: str) -> Aspect:
-        """One aspect by its name."""
-        return next(one for one in self.aspects if one.name == name)
+        """One aspect by its name.
+
+        Raises:
+            InputError: there is none of that name.
+        """
+        found = {one.name: one for one in self.aspects}
+        if name not in found:
+            raise InputError(
+                f"there is no aspect {name!r}; {did_you_mean(str(name), found, ', '.join(found))}"
+            )
+        return found[name]
 
     def to_make(self) -> dict[str, Any]:
         """What no plan touches, as data for whoever makes plans; ``planeval schema to-make`` describes it.
@@ -126,7 +139,7 @@ def coverage(
         progress: Is told after each record how many are done, and of how many.
 
     Raises:
-        InputError: a set or the catalog cannot be read.
+        InputError: a set or the catalog cannot be read, or a set is an empty list or none.
 
     >>> tools = [{"name": name, "parameters": {}} for name in ("f", "g", "h")]
     >>> found = coverage(["a = f()\nb = g(#y=a)", "f()"], tools)
@@ -135,7 +148,7 @@ def coverage(
     """
     fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": folder}
     tools = catalog if catalog is None or isinstance(catalog, Catalog) else read_catalog(catalog)
-    sources = [set_of(each, fields) for each in (data, against) if each is not None]
+    sources = [set_of(each, fields) for each in (data, *(() if against is None else (against,)))]
     titles = short_names([source.name for source in sources])
     classes = Classes(literals=False)
     touched = [Touched(tools, classes) for _ in sources]
@@ -153,6 +166,7 @@ def coverage(
         tuple(Skeleton(count, first.shown[str(name)]) for name, count in ranked[:examples]),
         sum(count for _, count in ranked[:COMMONEST]),
         classes.unproved,
+        tuple(doubt for source in sources for doubt in doubts_of(source)),
     )
 
 

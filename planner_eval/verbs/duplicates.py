@@ -29,7 +29,15 @@ from planner_eval.plan.model import Plan
 from planner_eval.records.fields import KNOWN
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.verbs.evaluating import Progress
-from planner_eval.verbs.sets import Questions, fields_of, items_of, refuse_unknown_field, set_of
+from planner_eval.verbs.sets import (
+    Questions,
+    doubts_of,
+    fields_of,
+    items_of,
+    refuse_no_name,
+    refuse_unknown_field,
+    set_of,
+)
 
 CLUSTER = "group"
 """The field that says in which cluster a record lies."""
@@ -83,7 +91,8 @@ class Duplicates:
         clusters: For each record of the first set the number of its cluster, counted from 1.
         compared: How many records of the first set have what is compared in that way.
         unproved: Plans that were taken for equal to another though the search for the proof took too long.
-        notes: Where the questions were found, in words.
+        notes: Where the questions were found, which way was taken where none was named, and what may not be
+            what was meant, in words.
     """
 
     sets: tuple[Counted, ...]
@@ -101,8 +110,17 @@ class Duplicates:
         """How many are alike in the way of `by`."""
         return next(one for one in self.ways if one.way == self.by)
 
+    @property
+    def lost(self) -> tuple[Record, ...]:
+        """The records of the first set that are no JSON: nothing of them is known but their ids."""
+        if self.source.dataset is not None:
+            return ()
+        return tuple(record for record in self.source.records if _is_lost(record))
+
     def clustered(self) -> Iterator[dict[str, Any]]:
         """The records of the first set as gold records with one more field, ``group``.
+
+        Those of :attr:`lost` are written without a plan, under their ids where they are known.
 
         Raises:
             InputError: a record has a field of that name already.
@@ -156,8 +174,8 @@ def duplicates(
         progress: Is told after each record how many are done, and of how many.
 
     Raises:
-        InputError: a set cannot be read, no record has a field that is named, or `by` compares questions and
-            no record asks one.
+        InputError: a set cannot be read, is an empty list or none, no record has a field that is named, or
+            `by` compares questions and no record asks one.
 
     >>> ask = "A flight from {} to {}, please"
     >>> data = [
@@ -168,12 +186,13 @@ def duplicates(
     >>> found.by, found.groups[0].records, found.clusters
     ('template', ('Oslo', 'Bergen', 'Paris'), (1, 1, 1, 2))
     """
+    refuse_no_name(by=by, query=query, across=across)
     if by is not None and by not in WAYS:
         raise InputError(f"there is no way {by!r} to be alike; {did_you_mean(by, WAYS, ', '.join(WAYS))}")
     if across is not None and b is not None:
         raise InputError("groups are counted across a field of one set: leave the other set out")
     fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": folder}
-    sources = [set_of(each, fields) for each in (a, b) if each is not None]
+    sources = [set_of(each, fields) for each in (a, *(() if b is None else (b,)))]
     titles = short_names([source.name for source in sources])
     asked = [Questions(source, query) for source in sources]
     keys = Keys()
@@ -182,7 +201,7 @@ def duplicates(
         for source, questions in zip(sources, asked, strict=True)
     ]
     sides = [one.side for one in read]
-    way = _way(by, sides, sources)
+    way, chosen = _way(by, sides, sources)
     other = sides[1] if len(sides) > 1 else None
     found = groups(sides[0], way, other)
     ways = alike(sides[0], across=across is not None) if other is None else shared(sides[0], other)
@@ -202,7 +221,11 @@ def duplicates(
         tuple(clusters(sides[0], way)),
         sides[0].count(way),
         keys.unproved,
-        tuple(note for questions in asked for note in questions.notes),
+        (
+            *(note for questions in asked for note in questions.notes),
+            *chosen,
+            *(doubt for source in sources for doubt in doubts_of(source)),
+        ),
         sources[0],
     )
 
@@ -258,15 +281,19 @@ SHOWN_FIELDS = 50
 """Fields that are known where one is asked for that there is not."""
 
 
-def _way(by: str | None, sides: Iterable[Side], sources: Iterable[Source]) -> str:
-    """The way that the user names, else the closest that these sets allow."""
+def _way(by: str | None, sides: Iterable[Side], sources: Iterable[Source]) -> tuple[str, tuple[str, ...]]:
+    """The way that the user names, else the closest that these sets allow, and then why, in words."""
     silent = [source.name for side, source in zip(sides, sources, strict=True) if not side.count("words")]
     if by in ASKED and silent:
         raise InputError(
             f"no record of {' and '.join(silent)} holds a question, which {by!r} compares: name its field "
             "with --query, or compare plans alone (--by plan)"
         )
-    return by or ("plan" if silent else "template")
+    if by is not None:
+        return by, ()
+    way = "plan" if silent else "template"
+    why = f"no record of {' or '.join(silent)} asks anything" if silent else "no other way is named"
+    return way, (f"alike by {way} ({WAYS[way]}): {why}",)
 
 
 def _names(source: Source, positions: Iterable[int]) -> tuple[str | int, ...]:
@@ -293,9 +320,27 @@ def _of_sample(record: Record, plan: Plan | None) -> dict[str, Any]:
 
 def _of_record(record: Record, file: PlanFile | None) -> dict[str, Any]:
     """A record as it stood in its file; one that was no object there with its plan under ``gold``."""
+    field, content = (file.id_field, file.content) if file is not None else (None, None)
     held: dict[str, Any] = dict(record.fields) if file is not None and file.many else {}
-    if not held:
-        plan = record.source
-        held["gold"] = to_data(plan) if isinstance(plan, Plan) else plan
-    named = record.id is None or (file is not None and file.id_field is not None)
-    return held if named else {"id": record.id, **held}
+    if held:
+        return held if record.id is None or field is not None else {"id": record.id, **held}
+    if record.id is not None:
+        _put(held, field or "id", record.id)
+    if content is not None and record.source is None:  # null would say in some fields that nothing is called
+        return held
+    plan = record.source
+    _put(held, content or "gold", to_data(plan) if isinstance(plan, Plan) else plan)
+    return held
+
+
+def _is_lost(record: Record) -> bool:
+    error = record.error
+    return error is not None and error.code != "parse.empty" and record.source is None and not record.fields
+
+
+def _put(held: dict[str, Any], field: str, value: Any) -> None:
+    """Write a value into a field, or at the end of a way into a record, as they are read."""
+    *way, last = field.split(".")
+    for step in way:
+        held = held.setdefault(step, {})
+    held[last] = value

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.named import NamedTuple
-from planner_eval.base.text import did_you_mean
+from planner_eval.base.text import did_you_mean, shortened
 from planner_eval.datasets.questions import question_text
 from planner_eval.datasets.sources import Source, open_sources
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import Record
+from planner_eval.records.gold import are_words, words_for_plans
 from planner_eval.reports.question import question_field
 from planner_eval.verbs.evaluating import Progress
-from planner_eval.verbs.reading import read
+from planner_eval.verbs.reading import is_empty, no_records, read
 
 
 class SetItem(NamedTuple):
@@ -26,7 +28,7 @@ class SetItem(NamedTuple):
         name: Its id, else its place counted from 1.
         where: Its place for a message.
         plan: Its plan; None where it has none that can be read.
-        error: Why it cannot be read; None with no plan means that the right answer is free text.
+        error: Why it cannot be read; None with no plan means that words stand there, which call nothing.
     """
 
     record: Record
@@ -45,16 +47,38 @@ def set_of(given: Any, fields: Mapping[str, Any]) -> Source:
         fields: ``id_field``, ``text_field``, ``turn``, ``cache`` and ``folder``, as it takes them.
 
     Raises:
-        InputError: there is no such file or data set, it cannot be read, or the name stands for several.
+        InputError: there is no such file or data set, it cannot be read, the name stands for several, or what
+            was given is none of these or an empty list.
     """
     if isinstance(given, Source):
-        return given
+        return _of_records(given)
+    if given is None or isinstance(given, (bool, int, float, bytes)):
+        raise InputError(
+            f"{shortened(repr(given), 40)} is no set of plans, expected the name of a file or of a data set, "
+            "or records"
+        )
+    if is_empty(given):
+        raise InputError(
+            "there are no records: the list is empty; a plan without calls is the text '[]', and a list of "
+            "one [[]]"
+        )
     if isinstance(given, (str, os.PathLike)):
         found = open_sources([os.fspath(given)], **fields)
         refuse_several(os.fspath(given), found)
-        return found[0]
+        return _of_records(found[0])
     file = read(given, role="alone", **fields)
     return Source(file.name, file.name, file.many, file)
+
+
+def _of_records(source: Source) -> Source:
+    """A file that holds nothing is a set of no records; elsewhere it is a plan that was not written."""
+    file = source.file
+    if file is None or file.many or len(file.records) != 1:
+        return source
+    only = file.records[0]
+    if only.error is not None or not isinstance(only.source, str) or only.source.strip():
+        return source
+    return replace(source, many=True, file=no_records("alone")._replace(name=file.name))
 
 
 def refuse_several(name: str, found: list[Source]) -> None:
@@ -76,11 +100,38 @@ def items_of(source: Source, dialect: str | None, progress: Progress | None = No
         progress: Is told after each record how many are done, and of how many.
     """
     reader, total = source.reader(dialect), len(source)
+    own = source.file is not None and not source.file.published
     for done, record in enumerate(source.records, 1):
         found = reader.read(record)
-        yield SetItem(record, found.record, found.where, found.plan, found.error)
+        plan = found.plan
+        if own and plan is not None and not plan.calls and are_words(record):
+            plan = None
+        yield SetItem(record, found.record, found.where, plan, found.error)
         if progress is not None:
             progress(done, total)
+
+
+def doubts_of(source: Source) -> Iterator[str]:
+    """What the user should know of a set: that it is empty, or that words stand for plans.
+
+    Args:
+        source: The set.
+    """
+    if not len(source):
+        yield f"{source.name} is empty: there is no record in it"
+    if source.file is not None and not source.file.published:
+        yield from words_for_plans(source.file, "as no plan", "--text-field")
+
+
+def refuse_no_name(**given: Any) -> None:
+    """Refuse what should be a name and is no text.
+
+    Raises:
+        InputError: names the first that is none.
+    """
+    for what, name in given.items():
+        if name is not None and not isinstance(name, str):
+            raise InputError(f"{what} is {shortened(repr(name), 40)}, expected a name, or None")
 
 
 class Questions:
@@ -91,12 +142,17 @@ class Questions:
         field: The field that holds the question; recognised when None.
 
     Raises:
-        InputError: no record has the field.
+        InputError: no record has the field, or it holds the plan.
     """
 
     def __init__(self, source: Source, field: str | None) -> None:
         self._field, self.notes = None, [f"question: that of each sample of {source.name}"]
         if source.file is not None:
+            if field is not None and field == source.file.content:
+                raise InputError(
+                    f"--query {field!r}: the plans of {source.name} are read from that field: name the field "
+                    "of the question, or that of the plans with --text-field"
+                )
             self._field, self.notes = question_field(field, source.file)
 
     def of(self, record: Record) -> str | None:
