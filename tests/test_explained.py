@@ -71,8 +71,8 @@ def test_calls_that_the_hand_names_exist(pair: dict[str, Any]) -> None:
     assert [(side, n) for side, n in said if side in calls and not 1 <= n <= calls[side]] == []
 
 
-# Names for positions are told last, for they change nothing that is meant; the hand of this pair, written before,
-# counts them as the first mistake.
+# Names for positions are told last, for they change nothing that is meant; the hand of this pair, written
+# before, counts them as the first mistake.
 FORM_FIRST = {"taskbench-06": {"pred": 2}}
 
 
