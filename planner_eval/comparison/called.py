@@ -40,6 +40,7 @@ class CallEdits:
         notes = (note for note in self.pred.diagnostics if note.code == "value.computed")
         self.computed = {(note.call, note.argument) for note in notes}
         self.given: dict[tuple[int, int], dict[str, list[Value]]] = {}
+        self.lost = [at for at in range(len(self.gold.calls)) if pairing.to_pred[at] < 0]
         self.made: dict[int | None, int] | None = None
         self.held: dict[tuple[Any, Any, Any], list[int]] = {}
 
@@ -67,7 +68,7 @@ class CallEdits:
             tools = f"{', '.join(most)} and {last}"
         if len(calls) > 1:
             said = f"{here} stands for gold's {tools} (gold's {calls_numbers(calls)})"
-        elif many := in_one(self.pairing, pred, gold) if code == "call.replaced" else None:
+        elif many := in_one(self.pairing, pred, gold, self.lost) if code == "call.replaced" else None:
             calls, tool = [*many.parts], self.gold.calls[many.parts[0]].tool
             whose = "gold's "
             held = f"{here} holds in {many.name!r} what gold asks with {tool} ({calls_numbers(calls, whose)})"

@@ -19,6 +19,10 @@ GATHERED = 5
 """So many calls at most are told to be made in one."""
 
 
+IN_ONE = 100
+"""Of more missing calls it is not asked which of them a call of another tool holds in a list."""
+
+
 class Listed(NamedTuple):
     """Calls that ask one by one what a call of the other plan asks in a list, or in several.
 
@@ -296,7 +300,7 @@ class Collected(NamedTuple):
     parts: tuple[int, ...]
 
 
-def in_one(pairing: Pairing, pred: int, gold: int) -> Collected | None:
+def in_one(pairing: Pairing, pred: int, gold: int, lost: Sequence[int]) -> Collected | None:
     """The calls, two or more, that differ by what another has as items of a list; None for none.
 
     The tool of the call is none of gold's, it has all other arguments of theirs with equal values, at least
@@ -307,12 +311,15 @@ def in_one(pairing: Pairing, pred: int, gold: int) -> Collected | None:
         pairing: The pairing.
         pred: A call of pred.
         gold: Its partner.
+        lost: The calls of gold that are missing; of more than a hundred nothing is told.
     """
     ours, theirs = pairing.pred, pairing.gold
-    if ours.tools[pred] in theirs.tools:
+    if not 0 < len(lost) <= IN_ONE or ours.tools[pred] in theirs.tools:
         return None
-    held, alone = ours.arguments(pred), _alone(theirs.tools, pairing.to_pred)
-    alone.setdefault(theirs.tools[gold], []).append(gold)
+    held = ours.arguments(pred)
+    alone: dict[Any, list[int]] = {}
+    for at in (*lost, gold):
+        alone.setdefault(theirs.tools[at], []).append(at)
     for name, (_, taken, value) in held.items():
         if type(name) is not str or type(value) is not list or taken or len(value) < 2:
             continue
