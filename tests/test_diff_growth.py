@@ -99,7 +99,7 @@ def test_time_grows_with_the_size(name: str) -> None:
 def test_consequences_of_consequences_are_few() -> None:
     text = diff_text(diff(chain(2), chain(200)))
     assert "↳" not in text, "a missing call is no consequence of another: mending the one brings no other"
-    assert "+188 more (--all)" in text
+    assert "×198 (gold's calls 3–200): the plan stops after call 2: gold's f ×198 are missing" in text
 
 
 def test_a_page_of_a_long_chain_of_missing_calls(tmp_path: Path) -> None:

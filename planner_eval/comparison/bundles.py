@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named import NamedTuple
@@ -11,8 +12,9 @@ from planner_eval.comparison.matching.replaced import telling
 from planner_eval.comparison.sentences import Names, calls_numbers, links_of, value_name
 from planner_eval.comparison.tries import nearest_try
 from planner_eval.comparison.value_diff import kind_name
+from planner_eval.dialects.dialect import AFTER
 from planner_eval.plan.canonical import OWN, value_key
-from planner_eval.plan.model import Value
+from planner_eval.plan.model import Plan, Value
 
 if TYPE_CHECKING:
     from planner_eval.comparison.diff import Diff
@@ -32,11 +34,13 @@ class Bundle(NamedTuple):
         name: What they are called.
         said: The sentence.
         edits: Their positions in the diff's edits.
+        mistakes: How many mistakes they are to who asks whether it is another plan.
     """
 
     name: str
     said: str
     edits: tuple[int, ...]
+    mistakes: int = 1
 
 
 def bundled(found: Diff, keys: Mapping[int, Hashable]) -> dict[int, Bundle]:
@@ -51,7 +55,7 @@ def bundled(found: Diff, keys: Mapping[int, Hashable]) -> dict[int, Bundle]:
     if len(roots) < 2:
         return told
     names = Names.of(found.pred, found.gold, found.alignment.pairs)
-    for find in (_items, _values, _kinds, _left_out, _links, _repeats, _tries, _ends):
+    for find in (_items, _values, _copies, _kinds, _left_out, _links, _repeats, _tries, _ends, _in_a_row):
         left = [(at, edit) for at, edit in roots if at not in told and not isinstance(keys.get(at), str)]
         for bundle in find(found, names, left) if len(left) > 1 else ():
             told.update(dict.fromkeys(bundle.edits, bundle))
@@ -123,6 +127,25 @@ def _values(found: Diff, names: Names, roots: Roots) -> Bundles:
 def _says(value: Value) -> bool:
     """Whether it is no chance that a value stands in several calls."""
     return telling(value) or (type(value) is list and len(value) > 1)
+
+
+def _copies(found: Diff, names: Names, roots: Roots) -> Bundles:
+    """A wrong value of a call that is given once more, as an argument that gold has not."""
+
+    def given(edit: Edit) -> Hashable:
+        if edit.code not in ("argument.value", "argument.extra") or not _whole(edit):
+            return None
+        if not telling(edit.pred_value) or edit.pred is None or edit.pred.call is None:
+            return None
+        return edit.pred.call, value_key(edit.pred_value, OWN)
+
+    for group in _grouped(roots, given):
+        wrong = [each for each in group if each[1].code == "argument.value"]
+        extra = [each for each in group if each[1].code == "argument.extra"]
+        if len(wrong) == 1 and extra:
+            shown = _some(repr(edit.pred.argument) for _, edit in extra if edit.pred is not None)
+            copied = f"{shown}, not in gold, {'is' if len(extra) == 1 else 'are'} the same"
+            yield _bundle("argument.value", f"{wrong[0][1].message}; {copied}", [*wrong, *extra])
 
 
 def _kinds(found: Diff, names: Names, roots: Roots) -> Bundles:
@@ -228,16 +251,76 @@ def _ends(found: Diff, names: Names, roots: Roots) -> Bundles:
     extra = {edit.pred.call: (at, edit) for at, edit in roots if edit.code == "call.extra" and edit.pred}
     tail = [*_tail(extra, len(found.pred.calls))]
     if len(tail) >= GOES_ON:
-        tools = _some(found.pred.calls[at].tool for at in tail)
+        tools = _some(_by_runs(found.pred.calls[at].tool for at in tail))
         said = f"the plan goes on with {len(tail)} calls that gold has not: {tools}"
         yield _bundle("call.extra", said, [extra[at] for at in tail])
     lost = {edit.gold.call: (at, edit) for at, edit in roots if edit.code == "call.missing" and edit.gold}
     tail = [*_tail(lost, len(found.gold.calls))]
     last = max(pred for pred, _ in pairs)
     if len(tail) >= STOPS and last == len(found.pred.calls) - 1:
-        tools = _some(found.gold.calls[at].tool for at in tail)
+        tools = _some(_by_runs(found.gold.calls[at].tool for at in tail))
         said = f"the plan stops after {names.our_number(last)}: gold's {tools} are missing"
         yield _bundle("call.missing", said, [lost[at] for at in tail])
+
+
+def _by_runs(tools: Iterable[str]) -> Iterator[str]:
+    """Tools in their order, one that comes again and again once: ``look ×3``."""
+    for tool, run in groupby(tools):
+        times = sum(1 for _ in run)
+        yield f"{tool} ×{times}" if times > 1 else tool
+
+
+def _in_a_row(found: Diff, names: Names, roots: Roots) -> Bundles:
+    """Calls of one tool in a row that gold has not, or that only gold has; tries say more for themselves."""
+    extra = {
+        edit.pred.call: (at, edit)
+        for at, edit in roots
+        if edit.code == "call.extra" and edit.pred and edit.message.endswith(" is not in gold")
+    }
+    lost = {edit.gold.call: (at, edit) for at, edit in roots if edit.code == "call.missing" and edit.gold}
+    for code, calls, plan, number in (
+        ("call.extra", extra, found.pred, names.our_number),
+        ("call.missing", lost, found.gold, names.their_number),
+    ):
+        for run in _rows(plan, sorted(at for at in calls if at is not None)):
+            tool, given = plan.calls[run[0]].tool, _given_in(plan, run, number)
+            ends = {calls[at][1].message.rpartition(" is missing")[2] for at in run}
+            said = f"{tool} is not in gold{given}"
+            if code == "call.missing":
+                said = f"gold's {tool} is missing{given}{ends.pop() if len(ends) == 1 else ''}"
+            yield _bundle(code, said, [calls[at] for at in run])._replace(mistakes=len(run))
+
+
+def _rows(plan: Plan, calls: Iterable[int]) -> Iterator[list[int]]:
+    """Two or more calls of one tool that follow one another, of some."""
+    rows: list[list[int]] = []
+    for at in calls:
+        if rows and at == rows[-1][-1] + 1 and plan.calls[at].tool == plan.calls[rows[-1][-1]].tool:
+            rows[-1].append(at)
+        else:
+            rows.append([at])
+    return (row for row in rows if len(row) > 1)
+
+
+def _given_in(plan: Plan, calls: list[int], number: Callable[[int], str]) -> str:
+    """What calls of one tool are given: ``, with room="attic" and "hall", each time with floor=1``."""
+    every = [
+        {name: value_name(value, number) for name, value in plan.calls[at].arguments if name != AFTER}
+        for at in calls
+    ]
+    shared = {name: shown for name, shown in every[0].items() if all(g.get(name) == shown for g in every)}
+    same = ", ".join(f"{name}={shown}" for name, shown in shared.items())
+    rest = [{name: shown for name, shown in given.items() if name not in shared} for given in every]
+    own = [", ".join(f"{name}={shown}" for name, shown in given.items()) for given in rest]
+    varying = {name for given in rest for name in given}
+    if len(varying) == 1 and all(rest):
+        own[1:] = [shown for given in rest[1:] for shown in given.values()]
+        each = _some(own)
+    else:
+        more = [f"{len(own) - ABOUT} more"] if len(own) > ABOUT + 1 else []
+        each = "; ".join([*(shown or "nothing" for shown in own[: ABOUT if more else None]), *more])
+    each = f", with {each}" if varying else ""
+    return each + (f", each time with {same}" if same else "")
 
 
 def _tail(calls: Mapping[Any, Any], end: int) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from planner_eval.comparison.contrast import Contrast
@@ -10,7 +10,7 @@ from planner_eval.comparison.edits import Edit, Place
 from planner_eval.comparison.matching.pairing import MISSING, Pairing, Side
 from planner_eval.comparison.others import Accepted
 from planner_eval.comparison.sentences import Names, call_number, calls_numbers, links_of, value_name
-from planner_eval.comparison.several import Listed, chain, gathered, listed
+from planner_eval.comparison.several import Listed, chain, gathered, in_one, listed
 from planner_eval.comparison.tries import nearest_try
 from planner_eval.comparison.unpacked import unpacked
 from planner_eval.comparison.value_diff import ValueDiff
@@ -40,6 +40,9 @@ class CallEdits:
         notes = (note for note in self.pred.diagnostics if note.code == "value.computed")
         self.computed = {(note.call, note.argument) for note in notes}
         self.given: dict[tuple[int, int], dict[str, list[Value]]] = {}
+        self.lost = [at for at in range(len(self.gold.calls)) if pairing.to_pred[at] < 0]
+        self.made: dict[int | None, int] | None = None
+        self.held: dict[tuple[Any, Any, Any], list[int]] = {}
 
     def name(self, pred: int, gold: int) -> Iterator[Edit]:
         """The difference of the tools of two partners."""
@@ -65,8 +68,21 @@ class CallEdits:
             tools = f"{', '.join(most)} and {last}"
         if len(calls) > 1:
             said = f"{here} stands for gold's {tools} (gold's {calls_numbers(calls)})"
+        elif many := in_one(self.pairing, pred, gold, self.lost) if code == "call.replaced" else None:
+            calls, tool = [*many.parts], self.gold.calls[many.parts[0]].tool
+            whose = "gold's "
+            held = f"{here} holds in {many.name!r} what gold asks with {tool} ({calls_numbers(calls, whose)})"
+            said = held if gold in calls else f"{held}, and stands for gold's {theirs.tool}"
         also = tuple((None, Place(at)) for at in calls if at != gold)
         yield Edit(code, said, Place(pred), Place(gold), *values, also=also)
+
+    def holders(self, tool: Any, name: str, key: Any) -> Sequence[int]:
+        """The calls of gold of a tool that are given a value, as a pairing compares it, under a name."""
+        if not self.held:
+            for at, of in enumerate(self.pairing.gold.tools):
+                for argument, value in self.pairing.gold.arguments(at).items():
+                    self.held.setdefault((of, argument, value[:2]), []).append(at)
+        return self.held.get((tool, name, key), ())
 
     def gathered(self, pred: int, gold: int) -> list[int]:
         """The calls of gold that one call is made for, the others of which are missing."""

@@ -79,7 +79,7 @@ class _Ranks:
     def of(self, edit: Edit) -> tuple[int, ...]:
         if edit.gold is not None and (gold := edit.gold.call) is not None:
             if gold in self.partner:
-                return self.partner[gold], 0, 1, gold
+                return self.partner[gold], 0, 1, gold, _slight(edit)
             if not self.partner:
                 return self.end + 1, 0, 0, gold
             if not self.places:  # few plans lack a call
@@ -93,6 +93,13 @@ class _Ranks:
         if edit.gold is None and edit.pred is not None and edit.pred.call is not None:
             return edit.pred.call, 0, 1
         return (self.end + 2,)
+
+
+def _slight(edit: Edit) -> bool:
+    """Whether an edit is told after the others of its call: texts but for case."""
+    ours, theirs = edit.pred_value, edit.gold_value
+    same = edit.code == "argument.value" and type(ours) is str and type(theirs) is str
+    return same and ours.casefold() == theirs.casefold()
 
 
 def _awaited(gold: Plan, partner: Mapping[int, int], end: int) -> dict[int, int]:

@@ -12,6 +12,7 @@ from planner_eval.comparison.called import CallEdits
 from planner_eval.comparison.edits import Edit, Place
 from planner_eval.comparison.matching.order import Misplaced
 from planner_eval.comparison.matching.pairing import MISSING, Side
+from planner_eval.comparison.matching.replaced import telling
 from planner_eval.comparison.operands import either_order
 from planner_eval.comparison.others import NO_OTHERS, Accepted, Others
 from planner_eval.comparison.positions import by_position
@@ -53,7 +54,8 @@ class _Finder(CallEdits):
             pred = self.pairing.to_pred[gold]
             if pred < 0:
                 shown = self.given_to(self.gold, gold, self.names.theirs(gold), self.names.their_number)
-                yield Edit("call.missing", f"gold's {shown} is missing", None, Place(gold))
+                said = f"gold's {shown} is missing{self.again(gold)}"
+                yield Edit("call.missing", said, None, Place(gold))
             elif not self.pairing.equal(pred, gold):
                 yield from self.name(pred, gold)
                 yield from self.arguments(pred, gold)
@@ -62,6 +64,27 @@ class _Finder(CallEdits):
                 yield self.extra(pred)
         yield from self.order()
         yield from self.answer()
+
+    def again(self, gold: int) -> str:
+        """Which call that is right a missing one repeats; empty for none."""
+        if self.made is None:
+            self.made = self.right_twins()
+        first = self.made.get(self.pairing.gold.numbered.numbers[gold])
+        return "" if first is None else f": gold makes {self.names.their_number(first)} again"
+
+    def right_twins(self) -> dict[int | None, int]:
+        """The first call that is right of those of gold that are equal to a missing one, by their number."""
+        numbers, found = self.pairing.gold.numbered.numbers, dict[int | None, int]()
+        partners = [*enumerate(self.pairing.to_pred[: len(self.gold.calls)])]
+        missing = {numbers[at] for at, pred in partners if pred < 0}
+        for at, pred in partners:
+            number = numbers[at]
+            if pred < 0 or number is None or number in found or number not in missing:
+                continue
+            same = self.pairing.pred.tools[pred] == self.pairing.gold.tools[at]
+            if same and not self.pairing.final(pred, at):
+                found[number] = at
+        return found
 
     def answer(self) -> Iterator[Edit]:
         ours, theirs = self.pred.answer or (), self.gold.answer or ()
@@ -254,7 +277,17 @@ class _Finder(CallEdits):
             if links
             else f"{self.named(here)} = {self.said.ours(value)}"
         )
-        return self.edit("argument.extra", f"{said} is not in gold", here, there, value, None)
+        said += " is not in gold" + self.elsewhere(pred, gold, name)
+        return self.edit("argument.extra", said, here, there, value, None)
+
+    def elsewhere(self, pred: int, gold: int, name: Any) -> str:
+        """Which other call of gold's tool is given, under that name, what a call has too much."""
+        given = self.pairing.pred.arguments(pred).get(name)
+        if given is None or type(name) is not str or gold >= len(self.gold.calls) or not telling(given[2]):
+            return ""
+        alike = self.holders(self.pairing.gold.tools[gold], name, self.key(given))
+        at = next((at for at in alike if at != gold), None)
+        return "" if at is None else f"; gold gives it in {self.names.their_number(at)}"
 
     def links(self, plan: Plan, position: int, value: Value) -> str:
         """Links that no argument has: ``the link Look → Draw``; empty for anything else."""

@@ -36,6 +36,7 @@ class Line(NamedTuple):
         times: How often it is done.
         said: The sentence of the first, and what arguments a call of another tool has of it.
         depth: How far it stands below its root cause.
+        mistakes: How many mistakes it is to who asks whether it is another plan.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Line(NamedTuple):
     times: int
     said: str
     depth: int
+    mistakes: int = 1
 
     @property
     def head(self) -> str:
@@ -132,9 +134,9 @@ def _line(found: Diff, keys: dict[int, Hashable], group: list[int], passing: set
     if len(edits) == 1:
         return Line(first.code, tuple(group), "", 1, said, depth)
     key = keys[group[0]]
-    name = key if isinstance(key, str) else first.code
+    name, mistakes = key if isinstance(key, str) else first.code, 1
     if isinstance(key, Bundle):
-        name, said = key.name, key.said
+        name, said, mistakes = key.name, key.said, key.mistakes
     mine = [edit.pred.call for edit in edits if edit.pred is not None]
     where = (
         calls_numbers(mine)
@@ -148,7 +150,7 @@ def _line(found: Diff, keys: dict[int, Hashable], group: list[int], passing: set
     )
     if len(about) > 1 and all(edit.code in _VALUES for edit in edits):
         where += f": {_some(about)}"
-    return Line(name, tuple(group), where, len(edits), said, depth)
+    return Line(name, tuple(group), where, len(edits), said, depth, mistakes)
 
 
 def _pairs(edits: list[Edit]) -> str:
@@ -170,7 +172,8 @@ def _keys(found: Diff) -> dict[int, Hashable]:
     } | told
     extra = [at for at in keys if found.edits[at].code == "argument.extra" and found.edits[at].cause is None]
     if len(extra) >= MANY:
-        keys |= {at: "argument.extra" for at in extra if keys[at] != "empty argument"}
+        lumped = (at for at in extra if keys[at] != "empty argument" and not isinstance(keys[at], Bundle))
+        keys |= dict.fromkeys(lumped, "argument.extra")
     return keys
 
 
@@ -183,6 +186,8 @@ def _key(found: Diff, edit: Edit) -> Hashable:
     if pred is not None and gold is not None and (key := _taken(edit, pred, gold)):
         return key
     if code in ("argument.value", "argument.type"):
+        if _null(found, edit):
+            return "null for value"
         named = other_writing if code == "argument.value" else other_type
         return named(edit.pred_value, edit.gold_value) or change(edit)
     if code == "call.duplicated" and pred is not None and pred.call is not None:
@@ -191,6 +196,14 @@ def _key(found: Diff, edit: Edit) -> Hashable:
     if code in ("argument.missing", "argument.extra") and gold is not None and gold.call is not None:
         return change(edit), found.gold.calls[gold.call].tool
     return change(edit)
+
+
+def _null(found: Diff, edit: Edit) -> bool:
+    """Whether null is written as the whole of an argument for which gold has something."""
+    pred = edit.pred
+    if edit.pred_value is not None or pred is None or pred.call is None or pred.at:
+        return False
+    return (pred.argument, None) in found.pred.calls[pred.call].arguments
 
 
 def _taken(edit: Edit, pred: Place, gold: Place) -> Hashable:

@@ -19,6 +19,10 @@ GATHERED = 5
 """So many calls at most are told to be made in one."""
 
 
+IN_ONE = 100
+"""Of more missing calls it is not asked which of them a call of another tool holds in a list."""
+
+
 class Listed(NamedTuple):
     """Calls that ask one by one what a call of the other plan asks in a list, or in several.
 
@@ -282,6 +286,56 @@ def gathered(pairing: Pairing, pred: int, gold: int) -> list[int]:
     if ours.numbered.producers(pred) or sum(map(bool, wanted)) < 2 or given != sum(wanted, Counter()):
         return [gold]
     return sorted(needed)
+
+
+class Collected(NamedTuple):
+    """Calls of one tool that a call of a tool that gold has not holds in a list.
+
+    Args:
+        name: The argument that holds the list.
+        parts: The calls, by position in gold.
+    """
+
+    name: str
+    parts: tuple[int, ...]
+
+
+def in_one(pairing: Pairing, pred: int, gold: int, lost: Sequence[int]) -> Collected | None:
+    """The calls, two or more, that differ by what another has as items of a list; None for none.
+
+    The tool of the call is none of gold's, it has all other arguments of theirs with equal values, at least
+    one of which says something, and the items are those of the calls, neither more nor less. The calls are
+    missing, but one may be its partner.
+
+    Args:
+        pairing: The pairing.
+        pred: A call of pred.
+        gold: Its partner.
+        lost: The calls of gold that are missing; of more than a hundred nothing is told.
+    """
+    ours, theirs = pairing.pred, pairing.gold
+    if not 0 < len(lost) <= IN_ONE or ours.tools[pred] in theirs.tools:
+        return None
+    held = ours.arguments(pred)
+    alone: dict[Any, list[int]] = {}
+    for at in (*lost, gold):
+        alone.setdefault(theirs.tools[at], []).append(at)
+    for name, (_, taken, value) in held.items():
+        if type(name) is not str or type(value) is not list or taken or len(value) < 2:
+            continue
+        items = {ours.shape(item): at for at, item in enumerate(value) if telling(item)}
+        found: dict[Any, dict[Key, int]] = {}
+        for tool, calls in alone.items() if len(items) == len(value) else ():
+            for at in calls:
+                given = theirs.arguments(at)
+                other = [one for one in given if one not in held or given[one][:2] != held[one][:2]]
+                shared = any(telling(given[one][2]) for one in given if one not in other)
+                if len(other) == 1 and shared and not given[other[0]][1] and given[other[0]][0] in items:
+                    found.setdefault((tool, other[0]), {}).setdefault(given[other[0]][0], at)
+        for parts in found.values():
+            if parts.keys() == items.keys():
+                return Collected(name, tuple(sorted(parts.values())))
+    return None
 
 
 def _told(side: Side, at: int) -> Counter[Key]:

@@ -121,11 +121,15 @@ def other_writing(ours: Value, theirs: Value) -> str | None:
     ('letter case', 'date written otherwise', None)
     >>> other_writing(3.5, 0.035), other_writing(0.4, 40), other_writing(100, 1)
     ('per cent for fraction', 'fraction for per cent', None)
+    >>> other_writing("<Rome>", "Rome"), other_writing("Rome", "'Rome'"), other_writing("<Rome>", "[Bari]")
+    ('brackets or quotes', 'brackets or quotes', None)
     """
     if type(ours) is not str or type(theirs) is not str:
         return _hundredfold(ours, theirs)
     if ours.casefold() == theirs.casefold():
         return "letter case"
+    if _unwrapped(ours) == _unwrapped(theirs) != "":
+        return "brackets or quotes"
     if not any(map(str.isdecimal, ours)) or not any(map(str.isdecimal, theirs)):
         return None
     from planner_eval.policy.dates import dates, moment, readings
@@ -138,6 +142,17 @@ def other_writing(ours: Value, theirs: Value) -> str | None:
     days = readings(ours), readings(theirs)
     sure = min(map(len, days)) == 1  # of two that can be read in two ways nobody knows
     return "date written otherwise" if sure and days[0] & days[1] else None
+
+
+_AROUND = ("<>", "[]", "{}", "‹›", "«»", "“”", "‘’", '""', "''", "``")
+
+
+def _unwrapped(text: str) -> str:
+    """A text without the brackets or quotes that stand around all of it."""
+    text = text.strip()
+    while len(text) > 1 and text[0] + text[-1] in _AROUND:
+        text = text[1:-1].strip()
+    return text
 
 
 def _hundredfold(ours: Value, theirs: Value) -> str | None:

@@ -103,11 +103,12 @@ def _headline(diff: Diff) -> str:
     bounded = "" if diff.proved else " (the pairing of calls is not proved optimal: the search was bounded)"
     if diff.same:
         return "same" + bounded
-    edits, causes = len(diff.edits), sum(line.depth == 0 for line in told_lines(diff))
+    roots = [line for line in told_lines(diff) if line.depth == 0]
+    edits, causes = len(diff.edits), len(roots)
     text = f"different: {edits} edit{'s' * (edits != 1)}"
     if causes < edits:
         text = f"different: {causes} cause{'s' * (causes != 1)} ({edits:,} edits)"
-    text += _another(diff, causes)
+    text += _another(diff, sum(line.mistakes for line in roots))
     first = _first(diff)
     if first:
         text += f"; first at {printable(first)}".replace("\n", "\\n")
