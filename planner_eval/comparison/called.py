@@ -122,12 +122,12 @@ class CallEdits:
 
     def given_to(self, plan: Plan, position: int, name: str, number: Callable[[int], str]) -> str:
         """A call with all that it is given."""
-        given = plan.calls[position].arguments
-        after = [number(ref.call) for argument, value in given for ref in links_of(argument, value)]
+        given = [
+            (argument, value, links_of(argument, value)) for argument, value in plan.calls[position].arguments
+        ]
+        after = [number(ref.call) for _, _, links in given for ref in links]
         shown = ", ".join(
-            f"{argument}={value_name(value, number)}"
-            for argument, value in given
-            if not links_of(argument, value)
+            f"{argument}={value_name(value, number)}" for argument, value, links in given if not links
         )
         said = f"{name} with {shown}" if shown else name
         return f"{said}, which takes the result of {' and '.join(after)}," if after else said

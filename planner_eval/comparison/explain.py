@@ -110,6 +110,8 @@ class _Finder(CallEdits):
             yield self.many(pred, gold, many)
             told = {name for pair in many.names for name in pair}
             found = {name: part for name, part in found.items() if name not in told}
+        if not found:
+            return
         differ = [name for name in theirs if name in found]
         for circles in self.exchanged(ours, theirs, differ) if len(differ) > 1 else ():
             yield self.swapped(pred, gold, circles)

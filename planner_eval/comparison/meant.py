@@ -233,10 +233,10 @@ def crossed(pairing: Pairing) -> Iterator[tuple[tuple[int, int], tuple[int, int]
     wrong: dict[Any, list[tuple[int, int]]] = {}
     for gold, tool in enumerate(pairing.gold.tools):
         pred = pairing.to_pred[gold]
-        if pred < 0 or pairing.pred.tools[pred] != tool or pairing.equal(pred, gold):
+        if pred < 0 or pairing.pred.tools[pred] != tool:
             continue
         used = pairing.pred.users[pred] or pairing.gold.users[gold]
-        if not used and pairing.final(pred, gold):
+        if not used and not pairing.equal(pred, gold) and pairing.final(pred, gold):
             wrong.setdefault(tool, []).append((pred, gold))
     for pairs in wrong.values():
         done: set[int] = set()
