@@ -14,7 +14,7 @@ What is left are root causes. The first divergent call is that of the first root
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from planner_eval.comparison.edits import Edit, Place
@@ -129,8 +129,8 @@ def places_in_pred(gold: Plan, pairs: Iterable[tuple[int, int]]) -> list[tuple[i
     """Where each call of gold stands among the prediction's: a position, and -1 before, 0 at or 1 after it.
 
     A call without a partner stands after the partner of the call before it, or else before the partner of
-    the next that has one; before all where none has one. It never stands after a call that waits for it, but
-    before the first of them.
+    the next that has one; before all where none has one. It stands after all that it takes from, wherever
+    gold lists these, but never after a call that waits for it: before the first of them.
 
     Args:
         gold: The gold plan.
@@ -144,13 +144,38 @@ def places_in_pred(gold: Plan, pairs: Iterable[tuple[int, int]]) -> list[tuple[i
     """
     partner = {gold: pred for pred, gold in pairs}
     end = max(partner.values(), default=0) + 1
+    needs = producers(gold)
     awaited = _awaited(gold, partner, end)
-    found: list[tuple[int, int]] = []
-    place = partner[min(partner)] if partner else 0, -1
-    for at in range(len(gold.calls)):
-        place = (partner[at], 0) if at in partner else (place[0], place[1] or 1)
+    order = _producers_first(needs)
+    found: dict[int, tuple[int, int]] = {}
+    place = next((partner[at] for at in order if at in partner), 0), -1
+    for at in order:
+        if at in partner:
+            place = found[at] = partner[at], 0
+            continue
+        place = max([place, *(found[one] for one in needs[at] if one in found)])
+        place = place[0], place[1] or 1
         first = awaited.get(at, end)
-        found.append((first, -1) if first < end and first <= place[0] else place)
+        found[at] = (first, -1) if first < end and first <= place[0] else place
+    return [found[at] for at in range(len(gold.calls))]
+
+
+def _producers_first(needs: Sequence[Sequence[int]]) -> list[int]:
+    """The calls as they are written, but for those that others written before them take from."""
+    found: list[int] = []
+    begun: set[int] = set()
+    for at in range(len(needs)):
+        open_calls = [(at, iter(needs[at]))] if at not in begun else []
+        begun.add(at)
+        while open_calls:
+            call, left = open_calls[-1]
+            wanted = next((one for one in left if one not in begun), None)
+            if wanted is None:
+                found.append(call)
+                open_calls.pop()
+            else:
+                begun.add(wanted)
+                open_calls.append((wanted, iter(needs[wanted])))
     return found
 
 
