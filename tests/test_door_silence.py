@@ -9,6 +9,9 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
+from planner_eval.records.gold import doubts
+from planner_eval.records.storing import AS_USUAL, Store
+from planner_eval.verbs.reading import read
 from tests.inside import planeval
 from tests.test_door import lines
 from tests.test_texts import parsed, tools
@@ -71,6 +74,24 @@ def test_gold_of_words_is_told_and_not_only_counted_as_right(tmp_path: Path) -> 
     for command in (["diff", pred, gold], ["score", pred, gold], ["compare", pred, pred, "--gold", gold]):
         done = planeval(*command)
         assert f'{gold}: {said} line 1, record 1 (id 0), "It is sunny."; --gold-text-field' in done.stderr
+
+
+def test_gold_that_says_nothing_is_told_as_words_are_however_large_the_file(tmp_path: Path) -> None:
+    golds = ["{}", '["sunny"]', ["sunny"], '"sunny"', "[]", [], '["f()"]', [["f()"]], '{"calls": []}']
+    gold = lines(tmp_path / "gold.jsonl", [{"id": at, "gold": said} for at, said in enumerate(golds)])
+    held, stored = (doubts(read(gold, role="gold", store=store)) for store in (AS_USUAL, Store(limit=0)))
+    said = "4 of 9 gold plans are words that call nothing, and count as a plan without calls; the first is"
+    first = 'line 1, record 1 (id 0), "{}"; --gold-text-field names another field'
+    assert held == stored == (f"{gold}: {said} {first}",)
+
+
+def test_an_alternative_in_words_makes_gold_unreadable(tmp_path: Path) -> None:
+    record = {"id": "2", "gold": "f(base=1)", "alternatives": ["see the manual"]}
+    gold = lines(tmp_path / "gold.jsonl", [record])
+    pred = lines(tmp_path / "pred.jsonl", [{"id": "2", "response": "I am sorry."}])
+    for done in (planeval("diff", pred, gold), planeval("score", pred, gold)):
+        assert (done.returncode, "gold unreadable" in done.stdout) == (3, True)
+        assert 'record 1 (id 2): alternative 1: "see the manual" holds no call' in done.stdout + done.stderr
 
 
 def test_a_misspelt_field_of_gold_is_told(tmp_path: Path) -> None:

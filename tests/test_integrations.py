@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from math import isnan
 from pathlib import Path
 from typing import NamedTuple
 
@@ -176,6 +177,53 @@ def test_what_else_is_right_counts_everywhere(
     assert (compared(answer, given).state == "same") is right
     assert (pe.reward()([answer], gold=[given]) == [1.0]) is right
     assert [row.state == "same" for row in pe.evaluate([answer], [gold])] == [right]
+
+
+RATE = "get_rate(base=1)"
+SUNNY = {"role": "assistant", "content": "It is sunny."}
+NO_PLAN: list[tuple[object, str]] = [
+    *[
+        ({"gold": RATE, "alternatives": [other]}, "alternative 1: ")
+        for other in ("see the manual", {}, "{}", ["sunny"], [SUNNY], {"gold": "see the manual"}, "f(")
+    ],
+    ({"gold": RATE, "alternatives": [[], "no"]}, 'alternative 2: "no" holds no call'),
+    ({"gold": "no call", "alternatives": [RATE]}, '"no call" holds no call'),
+    ({"gold": RATE, "alternative": [[]]}, "did you mean 'alternatives'"),
+    ("{}", "holds no call"),
+    ("```json\n{}\n```", "holds no call"),
+    ('["sunny"]', "holds no call"),
+    (["sunny"], "holds no call"),
+    ({"gold": "{}"}, "holds no call"),
+    ({"messages": [{"role": "user", "content": "weather?"}, SUNNY]}, "holds no call"),
+    (json.dumps([SUNNY]), "holds no call"),
+    ({**SUNNY, "tool_calls": None}, "holds no call"),
+]
+
+
+@pytest.mark.parametrize(("gold", "said"), NO_PLAN, ids=repr)
+@pytest.mark.parametrize("answer", ["I am sorry.", RATE, "[]", "f("])
+def test_what_is_no_plan_is_no_gold_wherever_it_stands(answer: str, gold: object, said: str) -> None:
+    with pytest.raises(GoldError, match=re.escape(said)):
+        judge(answer, gold)
+    found = pe.reward().judge(answer, gold)
+    assert (isnan(found.reward), found.state, said in found.said) == (True, "gold_unreadable", True)
+    with pytest.raises(AssertionError, match=re.escape(said)):
+        pe.assert_same(answer, gold)
+
+
+@pytest.mark.parametrize("other", [[], "[]", {"gold": []}, {"calls": []}], ids=repr)
+def test_an_alternative_may_be_to_call_nothing(other: object) -> None:
+    gold = {"gold": RATE, "alternatives": [other]}
+    assert [judge(answer, gold).same for answer in (RATE, "I am sorry.", "g()")] == [True, True, False]
+
+
+def test_gold_records_may_stand_under_a_key() -> None:
+    held = {"gold": "f()", "alternatives": [RATE]}
+    for gold in ({"output": held}, {"output": json.dumps(held)}):
+        assert plan_evaluator()(outputs=RATE, reference_outputs=gold)["score"] is True
+        assert pe.reward()([RATE, "g()"], gold=[gold, gold])[0] == 1.0
+        both = {**gold, "alternatives": ["g()"]}  # which of the two counts is not for us to say
+        assert plan_evaluator()(outputs=RATE, reference_outputs=both)["score"] is None
 
 
 class Message:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 from planner_eval.base.later import later
 from planner_eval.dialects.beside import blank
 from planner_eval.dialects.find import THOUGHT, TOKEN
+from planner_eval.dialects.messages import INSIDE
 
 _END = "</think>"
 _EMPTY = later(r"\s*+(?:```\w*+)?\s*+([\[{].*[\]}])\s*+(?:```)?\s*+", re.S)
@@ -32,6 +34,35 @@ def bare(text: str) -> str:
     return text
 
 
+def lists_nothing(source: Any) -> bool:
+    """Whether a text or data that calls nothing says so as a plan, by an empty list where calls would stand.
+
+    Neither words say so, be they a message's, nor an empty object, nor null beside a message's words.
+
+    Args:
+        source: A text, or JSON data, that reads as a plan without calls.
+
+    >>> lists_nothing("[]"), lists_nothing({"tool_calls": []}), lists_nothing("{}")
+    (True, True, False)
+    >>> lists_nothing({"messages": [{"role": "assistant", "content": "It is sunny."}]})
+    False
+    """
+    if isinstance(source, str):
+        found = _EMPTY.fullmatch(bare(source))
+        try:
+            source = None if found is None else json.loads(found[1])
+        except (ValueError, RecursionError):
+            return False
+    if isinstance(source, list):
+        return not source or any(lists_nothing(one) for one in source if not isinstance(one, str))
+    if not isinstance(source, dict):
+        return False
+    if any(value == [] and key not in INSIDE for key, value in source.items()):
+        return True
+    inside = (source[key] for key in INSIDE if isinstance(source.get(key), (dict, list)))
+    return any(one and lists_nothing(one) for one in inside)
+
+
 def says_empty(text: str) -> bool:
     """Whether a text that calls nothing says so as a plan, ``[]``, and not in words.
 
@@ -48,4 +79,4 @@ def says_empty(text: str) -> bool:
         return False
 
 
-__all__ = ["bare", "says_empty"]
+__all__ = ["bare", "lists_nothing", "says_empty"]

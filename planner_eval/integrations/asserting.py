@@ -6,12 +6,12 @@ from collections.abc import Coroutine, Iterator, Mapping
 from inspect import isawaitable
 from math import isfinite
 
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.text import counted, printable, shortened
 from planner_eval.metrics import METRICS, choose
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import PlanFile
-from planner_eval.records.gold import words_for_gold, words_for_plans
+from planner_eval.records.gold import sure_gold, words_for_plans
 from planner_eval.records.rows import STATES, Row
 from planner_eval.scoring.limits import reach
 from planner_eval.scoring.report import Report
@@ -121,9 +121,12 @@ def compared(pred: Source, gold: Source, policy: AnyPolicy = "default", *, repai
     files = PlanFile(left.file, (left,), False), PlanFile(right.file, (right,), False)
     paired = Paired(*files, "file", [(left, right)], reading=Reading(repair=repair))
     (row,) = rows_of(paired, policy, None)
-    words = words_for_gold(right.source, row.gold) if row.gold is not None else None
-    if words is not None:
-        return row._replace(state="gold_unreadable", diff=None, gold=None, error=f"{right.where}: {words}")
+    if row.gold is not None:
+        try:
+            sure_gold(right)
+        except (ParseError, InputError) as error:
+            said = str(error) if isinstance(error, InputError) else f"{right.where}: {error}"
+            return row._replace(state="gold_unreadable", diff=None, gold=None, error=said)
     return row
 
 

@@ -22,7 +22,8 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import TaskState
 
-from planner_eval.integrations.verdict import UNJUDGED, GoldError, judge
+from planner_eval.integrations.verdict import UNJUDGED, GoldError, judge, wanted
+from planner_eval.records.gold import BESIDE
 
 
 @metric
@@ -78,6 +79,15 @@ def _answer(messages: list[dict[str, Any]], completion: str) -> Any:
     return messages if called else completion
 
 
+def _written(gold: Any) -> dict[str, Any]:
+    """Gold in fields of which the verbs say what the scorer says: null, and why, where it is no plan."""
+    try:
+        record = wanted(gold)
+    except GoldError as error:
+        return {"gold": None, "gold_error": str(error)}
+    return {"gold": record.source, **{name: record.fields[name] for name in BESIDE if name in record.fields}}
+
+
 def predictions(log: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
     """The samples of a log, as records that :func:`planner_eval.score` and the others read.
 
@@ -86,16 +96,17 @@ def predictions(log: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
 
     Returns:
         A record a sample: its ``id`` (with the epoch, where there are several), its ``prediction``, the
-        target as ``gold``; of a sample that failed, the ``error`` in place of a prediction.
+        target as ``gold`` with what else is right beside it, or, where it is no plan, null with the reason
+        as ``gold_error``; of a sample that failed, the ``error`` in place of a prediction.
     """
     found = read_eval_log(os.fspath(log))
     samples = found.samples or []
     several = len({sample.epoch for sample in samples}) > 1
     for sample in samples:
-        gold = _gold([sample.target] if isinstance(sample.target, str) else list(sample.target))
+        gold = [sample.target] if isinstance(sample.target, str) else list(sample.target)
         record = {
             "id": f"{sample.id}/{sample.epoch}" if several else str(sample.id),
-            **(gold if isinstance(gold, dict) else {"gold": gold}),
+            **_written(_gold(gold)),
         }
         if sample.error is not None:
             yield {**record, "prediction": None, "error": sample.error.message}

@@ -45,6 +45,10 @@ class PlanSame(Scorer):
         """
         gold = (expectations or {}).get(self.expectation)
         if gold is None:
+            if self.expectation in (expectations or {}):
+                raise ValueError(
+                    f"the expectations' {self.expectation!r} is null: a gold plan without calls is written []"
+                )
             there = ", ".join(map(repr, expectations or {})) or "none"
             raise ValueError(f"the expectations have no {self.expectation!r}; there are {there}")
         ran = calls_of(trace) if trace is not None else None

@@ -22,7 +22,7 @@ from planner_eval.metrics.facts import Facts
 from planner_eval.plan.model import Plan
 from planner_eval.policy import Policy
 from planner_eval.records.files import Record
-from planner_eval.records.gold import Gold, read_gold, words_for_gold
+from planner_eval.records.gold import Gold, read_gold, sure_gold
 from planner_eval.records.rows import unread_state
 from planner_eval.verbs.reading import gold_record
 
@@ -194,8 +194,6 @@ def _gold(record: Record) -> Gold | str:
 def _gold_of(text: str, *, data: bool = False) -> Gold | str:
     """The gold plans of a text, or of JSON data; the completions of one group share them."""
     try:
-        record = gold_record(json.loads(text) if data else text)
-        gold = read_gold(record)
-        return words_for_gold(record.source, gold.plan) or gold
+        return sure_gold(gold_record(json.loads(text) if data else text))
     except (PlanevalError, RecursionError) as error:
         return str(error).partition("\n")[0]

@@ -10,6 +10,7 @@ from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import counted
 from planner_eval.integrations.asserting import compared
 from planner_eval.records.files import Record
+from planner_eval.records.gold import sure_gold
 from planner_eval.verbs.reading import gold_record, no_text, only_record
 
 _SHOWN = 10
@@ -68,16 +69,11 @@ def judge(pred: Any, gold: Any, *, policy: Any = "default", repair: bool = True)
     >>> judge("f(#x='1')", "f(#x='1')").same, judge("f(#x=", "f(#x='1')").state
     (True, 'unreadable')
     """
-    if gold is None or gold == {}:  # a framework's sample without gold
-        raise GoldError("there is no gold plan; one without calls is written []")
-    try:
-        wanted = gold_record(gold)
-    except InputError as error:
-        raise GoldError(f"the gold plan cannot be read: {error}") from None
+    record = _record(gold)
     answer = _answer(pred)
-    row = compared(answer, wanted, policy, repair=repair)
+    row = compared(answer, record, policy, repair=repair)
     if row.state == "gold_unreadable":
-        raise GoldError(f"the gold plan cannot be read: {_said(row.error, wanted)}")
+        raise GoldError(f"the gold plan cannot be read: {_said(row.error, record)}")
     if row.diff is None:
         return Verdict("unreadable", f"unreadable: {_said(row.error, answer)}")
     if row.diff.same:
@@ -87,6 +83,36 @@ def judge(pred: Any, gold: Any, *, policy: Any = "default", repair: bool = True)
     more = [f"… and {len(roots) - _SHOWN:,} more"] if len(roots) > _SHOWN else []
     heads = [f"{counted(len(roots), 'root cause')}:"]
     return Verdict("different", "\n".join([*heads, *lines, *more]), tuple(edit.code for edit in roots))
+
+
+def wanted(gold: Any) -> Record:
+    """The gold record of what a framework has as gold, with a plan that can be read.
+
+    Args:
+        gold: As for :func:`judge`.
+
+    Raises:
+        GoldError: there is none.
+
+    >>> wanted('{"gold": "f()", "alternatives": ["g()"]}').source
+    'f()'
+    """
+    record = _record(gold)
+    try:
+        sure_gold(record)
+    except (ParseError, InputError) as error:
+        raise GoldError(f"the gold plan cannot be read: {_said(str(error), record)}") from None
+    return record
+
+
+def _record(gold: Any) -> Record:
+    """The record of gold, be its plan what it may."""
+    if gold is None or gold == {}:  # a framework's sample without gold
+        raise GoldError("there is no gold plan; one without calls is written []")
+    try:
+        return gold_record(gold)
+    except InputError as error:
+        raise GoldError(f"the gold plan cannot be read: {error}") from None
 
 
 def _answer(value: Any) -> Record:

@@ -16,10 +16,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import close_names
-from planner_eval.dialects.messages import STARTS, shown
+from planner_eval.dialects.messages import shown
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Plan
 from planner_eval.policy import NO_TERMS, Terms
@@ -29,7 +29,8 @@ from planner_eval.records.plans import read_plan
 from planner_eval.records.storing import is_stored
 
 FIELDS = ("optional", "before", "unordered", "accepted", "omittable")
-_BESIDE = (*FIELDS, "alternatives")
+BESIDE = (*FIELDS, "alternatives")
+"""What may stand beside a gold plan in its record."""
 _MISSPELT = 0.9
 """How alike a field's name and one of ours are that is meant to be it: ``options`` is another word."""
 
@@ -74,13 +75,17 @@ def words_for_gold(source: Any, plan: Plan) -> str | None:
     '"to be done" holds no call: a gold plan without calls is written []'
     >>> words_for_gold("[]", parse("[]"))
     """
-    if plan.calls or plan.answer is not None or not isinstance(source, str):
+    if plan.calls or plan.answer is not None or isinstance(source, Plan):
         return None
-    from planner_eval.dialects.bare import says_empty
+    from planner_eval.dialects.bare import lists_nothing
 
-    if says_empty(source):
+    if lists_nothing(source):
         return None
-    return f"{shown(source.strip())} holds no call: a gold plan without calls is written []"
+    return f"{shown(_stripped(source))} holds no call: a gold plan without calls is written []"
+
+
+def _stripped(source: Any) -> Any:
+    return source.strip() if isinstance(source, str) else source
 
 
 def are_words(record: Record) -> bool:
@@ -92,12 +97,11 @@ def are_words(record: Record) -> bool:
     >>> are_words(Record("g.jsonl", 0, None, "It is sunny.")), are_words(Record("g.jsonl", 0, None, "[]"))
     (True, False)
     """
-    text = record.source
-    if not isinstance(text, str) or record.dialect is not None or text.lstrip()[:1] in ("", *STARTS):
+    if not isinstance(record.source, (str, list)) or record.dialect is not None:
         return False
-    from planner_eval.dialects.detect import may_call
+    from planner_eval.dialects.detect import is_words
 
-    return not may_call(text)
+    return is_words(record.source)
 
 
 def words_for_plans(
@@ -121,19 +125,24 @@ def words_for_plans(
         yield (
             f"{file.name}: {count:,} of {len(file.records):,} gold plans {verbs[0]} words that call "
             f"nothing, and {verbs[1]} {counts}; the first is {where}, "
-            f"{shown(first.source.strip())}{named}"
+            f"{shown(_stripped(first.source))}{named}"
         )
 
 
 def _misspelt(file: PlanFile) -> Iterator[str]:
     names = file.records.names() if is_stored(file.records) else _names(file.records)
     for name, count in names.items():
-        close = close_names(name, _BESIDE, 1, alike=_MISSPELT) if name not in _BESIDE else ()
-        if close:
+        close = _meant(name)
+        if close is not None:
             yield (
-                f"{file.name}: {name!r} says nothing beside gold ({count:,} records); "
-                f"did you mean {close[0]!r}?"
+                f"{file.name}: {name!r} says nothing beside gold ({count:,} records); did you mean {close!r}?"
             )
+
+
+def _meant(name: str) -> str | None:
+    """The field beside gold whose name is nearly this one, which says nothing."""
+    close = close_names(name, BESIDE, 1, alike=_MISSPELT) if name not in BESIDE else ()
+    return close[0] if close else None
 
 
 def _names(records: Iterable[Record]) -> Mapping[str, int]:
@@ -152,11 +161,11 @@ def read_gold(
         known: The record's own plan, where its text was read already.
 
     Raises:
-        ParseError: the record's own plan, or an alternative, cannot be read.
+        ParseError: the record's own plan, or an alternative, cannot be read; words are no alternative.
         InputError: a term names a call that the plan does not have, or is of the wrong shape.
     """
     plan = known if known is not None else read_plan(record, dialect=dialect, compute=compute)
-    if not any(name in record.fields for name in _BESIDE):
+    if not any(name in record.fields for name in BESIDE):
         return Gold(((plan, NO_TERMS),))
     _check(record.fields, record.where)
     plans = [(plan, _terms(record.fields, plan, record.where))]
@@ -164,14 +173,47 @@ def read_gold(
         where = f"{record.where}, alternative {number}"
         held = choose_content(where, [item], "gold") if _is_record(item) else None
         source = item if held is None else item[held]
-        other = parse(source, dialect=dialect, compute=compute, infer=record.infer)
+        try:
+            other = parse(source, dialect=dialect, compute=compute, infer=record.infer)
+        except ParseError as error:
+            error.reason = f"alternative {number}: {error.reason}"
+            raise
+        words = words_for_gold(source, other)
+        if words is not None:  # else any words would be right
+            raise ParseError(f"alternative {number}: {words}", code="parse.empty")
         plans.append((other, _terms(item if isinstance(item, dict) else {}, other, where)))
     return Gold(tuple(plans))
 
 
+def sure_gold(record: Record) -> Gold:
+    """The gold plans of a record where nobody is told of a doubt: what may be a slip is refused.
+
+    Args:
+        record: The record.
+
+    Raises:
+        ParseError: as for :func:`read_gold`; or the record's own plan is words.
+        InputError: likewise; or a field's name is nearly one that says what else is right.
+
+    >>> sure_gold(Record("g.jsonl", 0, None, "f()", fields={"gold": "f()", "alternative": ["g()"]}))
+    Traceback (most recent call last):
+    planner_eval.base.errors.InputError: g.jsonl, record 1: 'alternative' says nothing beside gold; \
+did you mean 'alternatives'?
+    """
+    gold = read_gold(record)
+    words = words_for_gold(record.source, gold.plan)
+    if words is not None:
+        raise ParseError(words, code="parse.empty")
+    for name in filled(record.fields):
+        close = _meant(name)
+        if close is not None:
+            raise InputError(f"{record.where}: {name!r} says nothing beside gold; did you mean {close!r}?")
+    return gold
+
+
 def _check(fields: Mapping[str, Any], where: str) -> None:
     """Check what stands beside a plan, alternatives and what stands beside them included."""
-    given = {name: fields[name] for name in _BESIDE if name in fields}
+    given = {name: fields[name] for name in BESIDE if name in fields}
     if given:
         from planner_eval.records.schema import GoldRecord
 

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from planner_eval.base.jsontext import blank_end, decode
-from planner_eval.dialects.detect import may_call
+from planner_eval.dialects.detect import is_words
 from planner_eval.dialects.spans import is_span
 from planner_eval.records.decided import Decided, offers_several
 from planner_eval.records.encoding import BOMS, explained_item, marked
@@ -260,7 +260,7 @@ def scan(lines: Lines, decided: Decided, piece: tuple[int, int]) -> Scanned:
         if type(value) is not str or not value:
             value = id_text(value)
         plan = data[content] if content in data else value_at(data, content)
-        marks = WORDS if type(plan) is str and not may_call(plan) and plan.strip() else 0
+        marks = WORDS if is_words(plan) else 0
         if b"choices" in raw or b"candidates" in raw or b"\\u" in raw:
             marks |= _offering(lines, decided, number, raw[:size])
         rows.append((place, size, number, None if value is None else id_key(value), marks))
@@ -283,7 +283,7 @@ def _looked_at(
     marks = 0
     if item.error is not None:
         marks = BROKEN | (ODD if item.error.code == "parse.encoding" else 0)
-    elif isinstance(record.source, str) and record.source.strip() and not may_call(record.source):
+    elif is_words(record.source):
         marks = WORDS
     elif isinstance(record.source, dict) and offers_several(record.source):
         marks = SEVERAL

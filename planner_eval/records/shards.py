@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import TypeAlias
 
-from planner_eval.dialects.detect import may_call
+from planner_eval.dialects.detect import is_words
 from planner_eval.records.decided import offers_several
 from planner_eval.records.fields import filled
 from planner_eval.records.ids import alone
@@ -180,8 +180,8 @@ def _marks(record: Record) -> int:
     source, error = record.source, record.error
     if error is not None and not record.fields and error.code != "parse.empty":
         return BROKEN
-    if isinstance(source, str):
-        return WORDS if source.strip() and not may_call(source) else 0
+    if is_words(source):
+        return WORDS
     return SEVERAL if isinstance(source, dict) and offers_several(source) else 0
 
 

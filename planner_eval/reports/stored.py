@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from planner_eval.base.errors import ParseError
+from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.quick import quick
 from planner_eval.comparison.structure_figures import Sides as Both
 from planner_eval.comparison.structure_figures import StructureFigures
@@ -138,7 +138,11 @@ class _Reader:
             return found
         plain = _is_plain(gold)
         known = self._golds.get(gold.source) if plain else None
-        read = read_gold(gold, dialect=how.gold_dialect, compute=how.compute, known=known)
+        try:
+            read = read_gold(gold, dialect=how.gold_dialect, compute=how.compute, known=known)
+        except (ParseError, InputError):  # a run of an older version could read it
+            found.data = None
+            return found
         if len(read.plans) > 1:
             found.data = None
             return found

@@ -16,6 +16,7 @@ from planner_eval.plan.model import Plan
 from planner_eval.records.fields import KNOWN, Role
 from planner_eval.records.files import PlanFile, Record, read_data
 from planner_eval.records.frames import is_table, rows_of
+from planner_eval.records.gold import BESIDE
 from planner_eval.records.items import structured
 from planner_eval.records.pairing import repeated_ids
 from planner_eval.records.plans import read_plan
@@ -311,7 +312,19 @@ def gold_record(source: Source) -> Record:
     if isinstance(source, str):
         held = _record_in(source)
         source = no_text(source) if held is None else held
-    return only_record(source, "gold")
+    record = only_record(source, "gold")
+    inner = _inner(record)
+    return record if inner is None else only_record(inner, "gold")
+
+
+def _inner(record: Record) -> dict[str, Any] | None:
+    """The gold record that stands in a field of another, which says itself nothing of what is right."""
+    if not record.fields or any(name in record.fields for name in BESIDE):
+        return None
+    held = record.source
+    if isinstance(held, str):
+        return _record_in(held)
+    return held if isinstance(held, dict) and "gold" in held else None
 
 
 def _record_in(text: str) -> dict[str, Any] | None:
