@@ -124,3 +124,27 @@ def test_functions_that_double_are_refused() -> None:
     steps = "".join(f"def a{i}():\n    a{i - 1}()\n    a{i - 1}()\n" for i in range(1, 40))
     with pytest.raises(ParseError, match="would be read again"):
         parse(f"def a0():\n    pass\n{steps}a39()\nf(x=1)")
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        "a) |b) ",
+        "-> |-> ",
+        "1.1 |1.2 ",
+        "✅ |✅ ",
+        "In [1]: |In [2]: ",
+        "i. |ii. ",
+        "First, |Then, ",
+        "- a) |- b) ",
+    ],
+)
+@pytest.mark.parametrize("around", ["%s", "```python\n%s\n```", "The plan:\n%s\nDone."])
+def test_markers(marks: str, around: str) -> None:
+    one, two = marks.split("|")
+    assert same(parse(around % f"{one}t = f(x=1)\n{two}g(y=t)"), GOLD)
+
+
+def test_a_variable_may_have_an_ordinal_for_a_name() -> None:
+    plan = parse("First, rest = f(x=1)\ng(y=rest)\nh(z=First)")
+    assert plan.calls[1].arguments == (("y", Ref(0, (1,))),)

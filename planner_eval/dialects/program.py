@@ -310,7 +310,7 @@ class Machine:
     def is_tool(self, node: CallNode) -> bool:
         """Whether a call is of a tool: not of the program's own functions, variables and libraries."""
         root = node.name.split(".", 1)[0]
-        if isinstance(self.held.get(root), Imported):  # but classes of modules that are no tools
+        if type(self.held.get(root)) is Imported:  # but classes of modules that are no tools
             return not node.name.rsplit(".", 1)[-1][:1].isupper()
         if node.name in self.defined or root in self.defined or root in OWN:
             return False
@@ -376,7 +376,7 @@ class Machine:
     def known_as(self, name: str) -> str:
         """A tool's name where it was imported under another."""
         root, dot, rest = name.partition(".")
-        found = self.held.get(root) if self.held else None
+        found = self.held.get(root)
         return f"{found.name}{dot}{rest}" if isinstance(found, Imported) else name
 
     def named(self, node: CallNode) -> list[Named]:

@@ -37,6 +37,7 @@ LONG_CHARS = 20_000
 """Longer text is parsed part by part: ast.parse takes a thousand times the memory of its text."""
 MOST_AGAIN = 200_000
 """Characters of functions that are read again: each that calls the one before twice doubles them."""
+_ORDINALS = frozenset({"First", "Second", "Third", "Fourth", "Fifth", "Next", "Then", "Finally", "Lastly"})
 _DEFINING = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom})
 
 
@@ -120,6 +121,7 @@ class _Running:
         self.function = function
         self.control = control
         self.returned: list[Value | Unknown] = []
+        self.told = False
 
 
 class _Reader:
@@ -133,9 +135,8 @@ class _Reader:
         self.functions: dict[str, _Function] = {}
         self.running: list[_Running] = []
         self.again = 0
-        self.unread: dict[ast.AST, str] = {}
-        self.recursive: set[ast.AST] = set()
-        machine.run = self.run
+        self.unread: dict[ast.AST, bool] = {}
+        self.words: dict[str, bool] = {}
 
     # ------------------------------------------------------------ places
     def place(self, line: int, column: int) -> int:
@@ -174,11 +175,12 @@ class _Reader:
                 self.machine.defined.add(node.name)
                 self.machine.is_program = True
                 self.functions[node.name] = _Function(node, self.machine.held)
-                self.unread[node] = node.name
+                self.machine.run = self.run
+                self.unread[node] = True
             elif isinstance(node, ast.ClassDef):
                 self.machine.defined.add(node.name)
                 self.machine.is_program = True
-                self.unread[node] = node.name
+                self.unread[node] = True
             elif isinstance(node, (ast.Import, ast.ImportFrom)):
                 self.machine.is_program = True
                 self.imported(node)
@@ -256,8 +258,8 @@ class _Reader:
             return None
         node = function.node
         if any(one.function is node for one in self.running):
-            if node not in self.recursive:
-                self.recursive.add(node)
+            if not self.running[-1].told:
+                self.running[-1].told = True
                 said = f"{shortened(call.name, 60)!r} calls itself, which repeats its calls"
                 self.machine.notes.append(
                     Diagnostic(
@@ -320,10 +322,22 @@ class _Reader:
         if isinstance(target, ast.Name):
             self.machine.assign([target.id], value)
         elif isinstance(target, (ast.Tuple, ast.List)) and all(isinstance(t, ast.Name) for t in target.elts):
-            self.machine.assign([t.id for t in target.elts if isinstance(t, ast.Name)], value, unpack=True)
+            names = [t.id for t in target.elts if isinstance(t, ast.Name)]
+            if len(names) == 2 and self.is_word(names[0]) and names[1].title() not in _ORDINALS:
+                self.machine.assign(names[1:], value)
+            else:
+                self.machine.assign(names, value, unpack=True)
         else:
             self.machine.loose(value)
             self.forget(target)
+
+    def is_word(self, name: str) -> bool:
+        """Whether `First` in `First, r = f()` is a word: no other use of it is a variable's."""
+        if name not in _ORDINALS:
+            return False
+        if name not in self.words:
+            self.words[name] = self.text.count(name) == self.text.count(f"{name}, ")
+        return self.words[name]
 
     def forget(self, target: ast.expr) -> None:
         """What the variables under a target hold is no longer known."""
@@ -409,7 +423,7 @@ class _Reader:
         """
         span = self.span(value)
         if isinstance(value, ast.Lambda):
-            self.unread[value] = "a lambda"
+            self.unread[value] = True
         comprehension = isinstance(value, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp))
         if comprehension:
             for part in value.generators:  # type: ignore[attr-defined]
