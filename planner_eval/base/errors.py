@@ -218,6 +218,7 @@ CODES: dict[str, str] = {
     "value.computed": "an argument is computed: its source text stands for it, or the number it comes to",
     "value.placeholder": "a value stands for what is not known yet",
     "code.loop": "a loop or a comprehension repeats calls, which are counted once",
+    "code.function": "calls in a function of the program's own were not read",
     "code.branch": "a branch may pass over calls, which are counted",
     "link.dangling": "a link of a graph has an end that is no node",
     "trace.no_arguments": "a trace does not record a call's arguments",

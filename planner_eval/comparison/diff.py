@@ -243,8 +243,12 @@ def explain(matching: Matching, others: Others = NO_OTHERS) -> Diff:
     pairs = matching.alignment.pairs
     ordered = order_by_cause(edits, matching.pred, matching.gold, pairs) if edits else ()
     if ordered and not matching.pred.calls and matching.gold.calls:
-        notes = (note.message for note in matching.pred.diagnostics if note.code == "plan.no_call")
-        said = f"{ordered[0].message}; the prediction holds {next(notes, 'no call')}"
+        notes = matching.pred.diagnostics
+        held = [note.message for note in notes if note.code == "plan.no_call"][:1] or ["no call"]
+        held += [note.message for note in notes if note.code == "find.text" and note.severity == "warning"][
+            :1
+        ]
+        said = f"{ordered[0].message}; the prediction holds {'; '.join(held)}"
         ordered = (ordered[0]._replace(message=said), *ordered[1:])
     return Diff(matching.pred, matching.gold, matching.alignment, ordered, matching)
 

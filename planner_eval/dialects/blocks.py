@@ -289,7 +289,8 @@ class PieceReader:
                 raise ParseError(reason, text=view.text, offset=quoted.start(1))
         bound = self.numbered(held)
         if not raw.calls:
-            return Nothing("code that calls no tool", bound)
+            said = (f"; {note.message}" for note in raw.notes if note.code == "code.function")
+            return Nothing(f"code that calls no tool{next(said, '')}", bound)
         reason = "Python calls" if kind == "pythonic" else "a Python program"
         pieces = ((bound.piece, 0),) if bound else ()
         return Read(kind, view.place(raw), reason, span_of(view), bound, pieces)

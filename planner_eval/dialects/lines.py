@@ -38,13 +38,19 @@ from planner_eval.dialects.views import View
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
 _MARKER = (
-    r"(?=[-*•+–—◦▪‣(\[\dsSaAcCtTpPlL])(?:(?:[-*•+–—◦▪‣]|\(?\d{1,3}[.)]|\[[ xX]\])[ \t]++"
+    r"(?=[-=*•+–—◦▪‣(\[→➜➤✅✔\dsSaAcCtTpPlL]|[A-Za-z]\)|[ivxIVX]{1,5}[.)]|In \[)"
+    r"(?:(?:[-*•+–—◦▪‣→➜➤]|[-=]>|[✅✔]\ufe0f?+|\[[ xX]\]"
+    r"|\(?(?:\d{1,3}[.)]|[A-Za-z]\)|[ivxIVX]{1,5}[.)])|\d{1,3}(?:\.\d{1,3}){1,3}[.)]?|In \[\d{1,3}\]:"
+    r")[ \t]++"
     r"|(?:\*\*)?(?i:step|action|call|task|phase|stage|line)[ \t]*+#?\d{1,3}[ \t]*+"
     r"(?:[.):\uff1a]|[-–—=]+>?|→)(?:\*\*)?[ \t]*+)"
 )
-"""What a list, or a count of steps, puts before a line: `1.`, `(1)`, `-`, `Step 2 -`, `**Action 1:**`."""
+"""What a list, or a count of steps, puts before a line: `1.`, `(1)`, `-`, `ii.`, `Step 2 -`, `In [3]:`."""
 MARKERS = later(rf"(?m)^[ \t>|]*+{_MARKER}(?:{_MARKER})?+")
-_LEAD = later(rf"[ \t>]*+(?:{_MARKER})?+(?:{_MARKER})?+(?:\*\*|`(?!`))?+")
+_LEAD = later(
+    rf"[ \t>]*+(?:{_MARKER})?+(?:{_MARKER})?+"
+    r"(?:(?:First|Second|Third|Fourth|Fifth|Next|Then|Finally|Lastly),[ \t]++)?+(?:\*\*|`(?!`))?+"
+)
 _QUOTED = later(r"['\"](?=[^\W\d][\w.]*+\(\s*+\w++\s*+=)")
 _LABELLED = later(r"[#\w][\w \t#*/_\-]{0,60}:[ \t*]*+`?+")
 _START = later(
@@ -160,7 +166,7 @@ class Reader(PieceReader):
             return self._scripted(view, _SCRIPT.get(block.label))
         if view.text[:1] in '[{"':
             return self._kept(self.mended(view))
-        if _YAML.search(view.text):
+        if _YAML.search(view.text) or MARKERS.match(view.text):
             return self.prose(block)
         tree = self.syntax(dedented(view).text)
         if isinstance(tree, ast.Module) and is_labelled(tree):

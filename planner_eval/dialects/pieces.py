@@ -12,7 +12,7 @@ from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.later import later
 from planner_eval.base.limits import Span
 from planner_eval.base.quick import quick
-from planner_eval.dialects.functions import BUILTINS, SHOWING
+from planner_eval.dialects.functions import BUILTINS, SHOWING, is_library
 from planner_eval.dialects.messages import is_call, is_keyed
 from planner_eval.dialects.program import Bound, shift_names
 from planner_eval.dialects.python_parts import may_hold, walk
@@ -130,18 +130,28 @@ _DEFINITION = later(
     r"(?:def|function)\s++([^\W\d]\w*+)\s*+\("
 )
 _IMPORT = later(
-    r"(?m)^[ \t]*+(?:import\s++([\w.]++)(?:\s++as\s++(\w++))?|from\s++[\w.]++\s++import\s++([\w, ]++))"
+    r"(?m)^[ \t]*+(?:import[ \t]++([\w.]++)(?:[ \t]++as[ \t]++(\w++))?+(?P<end>[ \t]*+(?:[,#\r\n]|\Z))?+"
+    r"|from[ \t]++([\w.]++)[ \t]++import[ \t]++([\w, ]++))"
 )
 
 
 def own_names(text: str) -> set[str]:
-    """The functions that a text defines and the libraries it imports: no tools."""
+    r"""The functions that a text defines and the libraries it imports: no tools.
+
+    >>> sorted(own_names("import math\nfrom tools import get_rate\ndef f():"))
+    ['f', 'math']
+    """
     plain = text.replace("\\_", "_")
     names: set[str] = set()
     if "def" in plain or "function" in plain:  # most texts define nothing: 1.5 % of reading model outputs
         names = {match[1] for match in _DEFINITION.finditer(plain)}
     for match in _IMPORT.finditer(plain) if "import" in plain else ():
-        for name in (match[2] or match[1] or match[3] or "").split(","):
+        python = (
+            match["end"] is not None or match[4]
+        )  # JavaScript's and Java's go on, and have no list of theirs
+        if python and not is_library(match[1] or match[4]):
+            continue
+        for name in (match[2] or match[1] or match[5] or "").split(","):
             names.add(name.strip().split(" as ")[-1].split(".")[0])
     return names
 

@@ -9,7 +9,7 @@ variables cannot be known and is an error where a tool's argument needs it.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -97,6 +97,17 @@ class Unknown:
 UNKNOWN = Unknown()
 
 
+class Imported(Unknown):
+    """What a name holds that is imported from a module that is no library: a tool may be called by it.
+
+    Args:
+        name: What it is called where it is imported from.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
 LARGEST = 1_000_000
 """Values that variables may put into arguments, all together: a list of a list can double at each line."""
 
@@ -152,6 +163,7 @@ class Machine:
         self.error: ParseError | None = None
         self.is_program = bool(before)
         self.spent = 0
+        self.run: Callable[[CallNode], Value | Unknown | None] = _not_followed
 
     def finish(self) -> RawPlan:
         """The calls that were found.
@@ -225,7 +237,10 @@ class Machine:
         if kind is DataNode:
             return node.value
         if kind is FieldNode:
-            return _step_all(self.call(node.base), node.path)
+            base = self.call(node.base)
+            if not isinstance(base, RawRef):
+                raise _CannotKnow(f"the program computes {node.base.name!r}", node.base.span[0])
+            return _step_all(base, node.path)
         if kind is TextNode:
             return self.template(node)
         if kind is OtherNode:
@@ -247,7 +262,8 @@ class Machine:
         if node.name in self.held:
             found = self.held[node.name]
             if isinstance(found, Unknown) or (node.path and not isinstance(found, RawRef)):
-                raise _CannotKnow(f"{node.text!r} is computed by the program", node.span[0])
+                how = "imported" if isinstance(found, Imported) else "computed"
+                raise _CannotKnow(f"{node.text!r} is {how} by the program", node.span[0])
             if isinstance(found, (list, dict)):
                 self.spent += _weight(found, LARGEST - self.spent)
                 if self.spent > LARGEST:
@@ -294,6 +310,8 @@ class Machine:
     def is_tool(self, node: CallNode) -> bool:
         """Whether a call is of a tool: not of the program's own functions, variables and libraries."""
         root = node.name.split(".", 1)[0]
+        if type(self.held.get(root)) is Imported:  # but classes of modules that are no tools
+            return not node.name.rsplit(".", 1)[-1][:1].isupper()
         if node.name in self.defined or root in self.defined or root in OWN:
             return False
         if root in (self.own if root == node.name else self.held):  # a tool may be called as a line before
@@ -309,9 +327,8 @@ class Machine:
             LimitError: it is one call too many.
         """
         if node.name in SHOWING or not self.is_tool(node):
-            for _, value, _ in node.arguments:
-                self.loose(value)
-            raise _CannotKnow(f"the program computes {node.name!r}", node.span[0])
+            return self.own_call(node)
+        name = self.known_as(node.name)
         if node.quoted:
             self.fail(f"found the tool's name {node.name!r} in quotes", node.span[0])
         arguments, spans = [], []
@@ -338,9 +355,29 @@ class Machine:
             if not any(note.span == span and note.code == code for note in self.notes):
                 self.notes.append(Diagnostic(code, message, "warning", len(self.calls), None, span))
         self.calls.append(
-            RawCall(node.name, tuple(arguments), binds=((made, ()),), span=node.span, spans=tuple(spans))
+            RawCall(name, tuple(arguments), binds=((made, ()),), span=node.span, spans=tuple(spans))
         )
         return RawRef(made)
+
+    def own_call(self, node: CallNode) -> Value:
+        """Follow a call of the program's own function, or pass over one of a library, and give its value.
+
+        Raises:
+            _CannotKnow: its value cannot be known.
+        """
+        returned = self.run(node)
+        if returned is None:
+            for _, value, _ in node.arguments:
+                self.loose(value)
+        elif not isinstance(returned, Unknown):
+            return returned
+        raise _CannotKnow(f"the program computes {node.name!r}", node.span[0])
+
+    def known_as(self, name: str) -> str:
+        """A tool's name where it was imported under another."""
+        root, dot, rest = name.partition(".")
+        found = self.held.get(root)
+        return f"{found.name}{dot}{rest}" if isinstance(found, Imported) else name
 
     def named(self, node: CallNode) -> list[Named]:
         """The arguments with names: positional ones are counted from "0"."""
@@ -458,6 +495,10 @@ def _weight(value: Any, most: int) -> int:
         elif isinstance(item, list):
             waiting += item
     return count
+
+
+def _not_followed(node: CallNode) -> None:
+    """No function of the program's own is known."""
 
 
 def _made(position: int) -> str:

@@ -7,17 +7,21 @@ see :mod:`planner_eval.dialects.python_parts`, and all of its errors are caught.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections import ChainMap
+from collections.abc import Iterable, Mapping, MutableMapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import LimitError
 from planner_eval.base.limits import DEFAULT_LIMITS, MAX_DIGITS, Limits, Span, long_integers, refuse_integer
+from planner_eval.base.text import shortened
+from planner_eval.dialects.functions import BUILTINS, OWN, SHOWING, is_library
 from planner_eval.dialects.program import (
     UNKNOWN,
     CallNode,
     DataNode,
     FieldNode,
+    Imported,
     Machine,
     NameNode,
     OtherNode,
@@ -27,10 +31,13 @@ from planner_eval.dialects.program import (
 from planner_eval.dialects.python_cuts import Uncut
 from planner_eval.dialects.python_data import WORDS, NoData, key_of, signed
 from planner_eval.dialects.python_parts import LINES, data_in, in_parts, may_hold, parsed, walk
-from planner_eval.plan.model import RawPlan, Value
+from planner_eval.plan.model import Diagnostic, RawPlan, Value
 
 LONG_CHARS = 20_000
 """Longer text is parsed part by part: ast.parse takes a thousand times the memory of its text."""
+MOST_AGAIN = 200_000
+"""Characters of functions that are read again: each that calls the one before twice doubles them."""
+_ORDINALS = frozenset({"First", "Second", "Third", "Fourth", "Fifth", "Next", "Then", "Finally", "Lastly"})
 _DEFINING = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom})
 
 
@@ -88,7 +95,33 @@ def follow(
         raise LimitError("the program nests too deeply", text=text) from None
     if held is not None:
         held.update(machine.own)
+    if reader.unread:
+        reader.tell_unread()
     return machine.finish()
+
+
+class _Function(NamedTuple):
+    """A function of the program, and the variables around it."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef
+    held: MutableMapping[str, Value | Unknown]
+
+
+class _Given(NamedTuple):
+    """Parameters and the nodes of their values, and those that have their defaults."""
+
+    values: dict[str, Any]
+    defaults: dict[str, ast.expr]
+
+
+class _Running:
+    """A function that is followed: how many loops and branches are around its call, and what it returns."""
+
+    def __init__(self, function: ast.AST, control: int) -> None:
+        self.function = function
+        self.control = control
+        self.returned: list[Value | Unknown] = []
+        self.told = False
 
 
 class _Reader:
@@ -99,8 +132,11 @@ class _Reader:
         self.machine = machine
         self.starts = [0, *(match.end() for match in LINES.finditer(text))]
         self.ascii = text.isascii()
-        self.functions: dict[str, list[ast.stmt]] = {}
-        self.running: set[str] = set()
+        self.functions: dict[str, _Function] = {}
+        self.running: list[_Running] = []
+        self.again = 0
+        self.unread: dict[ast.AST, bool] = {}
+        self.words: dict[str, bool] = {}
 
     # ------------------------------------------------------------ places
     def place(self, line: int, column: int) -> int:
@@ -138,26 +174,40 @@ class _Reader:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 self.machine.defined.add(node.name)
                 self.machine.is_program = True
-                if not (node.args.args or node.args.vararg or node.args.kwonlyargs):
-                    self.functions[node.name] = node.body
+                self.functions[node.name] = _Function(node, self.machine.held)
+                self.machine.run = self.run
+                self.unread[node] = True
             elif isinstance(node, ast.ClassDef):
                 self.machine.defined.add(node.name)
                 self.machine.is_program = True
+                self.unread[node] = True
             elif isinstance(node, (ast.Import, ast.ImportFrom)):
                 self.machine.is_program = True
-                names = ((name.asname or name.name).split(".")[0] for name in node.names)
-                self.machine.defined.update(name for name in names if name != "*")
+                self.imported(node)
+
+    def imported(self, node: ast.Import | ast.ImportFrom) -> None:
+        """Note what is imported: of a library it is no tool, of any other module it may be one."""
+        for name in node.names:
+            module = name.name if isinstance(node, ast.Import) else node.module or ""
+            given = name.asname or name.name.split(".")[0]
+            if given == "*":
+                continue
+            if is_library(module) and not getattr(node, "level", 0):
+                self.machine.defined.add(given)
+            else:
+                self.machine.held[given] = Imported(name.name if name.asname else given)
 
     def body(self, body: list[ast.stmt]) -> None:
-        """Follow statements in order."""
+        """Follow statements in order, up to one after which a function's others are not reached."""
         for node in body:
             self.statement(node)
+            if self.running and isinstance(node, (ast.Return, ast.Raise)):
+                return
 
     def statement(self, node: ast.stmt) -> None:
         """Follow one statement; what can hold no call is passed over."""
         if isinstance(node, ast.Expr):
-            if not self.run(node.value):
-                self.machine.statement(self.node(node.value))
+            self.machine.statement(self.node(node.value))
         elif isinstance(node, ast.Assign):
             value = self.node(node.value)
             for target in sorted(node.targets, key=lambda one: not isinstance(one, ast.Name)):
@@ -173,8 +223,13 @@ class _Reader:
             if isinstance(node, ast.AugAssign):
                 self.forget(node.target)
         elif isinstance(node, ast.Return):
-            if node.value is not None:
-                self.machine.statement(self.node(node.value))
+            value = None if node.value is None else self.node(node.value)
+            if self.running:
+                returned = None if value is None else self.machine.loose(value)
+                sure = len(self.machine.control) == self.running[-1].control
+                self.running[-1].returned.append(returned if sure else UNKNOWN)
+            elif value is not None:
+                self.machine.statement(value)
         else:
             self.further(node)
 
@@ -182,34 +237,107 @@ class _Reader:
         """Follow a statement that holds others, or that only looks at values."""
         if isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try, ast.With, ast.AsyncWith)):
             self.compound(node)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            self.functions[node.name] = _Function(node, self.machine.held)
         elif isinstance(node, (ast.Assert, ast.Raise, ast.Delete)):
             for part in ast.iter_child_nodes(node):
                 if isinstance(part, ast.expr):
                     self.machine.loose(self.node(part))
 
-    def run(self, value: ast.expr) -> bool:
-        """Follow the body of a parameterless function that the program itself calls."""
-        while isinstance(value, ast.Await):
-            value = value.value
-        if not isinstance(value, ast.Call):
-            return False
-        inner = value.args[0] if _dotted(value.func) == "asyncio.run" and value.args else value
-        name = _dotted(inner.func) if isinstance(inner, ast.Call) and not inner.args else None
-        if name is None or name not in self.functions or name in self.running:
-            return False
-        self.running.add(name)
-        self.body(self.functions[name])
-        return True
+    def run(self, call: CallNode) -> Value | Unknown | None:
+        """Follow the body of a function that the program calls, at each call, and give what it returns.
+
+        Returns:
+            None where it is no such function, or one that is not followed: its call is passed over.
+
+        Raises:
+            LimitError: functions call one another so often that reading them would take too long.
+        """
+        function = self.functions.get(call.name)
+        if function is None:
+            return None
+        node = function.node
+        if any(one.function is node for one in self.running):
+            if not self.running[-1].told:
+                self.running[-1].told = True
+                said = f"{shortened(call.name, 60)!r} calls itself, which repeats its calls"
+                self.machine.notes.append(
+                    Diagnostic(
+                        "code.loop", f"{said}; they are counted once", "warning", None, None, call.span
+                    )
+                )
+            return None
+        given = _bound(node, call)
+        if given is None:
+            return None
+        machine = self.machine
+        if node not in self.unread:  # its first reading is a part of the program's own length
+            start, end = self.span(node)
+            self.again += end - start
+            if self.again > MOST_AGAIN:
+                reason = (
+                    f"functions call one another: more than {MOST_AGAIN:,} characters would be read again"
+                )
+                raise LimitError(reason, text=self.text, offset=call.span[0])
+        local = {
+            name: UNKNOWN if value is UNKNOWN else machine.loose(value)
+            for name, value in given.values.items()
+        }
+        self.unread.pop(node, None)
+        local |= {name: machine.loose(self.node(value)) for name, value in given.defaults.items()}
+        parameters = frozenset(local)
+        running = _Running(node, len(machine.control))
+        own, held = machine.own, machine.held
+        self.running.append(running)
+        machine.own, machine.held = local, ChainMap(local, function.held)
+        self.define(node.body)
+        self.body(node.body)
+        self.running.pop()
+        machine.own, machine.held = own, held
+        everyone = {name for one in node.body if isinstance(one, ast.Global) for name in one.names}
+        for name, value in local.items():
+            if name in everyone or not (name in parameters or name in held):
+                held[name] = value
+        return running.returned[0] if len(running.returned) == 1 else UNKNOWN
+
+    def tell_unread(self) -> None:
+        """Say which calls stand in functions that were not followed; one that is never called is no plan."""
+        tools: dict[str, None] = {}
+        inside = (call for node in self.unread for call in ast.walk(node) if isinstance(call, ast.Call))
+        for call in inside:
+            name = _dotted(call.func)
+            if name and call.keywords and name not in SHOWING and name not in BUILTINS:
+                root = name.split(".")[0]
+                if root not in OWN and root not in self.machine.defined:
+                    tools[name] = None
+        if tools:
+            message = (
+                f"calls in functions that are not followed were not read: {shortened(', '.join(tools), 60)}"
+            )
+            span = self.span(next(iter(self.unread)))  # type: ignore[arg-type]
+            self.machine.notes.append(Diagnostic("code.function", message, "warning", None, None, span))
 
     def target(self, target: ast.expr, value: Any) -> None:
         """Assign to a name or to names; anything else only has its calls recorded."""
         if isinstance(target, ast.Name):
             self.machine.assign([target.id], value)
         elif isinstance(target, (ast.Tuple, ast.List)) and all(isinstance(t, ast.Name) for t in target.elts):
-            self.machine.assign([t.id for t in target.elts if isinstance(t, ast.Name)], value, unpack=True)
+            names = [t.id for t in target.elts if isinstance(t, ast.Name)]
+            if len(names) == 2 and self.is_word(names[0]) and names[1].title() not in _ORDINALS:
+                self.machine.assign(names[1:], value)
+            else:
+                self.machine.assign(names, value, unpack=True)
         else:
             self.machine.loose(value)
             self.forget(target)
+
+    def is_word(self, name: str) -> bool:
+        """Whether `First` in `First, r = f()` is a word: no other use of it is a variable's."""
+        if name not in _ORDINALS:
+            return False
+        if name not in self.words:
+            self.words[name] = self.text.count(name) == self.text.count(f"{name}, ")
+        return self.words[name]
 
     def forget(self, target: ast.expr) -> None:
         """What the variables under a target hold is no longer known."""
@@ -294,6 +422,8 @@ class _Reader:
         Each expression is turned into a node once: nested ones would take exponential time otherwise.
         """
         span = self.span(value)
+        if isinstance(value, ast.Lambda):
+            self.unread[value] = True
         comprehension = isinstance(value, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp))
         if comprehension:
             for part in value.generators:  # type: ignore[attr-defined]
@@ -368,6 +498,8 @@ class _Reader:
         name = value.func.value if quoted else _dotted(value.func)  # type: ignore[attr-defined]
         if name is None:
             return self.other(value, "a call of a computed function")
+        if name == "asyncio.run" and value.args:
+            return self.node(value.args[0])
         if name in ("asyncio.gather", "gather") and not any(isinstance(a, ast.Starred) for a in value.args):
             return [self.node(arg) for arg in value.args]
         arguments: list[tuple[str | None, Any, Span]] = [
@@ -398,6 +530,32 @@ class _Reader:
                 span,
             )
         ]
+
+
+def _bound(node: ast.FunctionDef | ast.AsyncFunctionDef, call: CallNode) -> _Given | None:
+    """What a call gives to a function's parameters; None where that is open: stars, decorators."""
+    given = node.args
+    if node.decorator_list or given.vararg or given.kwarg:
+        return None
+    ordered = [one.arg for one in (*given.posonlyargs, *given.args)]
+    names = [*ordered, *(one.arg for one in given.kwonlyargs)]
+    values: dict[str, Any] = {}
+    free = iter(ordered)
+    for key, value, _ in call.arguments:
+        if isinstance(value, OtherNode) and value.reason in ("spread arguments", _KIND[ast.Starred]):
+            return None
+        name = next(free, None) if key is None else key
+        if name not in names or name in values:
+            return None
+        values[name] = value
+    least = len(ordered) - len(given.defaults)
+    defaults = dict(zip(ordered[least:], given.defaults, strict=True))
+    defaults |= {
+        one.arg: value for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value
+    }
+    if any(name not in values and name not in defaults for name in names):
+        return None
+    return _Given(values, {name: value for name, value in defaults.items() if name not in values})
 
 
 _KIND: dict[type, str] = {
