@@ -233,3 +233,50 @@ def test_large_files_of_spans_are_those_in_memory(
         else:
             assert kept == whole, path.read_bytes()
     assert grouped > 20
+
+
+def agent(trace: str, attributes: dict[str, Any]) -> dict[str, Any]:
+    """A span that names its trace and ran in no other."""
+    return {"name": "a", "context": {"trace_id": trace, "span_id": f"{trace}1"}, "attributes": attributes}
+
+
+INVOKED = {"gen_ai.operation.name": "invoke_agent"}
+IDLE: dict[str, list[dict[str, Any]]] = {
+    "an agent": [agent("0xc", INVOKED)],
+    "an agent of OpenInference": [agent("0xc", {"openinference.span.kind": "AGENT"})],
+    "an agent of MLflow": [agent("0xc", {"mlflow.spanType": '"AGENT"', "mlflow.spanOutputs": '"Hello"'})],
+    "a model without messages": [agent("0xc", {"gen_ai.operation.name": "chat"})],
+    "the Agents SDK": [
+        {"object": "trace", "id": "0xc", "workflow_name": "w"},
+        {"object": "trace.span", "id": "s", "trace_id": "0xc", "span_data": {"type": "agent", "name": "a"}},
+    ],
+}
+
+
+@pytest.mark.parametrize("idle", IDLE.values(), ids=IDLE)
+def test_a_trace_in_which_no_tool_ran_is_a_plan_without_calls(
+    tmp_path: Path, idle: list[dict[str, Any]]
+) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(rows(idle))
+    for store in (IN_MEMORY, Store(limit=0)):
+        assert [found for _, found in read(path, store)] == [[]]
+    path.write_text(rows([*ONE, *idle]))
+    assert read(path) == read(path, Store(limit=0)) == [BOTH[0], ("0xc", [])]
+    assert planeval("check", str(path), "--level", "error").returncode == 0
+
+
+def test_traces_of_agents_alone_are_taken_apart(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(rows([agent("0xc", INVOKED), agent("0xd", INVOKED)]))
+    assert read(path) == read(path, Store(limit=0)) == [("0xc", []), ("0xd", [])]
+
+
+@pytest.mark.parametrize("attributes", [
+    {"mlflow.spanType": '"CHAT_MODEL"', "mlflow.spanOutputs": '{"tool_calls": [{"name": "f"}]}'},
+    {"gen_ai.operation.name": "chat", "gen_ai.tool.call.id": "c1"},
+    {"http.method": "GET"},
+])  # fmt: skip
+def test_a_span_that_may_hold_a_call_is_no_trace_without_one(attributes: dict[str, Any]) -> None:
+    with pytest.raises(ParseError, match="is no call"):
+        pe.parse([agent("0xc", attributes)])

@@ -20,6 +20,7 @@ from planner_eval.dialects.messages import calls_among, is_call, is_keyed, may_b
 from planner_eval.dialects.openers import ASSISTANT
 from planner_eval.dialects.spans import (
     SIGNED,
+    agents_run,
     id_of,
     is_span,
     linked,
@@ -307,7 +308,7 @@ def _traces(items: Sequence[Item]) -> Contents | None:
     held = [item.data for item in items if item.error is None]
     broken = [item for item in items if item.error is not None]
     spans = spans_in(held)
-    if not tools_run(spans) and not linked(spans):
+    if not tools_run(spans) and not linked(spans) and not agents_run(held):
         return None
     if broken and not all(id_of(span) and trace_of(span) for span in spans):
         return None  # of what is broken a part may look like a span
