@@ -224,6 +224,14 @@ def test_a_record_between_spans_keeps_its_id(tmp_path: Path) -> None:
     )
 
 
+def test_findings_of_a_trace_stand_on_the_line_of_its_first_span(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(rows([*ONE, *TWO]))
+    log = json.loads(planeval("check", str(path), "--format", "sarif").stdout)
+    places = [one["locations"][0]["physicalLocation"]["region"] for one in log["runs"][0]["results"]]
+    assert places == [{"startLine": 1}, {"startLine": 3}]
+
+
 def test_spans_among_more_records_are_records(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text(rows([{"id": n, "output": "f()"} for n in "pqr"] + ONE))

@@ -99,7 +99,7 @@ def asks_nothing(spans: list[dict[str, Any]]) -> bool:
     >>> asks_nothing([{"attributes": {"mlflow.spanOutputs": '{"tool_calls": []}'}}])
     False
     """
-    return not any(_ASKED.search(text) for span in spans for text in texts(span))
+    return all(_ASKED.search(text) is None for span in spans for text in texts(span))
 
 
 _ASKED = later(r"tool[_.]?calls?|function_?calls?|tool_?use", re.I)
@@ -127,13 +127,13 @@ def agents_run(items: list[dict[str, Any]]) -> bool:
     >>> agents_run([{"name": "a", "attributes": {"gen_ai.operation.name": "invoke_agent"}}])
     True
     """
-    return any(item.get("object") == "trace" or _is_agent(item) for item in objects(items))
+    return any(_is_agent(item) or item.get("object") == "trace" for item in objects(items))
 
 
 def _is_agent(span: dict[str, Any]) -> bool:
     data = span.get("span_data")
     if isinstance(data, dict):
-        return data.get("type") == "agent"
+        return bool(data.get("type") == "agent")
     there = tree(span) if "attributes" in span else None
     return (
         inside(there, "gen_ai", "operation", "name") == "invoke_agent"
