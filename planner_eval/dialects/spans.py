@@ -133,9 +133,9 @@ def agents_run(items: list[dict[str, Any]]) -> bool:
 def _is_agent(span: dict[str, Any]) -> bool:
     data = span.get("span_data")
     if isinstance(data, dict):
-        return bool(data.get("type") == "agent")
+        return data.get("type") == "agent"
     there = tree(span) if "attributes" in span else None
-    return (
+    return bool(
         inside(there, "gen_ai", "operation", "name") == "invoke_agent"
         or inside(there, "openinference", "span", "kind") == "AGENT"
         or unquoted(inside(there, "mlflow", "spanType")) == "AGENT"
