@@ -11,7 +11,7 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import ParseError
-from planner_eval.records import decided, fields, lines
+from planner_eval.records import decided, fields, items, lines
 from planner_eval.records.files import PlanFile, read_file
 from planner_eval.records.storing import IN_MEMORY, Store
 from tests.test_cli import planeval
@@ -199,9 +199,89 @@ def test_words_around_spans_that_name_no_trace_stay_one_plan(tmp_path: Path) -> 
     assert read(path) == [(None, ["f", "f"])]
 
 
+NO_SPANS = ('{"level": "info", "msg": "hi"}', "null", "{}", "[]", "3", '"text"', '{"resourceLogs": []}')
+
+
+@pytest.mark.parametrize("line", NO_SPANS)
+@pytest.mark.parametrize("place", [0, 1, 3, 4])
+@pytest.mark.parametrize("name", ["t.json", "t.jsonl", "t.txt"])
+def test_a_line_that_is_no_span_loses_none(tmp_path: Path, line: str, place: int, name: str) -> None:
+    path, held = tmp_path / name, rows([*ONE, *TWO]).splitlines()
+    path.write_text("\n".join([*held[:place], line, *held[place:]]) + "\n")
+    found = read(path)
+    assert read(path, Store(limit=0)) == found
+    assert (found[:2], [code for _, code in found[2:]]) == (BOTH, ["parse.shape"]), found
+
+
+def test_a_record_between_spans_keeps_its_id(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(rows([*ONE, {"id": "q1", "response": "f()"}, *TWO]))
+    assert read(path) == read(path, Store(limit=0)) == [*BOTH, ("q1", "parse.shape")]
+    done = planeval("stats", str(path))
+    assert done.returncode == 1
+    assert (
+        "t.jsonl, line 3, record 3 (id q1): found an object with 'id', 'response' among spans" in done.stderr
+    )
+
+
+def test_findings_of_a_trace_stand_on_the_line_of_its_first_span(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(rows([*ONE, *TWO]))
+    log = json.loads(planeval("check", str(path), "--format", "sarif").stdout)
+    places = [one["locations"][0]["physicalLocation"]["region"] for one in log["runs"][0]["results"]]
+    assert places == [{"startLine": 1}, {"startLine": 3}]
+
+
+def test_spans_among_more_records_are_records(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(rows([{"id": n, "output": "f()"} for n in "pqr"] + ONE))
+    found = read(path)
+    assert read(path, Store(limit=0)) == found
+    assert found[:3] == [("p", ["f"]), ("q", ["f"]), ("r", ["f"])]
+
+
+AFTER_WORDS = {
+    "words before all but the first": ("INFO ".join(pretty([one]) for one in (*ONE, *TWO)), 3),
+    "words before each": ("".join(f"You: {pretty([one])}" for one in (*ONE, *TWO)), 4),
+    "words before each line": ("".join(f"[log] INFO: {rows([one])}" for one in (*ONE, *TWO)), 4),
+    "words with braces": (f"a {{}} of {{1}} {pretty(ONE)}{{b}} > {pretty(TWO)}", 2),
+    "words after each too": ("".join(f"a\nb {pretty([one])}c\n" for one in (*ONE, *TWO)), 5),
+}
+
+
+@pytest.mark.parametrize(("text", "count"), AFTER_WORDS.values(), ids=AFTER_WORDS)
+@pytest.mark.parametrize("name", ["t.json", "t.jsonl", "t.txt"])
+def test_spans_that_begin_after_words_on_their_line_are_read(
+    tmp_path: Path, text: str, count: int, name: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    found = read(path)
+    assert read(path, Store(limit=0)) == found
+    assert found == BOTH + [BAD] * count
+
+
+def test_what_is_cut_off_before_words_gives_no_span_of_its_own(tmp_path: Path) -> None:
+    linked = ONE[0] | {"links": [{"context": ONE[1]["context"], "attributes": {}}] * 2, "events": [{}]}
+    text = pretty([linked])
+    for at in range(20, len(text) - 3, 7):
+        path = tmp_path / "t.txt"
+        for words in (pretty(TWO) + text[at:], pretty(TWO) + "INFO " + text[:at]):
+            path.write_text(words)
+            found = [one for one in read(path) if isinstance(one[1], list)]
+            assert found == [BOTH[1]], (at, found)
+
+
+def test_one_whole_span_and_another_after_words_are_not_one_call(tmp_path: Path) -> None:
+    path = tmp_path / "t.txt"
+    for cut in (None, -30):
+        path.write_text(pretty(ONE[:1]) + "INFO " + pretty(ONE[1:])[:cut])
+        assert read(path) == [("0xa", ["f"] * (2 if cut is None else 1)), BAD]
+
+
 def drawn(random: Random) -> bytes:
     """Lines of spans, some of which do not say their trace, of plans, and of neither."""
-    kinds = random.choice(("s", "s", "su", "sp", "sw", "supw", "p"))
+    kinds = random.choice(("s", "s", "su", "sp", "sw", "sssj", "ssjw", "supwj", "p", "pj"))
     made = []
     for at in range(random.choice((1, 2, 4, 7, 12))):
         kind = random.choice(kinds)
@@ -210,6 +290,7 @@ def drawn(random: Random) -> bytes:
             span = {key: value for key, value in span.items() if key not in ("context", "traceId")}
         plan = {"id": f"q{at}", "output": "f()"}
         line = "a log line" if kind == "w" else json.dumps(plan if kind == "p" else span)
+        line = random.choice(NO_SPANS) if kind == "j" else line
         made.append(line.encode() if random.random() < 0.7 else damaged(random, line.encode()))
     return b"\n".join(made) + b"\n"
 
@@ -218,7 +299,7 @@ def drawn(random: Random) -> bytes:
 def test_large_files_of_spans_are_those_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: int
 ) -> None:
-    for module in (fields, decided, lines):
+    for module in (fields, decided, items, lines):
         monkeypatch.setattr(module, "HEAD", head)
     random, grouped = Random(7), 0
     for _ in range(300):
@@ -233,3 +314,50 @@ def test_large_files_of_spans_are_those_in_memory(
         else:
             assert kept == whole, path.read_bytes()
     assert grouped > 20
+
+
+def agent(trace: str, attributes: dict[str, Any]) -> dict[str, Any]:
+    """A span that names its trace and ran in no other."""
+    return {"name": "a", "context": {"trace_id": trace, "span_id": f"{trace}1"}, "attributes": attributes}
+
+
+INVOKED = {"gen_ai.operation.name": "invoke_agent"}
+IDLE: dict[str, list[dict[str, Any]]] = {
+    "an agent": [agent("0xc", INVOKED)],
+    "an agent of OpenInference": [agent("0xc", {"openinference.span.kind": "AGENT"})],
+    "an agent of MLflow": [agent("0xc", {"mlflow.spanType": '"AGENT"', "mlflow.spanOutputs": '"Hello"'})],
+    "a model without messages": [agent("0xc", {"gen_ai.operation.name": "chat"})],
+    "the Agents SDK": [
+        {"object": "trace", "id": "0xc", "workflow_name": "w"},
+        {"object": "trace.span", "id": "s", "trace_id": "0xc", "span_data": {"type": "agent", "name": "a"}},
+    ],
+}
+
+
+@pytest.mark.parametrize("idle", IDLE.values(), ids=IDLE)
+def test_a_trace_in_which_no_tool_ran_is_a_plan_without_calls(
+    tmp_path: Path, idle: list[dict[str, Any]]
+) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(rows(idle))
+    for store in (IN_MEMORY, Store(limit=0)):
+        assert [found for _, found in read(path, store)] == [[]]
+    path.write_text(rows([*ONE, *idle]))
+    assert read(path) == read(path, Store(limit=0)) == [BOTH[0], ("0xc", [])]
+    assert planeval("check", str(path), "--level", "error").returncode == 0
+
+
+def test_traces_of_agents_alone_are_taken_apart(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(rows([agent("0xc", INVOKED), agent("0xd", INVOKED)]))
+    assert read(path) == read(path, Store(limit=0)) == [("0xc", []), ("0xd", [])]
+
+
+@pytest.mark.parametrize("attributes", [
+    {"mlflow.spanType": '"CHAT_MODEL"', "mlflow.spanOutputs": '{"tool_calls": [{"name": "f"}]}'},
+    {"gen_ai.operation.name": "chat", "gen_ai.tool.call.id": "c1"},
+    {"http.method": "GET"},
+])  # fmt: skip
+def test_a_span_that_may_hold_a_call_is_no_trace_without_one(attributes: dict[str, Any]) -> None:
+    with pytest.raises(ParseError, match="is no call"):
+        pe.parse([agent("0xc", attributes)])

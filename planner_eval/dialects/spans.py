@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import loads
+from planner_eval.base.later import later
 from planner_eval.base.limits import Limits
 from planner_eval.dialects.json_calls import arguments_of
 from planner_eval.dialects.messages import plain
@@ -87,6 +89,57 @@ def linked(spans: list[dict[str, Any]]) -> bool:
     """Whether a span among some ran inside another of them: they are runs, and no list of models' answers."""
     known = {id_of(span) for span in spans} - {None}
     return any(parent_of(span) in known for span in spans)
+
+
+def asks_nothing(spans: list[dict[str, Any]]) -> bool:
+    """Whether spans certainly say nothing of a call: no model's answer in them may ask for one.
+
+    >>> asks_nothing([{"attributes": {"gen_ai.operation.name": "chat"}}])
+    True
+    >>> asks_nothing([{"attributes": {"mlflow.spanOutputs": '{"tool_calls": []}'}}])
+    False
+    """
+    return all(_ASKED.search(text) is None for span in spans for text in texts(span))
+
+
+_ASKED = later(r"tool[_.]?calls?|function_?calls?|tool_?use", re.I)
+"""What stands in the answers of all models' APIs that ask for a tool."""
+
+
+def texts(data: Any, depth: int = 0) -> Iterator[str]:
+    """The keys and texts of a span, at any depth."""
+    if depth > DEPTH:
+        return
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, list):
+        for item in data:
+            yield from texts(item, depth + 1)
+    elif isinstance(data, dict):
+        for key, value in data.items():
+            yield key
+            yield from texts(value, depth + 1)
+
+
+def agents_run(items: list[dict[str, Any]]) -> bool:
+    """Whether an agent's run is among the spans of traces, or what the Agents SDK exports before them.
+
+    >>> agents_run([{"name": "a", "attributes": {"gen_ai.operation.name": "invoke_agent"}}])
+    True
+    """
+    return any(_is_agent(item) or item.get("object") == "trace" for item in objects(items))
+
+
+def _is_agent(span: dict[str, Any]) -> bool:
+    data = span.get("span_data")
+    if isinstance(data, dict):
+        return data.get("type") == "agent"
+    there = tree(span) if "attributes" in span else None
+    return bool(
+        inside(there, "gen_ai", "operation", "name") == "invoke_agent"
+        or inside(there, "openinference", "span", "kind") == "AGENT"
+        or unquoted(inside(there, "mlflow", "spanType")) == "AGENT"
+    )
 
 
 def in_time(items: list[dict[str, Any]]) -> list[dict[str, Any]]:

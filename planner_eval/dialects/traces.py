@@ -17,6 +17,7 @@ from planner_eval.dialects.json_calls import arguments_of
 from planner_eval.dialects.messages import plain
 from planner_eval.dialects.openinference import tool_call, tool_spans, write_tools
 from planner_eval.dialects.spans import (
+    asks_nothing,
     attributes_of,
     call_of_span,
     in_time,
@@ -86,7 +87,7 @@ def _empty(shape: str, data: Any) -> str | None:
     """Why data is a trace in which no tool ran; None where it is none, or has tools."""
     sign = _SIGNS.get(shape)
     spans = spans_in(data) if sign is not None else []
-    if sign is None or not linked(spans) or tools_run(spans):
+    if sign is None or tools_run(spans) or not (linked(spans) or asks_nothing(spans)):
         return None
     return "a trace in which no tool ran" if any(map(sign, spans)) else None
 

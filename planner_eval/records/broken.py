@@ -12,6 +12,7 @@ from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import blank_end, decode, refusal
 from planner_eval.base.later import later
 from planner_eval.base.quoted import TEXT, Branch, matches
+from planner_eval.dialects.spans import id_of, is_span, spans_in, trace_of
 from planner_eval.records.fields import id_text
 from planner_eval.records.shapes import Item, shape_of
 
@@ -68,31 +69,68 @@ def sequence(text: str, start: int, text_field: str | None = None) -> list[Item]
 def rows(text: str, start: int) -> list[Item]:
     r"""The objects of a text of which each begins a line, as programs log them, with what stands between.
 
+    A span may also begin after words on its line.
+
     >>> [item.data for item in rows('Hello\n{"id":\n 1}\nINFO: ok\n{"id": "x\n{"id":\n 3}', 0)]
     [None, {'id': 1}, None, None, {'id': 3}]
     """
     items: list[Item] = []
+    spans = _Spans(text)
     at = blank_end(text, start)
     line, counted, tries = text.count("\n", 0, at) + 1, at, 0
     while at < len(text):
+        line, counted = line + text.count("\n", counted, at), at
         try:
-            data, end = decode(text, at)
-            items.append(Item(data, shape_of(data)))
-        except (ValueError, RecursionError) as error:
-            tries += 1
-            next_one = text.find("\n{", at) if tries < _TRIES else -1
-            end = next_one if next_one >= 0 else len(text)
-            line, counted = line + text.count("\n", counted, at), at
-            refused = refusal(error, "the record is no JSON", text.rfind("\n", 0, at) + 1)
             if text[at] != "{":
-                refused = ParseError(
+                raise ValueError
+            data, end = decode(text, at)
+            items.append(Item(data, shape_of(data), line))
+        except (ValueError, RecursionError) as error:
+            tries += text[at] == "{"  # what begins otherwise is refused at once
+            end = len(text)
+            if tries < _TRIES:
+                next_one = text.find("\n{", at)
+                end = spans.first(at + 1, next_one if next_one >= 0 else end)
+            refused = (
+                refusal(error, "the record is no JSON", text.rfind("\n", 0, at) + 1)
+                if text[at] == "{"
+                else ParseError(
                     f"found {text[at:end][:20]!r}, expected a record, an object that begins a line"
                 )
+            )
             items.append(Item(None, line=line, error=refused, text=text[at:end]))
         at = blank_end(text, end)
         if text[at : at + 1] == ",":
             at = blank_end(text, at + 1)
     return items
+
+
+_BEGINS = later(r'\{\s*+"')
+_NOT_AFTER = ("\n", "[", "{", ",", '":', '" :')
+"""After these an object begins its line, or is a part of another one."""
+
+
+class _Spans:
+    """The spans in a text that begin after words on a line."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.tries = text, 0
+
+    def first(self, at: int, end: int) -> int:
+        """Where the first one begins between two places; the second where none does."""
+        while self.tries < _TRIES and (match := _BEGINS.search(self.text, at, end)):
+            begins, at = match.start(), match.end()
+            before = self.text[max(begins - 80, 0) : begins].rstrip(" \t")
+            if not before or before.endswith(_NOT_AFTER):
+                continue
+            try:
+                data, at = decode(self.text, begins)
+            except (ValueError, RecursionError):
+                self.tries += 1
+                continue
+            if is_span(data) and all(id_of(span) and trace_of(span) for span in spans_in(data) or [data]):
+                return begins
+        return end
 
 
 class _Pieces:

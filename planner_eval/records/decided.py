@@ -189,13 +189,13 @@ def _accepting(record: Record, content: str) -> Record:
 
 def _record(name: str, position: int, item: Item, chosen: Chosen) -> Record:
     data, line = item.data, item.line
-    if data is None and item.key is not None:
+    if data is None and item.key is not None and item.error is None:
         reason = f"there is no plan: {item.key!r} is null"
         return Record(name, position, item.key, None, line, ParseError(reason, code="parse.empty"))
     if item.error is not None:
         from planner_eval.records.broken import id_in
 
-        return Record(name, position, id_in(item.text, chosen.id), None, line, item.error)
+        return Record(name, position, item.key or id_in(item.text, chosen.id), None, line, item.error)
     taken = item.shape.take(data, chosen)
     if not item.shape.named:
         return Record(name, position, item.key, taken.source, line, taken.error)

@@ -6,7 +6,8 @@ What is broken is taken apart in :mod:`planner_eval.records.broken`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from planner_eval.base.errors import ParseError
@@ -14,12 +15,14 @@ from planner_eval.base.jsontext import Repeated, blank_end, decode, refusal
 from planner_eval.base.later import later
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named import NamedTuple
+from planner_eval.base.text import shown as told
 from planner_eval.dialects.by_trace import by_trace
 from planner_eval.dialects.many import is_listed, is_many
 from planner_eval.dialects.messages import calls_among, is_call, is_keyed, may_be_keyed
 from planner_eval.dialects.openers import ASSISTANT
 from planner_eval.dialects.spans import (
     SIGNED,
+    agents_run,
     id_of,
     is_span,
     linked,
@@ -28,7 +31,7 @@ from planner_eval.dialects.spans import (
     trace_of,
 )
 from planner_eval.dialects.wrappings import sign_of
-from planner_eval.records.fields import ID_FIELDS, KNOWN, LISTS, has, id_text
+from planner_eval.records.fields import HEAD, ID_FIELDS, KNOWN, LISTS, has, id_text
 from planner_eval.records.frames import TableRow
 from planner_eval.records.shapes import Item, shape_of
 
@@ -113,7 +116,9 @@ def _pieces(text: str, at: int, text_field: str | None, *, lines: bool) -> list[
     if signed and _is_bad(lined):
         spans = broken.rows(text, at)
         good = sum(item.error is None for item in spans)
-        if good > 1 and good * 2 >= len(spans) and _are_spans(spans):
+        # Between two objects words are one piece; a lone span may stand in a model's words.
+        several = good > 1 or (good == 1 and _traces(spans) is not None)
+        if several and good * 2 + 1 >= len(spans) and (_are_spans(spans) or _are_traced(spans)):
             return spans
     if text[at : at + 1] == "[":
         array = broken.elements(text, at, text_field)
@@ -302,19 +307,59 @@ def _speaker(data: dict[str, Any]) -> str | None:
 
 def _traces(items: Sequence[Item]) -> Contents | None:
     """Spans as the plans of their traces; None where the items are no spans, or models' answers alone."""
-    if not _are_spans(items):
+    if not _are_spans(items) and not _are_traced(items):
         return None
-    held = [item.data for item in items if item.error is None]
-    broken = [item for item in items if item.error is not None]
-    spans = spans_in(held)
-    if not tools_run(spans) and not linked(spans):
+    held = [item for item in items if item.error is None and _is_span(item)]
+    rest = [_no_span(item) for item in items if item.error is not None or not _is_span(item)]
+    data = [item.data for item in held]
+    spans = spans_in(data)
+    if not tools_run(spans) and not linked(spans) and not agents_run(data):
         return None
-    if broken and not all(id_of(span) and trace_of(span) for span in spans):
+    if rest and not all(id_of(span) and trace_of(span) for span in spans):
         return None  # of what is broken a part may look like a span
-    found = by_trace(held)
-    if len(found) == 1 and not broken:
-        return Contents([Item(held[0] if len(held) == 1 else held)], many=False)
-    return Contents([*(Item(run, key=trace) for trace, run in found.items()), *broken])
+    runs: dict[str | None, list[dict[str, Any]]] = {}
+    lines: dict[str | None, int | None] = {}
+    for item in held:
+        for trace, run in by_trace([item.data]).items():
+            runs.setdefault(trace, []).extend(run)
+            lines.setdefault(trace, item.line)
+    if len(runs) == 1 and not rest:
+        return Contents([Item(data[0] if len(data) == 1 else data)], many=False)
+    return Contents([*(Item(run, line=lines[trace], key=trace) for trace, run in runs.items()), *rest])
+
+
+def _is_span(item: Item) -> bool:
+    return isinstance(item.data, dict) and is_span(item.data)
+
+
+def is_traced(item: Item) -> bool:
+    """Whether a value is a span that names its trace, or holds such."""
+    if not _is_span(item):
+        return False
+    spans = spans_in(item.data)
+    return bool(spans) and all(id_of(span) and trace_of(span) for span in spans)
+
+
+def _are_traced(items: Iterable[Item]) -> bool:
+    """Whether at least half of the first values among items are spans of traces; others are none.
+
+    Of a large file no more is looked at, see :mod:`planner_eval.records.lines`.
+    """
+    head = list(islice((item for item in items if item.error is None), HEAD))
+    return bool(head) and sum(map(is_traced, head)) * 2 >= len(head)
+
+
+def _no_span(item: Item) -> Item:
+    """What stands among spans and is none, as a record that cannot be read."""
+    if item.error is not None:
+        return item
+    if isinstance(item.data, dict):
+        shown = f"an object with {', '.join(map(repr, list(item.data)[:3])) or 'no fields'}"
+    else:
+        shown = told(item.data, 40)
+    error = ParseError(f"found {shown} among spans, expected a span of a trace", code="parse.shape")
+    named = id_text(item.data.get("id")) if isinstance(item.data, dict) else None
+    return Item(None, line=item.line, error=error, key=named)
 
 
 def calls_nothing(data: Mapping[str, Any]) -> bool:

@@ -20,7 +20,7 @@ from planner_eval.records.decided import Decided, offers_several
 from planner_eval.records.encoding import BOMS, explained_item, marked
 from planner_eval.records.fields import HEAD, KNOWN, filled, id_text, value_at
 from planner_eval.records.frames import TableRow
-from planner_eval.records.items import line_item, may_be_call, says
+from planner_eval.records.items import is_traced, line_item, may_be_call, says
 from planner_eval.records.shapes import Item, shape_of
 
 BROKEN, ODD, WORDS, SEVERAL = 1, 2, 4, 8
@@ -186,8 +186,9 @@ def _is_one_line(text: str) -> bool:
 
 def _not_one_plan(lines: Lines) -> bool:
     """Whether the lines are certainly no spans of runs, no calls and no messages of one plan."""
-    head = islice((item for item in lines if item.error is None), HEAD)
-    if not any(not isinstance(item.data, dict) or not is_span(item.data) for item in head):
+    if all(isinstance(item.data, dict) and is_span(item.data) for item in _head(lines)):
+        return False
+    if any(map(is_traced, _head(lines))):  # how many are is asked of the whole text
         return False
     if lines.promised:
         return True
@@ -200,6 +201,10 @@ def _not_one_plan(lines: Lines) -> bool:
         return True
     known = any(not KNOWN.isdisjoint(item.data) for item in good)
     return known and any(not may_be_call(item) for item in good)
+
+
+def _head(lines: Lines) -> Iterator[Item]:
+    return islice((item for item in lines if item.error is None), HEAD)
 
 
 # ---------------------------------------------------------------- looking through
