@@ -247,6 +247,7 @@ UNLIKE = {
         "base/jsontext.pairs_of",
         "cli/asked_for.setting",
         "comparison/contrast.marked",
+        "comparison/contrast.narrowed",
         "comparison/meant.neighbours",
         "comparison/value_diff.fields",
         "comparison/value_diff.walk",

@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner_eval import compare_structure
 from planner_eval.comparison.diff import diff
-from planner_eval.comparison.structure_diff import compare_structure
 from planner_eval.metrics import DEFAULT_METRICS, METRICS, score
 from planner_eval.metrics.counts import Counts, Tally
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
