@@ -148,3 +148,12 @@ def test_markers(marks: str, around: str) -> None:
 def test_a_variable_may_have_an_ordinal_for_a_name() -> None:
     plan = parse("First, rest = f(x=1)\ng(y=rest)\nh(z=First)")
     assert plan.calls[1].arguments == (("y", Ref(0, (1,))),)
+
+
+def test_functions_of_long_text_are_followed() -> None:
+    """Text this long is parsed part by part, and its nodes are made anew each time they are looked at."""
+    calls = "".join(f"v{i} = go({i})\n" for i in range(2_000))
+    plan = parse(f"def go(a):\n    return f(x=a)\n{calls}g(y=v1999)")
+    assert len(plan.calls) == 2_001
+    assert plan.calls[-1].arguments == (("y", Ref(1_999, ())),)
+    assert not plan.diagnostics

@@ -117,8 +117,8 @@ class _Given(NamedTuple):
 class _Running:
     """A function that is followed: how many loops and branches are around its call, and what it returns."""
 
-    def __init__(self, function: ast.AST, control: int) -> None:
-        self.function = function
+    def __init__(self, at: Span, control: int) -> None:
+        self.at = at
         self.control = control
         self.returned: list[Value | Unknown] = []
         self.told = False
@@ -135,7 +135,7 @@ class _Reader:
         self.functions: dict[str, _Function] = {}
         self.running: list[_Running] = []
         self.again = 0
-        self.unread: dict[ast.AST, bool] = {}
+        self.unread: dict[Span, ast.AST] = {}
         self.words: dict[str, bool] = {}
 
     # ------------------------------------------------------------ places
@@ -176,11 +176,11 @@ class _Reader:
                 self.machine.is_program = True
                 self.functions[node.name] = _Function(node, self.machine.held)
                 self.machine.run = self.run
-                self.unread[node] = True
+                self.unread[_at(node)] = node
             elif isinstance(node, ast.ClassDef):
                 self.machine.defined.add(node.name)
                 self.machine.is_program = True
-                self.unread[node] = True
+                self.unread[_at(node)] = node
             elif isinstance(node, (ast.Import, ast.ImportFrom)):
                 self.machine.is_program = True
                 self.imported(node)
@@ -257,7 +257,7 @@ class _Reader:
         if function is None:
             return None
         node = function.node
-        if any(one.function is node for one in self.running):
+        if any(one.at == _at(node) for one in self.running):
             if not self.running[-1].told:
                 self.running[-1].told = True
                 said = f"{shortened(call.name, 60)!r} calls itself, which repeats its calls"
@@ -271,7 +271,7 @@ class _Reader:
         if given is None:
             return None
         machine = self.machine
-        if node not in self.unread:  # its first reading is a part of the program's own length
+        if _at(node) not in self.unread:  # its first reading is a part of the program's own length
             start, end = self.span(node)
             self.again += end - start
             if self.again > MOST_AGAIN:
@@ -283,10 +283,10 @@ class _Reader:
             name: UNKNOWN if value is UNKNOWN else machine.loose(value)
             for name, value in given.values.items()
         }
-        self.unread.pop(node, None)
+        self.unread.pop(_at(node), None)
         local |= {name: machine.loose(self.node(value)) for name, value in given.defaults.items()}
         parameters = frozenset(local)
-        running = _Running(node, len(machine.control))
+        running = _Running(_at(node), len(machine.control))
         own, held = machine.own, machine.held
         self.running.append(running)
         machine.own, machine.held = local, ChainMap(local, function.held)
@@ -303,7 +303,9 @@ class _Reader:
     def tell_unread(self) -> None:
         """Say which calls stand in functions that were not followed; one that is never called is no plan."""
         tools: dict[str, None] = {}
-        inside = (call for node in self.unread for call in ast.walk(node) if isinstance(call, ast.Call))
+        inside = (
+            call for node in self.unread.values() for call in ast.walk(node) if isinstance(call, ast.Call)
+        )
         for call in inside:
             name = _dotted(call.func)
             if name and call.keywords and name not in SHOWING and name not in BUILTINS:
@@ -314,7 +316,7 @@ class _Reader:
             message = (
                 f"calls in functions that are not followed were not read: {shortened(', '.join(tools), 60)}"
             )
-            span = self.span(next(iter(self.unread)))  # type: ignore[arg-type]
+            span = self.span(next(iter(self.unread.values())))  # type: ignore[arg-type]
             self.machine.notes.append(Diagnostic("code.function", message, "warning", None, None, span))
 
     def target(self, target: ast.expr, value: Any) -> None:
@@ -423,7 +425,7 @@ class _Reader:
         """
         span = self.span(value)
         if isinstance(value, ast.Lambda):
-            self.unread[value] = True
+            self.unread[_at(value)] = value
         comprehension = isinstance(value, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp))
         if comprehension:
             for part in value.generators:  # type: ignore[attr-defined]
@@ -530,6 +532,11 @@ class _Reader:
                 span,
             )
         ]
+
+
+def _at(node: ast.stmt | ast.expr) -> Span:
+    """The line and column of a node, which know it again: of long text nodes are made anew."""
+    return node.lineno, node.col_offset
 
 
 def _bound(node: ast.FunctionDef | ast.AsyncFunctionDef, call: CallNode) -> _Given | None:
