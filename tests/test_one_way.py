@@ -248,6 +248,7 @@ UNLIKE = {
         "cli/asked_for.setting",
         "comparison/contrast.marked",
         "comparison/contrast.narrowed",
+        "comparison/explain.key",
         "comparison/meant.neighbours",
         "comparison/value_diff.fields",
         "comparison/value_diff.walk",
