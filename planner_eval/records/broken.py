@@ -77,7 +77,7 @@ def rows(text: str, start: int) -> list[Item]:
     items: list[Item] = []
     spans = _Spans(text)
     at = blank_end(text, start)
-    line, counted, tries = text.count("\n", 0, at) + 1, at, 0
+    line, counted, tries, next_one = text.count("\n", 0, at) + 1, at, 0, -1
     while at < len(text):
         line, counted = line + text.count("\n", counted, at), at
         try:
@@ -89,8 +89,10 @@ def rows(text: str, start: int) -> list[Item]:
             tries += text[at] == "{"  # what begins otherwise is refused at once
             end = len(text)
             if tries < _TRIES:
-                next_one = text.find("\n{", at)
-                end = spans.first(at + 1, next_one if next_one >= 0 else end)
+                if next_one < at:  # what is not in the text is looked for once
+                    found = text.find("\n{", at)
+                    next_one = found if found >= 0 else end
+                end = spans.first(at + 1, next_one)
             refused = (
                 refusal(error, "the record is no JSON", text.rfind("\n", 0, at) + 1)
                 if text[at] == "{"
