@@ -56,6 +56,16 @@ def calls(count: int, by: int) -> Plan:
     return Plan(tuple(Call(f"c{at}", "f", (("x", at * 3 + by),)) for at in range(count)))
 
 
+def joins(count: int, by: int) -> Plan:
+    """Calls of which each third takes from the two before it; of tools that the other plan has not."""
+    made = []
+    for at in range(0, count - 2, 3):
+        both = (("one", Ref(at)), ("other", Ref(at + 1)))
+        parts = ((f"left{by}", (("x", at),)), (f"right{by}", (("y", at),)), (f"join{by}", both))
+        made += [Call(f"c{at + n}", name, given) for n, (name, given) in enumerate(parts)]
+    return parse(to_plan(tuple(made)), dialect="plan")
+
+
 SHAPES: dict[str, Callable[[int, int], Plan]] = {
     "a list of objects": lambda n, by: one(rows=[{"id": at, "v": f"x{at + by}"} for at in range(n)]),
     "an object": lambda n, by: one(o={f"k{at}": f"v{at + by}" for at in range(n)}),
@@ -68,6 +78,8 @@ SHAPES: dict[str, Callable[[int, int], Plan]] = {
     "a chain that is missing": lambda n, by: chain(2 if by else n),
     "a chain that is extra": lambda n, by: chain(n if by else 2),
     "deep values": lambda n, by: one(**{f"a{at}": nested(70, at + by) for at in range(n // 70)}),
+    "calls that join in others": joins,
+    "a text in many brackets": lambda n, by: one(text="[" * n * 99 + str(by) + "]" * n * 99, n=by),
     "a long text": lambda n, by: one(text="".join(f"word{at + by}\n" for at in range(n * 4))),
     "another first half of a text": lambda n, by: one(text=("ab" if by else "ba") * n * 4),
 }  # fmt: skip

@@ -413,3 +413,12 @@ def test_appbench_repeats_its_plans_and_hardly_a_question(reference: Path) -> No
     ways = {one.way: (one.groups, one.records) for one in found.ways}
     assert ways["plan"] == (97, 515)
     assert ways["words"] == (1, 3)  # three records hold the instruction to the model that wrote them
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_set_without_plans_has_nothing_to_compare(turned: bool, tmp_path: Path) -> None:
+    (tmp_path / "plans.jsonl").write_text('{"id": "a", "gold": "f(x=1)"}\n', encoding="utf-8")
+    (tmp_path / "words.jsonl").write_text('{"id": "a", "gold": "I will look."}\n', encoding="utf-8")
+    sets = sorted(tmp_path.glob("*.jsonl"), reverse=turned)
+    assert planeval("data", "duplicates", *sets, "--by", "plan").returncode == 3
+    assert planeval("data", "coverage", sets[0], "--against", sets[1]).returncode == 3

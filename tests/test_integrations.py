@@ -9,7 +9,7 @@ import subprocess
 import sys
 from math import isnan
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -256,3 +256,43 @@ def test_a_policy_that_is_none_is_no_matter_of_gold() -> None:
 def test_the_page_has_the_packages() -> None:
     assert len(sections()) >= 9
     assert all(section.blocks for section in sections())
+
+
+RESPONSES = [
+    {"type": "function_call", "id": f"fc_{at}", "call_id": f"c{at}", "name": name, "arguments": arguments}
+    for at, (name, arguments) in enumerate((("f", '{"x": 1}'), ("g", '{"y": 2}')))
+]
+LISTED = [
+    {"type": "tool_call", "id": f"c{at}", "name": name, "args": given}
+    for at, (name, given) in enumerate((("f", {"x": 1}), ("g", {"y": 2})))
+]
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        RESPONSES,
+        LISTED,
+        [{"f": {"x": 1}}, {"g": {"y": 2}}],
+        ["f(x=1)", "g(y=2)"],
+        [{"tool_calls": [call]} for call in LISTED],
+    ],
+    ids=["Responses", "LangChain", "keyed", "texts", "messages"],
+)
+def test_several_calls_in_a_list_are_one_plan(calls: list[Any]) -> None:
+    assert judge(calls, "f(x=1)\ng(y=2)").same
+    assert judge("f(x=1)\ng(y=2)", calls).same
+
+
+@pytest.mark.parametrize("calls", [RESPONSES, LISTED], ids=["Responses", "LangChain"])
+def test_calls_with_ids_of_their_own_are_one_plan_in_a_file(calls: list[Any], tmp_path: Path) -> None:
+    (tmp_path / "pred.json").write_text(json.dumps(calls), encoding="utf-8")
+    assert len(pe.read(tmp_path / "pred.json").records) == 1
+    pe.assert_same(calls, "f(x=1)\ng(y=2)")
+
+
+def test_an_answer_too_deep_is_unreadable() -> None:
+    deep: Any = 1
+    for _ in range(3_000):
+        deep = [deep]
+    assert judge({"a": deep}, "f()").state == "unreadable"

@@ -85,7 +85,7 @@ def command(
         note("too many outputs have a parameter's name: which pairs and edges are never touched is not told")
     if found.unproved:
         note(f"{counted(found.unproved, 'plan')} taken for equal unproved: the search took too long")
-    if not found.sets[0].plans:
+    if not all(one.plans for one in found.sets):
         return 3
     return int(any(one.unread for one in found.sets))
 

@@ -165,12 +165,19 @@ def _by_flow(given: Pairing) -> Pairing:
     return made
 
 
+_JOINS = 1_000
+"""Pairs of a call that gold has not and one in which gold's join that are looked at: each look takes time in
+proportion to the plans."""
+
+
 def _gathered(given: Pairing) -> Pairing:
     """The pairing with a call made for several of gold's as the partner of the one in which they join."""
     ours, theirs = given.pred, given.gold
     wanted = {*theirs.tools}
     free = [at for at, tool in enumerate(ours.tools) if tool not in wanted]
     joins = [at for at in range(len(theirs.tools)) if len({*theirs.numbered.producers(at)}) > 1]
+    if len(free) * len(joins) > _JOINS:
+        return given
     for pred, gold in ((pred, gold) for gold in joins for pred in free):
         calls = gathered(given, pred, gold)
         if len(calls) > 1:

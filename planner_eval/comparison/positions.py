@@ -11,6 +11,8 @@ from planner_eval.comparison.matching.pairing import Argument
 from planner_eval.comparison.matching.replaced import telling
 from planner_eval.comparison.renamed import LOOKS
 from planner_eval.dialects.dialect import AFTER
+from planner_eval.plan.canonical import Key, producers_of, value_key
+from planner_eval.plan.model import Value
 
 
 def by_position(
@@ -68,10 +70,17 @@ def form_only(edit: Edit) -> str | None:
     """What a value is given by where gold gives the same otherwise: ``named`` or ``positional``, or None."""
     if edit.code != "argument.renamed" or edit.pred is None or edit.gold is None:
         return None
+    if _shape(edit.pred_value) != _shape(edit.gold_value):
+        return None
     numbered = str(edit.pred.argument).isdecimal(), str(edit.gold.argument).isdecimal()
     if numbered[0] == numbered[1]:
         return None
     return "positional" if numbered[0] else "named"
+
+
+def _shape(value: Value) -> Key:
+    """A value but for which calls it takes from: those of two plans have other positions."""
+    return value_key(value, [0] * (max(producers_of(value), default=-1) + 1))
 
 
 def _numbered(name: Any) -> bool:

@@ -144,13 +144,18 @@ def other_writing(ours: Value, theirs: Value) -> str | None:
     return "date written otherwise" if sure and days[0] & days[1] else None
 
 
+_LAYERS = 4
+"""So many pairs of brackets or quotes around a text are looked through."""
+
 _AROUND = ("<>", "[]", "{}", "‹›", "«»", "“”", "‘’", '""', "''", "``")
 
 
 def _unwrapped(text: str) -> str:
     """A text without the brackets or quotes that stand around all of it."""
     text = text.strip()
-    while len(text) > 1 and text[0] + text[-1] in _AROUND:
+    for _ in range(_LAYERS):
+        if len(text) < 2 or text[0] + text[-1] not in _AROUND:
+            break
         text = text[1:-1].strip()
     return text
 

@@ -9,7 +9,7 @@ from typing import Any
 from planner_eval.base.later import later
 from planner_eval.dialects.beside import blank
 from planner_eval.dialects.find import THOUGHT, TOKEN
-from planner_eval.dialects.messages import INSIDE
+from planner_eval.dialects.messages import CALLS, INSIDE
 
 _END = "</think>"
 _EMPTY = later(r"\s*+(?:```\w*+)?\s*+([\[{].*[\]}])\s*+(?:```)?\s*+", re.S)
@@ -46,6 +46,8 @@ def lists_nothing(source: Any) -> bool:
     (True, True, False)
     >>> lists_nothing({"messages": [{"role": "assistant", "content": "It is sunny."}]})
     False
+    >>> lists_nothing({"role": "assistant", "content": "It is sunny.", "annotations": []})
+    False
     """
     if isinstance(source, str):
         found = _EMPTY.fullmatch(bare(source))
@@ -57,7 +59,9 @@ def lists_nothing(source: Any) -> bool:
         return not source or any(lists_nothing(one) for one in source if not isinstance(one, str))
     if not isinstance(source, dict):
         return False
-    if any(value == [] and key not in INSIDE for key, value in source.items()):
+    # Of a message only what lists calls says so: its annotations, images and the like may be empty, too.
+    keys = CALLS if "role" in source or "content" in source else [key for key in source if key not in INSIDE]
+    if any(source.get(key) == [] for key in keys):
         return True
     inside = (source[key] for key in INSIDE if isinstance(source.get(key), (dict, list)))
     return any(one and lists_nothing(one) for one in inside)

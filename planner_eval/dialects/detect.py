@@ -302,7 +302,10 @@ def seen_in(data: Any, text: str = "") -> Data:
 def _shown(data: Any) -> str:
     try:
         return repr(data)
-    except ValueError:  # an integer that Python does not write: no plan may hold it, link() says which
+    except (
+        ValueError,
+        RecursionError,
+    ):  # an integer that Python does not write; too deep: link() says it
         return ""
 
 

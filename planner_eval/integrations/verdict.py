@@ -109,6 +109,8 @@ def _record(gold: Any) -> Record:
     """The record of gold, be its plan what it may."""
     if gold is None or gold == {}:  # a framework's sample without gold
         raise GoldError("there is no gold plan; one without calls is written []")
+    if isinstance(gold, (list, tuple)):  # calls or messages: a framework's sample is never several records
+        return Record("gold", 0, None, gold)
     try:
         return gold_record(gold)
     except InputError as error:
@@ -117,6 +119,8 @@ def _record(gold: Any) -> Record:
 
 def _answer(value: Any) -> Record:
     """The record of an answer; of what is no plan at all, with the reason: a model may write anything."""
+    if isinstance(value, (list, tuple)):
+        return Record("answer", 0, None, value)
     try:
         return only_record(no_text("" if value is None else value), "answer")
     except InputError as error:

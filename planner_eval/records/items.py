@@ -270,7 +270,7 @@ def _is_plan(items: Sequence[Item]) -> bool:
     if not all(isinstance(item.data, dict) and not isinstance(item.data, TableRow) for item in items):
         return False
     if all(map(may_be_call, items)):
-        spoken = [item.data for item in items if _speaker(item.data) in ASSISTANT]
+        spoken = [item.data for item in items if not item.shape.call and _speaker(item.data) in ASSISTANT]
         answers = {id_text(data.get("id")) for data in spoken} - {None}
         # As many models' answers, not one conversation.
         several = (

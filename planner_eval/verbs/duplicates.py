@@ -89,7 +89,7 @@ class Duplicates:
         ways: How many are alike in each way.
         groups: The largest groups of records that are alike.
         clusters: For each record of the first set the number of its cluster, counted from 1.
-        compared: How many records of the first set have what is compared in that way.
+        compared: How many records have what is compared in that way, of the set that has fewest.
         unproved: Plans that were taken for equal to another though the search for the proof took too long.
         notes: Where the questions were found, which way was taken where none was named, and what may not be
             what was meant, in words.
@@ -219,7 +219,7 @@ def duplicates(
         ways,
         tuple(shown),
         tuple(clusters(sides[0], way)),
-        sides[0].count(way),
+        min(side.count(way) for side in sides),
         keys.unproved,
         (
             *(note for questions in asked for note in questions.notes),
