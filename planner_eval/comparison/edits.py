@@ -8,7 +8,7 @@ from planner_eval.plan.model import Path, Value
 EDITS: dict[str, str] = {
     "call.missing": "gold makes a call that the prediction does not make",
     "call.extra": "the prediction makes a call that gold does not make",
-    "call.duplicated": "the prediction makes a call once more than gold, with equal arguments",
+    "call.duplicated": "the prediction makes an equal call again, which gold makes less often or not at all",
     "call.replaced": "another tool is called in the place of gold's",
     "call.merged": "one call asks in a list what gold asks call by call",
     "call.split": "several calls ask one by one what gold asks in a list",
