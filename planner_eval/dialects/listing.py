@@ -57,9 +57,15 @@ notation, says which it took and why, and what it ignored (`planeval parse`). Th
   outputs; K, general knowledge, not checked against real output.
 * Notations without types (XML parameters) take them from a tool catalog: `--catalog FILE`.
 * Python that stands in several pieces of a text (a fence, a tag or a line of a list each) is one program:
-  a name that one piece gives a result means it in the pieces that follow. Markers (`1.`, `(1)`, `-`,
-  `Step 2:`) and backticks around a line are no part of it. What looks like a call that names its result
-  and was not read is said.
+  a name that one piece gives a result means it in the pieces that follow. Markers (`1.`, `1.1`, `(1)`,
+  `a)`, `ii.`, `-`, `->`, `Step 2:`, `First,`, `In [3]:`) and backticks around a line are no part of it. What
+  looks like a call that names its result and was not read is said.
+* A Python program's own functions are read at each call, with their arguments and what they return; one that
+  calls itself counts once, which is said, and functions that call one another so often that more than 200,000
+  characters would be read again are refused. Functions with stars (`*args`) or decorators, methods and
+  lambdas are not followed, nor are those of another fence: tools called in them are named in a
+  note. What is imported from Python's standard library or a known package (`numpy`, `requests`) is no tool;
+  from any other module it is one, under the name that it has there, if it is no class (`Client()`).
 
 ## The grammar's reading
 

@@ -107,6 +107,35 @@ class _Function(NamedTuple):
     held: MutableMapping[str, Value | Unknown]
 
 
+class _Scope(ChainMap[str, Value | Unknown]):
+    """The variables of a function that is followed: its own, which end with it, and those around it.
+
+    What it declares ``global`` or ``nonlocal`` stands elsewhere, and is read and written there.
+    """
+
+    def __init__(
+        self, local: MutableMapping[str, Value | Unknown], around: MutableMapping[str, Value | Unknown]
+    ) -> None:
+        super().__init__(local, around)
+        self.elsewhere: dict[str, MutableMapping[str, Value | Unknown]] = {}
+
+    def __getitem__(self, name: str) -> Value | Unknown:
+        return self.elsewhere[name][name] if name in self.elsewhere else super().__getitem__(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.elsewhere[name] if name in self.elsewhere else super().__contains__(name)
+
+    def __setitem__(self, name: str, value: Value | Unknown) -> None:
+        self.elsewhere.get(name, self.maps[0])[name] = value
+
+    def enclosing(self, name: str) -> MutableMapping[str, Value | Unknown]:
+        """The variables of the nearest function around this one that has the name."""
+        around = self.maps[1]
+        while isinstance(around, _Scope) and name not in around.maps[0] and name not in around.elsewhere:
+            around = around.maps[1]
+        return around if isinstance(around, _Scope) else self.maps[1]
+
+
 class _Given(NamedTuple):
     """Parameters and the nodes of their values, and those that have their defaults."""
 
@@ -132,6 +161,7 @@ class _Reader:
         self.machine = machine
         self.starts = [0, *(match.end() for match in LINES.finditer(text))]
         self.ascii = text.isascii()
+        self.module = machine.held
         self.functions: dict[str, _Function] = {}
         self.running: list[_Running] = []
         self.again = 0
@@ -239,6 +269,12 @@ class _Reader:
             self.compound(node)
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             self.functions[node.name] = _Function(node, self.machine.held)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            scope = self.machine.held
+            if isinstance(scope, _Scope):
+                for name in node.names:
+                    outside = self.module if isinstance(node, ast.Global) else scope.enclosing(name)
+                    scope.elsewhere[name] = outside
         elif isinstance(node, (ast.Assert, ast.Raise, ast.Delete)):
             for part in ast.iter_child_nodes(node):
                 if isinstance(part, ast.expr):
@@ -285,19 +321,14 @@ class _Reader:
         }
         self.unread.pop(_at(node), None)
         local |= {name: machine.loose(self.node(value)) for name, value in given.defaults.items()}
-        parameters = frozenset(local)
         running = _Running(_at(node), len(machine.control))
         own, held = machine.own, machine.held
         self.running.append(running)
-        machine.own, machine.held = local, ChainMap(local, function.held)
+        machine.own, machine.held = local, _Scope(local, function.held)
         self.define(node.body)
         self.body(node.body)
         self.running.pop()
         machine.own, machine.held = own, held
-        everyone = {name for one in node.body if isinstance(one, ast.Global) for name in one.names}
-        for name, value in local.items():
-            if name in everyone or not (name in parameters or name in held):
-                held[name] = value
         return running.returned[0] if len(running.returned) == 1 else UNKNOWN
 
     def tell_unread(self) -> None:
