@@ -541,22 +541,19 @@ def test_the_gold_of_a_plan_is_the_released_gold(name: str) -> None:
 
 
 def test_the_gold_of_real_plans_means_what_they_mean(reference: Path) -> None:
-    tried = 0
     for name in ("appbench", "nestful", "callnavi", "functionchat"):
+        tried = 0
         bench = BENCHMARKS[name]
         assert bench.gold_of is not None
         for sample in gold_samples(bench, str(reference / "datasets" / name))[::7]:
             plan = gold_plan(sample)
             if plan is None:
                 continue
-            try:
-                made = bench.gold_of(sample, plan)
-            except WriteError:
-                continue
+            made = bench.gold_of(sample, plan)
             back = pe.parse(made, dialect=sample.dialect)
             assert same(back, plan), (name, sample.id)
             tried += 1
-    assert tried > 300
+        assert tried > 40, name
 
 
 # ---------------------------------------------------------------- planeval shrink

@@ -9,7 +9,7 @@ for one another as well, the partners are those of equal values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -51,10 +51,10 @@ def as_told(matching: Matching) -> Matching:
     pairing = matching.pairing
     if pairing is None:
         return matching
-    made = _changed_round(_emptied(pairing))
+    made = _changed_round(_anew(pairing, emptied))
     if matching.pred.edges or matching.gold.edges:  # some call takes from another
         made = _in_chain(_gathered(_by_flow(made)))
-    made = _led(_earliest(made))
+    made = _led(_anew(made, earliest))
     if made is pairing:
         return matching
     alignment = Alignment.of(made)
@@ -63,13 +63,13 @@ def as_told(matching: Matching) -> Matching:
     return matching._replace(alignment=alignment, pairing=made, misplaced=misplaced, by_name=matching)
 
 
-def _emptied(pairing: Pairing) -> Pairing:
-    """The pairing with calls paired anew that give an empty argument where gold's gives another value."""
+def _anew(pairing: Pairing, found: Callable[[Pairing], Iterable[tuple[int, int]]]) -> Pairing:
+    """The pairing with the partners that are found: calls of pred that had none take those of others."""
     if ALONE not in pairing.to_pred:
         return pairing
-    found = [*emptied(pairing)]
-    made = _copy(pairing) if found else pairing
-    for pred, gold in found:
+    pairs = [*found(pairing)]
+    made = _copy(pairing) if pairs else pairing
+    for pred, gold in pairs:
         made.release([], [made.to_gold[pred]], ALONE)
         made.pair(pred, gold)
     return made
@@ -82,18 +82,6 @@ def _changed_round(given: Pairing) -> Pairing:
     for (one, gold), (other, theirs) in found:
         made.pair(one, theirs)
         made.pair(other, gold)
-    return made
-
-
-def _earliest(pairing: Pairing) -> Pairing:
-    """The pairing with the first of equal calls of gold made, where that is as right."""
-    if ALONE not in pairing.to_pred:
-        return pairing
-    found = [*earliest(pairing)]
-    made = _copy(pairing) if found else pairing
-    for pred, gold in found:
-        made.release([], [made.to_gold[pred]], ALONE)
-        made.pair(pred, gold)
     return made
 
 

@@ -6,7 +6,6 @@ stands in its module or in its row, and all are asked, those of code first, then
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -61,33 +60,6 @@ def may_call(text: str) -> bool:
         return False
     return called or _FIRM.search(text) is not None or _may_hold_token(text)
 
-
-def is_words(source: Any) -> bool:
-    """Whether what stands in a plan's place is words in which nothing could be a call, or nothing at all.
-
-    Texts alone, in a list or as JSON, are words; an empty object says nothing. An empty list is a plan.
-
-    >>> [is_words(source) for source in ("It is sunny.", '["sunny"]', ["sunny"], "{}", "[]", "f(a=1)")]
-    [True, True, True, True, False, False]
-    """
-    if isinstance(source, list):
-        return bool(source) and all(isinstance(one, str) and is_words(one) for one in source)
-    if not isinstance(source, str):
-        return False
-    if source.lstrip()[:1] not in STARTS:
-        return bool(source.strip()) and not may_call(source)
-    if _TEXTS.fullmatch(source) is None:  # as most plans, from the second sign on
-        return False
-    try:
-        held = json.loads(source)
-    except ValueError:
-        return False
-    return held == {} or is_words(held)
-
-
-_TEXT = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_TEXTS = later(rf"\s*+(?:\{{\s*+\}}|\[\s*+(?:{_TEXT}\s*+,?+\s*+)++\]|{_TEXT})\s*+")
-"""JSON that holds nothing, or nothing but texts."""
 
 _FIRM = later(
     r"\[(?:\s*+(?:[\[{\"'\]]|[^\W\d](?:[\w.\-]|\\[_.])*+\s*+,)|(?i:THINK\]))"

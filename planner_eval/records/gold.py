@@ -21,6 +21,7 @@ from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import close_names
 from planner_eval.dialects.messages import shown
 from planner_eval.dialects.read import parse
+from planner_eval.dialects.words import is_words
 from planner_eval.plan.model import Plan
 from planner_eval.policy import NO_TERMS, Terms
 from planner_eval.records.fields import choose_content, filled
@@ -99,8 +100,6 @@ def are_words(record: Record) -> bool:
     """
     if not isinstance(record.source, (str, list)) or record.dialect is not None:
         return False
-    from planner_eval.dialects.detect import is_words
-
     return is_words(record.source)
 
 

@@ -14,8 +14,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from planner_eval.base.jsontext import blank_end, decode
-from planner_eval.dialects.detect import is_words
 from planner_eval.dialects.spans import is_span
+from planner_eval.dialects.words import is_words
 from planner_eval.records.decided import Decided, offers_several
 from planner_eval.records.encoding import BOMS, explained_item, marked
 from planner_eval.records.fields import HEAD, KNOWN, filled, id_text, value_at

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import TypeAlias
 
-from planner_eval.dialects.detect import is_words
+from planner_eval.dialects.words import is_words
 from planner_eval.records.decided import offers_several
 from planner_eval.records.fields import filled
 from planner_eval.records.ids import alone

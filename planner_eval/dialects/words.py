@@ -1,0 +1,38 @@
+"""Words in the place of a plan, told without the tables of notations: most plans are none at first sight."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from planner_eval.base.later import later
+from planner_eval.dialects.messages import STARTS
+
+_TEXT = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_TEXTS = later(rf"\s*+(?:\{{\s*+\}}|\[\s*+(?:{_TEXT}\s*+,?+\s*+)++\]|{_TEXT})\s*+")
+"""JSON that holds nothing, or nothing but texts."""
+
+
+def is_words(source: Any) -> bool:
+    """Whether what stands in a plan's place is words in which nothing could be a call, or nothing at all.
+
+    Texts alone, in a list or as JSON, are words; an empty object says nothing. An empty list is a plan.
+
+    >>> [is_words(source) for source in ("It is sunny.", '["sunny"]', ["sunny"], "{}", "[]", "f(a=1)")]
+    [True, True, True, True, False, False]
+    """
+    if isinstance(source, list):
+        return bool(source) and all(isinstance(one, str) and is_words(one) for one in source)
+    if not isinstance(source, str):
+        return False
+    if source.lstrip()[:1] not in STARTS:
+        from planner_eval.dialects.detect import may_call
+
+        return bool(source.strip()) and not may_call(source)
+    if _TEXTS.fullmatch(source) is None:  # as most plans, from the second sign on
+        return False
+    try:
+        held = json.loads(source)
+    except ValueError:
+        return False
+    return held == {} or is_words(held)
