@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.contrast import inner, narrowed
 from planner_eval.comparison.matching.replaced import telling
-from planner_eval.comparison.sentences import Names, calls_numbers, links_of, value_name
+from planner_eval.comparison.sentences import Names, calls_numbers, links_of, nothing_read, value_name
 from planner_eval.comparison.tries import nearest_try
 from planner_eval.comparison.value_diff import kind_name
 from planner_eval.dialects.dialect import AFTER
@@ -55,9 +55,12 @@ def bundled(found: Diff, keys: Mapping[int, Hashable]) -> dict[int, Bundle]:
     if len(roots) < 2:
         return told
     names = Names.of(found.pred, found.gold, found.alignment.pairs)
+    held = nothing_read(found.pred, found.gold)  # the first edit's own sentence ends so
     for find in (_items, _values, _copies, _kinds, _left_out, _links, _repeats, _tries, _ends, _in_a_row):
         left = [(at, edit) for at, edit in roots if at not in told and not isinstance(keys.get(at), str)]
         for bundle in find(found, names, left) if len(left) > 1 else ():
+            if 0 in bundle.edits and held not in bundle.said:
+                bundle = bundle._replace(said=bundle.said + held)
             told.update(dict.fromkeys(bundle.edits, bundle))
     return told
 

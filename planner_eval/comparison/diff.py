@@ -14,6 +14,7 @@ from planner_eval.comparison.causes import order_by_cause
 from planner_eval.comparison.edits import EDITS, Edit, Place
 from planner_eval.comparison.explain import find_edits
 from planner_eval.comparison.others import NO_OTHERS, Others, other_values
+from planner_eval.comparison.sentences import nothing_read
 from planner_eval.plan.model import Edge, Path, Plan
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 
@@ -242,14 +243,8 @@ def explain(matching: Matching, others: Others = NO_OTHERS) -> Diff:
     edits = find_edits(matching, others)
     pairs = matching.alignment.pairs
     ordered = order_by_cause(edits, matching.pred, matching.gold, pairs) if edits else ()
-    if ordered and not matching.pred.calls and matching.gold.calls:
-        notes = matching.pred.diagnostics
-        held = [note.message for note in notes if note.code == "plan.no_call"][:1] or ["no call"]
-        held += [note.message for note in notes if note.code == "find.text" and note.severity == "warning"][
-            :1
-        ]
-        said = f"{ordered[0].message}; the prediction holds {'; '.join(held)}"
-        ordered = (ordered[0]._replace(message=said), *ordered[1:])
+    if ordered and (held := nothing_read(matching.pred, matching.gold)):
+        ordered = (ordered[0]._replace(message=ordered[0].message + held), *ordered[1:])
     return Diff(matching.pred, matching.gold, matching.alignment, ordered, matching)
 
 

@@ -219,3 +219,16 @@ def _quote(name: str, path: Path) -> str:
 def _mark(text: str) -> str:
     """References without the quotes around them, unless a text goes on beside them."""
     return _ALONE.sub(r"\1", text)
+
+
+def nothing_read(pred: Plan, gold: Plan) -> str:
+    """What the reader found in a prediction without calls where gold makes some, as the end of a sentence.
+
+    >>> nothing_read(Plan(()), Plan((Call("a", "f"),)))
+    '; the prediction holds no call'
+    """
+    if pred.calls or not gold.calls:
+        return ""
+    why = [note.message for note in pred.diagnostics if note.code == "plan.no_call"][:1]
+    lost = [n.message for n in pred.diagnostics if n.code == "find.text" and n.severity == "warning"][:1]
+    return f"; the prediction holds {'; '.join([*(why or ['no call']), *lost])}"

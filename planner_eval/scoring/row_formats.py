@@ -119,7 +119,8 @@ def _another(diff: Diff, causes: int) -> str:
     """Words for a prediction of which hardly a call is right, for many causes; none for any other."""
     calls = len(diff.gold.calls)
     if (
-        calls < PLAN
+        not diff.pred.calls
+        or calls < PLAN
         or causes < max(calls, MISTAKES)
         or 2 * sum(edit.code in _OTHERS for edit in diff.edits) < calls
     ):
