@@ -126,8 +126,9 @@ def in_doubt(pairing: Pairing, doubtful: Iterable[tuple[int, int]]) -> Iterator[
         golds = [at for at, called in enumerate(theirs) if called == tool and not _right(pairing, at)]
         right = {pairing.to_pred[at] for at in range(len(theirs))} - {pairing.to_pred[at] for at in golds}
         preds = [at for at, called in enumerate(ours) if called == tool and at not in right]
-        whole = {pairing.to_gold[at] for at in preds} | {pairing.to_pred[at] for at in golds}
-        if whole <= {*preds, *golds, ALONE} and 1 < len(preds) * len(golds) <= LOOKS:
+        within = {pairing.to_gold[at] for at in preds} <= {*golds, ALONE}
+        within = within and {pairing.to_pred[at] for at in golds} <= {*preds, ALONE}
+        if within and 1 < len(preds) * len(golds) <= LOOKS:
             yield preds, golds
 
 

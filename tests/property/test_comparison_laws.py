@@ -7,7 +7,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from planner_eval import dialects
@@ -114,8 +114,31 @@ def test_sameness_is_transitive(one: Plan, two: Plan, three: Plan) -> None:
         assert same(one, three)
 
 
+_TAKES_TWICE = [{"$ref": "c0"}, {"k": {"$ref": "c0"}}]
+
+
 @settings(deadline=None)
 @given(plans(), plans())
+@example(  # a call of another app is the partner of one in doubt, and its position that of a call in doubt
+    plan(
+        [
+            {"id": "c0", "name": "f"},
+            {"id": "c1", "name": "f", "arguments": {"x": None, "y": _TAKES_TWICE, "z": None}},
+            {"id": "c2", "name": "f", "arguments": {"x": None, "y": None}},
+            {"id": "c3", "name": "f", "arguments": {"x": None}, "app": "A"},
+            {"id": "c4", "name": "g"},
+            {"id": "c5", "name": "g"},
+        ]
+    ),
+    plan(
+        [
+            {"id": "c0", "name": "f"},
+            {"id": "c1", "name": "f", "arguments": {"x": _TAKES_TWICE, "y": None}},
+            {"id": "c2", "name": "f"},
+            {"id": "c3", "name": "f"},
+        ]
+    ),
+)
 def test_alignments_are_one_to_one_and_complete(one: Plan, other: Plan) -> None:
     found = diff(one, other).alignment
     assert sorted([p for p, _ in found.pairs] + list(found.extra)) == list(range(len(one.calls)))
