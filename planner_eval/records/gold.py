@@ -145,7 +145,7 @@ def _meant(name: str) -> str | None:
 
 
 def _names(records: Iterable[Record]) -> Mapping[str, int]:
-    return Counter(name for one in records for name in filled(one.fields))
+    return Counter(name for one in records for name in filled(one.fields) if isinstance(name, str))
 
 
 def read_gold(

@@ -90,7 +90,7 @@ def told(held: PlanFile, record: Record, options: Mapping[str, Any], to: str | N
     if isinstance(source, Plan):
         text = source.text or ""
     else:
-        text = source if isinstance(source, str) else json.dumps(source, ensure_ascii=False)
+        text = source if isinstance(source, str) else _as_json(source, record.where)
     options = {**options, "turn": record.turn} | ({"dialect": record.dialect} if record.dialect else {})
     try:
         plan = read_plan(record, **{name: value for name, value in options.items() if name != "turn"})
@@ -168,6 +168,14 @@ def _with(fields: dict[str, Any], way: str, content: Any) -> dict[str, Any]:
     if isinstance(inner, dict):
         return {**fields, first: _with(inner, rest, content)}
     return {**fields, way: content}
+
+
+def _as_json(data: Any, where: str) -> str:
+    try:
+        return json.dumps(data, ensure_ascii=False)
+    except (TypeError, ValueError):
+        kind = type(data).__name__
+        raise InputError(f"{where}: found a {kind}, expected a plan, its text or its data") from None
 
 
 def only_pair(pairs: Any, record: int | None, names: str) -> tuple[Record, Record]:
