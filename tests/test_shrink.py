@@ -340,7 +340,7 @@ def test_limits_that_are_none_are_refused(how: dict[str, Any]) -> None:
 
 
 def test_what_cannot_be_asked_is_refused() -> None:
-    with pytest.raises(InputError, match="shows is 3, expected a function of the two texts"):
+    with pytest.raises(InputError, match="shows is 3, expected a function, or None"):
         pe.shrink("f()", "g()", shows=3)  # type: ignore[arg-type]
 
 

@@ -306,7 +306,7 @@ def _together(
             else:
                 lines.append(job.line(one, runs))
     except KeyboardInterrupt:
-        note(f"interrupted after {runs.plans.total()} of {total} plans; what was done follows")
+        note(f"interrupted after {runs.plans.total()} of {counted(total, 'plan')}; what was done follows")
         runs.interrupted = True
     check()
     if unrecorded:

@@ -11,6 +11,7 @@ from planner_eval.base.errors import InputError, ParseError, WriteError
 from planner_eval.base.jsontext import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named import NamedTuple
+from planner_eval.base.text import counted
 from planner_eval.benchmarks.answers import match, read_answers
 from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark
 from planner_eval.benchmarks.differing import Differing, differing
@@ -103,7 +104,7 @@ def _only(records: Any, asked: Asked, names: str) -> tuple[Sample, str]:
             "counted from 1"
         )
     if number is not None and not 1 <= number <= len(found):
-        raise InputError(f"{names} hold {len(found):,} pairs, and there is no record {number:,}")
+        raise InputError(f"{names} hold {counted(len(found), 'pair')}, and there is no record {number:,}")
     sample, text = found[(number or 1) - 1]
     return sample, text
 

@@ -13,6 +13,7 @@ from planner_eval.base.errors import InputError, ParseError, WriteError
 from planner_eval.base.jsontext import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named import NamedTuple
+from planner_eval.base.text import counted
 from planner_eval.dialects.read import parse, write
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import PlanFile, Record
@@ -196,9 +197,7 @@ def only_pair(pairs: Any, record: int | None, names: str) -> tuple[Record, Recor
             "counted from 1"
         )
     if record is not None and not 1 <= record <= count:
-        raise InputError(
-            f"{names} hold {count:,} pair{'s' * (count != 1)}, and there is no record {record:,}"
-        )
+        raise InputError(f"{names} hold {counted(count, 'pair')}, and there is no record {record:,}")
     pred, gold = pairs[(record or 1) - 1]
     if pred is None or gold is None:
         there, lacking = (gold, "prediction") if pred is None else (pred, "gold plan")
