@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from planner_eval.base.tables import md_cell, table
-from planner_eval.base.text import one_line, counted
+from planner_eval.base.text import counted, one_line
 from planner_eval.scoring.agreed import Agreement
 from planner_eval.scoring.junit import Case, junit, outcome
 
