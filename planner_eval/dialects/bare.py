@@ -67,20 +67,4 @@ def lists_nothing(source: Any) -> bool:
     return any(one and lists_nothing(one) for one in inside)
 
 
-def says_empty(text: str) -> bool:
-    """Whether a text that calls nothing says so as a plan, ``[]``, and not in words.
-
-    Args:
-        text: A text that reads as a plan without calls.
-
-    >>> says_empty("[]"), says_empty('{"calls": []}'), says_empty("I cannot.")
-    (True, True, False)
-    """
-    found = _EMPTY.fullmatch(bare(text))
-    try:
-        return found is not None and isinstance(json.loads(found[1]), (list, dict))
-    except (ValueError, RecursionError):
-        return False
-
-
-__all__ = ["bare", "lists_nothing", "says_empty"]
+__all__ = ["bare", "lists_nothing"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from planner_eval import dialects
 from planner_eval.base.errors import InputError, ParseError, WriteError
@@ -19,6 +19,8 @@ from planner_eval.plan.model import Plan
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.plans import read_plan
 from planner_eval.shrinking.pairs import bare
+
+T = TypeVar("T")
 
 SPARE = "plan"
 """The notation of what its own cannot say: every plan can be written in it."""
@@ -179,6 +181,28 @@ def _as_json(data: Any, where: str) -> str:
         raise InputError(f"{where}: found a {kind}, expected a plan, its text or its data") from None
 
 
+def only_one(pairs: Sequence[T], record: int | None, names: str) -> T:
+    """The one of some pairs that is meant.
+
+    Args:
+        pairs: The pairs.
+        record: Its number, counted from 1; None where there is only one.
+        names: What the user named, for the message.
+
+    Raises:
+        InputError: there are several, or no such number.
+    """
+    count = len(pairs)
+    if record is None and count != 1:
+        raise InputError(
+            f"{names} hold {count:,} pairs, and one is made smaller: name it with --id, or --record N "
+            "counted from 1"
+        )
+    if record is not None and not 1 <= record <= count:
+        raise InputError(f"{names} hold {counted(count, 'pair')}, and there is no record {record:,}")
+    return pairs[(record or 1) - 1]
+
+
 def only_pair(pairs: Any, record: int | None, names: str) -> tuple[Record, Record]:
     """The one pair that is meant.
 
@@ -190,15 +214,7 @@ def only_pair(pairs: Any, record: int | None, names: str) -> tuple[Record, Recor
     Raises:
         InputError: there are several, no such number, or one side has no partner.
     """
-    count = len(pairs)
-    if record is None and count != 1:
-        raise InputError(
-            f"{names} hold {count:,} pairs, and one is made smaller: name it with --id, or --record N "
-            "counted from 1"
-        )
-    if record is not None and not 1 <= record <= count:
-        raise InputError(f"{names} hold {counted(count, 'pair')}, and there is no record {record:,}")
-    pred, gold = pairs[(record or 1) - 1]
+    pred, gold = only_one(pairs, record, names)
     if pred is None or gold is None:
         there, lacking = (gold, "prediction") if pred is None else (pred, "gold plan")
         raise InputError(f"{there.where}: there is no {lacking} beside it")
