@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from planner_eval.base.later import later
@@ -46,8 +47,10 @@ def lists_nothing(source: Any) -> bool:
     (True, True, False)
     >>> lists_nothing({"messages": [{"role": "assistant", "content": "It is sunny."}]})
     False
-    >>> lists_nothing({"role": "assistant", "content": "It is sunny.", "annotations": []})
+    >>> lists_nothing({"role": "assistant", "content": "It is sunny.", "tool_calls": []})
     False
+    >>> lists_nothing({"role": "assistant", "content": "", "tool_calls": []})
+    True
     """
     if isinstance(source, str):
         found = _EMPTY.fullmatch(bare(source))
@@ -60,7 +63,14 @@ def lists_nothing(source: Any) -> bool:
     if not isinstance(source, dict):
         return False
     # Of a message only what lists calls says so: its annotations, images and the like may be empty, too.
-    keys = CALLS if "role" in source or "content" in source else [key for key in source if key not in INSIDE]
+    # Beside its words they say nothing, for many packages write them in any case.
+    said = source.get("content")
+    if said and not (isinstance(said, str) and (not said.strip() or lists_nothing(said))):
+        keys: Iterable[str] = ()
+    elif "role" in source or "content" in source:
+        keys = CALLS
+    else:
+        keys = (key for key in source if key not in INSIDE)
     if any(source.get(key) == [] for key in keys):
         return True
     inside = (source[key] for key in INSIDE if isinstance(source.get(key), (dict, list)))
