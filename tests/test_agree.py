@@ -162,7 +162,7 @@ def test_nothing_is_dropped_in_silence(tmp_path: Path) -> None:
     assert "7 of 8 records are in no figure" in done.stderr
     text = planeval(str(judge), str(human)).stdout
     for said in (
-        "1 records with both verdicts",
+        "1 record with both verdicts",
         "1 without a verdict on one side, not counted: b",
         f"1 only in {judge}, not counted: e",
         f"1 only in {human}, not counted: z",

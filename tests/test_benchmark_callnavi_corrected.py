@@ -211,7 +211,7 @@ def test_a_rating_is_asked_for_until_it_is_one() -> None:
     assert report.value("gpt") == 0.75
     stubborn = score_corrected([(sample(GOLD), pay())], judge=ScriptedJudge(lambda request: "[[75]]"))
     assert (stubborn.value("gpt"), stubborn.figure("gpt").denominator) == (None, 0)
-    assert "1 answers without a usable rating" in stubborn.figure("gpt").note
+    assert "1 answer without a usable rating" in stubborn.figure("gpt").note
 
 
 def test_a_judge_repairs_what_cannot_be_read() -> None:

@@ -408,3 +408,19 @@ def test_an_option_is_refused_as_its_row_says(command: str, option: str) -> None
     done = called(shlex.split(row.wrong))
     assert (done.code, done.out, done.files) == (2, "", "")
     assert row.says in " ".join(done.err.split())
+
+
+TIMES = [
+    (name, option)
+    for name, command in ALL.items()
+    for option in command.params
+    if isinstance(option.type, click.FloatRange) or option.type is click.FLOAT
+]
+
+
+@pytest.mark.parametrize(("name", "option"), TIMES, ids=lambda one: getattr(one, "name", one))
+@pytest.mark.parametrize("value", ["nan", "inf", "NaN", "1e999"])
+def test_no_time_is_no_number_and_none_has_no_end(name: str, option: click.Parameter, value: str) -> None:
+    done = planeval(*name.split(), "a.json", "b.json", _flag(option), value)
+    assert done.returncode == 2
+    assert f"Invalid value for '{_flag(option)}': '{value}' is no number of seconds" in done.stderr

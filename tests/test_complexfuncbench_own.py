@@ -110,7 +110,7 @@ def test_judge_that_gives_up_is_a_row(samples: list[Sample]) -> None:
     vague = Settings(judge=ScriptedJudge(lambda request: "no idea"))
     assert score_official(records, settings=vague).figure("Complete Score").error
     figure = score_corrected(records, settings=vague).figure("Complete Score")
-    assert (figure.value, figure.note[:9]) == (None, "1 answers")
+    assert (figure.value, figure.note[:9]) == (None, "1 answer ")
 
 
 def test_runners_differ_where_the_published_ones_do(samples: list[Sample]) -> None:

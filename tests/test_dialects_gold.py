@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import planner_eval as pe
 from planner_eval.dialects.read import parse, write
 from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Plan
@@ -115,3 +116,15 @@ OWN: list[tuple[str, Any]] = [
 @pytest.mark.parametrize(("dialect", "source"), OWN)
 def test_own_plans_round_trip(dialect: str, source: Any) -> None:
     round_trips([parse(source, dialect=dialect)], dialect)
+
+
+@pytest.mark.parametrize("content", ["I cannot do that.", [{"type": "text", "text": "I cannot do that."}]])
+def test_a_message_of_words_is_no_gold_though_it_lists_no_calls(content: Any) -> None:
+    dumped = {"type": "ai", "content": content, "additional_kwargs": {}, "tool_calls": []}
+    with pytest.raises(AssertionError, match="holds no call: a gold plan without calls is written"):
+        pe.assert_same([], dumped)
+
+
+@pytest.mark.parametrize("content", ["", None, " ", "[]", []])
+def test_a_message_without_words_that_lists_no_calls_is_gold_of_none(content: Any) -> None:
+    pe.assert_same([], {"type": "ai", "content": content, "additional_kwargs": {}, "tool_calls": []})

@@ -10,6 +10,7 @@ import pytest
 
 from planner_eval.base import resources
 from planner_eval.comparison.diff import EDITS, Diff, Place, diff
+from planner_eval.comparison.habits import told_lines
 from planner_eval.dialects.read import parse
 from planner_eval.plan.canonical import Numbered
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
@@ -388,3 +389,14 @@ def test_the_pairing_is_proved_and_only_the_metric_is_exact(tmp_path: Path) -> N
     assert json.loads(shown["json"])["proved"] is json.loads(shown["jsonl"])["proved"] is True
     assert shown["csv"].splitlines()[0].split(",")[:3] == ["id", "state", "proved"]
     assert not any("exact" in text for text in shown.values())
+
+
+def test_items_are_told_together_whatever_a_tool_is_called() -> None:
+    def one(items: list[str]) -> list[dict[str, object]]:
+        return [{"name": "f: argument 'x' at g", "arguments": {"x": items}}]
+
+    told = told_lines(diff(parse(one(["one", "two"])), parse(one(["uno", "dos"]))))
+    assert [line.said for line in told] == [
+        "f: argument 'x' at g (call 1): argument 'x' at [0] is \"one\", gold gives \"uno\"; "
+        '[1] is "two", gold gives "dos"'
+    ]

@@ -98,7 +98,7 @@ def test_a_misspelt_field_of_gold_is_told(tmp_path: Path) -> None:
     record = {"id": 1, "gold": "f()", "alternative": ["g()"], "options": ["A", "B"]}
     gold = lines(tmp_path / "gold.jsonl", [record])
     done = planeval("diff", lines(tmp_path / "pred.jsonl", [{"id": 1, "output": "g()"}]), gold)
-    assert "'alternative' says nothing beside gold (1 records); did you mean 'alternatives'?" in done.stderr
+    assert "'alternative' says nothing beside gold (1 record); did you mean 'alternatives'?" in done.stderr
     assert "options" not in done.stderr
 
 

@@ -388,7 +388,7 @@ def test_a_broken_row_is_one_row_that_says_so(tmp_path: Path) -> None:
         (
             "a,b\n1,2\n",
             2,
-            "none of 1 records has a field that is known to hold a plan; the first has 'a', 'b'",
+            "not one record has a field that is known to hold a plan; the first has 'a', 'b'",
         ),
     ],
 )

@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.test_ci import run_step
 
 SHIPPED = ("planner_eval", "grammars", "data", "viz")
 EXTRAS = {
@@ -292,3 +293,20 @@ def test_a_large_extra_can_be_installed(built: Path, tmp_path: Path, extra: str)
     ]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the action runs in bash")
+def test_the_action_installs_the_package_that_it_is_given(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_NO_DEPS", "1")  # what it needs is installed by the test above
+    there = tmp_path / "a folder"
+    shutil.copytree(built, there)
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)
+    path = f"{tmp_path / 'venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    done = run_step("Install planeval", tmp_path, path, arguments="", package=str(wheel(there)))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "venv" / "bin" / "planeval").is_file()
+    done = run_step("Install planeval", tmp_path, path, arguments="", package="no.whl; touch evil")
+    assert done.returncode != 0
+    assert not (tmp_path / "evil").exists()

@@ -291,3 +291,10 @@ def test_data_is_what_the_tree_says(kind: str, monkeypatch: pytest.MonkeyPatch) 
         with monkeypatch.context() as slowly:
             slowly.setattr(python_parts._Made, "_read", lambda _: None)
             assert read(text) == found, few
+
+
+def test_what_a_followed_function_defines_and_imports_is_its_own() -> None:
+    inside = "    import numpy as send\n    def post(x):\n        return f(y=x)\n    send.mean([1])\n"
+    program = f"def run():\n{inside}    return post(1)\nrun()\nsend(x=1)\npost(x=2)\n"
+    found = [(call.tool, call.arguments) for call in parse(program).calls]
+    assert found == [("f", (("y", 1),)), ("send", (("x", 1),)), ("post", (("x", 2),))]

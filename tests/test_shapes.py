@@ -300,7 +300,7 @@ def test_calls_beside_a_text_are_never_passed_over(tmp_path: Path, field: str) -
     record = {"id": "1", "response": "Let me check.", field: [CALL]}
     code, said = compared(tmp_path, record, NONE)
     assert code == 2
-    assert f"'response' (1 records) or {field!r} (1 records): name the field with --text-field" in said
+    assert f"'response' (1 record) or {field!r} (1 record): name the field with --text-field" in said
     pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
     gold.write_text(ONE, encoding="utf-8")
     assert planeval("diff", str(pred), str(gold), "--text-field", field).returncode == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -318,3 +319,18 @@ def test_hostile_traces_end_soon_and_are_told_on_one_line() -> None:
     assert "trace.failed_retry" in done.stdout
     assert "\x1b" not in done.stdout
     assert len(done.stdout.splitlines()) == 1
+
+
+@pytest.mark.parametrize("write", [str.upper, lambda name: f"0x{name}", lambda name: f"0X{name.upper()}"])
+def test_an_id_is_one_in_whatever_form_it_is_written(write: Callable[[str], str], tmp_path: Path) -> None:
+    trace, root = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+    first = tool("f", 1) | {"context": {"trace_id": trace, "span_id": root}}
+    again = {**first, "context": {"trace_id": write(trace), "span_id": write(root)}}
+    inner = {"context": {"trace_id": write(trace), "span_id": write("b7ad6b7169203331")}}
+    spans = [first, tool("g", 2, parent_id=write(root)) | inner, again]
+    plan = pe.parse(spans)
+    assert [call.tool for call in plan.calls] == ["f", "g"]
+    assert [span.parent for span in run_of(spans, plan).spans] == [None, root]
+    file = tmp_path / "spans.jsonl"
+    file.write_text("".join(json.dumps(span) + "\n" for span in spans))
+    assert len(pe.read(file).records) == 1

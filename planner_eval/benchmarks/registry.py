@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.given import NAME, expect
 from planner_eval.base.text import closest
 from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark, Option
 
@@ -65,6 +66,7 @@ def benchmark(name: str) -> Benchmark:
     >>> benchmark("appbench").title
     'AppBench'
     """
+    expect(NAME, benchmark=name)
     if name in BENCHMARKS:
         return BENCHMARKS[name]
     close = closest(name.lower().replace("-", ""), BENCHMARKS)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.errors import InputError
 from planner_eval.base.jsontext import indented
 from planner_eval.base.tables import table
+from planner_eval.base.text import counted
 from planner_eval.benchmarks.answers import Matched, match, read_answers
 from planner_eval.benchmarks.gold import gold_samples
 from planner_eval.benchmarks.prompting import prompted
@@ -232,8 +233,9 @@ def summary_lines(scored: Scored) -> Iterator[str]:
     """How many answers and samples there were, how they were matched, and all that did not match."""
     matched, bench = scored.matched, scored.benchmark
     samples = matched.samples
-    yield f"{bench.title}: {matched.answers:,} answers, {samples:,} samples, matched by {matched.by}"
-    yield f"denominator: {matched.scored:,} records, one a sample" + (
+    answers = f"{counted(matched.answers, 'answer')}, {counted(samples, 'sample')}"
+    yield f"{bench.title}: {answers}, matched by {matched.by}"
+    yield f"denominator: {counted(matched.scored, 'record')}, one a sample" + (
         "" if matched.scored == samples else " and answer"
     )
     if scored.prompts:
@@ -259,7 +261,7 @@ def summary_lines(scored: Scored) -> Iterator[str]:
     for variant, report in scored.reports.items():
         failed = Counter(row.error.split(":")[0] for row in report.rows if row.error)
         for error, count in failed.most_common(_SHOWN):
-            yield f"{variant}: {count:,} of {len(report.rows):,} records: {error}"
+            yield f"{variant}: {count:,} of {counted(len(report.rows), 'record')}: {error}"
         ended = Counter(figure.error.split(":")[0] for figure in report.figures if figure.error)
         for error, count in ended.most_common(_SHOWN):
             yield f"{variant}: figures where the published code ends with {error}: {count:,}"

@@ -6,6 +6,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.formats import WRITTEN
+from planner_eval.base.text import counted
 from planner_eval.cli.limits import check_limit
 from planner_eval.cli.options import emit, note, output, threshold, written
 from planner_eval.cli.sources import refuse_stdin_twice
@@ -60,7 +61,7 @@ def command(
     for problem in below:
         note(problem)
     if found.left_over:
-        note(f"{found.left_over:,} of {len(found.rows):,} records are in no figure")
+        note(f"{found.left_over:,} of {counted(len(found.rows), 'record')} are in no figure")
     if not found.n:
         note("nothing could be compared: no record has a verdict on both sides")
         return 3

@@ -10,6 +10,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.formats import NOTATED
+from planner_eval.base.text import counted
 from planner_eval.cli.options import dialect_option, emit, note, outputs, reading, repairing
 from planner_eval.cli.sources import chosen, dataset_places, ids, read_plans, refuse_stdin_twice
 
@@ -98,6 +99,6 @@ def _say_unmatched(patches: Patches, source: PlanFile) -> int:
 def _say(rows: list[dict[str, Any]], written: int) -> None:
     """How many records became what."""
     kept = sum("note" in row for row in rows)
-    said = f"{len(rows)} records: {written} written" + (f" ({kept} unchanged)" if kept else "")
+    said = f"{counted(len(rows), 'record')}: {written} written" + (f" ({kept} unchanged)" if kept else "")
     failed = len(rows) - written
     note(said + (f", {failed} not: the field error of their lines says why" if failed else ""))

@@ -278,7 +278,8 @@ def export(
         emit(text, output, plain=True)
     for why, names in lost.items():
         note(f"{why}: {len(names):,} not written, {', '.join(names)}")
-    note(f"{written:,} of {written + sum(map(len, lost.values())):,} samples written")
+    total = written + sum(map(len, lost.values()))
+    note(f"{written:,} of {total:,} sample{'s' * (total != 1)} written")
     return 3 if not written else int(bool(lost))
 
 

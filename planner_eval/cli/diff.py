@@ -18,6 +18,7 @@ from planner_eval.cli.pairs import in_parts, missing, pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.running import Running, running, store_option
 from planner_eval.cli.runs import as_begun, refuse_absent, refuse_runs
+from planner_eval.cli.seconds import Seconds
 from planner_eval.cli.sources import ids, read_sides, tell_of_facts
 from planner_eval.cli.terminal import counting
 from planner_eval.cli.working import Done, working
@@ -56,7 +57,7 @@ PATCHED = ("json", "jsonl", "text", None)
 @click.option(
     "--edit-distance",
     "seconds",
-    type=click.FloatRange(min=0),
+    type=Seconds(zero=True),
     metavar="SECONDS",
     help="Search that long for the exact graph edit distance (one pair).",
 )

@@ -14,6 +14,7 @@ from planner_eval.base.errors import InputError, RenderError
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.writing import write
 from planner_eval.cli.options import bundled, note
+from planner_eval.cli.seconds import Seconds
 from planner_eval.cli.terminal import colorful, counting
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def drawing(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--deadline",
             metavar="SECONDS",
-            type=click.FloatRange(min=0, min_open=True),
+            type=Seconds(),
             default=10.0,
             show_default=True,
             help="Time for the layout of one drawing.",

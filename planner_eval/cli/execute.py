@@ -19,6 +19,7 @@ from planner_eval.cli.execute_job import KEPT, Asked, ExecuteJob, told, unread
 from planner_eval.cli.options import Applies, emit, note, outputs, reading, refuse_idle, written
 from planner_eval.cli.running import Running, running, store_option
 from planner_eval.cli.runs import as_begun
+from planner_eval.cli.seconds import Seconds
 from planner_eval.cli.sources import chosen, dataset_places, ids, read_plans, tell_of_facts
 from planner_eval.cli.targets import Target
 from planner_eval.cli.terminal import counting
@@ -77,7 +78,7 @@ _MORE = 60.0
 @click.option(
     "--timeout",
     metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(),
     default=10.0,
     show_default=True,
     help="Time for one plan (not enforced inline).",
@@ -109,7 +110,7 @@ _MORE = 60.0
 @click.option(
     "--backoff",
     metavar="SECONDS",
-    type=click.FloatRange(min=0),
+    type=Seconds(zero=True),
     default=0.1,
     show_default=True,
     help="Wait before the first retry; twice as long before each further one.",
@@ -306,7 +307,7 @@ def _together(
             else:
                 lines.append(job.line(one, runs))
     except KeyboardInterrupt:
-        note(f"interrupted after {runs.plans.total()} of {total} plans; what was done follows")
+        note(f"interrupted after {runs.plans.total()} of {counted(total, 'plan')}; what was done follows")
         runs.interrupted = True
     check()
     if unrecorded:

@@ -12,6 +12,7 @@ from planner_eval.base.text import counted
 from planner_eval.cli.asked import Asking, told_run
 from planner_eval.cli.asked_for import choices, constrained, setting, setup_of
 from planner_eval.cli.options import Applies, dialect_option, emit, note, refuse_idle
+from planner_eval.cli.seconds import Seconds
 from planner_eval.cli.targets import Target, refuse_targets
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ if TYPE_CHECKING:
 @click.option(
     "--timeout",
     metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(),
     default=60.0,
     show_default=True,
     help="The longest silence of the server.",
@@ -118,7 +119,7 @@ if TYPE_CHECKING:
 @click.option(
     "--deadline",
     metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(),
     default=600.0,
     show_default=True,
     help="The longest time for one request in all.",

@@ -14,7 +14,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.formats import DRAWN, PICTURES
-from planner_eval.base.text import printable
+from planner_eval.base.text import counted, printable
 from planner_eval.cli.drawing import Look, Named, drawing, is_folder, say, write_folder
 from planner_eval.cli.options import Applies, emit, inferring, note, outputs, reading, refuse_idle, written
 from planner_eval.cli.runs import refuse_runs
@@ -83,7 +83,7 @@ def command(
     else:
         failed = _write_one(drawn, output, count)
     if empty:
-        note(f"{len(empty):,} of {count:,} records hold no plan")
+        note(f"{len(empty):,} of {counted(count, 'record')} hold no plan")
     left = count - len(empty)
     return 3 if failed == left else min(failed, 1)
 

@@ -10,6 +10,7 @@ import click
 
 from planner_eval.base.named import NamedTuple
 from planner_eval.cli.options import bundled, note
+from planner_eval.cli.seconds import Seconds
 from planner_eval.cli.terminal import Counter, counted
 
 _SAY_EVERY = 10.0
@@ -80,7 +81,7 @@ def running(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--record-deadline",
             metavar="SECONDS",
-            type=click.FloatRange(min=0, min_open=True),
+            type=Seconds(),
             help="Time for one record, of large inputs 60 when left out; one that takes longer is an error.",
         ),
         click.option(

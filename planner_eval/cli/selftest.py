@@ -12,6 +12,7 @@ from planner_eval.base.formats import RECORDS
 from planner_eval.base.tables import table
 from planner_eval.cli.options import Applies, emit, output, refuse_idle, written
 from planner_eval.cli.policy import chosen_policy, policy_option
+from planner_eval.cli.seconds import Seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,14 @@ if TYPE_CHECKING:
     help="Another scorer: a command that reads two plans, {pred} and {gold} in it standing for the "
     "files' names, and prints same or different, or says so by its exit code 0 or 1.",
 )
-@click.option("--timeout", default=60.0, show_default=True, help="Seconds for one pair.")
+@click.option(
+    "--timeout",
+    type=Seconds(),
+    default=60.0,
+    show_default=True,
+    help="Seconds for one pair.",
+    metavar="SECONDS",
+)
 @policy_option
 @written("text", *RECORDS, help="How to write the answers.")
 @output

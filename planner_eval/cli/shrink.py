@@ -18,6 +18,7 @@ from planner_eval.cli.options import Applies, emit, note, outputs, refuse_idle, 
 from planner_eval.cli.pairs import written_pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.runs import refuse_runs
+from planner_eval.cli.seconds import Seconds
 from planner_eval.cli.sources import ids, read_sides, refuse_stdin_twice
 from planner_eval.cli.terminal import counted
 
@@ -78,13 +79,13 @@ _PLANS = (
 )
 @click.option(
     "--deadline",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(),
     metavar="SECONDS",
     help="Try no further pair after this time.",
 )
 @click.option(
     "--try-deadline",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(),
     default=60.0,
     show_default=True,
     metavar="SECONDS",

@@ -105,9 +105,7 @@ def _items(found: Diff, names: Names, roots: Roots) -> Bundles:
 
     for group in _grouped(roots, place):
         first = group[0][1]
-        assert first.pred is not None
-        mark = f": argument {first.pred.argument!r} at "
-        rest = [edit.message.partition(mark)[2] or edit.message for _, edit in group[1:]]
+        rest = [edit.own or edit.message for _, edit in group[1:]]
         more = [f"{len(rest) - ABOUT + 1} more"] if len(rest) >= ABOUT else []
         yield _bundle(first.code, "; ".join([first.message, *rest[: ABOUT - 1], *more]), group)
 
@@ -278,7 +276,7 @@ def _in_a_row(found: Diff, names: Names, roots: Roots) -> Bundles:
     extra = {
         edit.pred.call: (at, edit)
         for at, edit in roots
-        if edit.code == "call.extra" and edit.pred and edit.message.endswith(" is not in gold")
+        if edit.code == "call.extra" and edit.pred and edit.own is not None
     }
     lost = {edit.gold.call: (at, edit) for at, edit in roots if edit.code == "call.missing" and edit.gold}
     for code, calls, plan, number in (
@@ -287,7 +285,7 @@ def _in_a_row(found: Diff, names: Names, roots: Roots) -> Bundles:
     ):
         for run in _rows(plan, sorted(at for at in calls if at is not None)):
             tool, given = plan.calls[run[0]].tool, _given_in(plan, run, number)
-            ends = {calls[at][1].message.rpartition(" is missing")[2] for at in run}
+            ends = {calls[at][1].own or "" for at in run}
             said = f"{tool} is not in gold{given}"
             if code == "call.missing":
                 said = f"gold's {tool} is missing{given}{ends.pop() if len(ends) == 1 else ''}"

@@ -97,7 +97,7 @@ class CallEdits:
                 return Edit("call.extra", said, Place(pred), None)
             shown = self.given_to(self.pred, pred, self.names.ours(pred), self.names.our_number)
             said = f"{shown} is not in gold"
-            return Edit("call.extra", said, Place(pred), None)
+            return Edit("call.extra", said, Place(pred), None, own="")
         less = "gold makes it less often" if self.images[twin] >= 0 else "gold has neither"
         said = f"{self.names.ours(pred)} repeats {self.names.our_number(twin)}; {less}"
         return Edit("call.duplicated", said, Place(pred), None)

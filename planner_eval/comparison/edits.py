@@ -69,6 +69,8 @@ class Edit(NamedTuple):
         gold_value: What gold says there, likewise.
         cause: Position in the diff's edits of the edit that this one follows from; None for a root cause.
         also: Further places, in the prediction and in gold, that this one mistake concerns.
+        own: What the message alone says where several edits are told in one sentence; None where it is told
+            as it stands.
     """
 
     code: str
@@ -79,6 +81,7 @@ class Edit(NamedTuple):
     gold_value: Value = None
     cause: int | None = None
     also: tuple[tuple[Place | None, Place | None], ...] = ()
+    own: str | None = None
 
     @property
     def places(self) -> tuple[tuple[Place | None, Place | None], ...]:

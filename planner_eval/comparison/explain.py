@@ -17,7 +17,7 @@ from planner_eval.comparison.operands import either_order
 from planner_eval.comparison.others import NO_OTHERS, Accepted, Others
 from planner_eval.comparison.positions import by_position
 from planner_eval.comparison.renamed import nearest_names
-from planner_eval.comparison.sentences import WIDTH, Names, links_of, place_name, value_name
+from planner_eval.comparison.sentences import WIDTH, Names, links_of, path_name, place_name, value_name
 from planner_eval.comparison.several import exchanged
 from planner_eval.comparison.together import together
 from planner_eval.comparison.value_diff import other_kind
@@ -54,8 +54,9 @@ class _Finder(CallEdits):
             pred = self.pairing.to_pred[gold]
             if pred < 0:
                 shown = self.given_to(self.gold, gold, self.names.theirs(gold), self.names.their_number)
-                said = f"gold's {shown} is missing{self.again(gold)}"
-                yield Edit("call.missing", said, None, Place(gold))
+                again = self.again(gold)
+                said = f"gold's {shown} is missing{again}"
+                yield Edit("call.missing", said, None, Place(gold), own=again)
             elif not self.pairing.equal(pred, gold):
                 yield from self.name(pred, gold)
                 yield from self.arguments(pred, gold)
@@ -341,16 +342,18 @@ class _Finder(CallEdits):
             elif type(one) is str and not at and (pred, name) in self.computed and half.startswith("is "):
                 _, _, rest = half.partition(self.said.ours(one))
                 half = f"is the expression {one_line(one, WIDTH)}{rest}" if rest else half
-            said = f"{self.named(here)} {half}"
             if under != name:
-                said = f"{self.named(here)} (gold's {name!r}) {half}"
+                half = f"(gold's {name!r}) {half}"
+            if self.open_to:
+                half += self.right(gold, name, at)
+            said = f"{self.named(here)} {half}"
             if name == AFTER and here.call is not None and type(one) is Ref and type(other) is Ref:
                 said = f"{self.names.ours(here.call)} {half}"
-            if self.open_to:
-                said += self.right(gold, name, at)
+            inside = here.at and here.call is not None and here.call not in self.objects
+            own = f"{path_name(here.at)} {half}" if inside else None
             one, other = None if one is MISSING else one, None if other is MISSING else other
             found = self.edit(code, said, here, there, one, other)
-            yield self.beside(found, linked)
+            yield self.beside(found if own is None else found._replace(own=own), linked)
 
     def beside(self, edit: Edit, producer: int | None) -> Edit:
         """An edit of an argument whose link stands, right, beside it; as it is without a producer."""

@@ -87,7 +87,10 @@ def fetch(dataset: Dataset, folder: Path, options: Options = DEFAULTS) -> Iterat
     Raises:
         DatasetError: a file cannot be had, or is not the published one.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DatasetError(f"{folder}: the folder cannot be made: {error.strerror}") from None
     known = accepted(folder)
     for file in dataset.files:
         target = folder / file.path

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from planner_eval.base.errors import DatasetError
 from planner_eval.base.resources import read as read_resource
-from planner_eval.base.text import close_names
+from planner_eval.base.text import close_names, shortened
 from planner_eval.datasets.sample import Sample
 
 
@@ -108,6 +108,8 @@ def find(name: str) -> Dataset:
     Raises:
         DatasetError: there is none; names the closest.
     """
+    if not isinstance(name, str):
+        raise DatasetError(f"the data set is {shortened(repr(name), 40)}, expected a name")
     if name in published():
         return published()[name]
     begun = [other for other in published() if other.startswith(name)]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import DatasetError, InputError, ParseError
+from planner_eval.base.given import FUNCTION, NAME, NAMES, PATH, expect, expect_or_none
 from planner_eval.base.text import closest
 from planner_eval.datasets.gold import gold_plan, holds_plan
 from planner_eval.datasets.published import Dataset, find, published
@@ -156,6 +157,10 @@ def open_sources(
     >>> [(found.title, len(found.samples)) for found in open_sources(["nestful-v2"], folder=samples)]
     [('nestful-v2', 3)]
     """
+    expect(NAMES, names=names)
+    expect_or_none(NAME, id_field=id_field, text_field=text_field)
+    expect_or_none(PATH, cache=cache, folder=folder)
+    expect(FUNCTION, tell=tell)
     found: list[Source] = []
     for name in (names,) if isinstance(names, str) else names:
         datasets = _datasets(name)

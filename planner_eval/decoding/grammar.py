@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.given import NUMBER, expect
 from planner_eval.base.text import counted, shortened
 from planner_eval.catalogs.catalog import Catalog, Tool
 from planner_eval.catalogs.unchecked import untyped
@@ -159,6 +160,7 @@ def refuse_unknown(dialect: str, to: str, max_calls: int = 8) -> None:
             f"{dialect} is no JSON, so no JSON Schema can describe it; a grammar can, as lark or gbnf. "
             f"JSON Schema describes {', '.join(WRITTEN)}"
         )
+    expect(NUMBER, max_calls=max_calls)
     if not 1 <= max_calls <= MOST_CALLS:
         raise InputError(f"a plan of a grammar may have 1 to {MOST_CALLS} calls, not {max_calls}")
 

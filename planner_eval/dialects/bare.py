@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from planner_eval.base.later import later
@@ -46,8 +47,10 @@ def lists_nothing(source: Any) -> bool:
     (True, True, False)
     >>> lists_nothing({"messages": [{"role": "assistant", "content": "It is sunny."}]})
     False
-    >>> lists_nothing({"role": "assistant", "content": "It is sunny.", "annotations": []})
+    >>> lists_nothing({"role": "assistant", "content": "It is sunny.", "tool_calls": []})
     False
+    >>> lists_nothing({"role": "assistant", "content": "", "tool_calls": []})
+    True
     """
     if isinstance(source, str):
         found = _EMPTY.fullmatch(bare(source))
@@ -60,27 +63,18 @@ def lists_nothing(source: Any) -> bool:
     if not isinstance(source, dict):
         return False
     # Of a message only what lists calls says so: its annotations, images and the like may be empty, too.
-    keys = CALLS if "role" in source or "content" in source else [key for key in source if key not in INSIDE]
+    # Beside its words they say nothing, for many packages write them in any case.
+    said = source.get("content")
+    if said and not (isinstance(said, str) and (not said.strip() or lists_nothing(said))):
+        keys: Iterable[str] = ()
+    elif "role" in source or "content" in source:
+        keys = CALLS
+    else:
+        keys = (key for key in source if key not in INSIDE)
     if any(source.get(key) == [] for key in keys):
         return True
     inside = (source[key] for key in INSIDE if isinstance(source.get(key), (dict, list)))
     return any(one and lists_nothing(one) for one in inside)
 
 
-def says_empty(text: str) -> bool:
-    """Whether a text that calls nothing says so as a plan, ``[]``, and not in words.
-
-    Args:
-        text: A text that reads as a plan without calls.
-
-    >>> says_empty("[]"), says_empty('{"calls": []}'), says_empty("I cannot.")
-    (True, True, False)
-    """
-    found = _EMPTY.fullmatch(bare(text))
-    try:
-        return found is not None and isinstance(json.loads(found[1]), (list, dict))
-    except (ValueError, RecursionError):
-        return False
-
-
-__all__ = ["bare", "lists_nothing", "says_empty"]
+__all__ = ["bare", "lists_nothing"]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.dialects.spans import DEPTH, spans_in, trace_of
+from planner_eval.dialects.spans import DEPTH, plain_id, spans_in, trace_of
 
 
 def by_trace(items: Iterable[dict[str, Any]]) -> dict[str | None, list[dict[str, Any]]]:
@@ -15,14 +15,19 @@ def by_trace(items: Iterable[dict[str, Any]]) -> dict[str | None, list[dict[str,
     Args:
         items: Spans, and objects that hold some.
 
+    Returns:
+        The spans of each trace by its id as it is first written.
+
     >>> list(by_trace([{"traceId": "a", "attributes": {}}, {"traceId": "b", "attributes": {}}]))
     ['a', 'b']
     """
     found: dict[str | None, list[dict[str, Any]]] = {}
+    names: dict[str | None, str | None] = {}
     for item in items:
         own = _own_name(item)
         for span in spans_in(item) or [item]:
-            found.setdefault(trace_of(span) if own is None else own, []).append(span)
+            name = trace_of(span) if own is None else own
+            found.setdefault(names.setdefault(plain_id(name), name), []).append(span)
     return found
 
 

@@ -165,6 +165,7 @@ class _Reader:
         self.functions: dict[str, _Function] = {}
         self.running: list[_Running] = []
         self.again = 0
+        self.inner: set[str] = set()
         self.unread: dict[Span, ast.AST] = {}
         self.words: dict[str, bool] = {}
 
@@ -323,12 +324,16 @@ class _Reader:
         local |= {name: machine.loose(self.node(value)) for name, value in given.defaults.items()}
         running = _Running(_at(node), len(machine.control))
         own, held = machine.own, machine.held
+        defined, functions = machine.defined, self.functions
+        machine.defined, self.functions = set(defined), dict(functions)  # what it defines is its own
         self.running.append(running)
         machine.own, machine.held = local, _Scope(local, function.held)
         self.define(node.body)
         self.body(node.body)
         self.running.pop()
         machine.own, machine.held = own, held
+        self.inner |= machine.defined
+        machine.defined, self.functions = defined, functions
         return running.returned[0] if len(running.returned) == 1 else UNKNOWN
 
     def tell_unread(self) -> None:
@@ -341,7 +346,7 @@ class _Reader:
             name = _dotted(call.func)
             if name and call.keywords and name not in SHOWING and name not in BUILTINS:
                 root = name.split(".")[0]
-                if root not in OWN and root not in self.machine.defined:
+                if root not in OWN and root not in self.machine.defined and root not in self.inner:
                     tools[name] = None
         if tools:
             message = (

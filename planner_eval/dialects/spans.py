@@ -46,11 +46,12 @@ def spans_in(data: Any) -> list[dict[str, Any]]:
     met: set[tuple[str | None, str]] = set()
     found = []
     for item in spans_written(data):
-        name = id_of(item)
-        if name is not None and (trace_of(item), name) in met:
-            continue
+        name = plain_id(id_of(item))
         if name is not None:
-            met.add((trace_of(item), name))
+            both = plain_id(trace_of(item)), name
+            if both in met:
+                continue
+            met.add(both)
         found.append(item)
     return found
 
@@ -60,6 +61,20 @@ def spans_written(data: Any) -> Iterator[dict[str, Any]]:
     for item in objects(data):
         if "span_data" in item or ("attributes" in item and item.keys().isdisjoint(_HELD)):
             yield item
+
+
+def plain_id(name: str | None) -> str | None:
+    """What the id of a trace or a span is compared as: exporters write one with 0x or without, in any case.
+
+    >>> plain_id("0x00F067AA0BA902B7"), plain_id("Trip-7")
+    ('00f067aa0ba902b7', 'Trip-7')
+    """
+    found = None if name is None else _NUMBER.fullmatch(name)
+    return name if found is None else found[1].lower()
+
+
+_NUMBER = later(r"(?:0[xX])?((?:[0-9a-fA-F]{16}){1,2})")
+"""An id of 8 or 16 bytes."""
 
 
 def id_of(item: dict[str, Any]) -> str | None:
@@ -87,8 +102,8 @@ _PARENTS = ("parentSpanId", "parent_span_id", "parent_id", "parentId")
 
 def linked(spans: list[dict[str, Any]]) -> bool:
     """Whether a span among some ran inside another of them: they are runs, and no list of models' answers."""
-    known = {id_of(span) for span in spans} - {None}
-    return any(parent_of(span) in known for span in spans)
+    known = {plain_id(id_of(span)) for span in spans} - {None}
+    return any(plain_id(parent_of(span)) in known for span in spans)
 
 
 def asks_nothing(spans: list[dict[str, Any]]) -> bool:

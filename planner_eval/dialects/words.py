@@ -20,9 +20,12 @@ def is_words(source: Any) -> bool:
 
     >>> [is_words(source) for source in ("It is sunny.", '["sunny"]', ["sunny"], "{}", "[]", "f(a=1)")]
     [True, True, True, True, False, False]
+    >>> is_words(["sunny", ""]), is_words([""])
+    (True, False)
     """
     if isinstance(source, list):
-        return bool(source) and all(isinstance(one, str) and is_words(one) for one in source)
+        said = [one for one in source if not (isinstance(one, str) and not one.strip())]
+        return bool(said) and all(isinstance(one, str) and is_words(one) for one in said)
     if not isinstance(source, str):
         return False
     if source.lstrip()[:1] not in STARTS:

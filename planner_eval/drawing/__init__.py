@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from planner_eval.base.errors import InputError, RenderError
 from planner_eval.base.formats import DRAWN, PICTURES
+from planner_eval.base.given import SECONDS, SEVERAL, Kind, expect
 from planner_eval.drawing.overlay import diff_scene, plan_scene
 from planner_eval.drawing.scene import Scene, condensed
 from planner_eval.drawing.themes import theme as get_theme
@@ -107,6 +108,8 @@ def render_many(
         raise InputError(f"there is no format {format!r}: expected one of {', '.join(FORMATS)}")
     if not isinstance(theme, str):
         raise InputError(f"the theme is {theme!r}, expected a name or a file's, as a text")
+    expect(SEVERAL, things=things)
+    expect(SECONDS, deadline=deadline)
     look = get_theme(theme)
     if format not in PICTURES:
         yield from (_written(thing, format, look, force=force, color=color) for thing in things)
@@ -141,7 +144,13 @@ def scene_of(thing: Drawable) -> Scene:
     """What a drawing of a plan or a diff shows, before any notation."""
     if isinstance(thing, Scene):
         return thing
-    return plan_scene(thing) if isinstance(thing, Plan) else diff_scene(thing)
+    if isinstance(thing, Plan):
+        return plan_scene(thing)
+    expect(_DIFF, thing=thing)
+    return diff_scene(thing)
+
+
+_DIFF = Kind("a plan, a diff or a scene", lambda one: hasattr(one, "edits"))  # to draw a plan needs no diff
 
 
 def _written(thing: Drawable, format: str, theme: Theme, *, force: bool, color: bool) -> Drawing:

@@ -155,7 +155,7 @@ class ToolGraph:
             pairs = len(self.references) - len(arrows)
             which = f"{len(kept):,} of {len(self.calls):,} {self.nodes}s"
             said = f"{which}: {why if linked else 'those called most'}"
-            notes.append(f"{said}; {pairs:,} pairs left out" if pairs else said)
+            notes.append(f"{said}; {counted(pairs, 'pair')} left out" if pairs else said)
         return tuple(notes)
 
 

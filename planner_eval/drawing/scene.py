@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from planner_eval.base.text import counted
 from planner_eval.plan import topological
 from planner_eval.plan.adjacency import in_levels, levels_in_steps
 
@@ -205,8 +206,8 @@ def condensed(scene: Scene) -> Scene:
     boxes = tuple(Box(tool, role, tool, app, count=len(found)) for (app, tool, role), found in groups.items())
     arrows = Counter((place[a.tail], place[a.head], a.role) for a in scene.arrows)
     note = (
-        f"condensed: a box is a tool and ×n its calls; in all {len(scene.boxes):,} calls and "
-        f"{len(scene.arrows):,} references"
+        f"condensed: a box is a tool and ×n its calls; in all {counted(len(scene.boxes), 'call')} and "
+        f"{counted(len(scene.arrows), 'reference')}"
     )
     return replace(
         scene,

@@ -115,8 +115,9 @@ def compared(pred: Source, gold: Source, policy: AnyPolicy = "default", *, repai
     >>> compared("f(", "f()").state
     'cut'
     """
-    for source in (pred, gold):
+    for name, source in (("the prediction", pred), ("gold", gold)):
         _refuse_unawaited(source)
+        _refuse_texts(name, source)
     left, right = only_record(no_text(pred), "answer"), gold_record(gold)
     files = PlanFile(left.file, (left,), False), PlanFile(right.file, (right,), False)
     paired = Paired(*files, "file", [(left, right)], reading=Reading(repair=repair))
@@ -140,6 +141,20 @@ def _refuse_unawaited(source: object) -> None:
         if isinstance(source, Coroutine):
             source.close()  # else Python warns of it again, later and elsewhere
         raise InputError(f"the plan is a {type(source).__name__} that was not awaited: write await before it")
+
+
+def _refuse_texts(name: str, source: object) -> None:
+    """Several texts are one plan to some and many to others; as one, what is no call among them is left out.
+
+    Raises:
+        InputError: these are several.
+    """
+    texts = source if isinstance(source, (list, tuple)) else ()
+    if len(texts) > 1 and all(isinstance(one, str) for one in texts):
+        raise InputError(
+            f"{name} is a list of {len(texts):,} texts, expected one plan: one text with a call a line, or "
+            "what pe.parse makes of the list; pe.assert_scores takes many plans"
+        )
 
 
 def said_of(row: Row) -> str:

@@ -13,7 +13,7 @@ from planner_eval.base.limits import Limits
 from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.align import match
 from planner_eval.comparison.diff import diff_any
-from planner_eval.dialects.bare import says_empty
+from planner_eval.dialects.bare import lists_nothing
 from planner_eval.dialects.read import locate, parse
 from planner_eval.integrations.reward_parts import CallReward, Verdicts, Weights, calls_of, parts_of, worth
 from planner_eval.integrations.reward_words import has_words
@@ -87,7 +87,7 @@ def judged(pair: tuple[Record, Record], how: How, *, each: bool = False) -> Judg
         return Judged(nan, "gold_unreadable", said=gold)
     try:
         plan, format = _read(pred, how)
-        words = not plan.calls and isinstance(pred.source, str) and not says_empty(pred.source)
+        words = not plan.calls and isinstance(pred.source, str) and not lists_nothing(pred.source)
     except ParseError as error:
         state = "too_large" if isinstance(error, LimitError) else unread_state(error)
         return Judged(how.unreadable, state, said=str(error).partition("\n")[0])

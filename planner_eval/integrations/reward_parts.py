@@ -93,7 +93,7 @@ def weights_of(given: Mapping[str, float] | Weights | None) -> Weights:
     chosen: dict[str, Any] = Weights()._asdict()
     for name, value in (given._asdict() if isinstance(given, Weights) else given or {}).items():
         if name not in chosen:
-            hint = did_you_mean(name, chosen, f"known are {', '.join(chosen)}")
+            hint = did_you_mean(str(name), chosen, f"known are {', '.join(chosen)}")
             raise InputError(f"the weights name {name!r}, which is no part of a reward; {hint}")
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
             raise InputError(f"the weight of {name} is {value!r}, expected a number from 0 on")

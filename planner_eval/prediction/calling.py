@@ -12,6 +12,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from planner_eval.base.text import counted
 from planner_eval.prediction.offer import Offer, offer_of
 from planner_eval.prediction.pipeline import (
     Called,
@@ -103,7 +104,7 @@ def several_turns(task: Task, setup: Setup) -> Steps:
         results = [_result(call, content, number) for number, (call, content) in _pairs(turn, seen.contents)]
         said += results
         kept += results
-    why = f"the model was still calling tools after {most} turns"
+    why = f"the model was still calling tools after {counted(most, 'turn')}"
     return Outcome(kept, {"calls_from": written}, "max_turns", Failure("max_turns", why))
 
 

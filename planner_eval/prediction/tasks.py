@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.given import SEVERAL, expect
 from planner_eval.benchmarks.gold import PREFIX, gold_samples
 from planner_eval.benchmarks.registry import BENCHMARKS, benchmark
 from planner_eval.datasets.files import load_json, load_jsonl
@@ -49,6 +50,7 @@ def read_tasks(
     ('own', '7', 'Why?', None)
     """
     if not isinstance(source, str):
+        expect(SEVERAL, samples=source)
         if all(isinstance(one, Sample) for one in source):
             return Tasks(name or OWN, list(source))  # type: ignore[arg-type]
         return Tasks(OWN, _own(source))

@@ -171,9 +171,13 @@ def _refuse_unknown(name: str, items: Iterable[Item], role: Role) -> None:
         return
     shown = ", ".join(map(repr, list(first)[:6])) or "no fields"
     raise InputError(
-        f"{name}: none of {sum(1 for _ in items):,} records has a field that is known to hold "
+        f"{name}: {_none_of(sum(1 for _ in items))} has a field that is known to hold "
         f"{WANTED[role]}; the first has {shown}: name it with {OPTION[role]}"
     )
+
+
+def _none_of(count: int) -> str:
+    return f"none of {count:,} records" if count != 1 else "not one record"
 
 
 def _accepting(record: Record, content: str) -> Record:

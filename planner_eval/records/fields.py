@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.text import counted
 from planner_eval.dialects.messages import CALLS
 
 Role = Literal["plan", "answer", "gold", "alone"]
@@ -135,7 +136,7 @@ def choose_content(
         if len(found) > 1:  # one that is null in all records says nothing that another does not
             found = [key for key in found if held[key] > empty[key]] or found[-1:]
         if len(found) > 1:
-            shown = " or ".join(f"{key!r} ({held[key]:,} records)" for key in found)
+            shown = " or ".join(f"{key!r} ({counted(held[key], 'record')})" for key in found)
             raise InputError(f"{name}: {WANTED[role]} may be in {shown}: name the field with {OPTION[role]}")
         if found:
             return found[0]

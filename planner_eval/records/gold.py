@@ -18,7 +18,7 @@ from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named import NamedTuple
-from planner_eval.base.text import close_names
+from planner_eval.base.text import close_names, counted
 from planner_eval.dialects.messages import shown
 from planner_eval.dialects.read import parse
 from planner_eval.dialects.words import is_words
@@ -133,9 +133,8 @@ def _misspelt(file: PlanFile) -> Iterator[str]:
     for name, count in names.items():
         close = _meant(name)
         if close is not None:
-            yield (
-                f"{file.name}: {name!r} says nothing beside gold ({count:,} records); did you mean {close!r}?"
-            )
+            beside = f"{name!r} says nothing beside gold ({counted(count, 'record')})"
+            yield f"{file.name}: {beside}; did you mean {close!r}?"
 
 
 def _meant(name: str) -> str | None:
@@ -145,7 +144,7 @@ def _meant(name: str) -> str | None:
 
 
 def _names(records: Iterable[Record]) -> Mapping[str, int]:
-    return Counter(name for one in records for name in filled(one.fields))
+    return Counter(name for one in records for name in filled(one.fields) if isinstance(name, str))
 
 
 def read_gold(

@@ -26,6 +26,7 @@ from planner_eval.dialects.spans import (
     id_of,
     is_span,
     linked,
+    plain_id,
     spans_in,
     tools_run,
     trace_of,
@@ -319,8 +320,10 @@ def _traces(items: Sequence[Item]) -> Contents | None:
         return None  # of what is broken a part may look like a span
     runs: dict[str | None, list[dict[str, Any]]] = {}
     lines: dict[str | None, int | None] = {}
+    names: dict[str | None, str | None] = {}
     for item in held:
-        for trace, run in by_trace([item.data]).items():
+        for name, run in by_trace([item.data]).items():
+            trace = names.setdefault(plain_id(name), name)
             runs.setdefault(trace, []).extend(run)
             lines.setdefault(trace, item.line)
     if len(runs) == 1 and not rest:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from planner_eval.base.errors import PairingError, ParseError
+from planner_eval.base.text import counted
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.plans import read_plan
 from planner_eval.records.storing import is_stored
@@ -57,7 +58,7 @@ def _broken(file: PlanFile) -> str:
         return ""
     first, reason = broken[0], broken[0].error
     assert reason is not None
-    said = f"{len(broken):,} of its {len(file.records):,} records could not be read"
+    said = f"{len(broken):,} of its {counted(len(file.records), 'record')} could not be read"
     return f" ({said}; the first is {first.where.removeprefix(file.name + ', ')}: {reason.reason})"
 
 

@@ -12,7 +12,7 @@ from math import fsum
 from operator import mul
 
 from planner_eval.base.errors import InputError, PairingError
-from planner_eval.base.text import did_you_mean
+from planner_eval.base.text import counted, did_you_mean
 from planner_eval.scoring.agreed import Agreed, Agreement, Cells, Share, Shift, Verdict, Verdicts
 from planner_eval.scoring.chance import holm, sign_test
 from planner_eval.scoring.intervals import Interval, interval, proportion
@@ -53,8 +53,8 @@ def agreement(
     left, right = (_keyed(side, by) for side in (first, second))
     if by == "position" and len(left) != len(right):
         raise InputError(
-            f"{first.name} has {len(left):,} verdicts and {second.name} {len(right):,}, none with an id: "
-            "give them ids, or as many on both sides"
+            f"{first.name} has {counted(len(left), 'verdict')} and {second.name} {len(right):,}, none with "
+            "an id: give them ids, or as many on both sides"
         )
     if not any(key in right for key in left):
         raise PairingError(f"no id of {first.name} is one of {second.name}: nothing can be compared")

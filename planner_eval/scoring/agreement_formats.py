@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from planner_eval.base.tables import md_cell, table
-from planner_eval.base.text import one_line
+from planner_eval.base.text import counted, one_line
 from planner_eval.scoring.agreed import Agreement
 from planner_eval.scoring.junit import Case, junit, outcome
 
@@ -33,7 +33,7 @@ def write_agreement(found: Agreement, form: str = "text", *, limits: Sequence[Ca
         return junit([*limits, *_cases(found, limited=bool(limits))])
     if form == "csv":
         return table(list(_figure_rows(found)), form)
-    head = f"{found.names[0]} against {found.names[1]}: {found.n:,} records with both verdicts"
+    head = f"{found.names[0]} against {found.names[1]}: {counted(found.n, 'record')} with both verdicts"
     tables = (_figure_rows(found), _cell_rows(found), _shift_rows(found))
     lines = (*_rest(found), found.made)
     beside = [md_cell(line) if form == "md" else one_line(line, _WIDEST) for line in lines]

@@ -17,6 +17,7 @@ from planner_eval.dialects.spans import (
     in_time,
     inside,
     parent_of,
+    plain_id,
     spans_in,
     spans_written,
     tool_message,
@@ -106,7 +107,8 @@ def run_of(data: Any, plan: Plan) -> Run:
     spans = in_time(spans_in(data))
     calls = _calls(data, plan)
     repeated = sum(1 for _ in spans_written(data)) - len(spans)
-    made = tuple(_span(span, plan, calls.get(id(span))) for span in spans)
+    names = {plain_id(name): name for name in map(id_of, reversed(spans))}
+    made = tuple(_span(span, plan, calls.get(id(span)), names) for span in spans)
     ran = {span.name for span in made if span.kind == "tool"}
     asked: dict[str, str | None] = {}
     for item, span in zip(spans, made, strict=True):
@@ -125,13 +127,13 @@ def _calls(data: Any, plan: Plan) -> dict[int, int]:
     return {id(span): position for position, span in enumerate(found)} if len(found) == len(plan) else {}
 
 
-def _span(item: dict[str, Any], plan: Plan, call: int | None) -> Span:
-    there = tree(item)
+def _span(item: dict[str, Any], plan: Plan, call: int | None, names: dict[str | None, str | None]) -> Span:
+    there, outer = tree(item), parent_of(item)
     kind = "tool" if call is not None else "model" if _is_model(item, there) else "other"
     name = plan.calls[call].tool if call is not None else str(item.get("name") or _data(item).get("type", ""))
     return Span(
-        id_of(item),
-        parent_of(item),
+        names[plain_id(id_of(item))],
+        names.get(plain_id(outer), outer),
         kind,
         name,
         call,

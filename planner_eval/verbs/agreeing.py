@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from planner_eval.base.errors import InputError
+from planner_eval.base.given import NAME, NAMES, expect_or_none
 from planner_eval.benchmarks.verdict_files import read_verdicts
 from planner_eval.scoring.agreed import Agreement
 from planner_eval.scoring.agreement import agreement
@@ -37,6 +39,10 @@ def agree(
     >>> found.figure("false positives"), found.cells
     (0.3333333333333333, ((1, 1), (0, 1)))
     """
+    expect_or_none(NAME, positive=positive, id_field=id_field, verdict_field=verdict_field)
+    expect_or_none(NAMES, names=names)
+    if names is not None and (isinstance(names, str) or len(names) != 2):
+        raise InputError(f"names is {names!r}, expected two names")
     sides = [read_verdicts(one, id_field=id_field, verdict_field=verdict_field) for one in (first, second)]
     if names is not None or sides[0].name == sides[1].name:
         sides = [

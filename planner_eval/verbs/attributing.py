@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from planner_eval.base.given import SEVERAL, expect, of
 from planner_eval.records.rows import Row
 from planner_eval.scoring.attribution import credits_of
 from planner_eval.scoring.causes import Causes, CauseSums
@@ -33,6 +34,8 @@ def attribute(rows: Iterable[Row], *, policy: AnyPolicy = "default") -> Causes:
     [('g(x)', 1, 0.5, 0.5), ('f(x)', 1, 0.25, 0.0), ('f(y)', 1, 0.25, 0.0)]
     """
     sums, chosen = CauseSums(), policy_of(policy)
+    expect(SEVERAL, rows=rows)
     for row in rows:
+        expect(of(Row, "a row that evaluate() gave"), row=row)
         sums.add(row.state, credits_of(row, chosen))
     return sums.causes

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.given import COUNT, FUNCTION, NAMES, PATH, expect, expect_or_none
 from planner_eval.benchmarks.registry import VARIANTS
 from planner_eval.benchmarks.score import Scored, Source, score_file
 from planner_eval.llm import Judge
@@ -77,6 +78,11 @@ def score_benchmark(
                 "pe.score scores what is in memory"
             )
     refuse_reading(reading)
+    expect(NAMES, variants=variants)
+    expect_or_none(NAMES, ids=ids)
+    expect_or_none(PATH, prompts=prompts, folder=folder)
+    expect_or_none(COUNT, jobs=jobs)
+    expect_or_none(FUNCTION, run=run, progress=progress)
     places = (reading.cache, None if prompts is None else os.fspath(prompts))
     source = Source(reading.id_field, reading.text_field, reading.by, *places, ids)
     if jobs is not None or folder is not None:

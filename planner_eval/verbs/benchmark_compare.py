@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval._version import __version__
+from planner_eval.base.given import NAME, expect_or_none
 from planner_eval.benchmarks.compared import sampled
 from planner_eval.benchmarks.registry import VARIANTS
 from planner_eval.llm import Judge
@@ -66,6 +67,7 @@ def compare_benchmark(
     ('small and large have the same figures: n = 3, corrected solved 0.3333',)
     """
     refuse_seed(seed)
+    expect_or_none(NAME, cluster=cluster)
     if isinstance(systems, Mapping):
         names, systems = (tuple(systems) if names is None else names), list(systems.values())
     called = system_names(systems, names)

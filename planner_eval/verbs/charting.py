@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.given import FUNCTION, NAME, PATH, SEVERAL, expect, expect_or_none
 from planner_eval.benchmarks.charts import System, chart_of
 from planner_eval.benchmarks.registry import VARIANTS, benchmark
 from planner_eval.benchmarks.score import Scored
@@ -56,6 +57,10 @@ def chart(
     >>> [panel.title for panel in chart({"mine": scored}, "appbench-6").panels]
     ['F1 App', 'F1 API', 'Succ']
     """
+    expect_or_none(NAME, figure=figure)
+    expect_or_none(PATH, gold=gold, prompts=prompts)
+    expect_or_none(FUNCTION, run=run)
+    expect(SEVERAL, systems=[systems] if isinstance(systems, (Scored, str, os.PathLike)) else systems)
     if isinstance(systems, Scored):
         systems = {"answers": systems}
     given = [*systems.values()] if isinstance(systems, Mapping) else [*systems]

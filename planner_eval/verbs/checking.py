@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.given import NAMES, expect, one_of
 from planner_eval.base.jsontext import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.catalogs.check import check as check_plan
@@ -134,6 +135,8 @@ def shown(
     findings: Sequence[Diagnostic], *, ignore: Collection[str] = (), level: str = "info"
 ) -> tuple[Diagnostic, ...]:
     """The findings that are serious enough and not to be ignored."""
+    expect(one_of(LEVELS), level=level)
+    expect(NAMES, ignore=ignore)
     worst = LEVELS[: LEVELS.index(level) + 1]
     return tuple(one for one in findings if one.severity in worst and one.code not in ignore)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, overload
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.given import FUNCTION, NAME, NAMES, expect, expect_or_none
 from planner_eval.metrics import DEFAULT_METRICS, choose
 from planner_eval.policy import DEFAULT_POLICY, Policy
 from planner_eval.policy.unused import Names
@@ -114,6 +115,9 @@ def compare(
     """
     refuse_reading(reading)
     refuse_seed(seed)
+    expect(NAMES, by=by)
+    expect_or_none(NAME, cluster=cluster)
+    expect_or_none(FUNCTION, progress=progress)
     by = (by,) if isinstance(by, str) else by
     systems = first if gold is None else [first, second]
     if isinstance(systems, Mapping):
@@ -140,6 +144,7 @@ def system_names(systems: Any, names: Sequence[str] | None) -> tuple[str, ...]:
     if not isinstance(systems, (list, tuple)) or len(systems) < 2:
         kind = f"{len(systems)}" if isinstance(systems, (list, tuple)) else f"a {type(systems).__name__}"
         raise InputError(f"the systems are {kind}, expected a list or a mapping of two or more: [a, b, c]")
+    expect_or_none(NAMES, names=names)
     if names is None:
         names = [chr(ord("A") + at) if at < 26 else f"S{at + 1}" for at in range(len(systems))]
     if len(names) != len(systems):

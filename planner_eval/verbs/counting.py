@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, overload
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.given import FLAG, expect
 from planner_eval.plan.model import Plan
 from planner_eval.plan.statistics import Stats
 from planner_eval.plan.statistics import stats as stats_of
@@ -46,6 +47,7 @@ def stats(plan: Source, *, infer: bool = False) -> Any:
     >>> many.plans, many.unread
     (1, 1)
     """
+    expect(FLAG, infer=infer)
     if not is_many(plan):
         return stats_of(parse(plan, infer=infer))
     file = inferring(read(plan)) if infer else read(plan)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.given import COUNT, FUNCTION, expect, expect_or_none
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import did_you_mean
 from planner_eval.catalogs.catalog import Catalog
@@ -146,6 +147,8 @@ def coverage(
     >>> found.aspect("tools").touched, found.aspect("tools").never
     ({'f': 2, 'g': 1}, ('h',))
     """
+    expect(COUNT, examples=examples)
+    expect_or_none(FUNCTION, progress=progress)
     fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": folder}
     tools = catalog if catalog is None or isinstance(catalog, Catalog) else read_catalog(catalog)
     sources = [set_of(each, fields) for each in (data, *(() if against is None else (against,)))]

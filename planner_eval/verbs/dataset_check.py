@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from planner_eval.base.given import COUNT, FUNCTION, PATH, expect, expect_or_none
 from planner_eval.benchmarks.replay import Replayed, replay
 from planner_eval.datasets.check import Checked, check
 from planner_eval.datasets.published import Dataset, find, read
@@ -56,6 +57,9 @@ def check_dataset(
     >>> found.dataset.records, found.perfect
     (1000, True)
     """
+    expect_or_none(PATH, cache=cache, source=source)
+    expect(COUNT, examples=examples)
+    expect_or_none(FUNCTION, progress=progress)
     dataset = find(name)
     folder = place(dataset, cache=cache, source=source)
     refuse_absent(dataset, folder)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from planner_eval.base.errors import DatasetError
+from planner_eval.base.given import PATH, expect_or_none
 from planner_eval.datasets.published import Dataset, find, published, read
 from planner_eval.datasets.sample import Sample
 from planner_eval.datasets.store import State, place, verify
@@ -38,6 +39,7 @@ def list_datasets(*, cache: str | None = None, source: str | None = None) -> tup
     >>> [one.dataset.name for one in list_datasets()][:2]
     ['appbench', 'callnavi']
     """
+    expect_or_none(PATH, cache=cache, source=source)
     found = []
     for dataset in published().values():
         folder = place(dataset, cache=cache, source=source)
@@ -63,6 +65,7 @@ def read_dataset(name: str, *, cache: str | None = None, source: str | None = No
     >>> next(samples).query
     'Half of the sum of 3 and 5?'
     """
+    expect_or_none(PATH, cache=cache, source=source)
     dataset = find(name)
     return read(dataset, place(dataset, cache=cache, source=source))
 
@@ -83,6 +86,7 @@ def verify_dataset(name: str, *, cache: str | None = None, source: str | None = 
     >>> [(state.file.path, state.state) for state in verify_dataset("nestful-v2", source=samples)]
     [('v2/nestful_data.jsonl', 'unknown')]
     """
+    expect_or_none(PATH, cache=cache, source=source)
     dataset = find(name)
     folder = place(dataset, cache=cache, source=source)
     if folder.is_file():

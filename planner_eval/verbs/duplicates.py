@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.given import COUNT, FUNCTION, NAME, expect, expect_or_none
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import did_you_mean
 from planner_eval.datasets.duplicates import (
@@ -34,7 +35,6 @@ from planner_eval.verbs.sets import (
     doubts_of,
     fields_of,
     items_of,
-    refuse_no_name,
     refuse_unknown_field,
     set_of,
 )
@@ -186,7 +186,9 @@ def duplicates(
     >>> found.by, found.groups[0].records, found.clusters
     ('template', ('Oslo', 'Bergen', 'Paris'), (1, 1, 1, 2))
     """
-    refuse_no_name(by=by, query=query, across=across)
+    expect_or_none(NAME, by=by, query=query, across=across)
+    expect(COUNT, examples=examples)
+    expect_or_none(FUNCTION, progress=progress)
     if by is not None and by not in WAYS:
         raise InputError(f"there is no way {by!r} to be alike; {did_you_mean(by, WAYS, ', '.join(WAYS))}")
     if across is not None and b is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from planner_eval.base.given import expect_or_none, of
 from planner_eval.execution.effects import Effects
 from planner_eval.execution.effects import compare_effects as compare_plans
 from planner_eval.execution.program import Options
@@ -43,6 +44,7 @@ def compare_effects(
     >>> str(compare_effects(add, multiply, "nestful"))
     'the same'
     """
+    expect_or_none(of(Options, "Options(…) of planner_eval.execution.program"), options=options)
     chosen = None if policy is None else policy_of(policy)
     how: dict[str, Any] = {"policy": chosen, "isolation": isolation, "options": options, "initial": initial}
     return compare_plans(parse(pred), parse(gold), tools, **how)

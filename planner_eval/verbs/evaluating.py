@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.given import FUNCTION, NAMES, expect, expect_or_none, of
 from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.align import match
 from planner_eval.comparison.diff import Diff, diff_any
@@ -225,6 +226,8 @@ def pair(
     'id'
     """
     refuse_reading(reading)
+    expect_or_none(NAMES, id=id)
+    expect(of(Store, "Store(…) of planner_eval.records.storing"), store=store)
     left, right = _sides(pred, gold, reading, store)
     _refuse_itself(left, right, reading)
     left, right = by_name(left, right)
@@ -326,6 +329,7 @@ def evaluate(
     >>> [row.state for row in evaluate(["f(#x='1')", "g(#x="], ["f(#x='1')", "g(#x='2')"])]
     ['same', 'cut']
     """
+    expect_or_none(FUNCTION, progress=progress)
     paired = pred if isinstance(pred, Paired) else pair(pred, gold, reading=reading)
     return rows_of(paired, policy, progress, located=located)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.given import COUNT, expect_or_none
 from planner_eval.datasets.gold import gold_plan
 from planner_eval.datasets.sample import Sample
 from planner_eval.plan.model import Plan
@@ -66,6 +67,7 @@ def export_dataset(
     """
     if to not in FORMS:
         raise InputError(f"there is no form {to!r}; there are {' and '.join(FORMS)}")
+    expect_or_none(COUNT, shots=shots)
     if shots is not None and to != "chat-jsonl":
         raise InputError("demonstrations are shown in prompts: with chat-jsonl")
     ready = prepare_run(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from planner_eval.base.given import PATH, expect, expect_or_none, of
 from planner_eval.datasets.fetch import DEFAULTS, Fetched, Options, fetch
 from planner_eval.datasets.published import find
 from planner_eval.datasets.store import place
@@ -36,6 +37,8 @@ def fetch_dataset(
     ...     [one.what for one in fetch_dataset("nestful-v2", cache=cache, source=samples, options=how)]
     ['copied']
     """
+    expect_or_none(PATH, cache=cache, source=source)
+    expect(of(Options, "Options(…) of planner_eval.datasets.fetch"), options=options)
     dataset = find(name)
     origin = None if source is None else place(dataset, source=source)
     return fetch(dataset, place(dataset, cache=cache), replace(options, source=origin))

@@ -10,6 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.given import (
+    COUNT,
+    FUNCTION,
+    MAPPING,
+    NAME,
+    NAMES,
+    NUMBER,
+    PATH,
+    expect,
+    expect_or_none,
+    of,
+)
 from planner_eval.datasets.files import load_json
 from planner_eval.engine.stopping import Ending
 from planner_eval.execution.sandbox import Sandbox
@@ -24,6 +36,7 @@ from planner_eval.prediction.sampling import refuse_sampling
 from planner_eval.prediction.setup import Setup, sampling_of
 from planner_eval.prediction.shots import Shots
 from planner_eval.prediction.tasks import read_tasks
+from planner_eval.prediction.visible import OWN
 from planner_eval.verbs.catalogs import read_catalog
 from planner_eval.verbs.endpoints import Endpoint, close, model_of, name_of, refuse_unkept, refuse_unready
 from planner_eval.verbs.running import tool_source
@@ -49,8 +62,20 @@ def prepare_run(
     choice: Choice | None = None,
 ) -> Prepared:
     """Read what is to be asked, and find what is wrong with it before anything is; as for :func:`predict`."""
+    expect_or_none(NAME, pipeline=pipeline, benchmark=benchmark)
+    expect(NAMES, ids=ids)
+    expect_or_none(COUNT, limit=limit)
+    expect(of(Setup, "Setup(…) of planner_eval.prediction.setup"), setup=setup)
+    expect_or_none(PATH, data_cache=data_cache)
+    expect_or_none(of(Shots, "Shots(…) of planner_eval.prediction.shots"), shots=shots)
+    expect_or_none(of(Choice, "Choice(…) of planner_eval.prediction.candidates"), choice=choice)
     source = os.fspath(samples) if isinstance(samples, os.PathLike) else samples
     tasks = read_tasks(source, benchmark, cache=data_cache)
+    if catalog is not None and tasks.form not in (OWN, "appbench"):
+        raise InputError(
+            f"the samples of {tasks.form} bring the tools that they were published with: a catalog is for "
+            "tasks of one's own, and for AppBench"
+        )
     tools = None if catalog is None else _catalog(catalog, tasks.form)
     named = source if isinstance(source, str) else ""
     return prepare(
@@ -159,6 +184,12 @@ def predict(
     >>> predict([{"id": "a", "query": "What time is it?", "tools": [tool]}], Echo())[0]["prediction"]
     'now()'
     """
+    expect(of(Endpoint, "Endpoint(…) of planner_eval.verbs.endpoints"), endpoint=endpoint)
+    expect_or_none(NAME, router=router)
+    expect_or_none(PATH, out=out)
+    expect(MAPPING, sampling=sampling)
+    expect(NUMBER, repeat=repeat, concurrency=concurrency)
+    expect(FUNCTION, tell=tell, seen=seen, say=say)
     ready = samples
     if not isinstance(samples, Prepared):
         ready = prepare_run(

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.errors import InputError, LimitError, ParseError
+from planner_eval.base.given import FLAG, NAME, expect, expect_or_none, of, one_of
 from planner_eval.base.jsontext import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects import read as door
@@ -75,6 +76,7 @@ def read(
     (['q1', 'q2'], 'f')
     """
     refuse_turn(turn)
+    expect(one_of(_NAMES), role=role)
     found = read_as(source, role, id_field, text_field, places=(cache, folder), store=store)
     return found.of_turn(turn)
 
@@ -89,6 +91,8 @@ def read_as(
     store: Store = AS_USUAL,
 ) -> PlanFile:
     """Read a file of plans as :func:`read` does, beside another whose fields are `spare`."""
+    expect_or_none(NAME, id_field=id_field, text_field=text_field)
+    expect(of(Store, "Store(…) of planner_eval.records.storing"), store=store)
     if not isinstance(source, (str, os.PathLike, Plan, Record, PlanFile)):
         given, source = source, rows_of(source)
         if source == [] and source is not given:  # a table without rows is no plan without calls
@@ -191,6 +195,8 @@ stands for the file: pe.parse(Path('gold.json')) reads it
     """
     if isinstance(source, Plan):
         return source
+    if infer is not False:
+        expect(FLAG, infer=infer)
     options: dict[str, Any] = {
         "dialect": dialect,
         "repair": repair,

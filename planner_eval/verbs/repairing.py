@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.text import counted
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.patch import make_patch
 from planner_eval.plan.model import Plan
@@ -113,7 +114,8 @@ def _single(patches: Patches, file: PlanFile) -> bool:
     named = len(patches.by_id) + len(patches.broken)
     if not named and len(file.records) != 1:
         raise InputError(
-            f"{patches.name} holds one patch without an id, {file.name} {len(file.records)} plans: "
+            f"{patches.name} holds one patch without an id, "
+            f"{file.name} {counted(len(file.records), 'plan')}: "
             "name the plan with --id, or write a patch a plan with planeval diff --patch"
         )
     if not file.many and named > 1:

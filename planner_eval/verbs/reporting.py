@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.given import FUNCTION, NAME, NAMES, expect, expect_or_none
 from planner_eval.engine.diff import Effects
 from planner_eval.engine.large import unchanged
 from planner_eval.engine.run import run
@@ -123,6 +124,10 @@ def report(
     ({'different': 1}, 1)
     """
     chosen = policy_of(policy)
+    expect(NAMES, by=by)
+    expect_or_none(NAMES, names=names)
+    expect_or_none(NAME, cluster=cluster)
+    expect_or_none(FUNCTION, effects=effects, progress=progress)
     by = (by,) if isinstance(by, str) else by
     every, called = _systems(pred, gold, reading, names)
     refuse_shown(shown)

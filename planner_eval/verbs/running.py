@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.given import NAMES, PATH, SECONDS, expect, expect_or_none, of
 from planner_eval.execution.program import Options, Start, compile_plan
 from planner_eval.execution.record import cut_end, hold, mend_end, read_record, record_lines, recordable
 from planner_eval.execution.run import execute as execute_plan
@@ -159,6 +160,10 @@ def execute(
     >>> execute('[{"name": "add", "arguments": {"arg_0": 2, "arg_1": 3}}]', "nestful").result
     5
     """
+    expect(NAMES, allow_read=allow_read)
+    expect(SECONDS, timeout=timeout)
+    expect_or_none(PATH, record=record)
+    expect_or_none(of(Options, "Options(…) of planner_eval.execution.program"), options=options)
     many = isinstance(plan, PlanFile) or _is_records(plan)
     if not many and record is None and not allow_read:
         one = parse(plan, dialect=dialect)

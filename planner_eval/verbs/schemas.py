@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.given import NAME, expect
 from planner_eval.base.text import did_you_mean
 
 SCHEMAS: dict[str, tuple[str, str, str]] = {
@@ -40,6 +41,7 @@ def schema(name: str) -> dict[str, Any]:
     >>> schema("policy")["$schema"]
     'https://json-schema.org/draft/2020-12/schema'
     """
+    expect(NAME, name=name)
     if name not in SCHEMAS:
         raise InputError(f"there is no schema {name!r}; {did_you_mean(name, SCHEMAS, ', '.join(SCHEMAS))}")
     from planner_eval.base.described import json_schema

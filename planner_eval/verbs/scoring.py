@@ -9,6 +9,18 @@ from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, overload
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.given import (
+    COUNT,
+    FUNCTION,
+    NAME,
+    NAMES,
+    NUMBER,
+    PATH,
+    SECONDS,
+    expect,
+    expect_or_none,
+    of,
+)
 from planner_eval.engine.score import ScoreJob
 from planner_eval.metrics import DEFAULT_METRICS, choose
 from planner_eval.metrics import score as score_plans
@@ -144,6 +156,14 @@ def score(
     >>> report.figure("exact"), report.states()
     (0.5, {'same': 1, 'cut': 1})
     """
+    expect(NAMES, by=by)
+    expect(of(Terms, "Terms(…) of planner_eval.policy"), terms=terms)
+    expect(SECONDS, deadline=deadline)
+    expect_or_none(NAME, cluster=cluster)
+    expect_or_none(FUNCTION, progress=progress)
+    expect_or_none(COUNT, jobs=jobs)
+    expect_or_none(NUMBER, part=part)
+    expect_or_none(PATH, folder=folder)
     refuse_nothing(pred, gold)
     if not isinstance(pred, Paired) and is_one(pred) and is_one(gold):
         return score_plans(parse(pred), parse(gold), policy_of(policy), terms, metrics=metrics)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.given import NAMES, SECONDS, expect, expect_or_none
 from planner_eval.policy import DEFAULT_POLICY
 from planner_eval.scoring.selftest import PairVerdict, ask_command, ask_ourselves
 from planner_eval.verbs.policies import AnyPolicy, policy_of
@@ -29,6 +30,8 @@ def selftest(
     """
     if isinstance(command, str):
         raise InputError(f"the command is {command!r}, expected its words: {command.split()!r}")
+    expect_or_none(NAMES, command=command)
+    expect(SECONDS, timeout=timeout)
     if command is None:
         return tuple(ask_ourselves(policy_of(policy)))
     return tuple(ask_command(command, timeout=timeout))

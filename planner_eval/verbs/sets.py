@@ -123,17 +123,6 @@ def doubts_of(source: Source) -> Iterator[str]:
         yield from words_for_plans(source.file, "as no plan", "--text-field")
 
 
-def refuse_no_name(**given: Any) -> None:
-    """Refuse what should be a name and is no text.
-
-    Raises:
-        InputError: names the first that is none.
-    """
-    for what, name in given.items():
-        if name is not None and not isinstance(name, str):
-            raise InputError(f"{what} is {shortened(repr(name), 40)}, expected a name, or None")
-
-
 class Questions:
     """What the records of a set ask.
 

@@ -23,7 +23,7 @@ from planner_eval.plan.model import Plan
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.pairing import refuse_unknown
 from planner_eval.verbs.readings import Reading
-from planner_eval.verbs.shrink_sides import Asked, File, Told, told
+from planner_eval.verbs.shrink_sides import Asked, File, Told, only_one, told
 
 
 class ScoredSides(NamedTuple):
@@ -97,14 +97,7 @@ def _only(records: Any, asked: Asked, names: str) -> tuple[Sample, str]:
     if id is not None:
         refuse_unknown([id], dict.fromkeys(sample.id for sample, _ in found), names)
         found = [one for one in found if one[0].id == id]
-    if number is None and len(found) != 1:
-        raise InputError(
-            f"{names} hold {len(found):,} pairs, and one is made smaller: name it with --id, or --record N "
-            "counted from 1"
-        )
-    if number is not None and not 1 <= number <= len(found):
-        raise InputError(f"{names} hold {len(found):,} pairs, and there is no record {number:,}")
-    sample, text = found[(number or 1) - 1]
+    sample, text = only_one(found, number, names)
     return sample, text
 
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from planner_eval import dialects
 from planner_eval.base.errors import InputError, ParseError, WriteError
 from planner_eval.base.jsontext import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named import NamedTuple
+from planner_eval.base.text import counted
 from planner_eval.dialects.read import parse, write
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.plans import read_plan
 from planner_eval.shrinking.pairs import bare
+
+T = TypeVar("T")
 
 SPARE = "plan"
 """The notation of what its own cannot say: every plan can be written in it."""
@@ -90,7 +93,7 @@ def told(held: PlanFile, record: Record, options: Mapping[str, Any], to: str | N
     if isinstance(source, Plan):
         text = source.text or ""
     else:
-        text = source if isinstance(source, str) else json.dumps(source, ensure_ascii=False)
+        text = source if isinstance(source, str) else _as_json(source, record.where)
     options = {**options, "turn": record.turn} | ({"dialect": record.dialect} if record.dialect else {})
     try:
         plan = read_plan(record, **{name: value for name, value in options.items() if name != "turn"})
@@ -170,6 +173,36 @@ def _with(fields: dict[str, Any], way: str, content: Any) -> dict[str, Any]:
     return {**fields, way: content}
 
 
+def _as_json(data: Any, where: str) -> str:
+    try:
+        return json.dumps(data, ensure_ascii=False)
+    except (TypeError, ValueError):
+        kind = type(data).__name__
+        raise InputError(f"{where}: found a {kind}, expected a plan, its text or its data") from None
+
+
+def only_one(pairs: Sequence[T], record: int | None, names: str) -> T:
+    """The one of some pairs that is meant.
+
+    Args:
+        pairs: The pairs.
+        record: Its number, counted from 1; None where there is only one.
+        names: What the user named, for the message.
+
+    Raises:
+        InputError: there are several, or no such number.
+    """
+    count = len(pairs)
+    if record is None and count != 1:
+        raise InputError(
+            f"{names} hold {count:,} pairs, and one is made smaller: name it with --id, or --record N "
+            "counted from 1"
+        )
+    if record is not None and not 1 <= record <= count:
+        raise InputError(f"{names} hold {counted(count, 'pair')}, and there is no record {record:,}")
+    return pairs[(record or 1) - 1]
+
+
 def only_pair(pairs: Any, record: int | None, names: str) -> tuple[Record, Record]:
     """The one pair that is meant.
 
@@ -181,17 +214,7 @@ def only_pair(pairs: Any, record: int | None, names: str) -> tuple[Record, Recor
     Raises:
         InputError: there are several, no such number, or one side has no partner.
     """
-    count = len(pairs)
-    if record is None and count != 1:
-        raise InputError(
-            f"{names} hold {count:,} pairs, and one is made smaller: name it with --id, or --record N "
-            "counted from 1"
-        )
-    if record is not None and not 1 <= record <= count:
-        raise InputError(
-            f"{names} hold {count:,} pair{'s' * (count != 1)}, and there is no record {record:,}"
-        )
-    pred, gold = pairs[(record or 1) - 1]
+    pred, gold = only_one(pairs, record, names)
     if pred is None or gold is None:
         there, lacking = (gold, "prediction") if pred is None else (pred, "gold plan")
         raise InputError(f"{there.where}: there is no {lacking} beside it")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from planner_eval.base.errors import AbsentError, InputError
+from planner_eval.base.given import FUNCTION, MAPPING, NAME, NUMBER, SECONDS, expect, expect_or_none
 from planner_eval.policy import DEFAULT_POLICY
 from planner_eval.records.gold import FIELDS
 from planner_eval.shrinking.smallest import TRIES
@@ -96,11 +97,15 @@ def shrink(
         found = " and ".join(given) or "nothing"
         raise InputError(f"found {found}, expected one of {', '.join(_ASKED)}: what the pair shows")
     refuse_reading(reading)
+    expect_or_none(NAME, code=code, command=command, benchmark=benchmark, figure=figure, id=id, to=to)
+    expect_or_none(FUNCTION, shows=shows, progress=progress)
+    expect_or_none(MAPPING, settings=settings)
+    expect_or_none(NUMBER, record=record)
     if code is not None:
         refuse_code(code)
-    _refuse_limits(tries, deadline, try_deadline)
-    if shows is not None and not callable(shows):
-        raise InputError(f"shows is {shows!r}, expected a function of the two texts")
+    expect(NUMBER, tries=tries)
+    expect_or_none(SECONDS, deadline=deadline)
+    expect(SECONDS, try_deadline=try_deadline)
     chosen, asked = policy_of(policy), Asked(id, record, to)
     if differs is not None:
         if differs != DIFFERS:
@@ -121,21 +126,6 @@ def shrink(
 
 
 _ASKED = ("code", "command", "shows", "differs")
-
-
-def _refuse_limits(tries: object, deadline: object, try_deadline: object) -> None:
-    """Refuse limits that are none.
-
-    Raises:
-        InputError: says which, and what was expected.
-    """
-    if isinstance(tries, bool) or not isinstance(tries, int) or tries < 1:
-        raise InputError(f"tries is {tries!r}, expected a whole number from 1 on")
-    for name, time in (("deadline", deadline), ("try_deadline", try_deadline)):
-        if time is None and name == "deadline":
-            continue
-        if isinstance(time, bool) or not isinstance(time, (int, float)) or not time > 0:  # nan is not
-            raise InputError(f"{name} is {time!r}, expected a number of seconds above 0")
 
 
 def _told(pred: Source, gold: Source, asked: Asked, reading: Reading) -> tuple[Told, Told]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.text import counted
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.policy import DEFAULT_POLICY, Policy
 from planner_eval.shrinking.pairs import Size
@@ -77,16 +78,16 @@ class Shrunk:
             for one, other in ((self.pred.before, self.gold.before), (self.pred.after, self.gold.after))
         )
         left = [
-            f"{was:,} {what} to {now:,}"
+            f"{counted(was, what[:-1])} to {now:,}"
             for what, was, now in zip(Size._fields[:-1], before, after, strict=False)
             if was
         ]
         texts = [
-            f"{part.before.weight:,} characters of text to {part.after.weight:,}"
+            f"{counted(part.before.weight, 'character')} of text to {part.after.weight:,}"
             for part in (self.pred, self.gold)
             if part.dialect is None and part.before.weight
         ]
-        return f"{', '.join([*left, *texts])} in {self.tries:,} tries; {ENDINGS[self.ended]}"
+        return f"{', '.join([*left, *texts])} in {counted(self.tries, 'try')}; {ENDINGS[self.ended]}"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON data."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
+from planner_eval.base.given import FUNCTION, NAME, NAMES, PATH, SEVERAL, expect, expect_or_none
 from planner_eval.benchmarks.layouts import Column, Layout, plain
 from planner_eval.benchmarks.registry import VARIANTS, benchmark
 from planner_eval.llm import Judge
@@ -84,6 +85,10 @@ def table(
     [('base', 0.5)]
     """
     refuse_seed(seed)
+    expect_or_none(NAME, layout=layout, by=by, cluster=cluster)
+    expect_or_none(PATH, gold=gold, prompts=prompts)
+    expect_or_none(FUNCTION, run=run)
+    expect(NAMES, metrics=metrics)
     if variant not in VARIANTS:
         raise InputError(f"there is no variant {variant!r}; there are {' and '.join(VARIANTS)}")
     named = named_runs(runs)
@@ -122,7 +127,7 @@ def table(
     notes = [*filter(None, [chosen.note]), *_about(names, rows, sources)]
     made = f"planeval {__version__} | " + ("metrics" if form is None else f"benchmark {form} ({variant})")
     made += "".join(f" | {key} {value}" for key, value in settings.items())
-    made += " | only samples in common" * common
+    made += " | only samples in common" if common else ""
     return make_table(
         chosen.title, heads, names, found, notes=[*notes, f"{made} | {sure}, seed {seed}"], seed=seed
     )
@@ -140,6 +145,10 @@ def named_runs(runs: Any) -> list[Named]:
     """The runs, each with the name of its system where the user gives one."""
     if isinstance(runs, (str, os.PathLike)):
         runs = [runs]
+    expect(SEVERAL, runs=runs)
+    if isinstance(runs, Mapping):
+        for folders in runs.values():
+            expect(SEVERAL, run=[folders] if isinstance(folders, (str, os.PathLike)) else folders)
     pairs: list[tuple[str | None, Any]]
     if isinstance(runs, Mapping):
         pairs = [
@@ -149,6 +158,8 @@ def named_runs(runs: Any) -> list[Named]:
         ]
     else:
         pairs = [(None, one) for one in runs]
+    for _, one in pairs:
+        expect(PATH, run=one)
     if not pairs:
         raise InputError("there are no runs to make a table of")
     paths = [os.path.realpath(os.fspath(one)) for _, one in pairs]

@@ -22,6 +22,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.text import counted
 from planner_eval.benchmarks.apart import Found, Scorer, report_of
 from planner_eval.benchmarks.callnavi.official import (
     DIFFICULTIES,
@@ -217,7 +218,8 @@ def by_difficulty(flags: Sequence[tuple[Any, bool]], *, prefix: str = "") -> Ite
 def _rating_figure(compared: Sequence[_Kept]) -> Figure:
     ratings = [record.rating for record in compared if record.rating is not None]
     missing = len(compared) - len(ratings)
-    note = f"{missing} answers without a usable rating are left out" if missing else ""
+    are = "is" if missing == 1 else "are"
+    note = f"{counted(missing, 'answer')} without a usable rating {are} left out" if missing else ""
     return ratio("gpt", sum(ratings), len(ratings), note=note)
 
 

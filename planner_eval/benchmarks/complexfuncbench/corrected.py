@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import InputError, JudgeError, ParseError
+from planner_eval.base.text import counted
 from planner_eval.benchmarks.complexfuncbench import analysis
 from planner_eval.benchmarks.complexfuncbench.conversation import Turn
 from planner_eval.benchmarks.complexfuncbench.paper import Completed, complete
@@ -129,7 +130,8 @@ def _answers(judged: Sequence[Record], settings: Settings) -> list[Figure]:
             max(score, 0) if score is not None and score != -1 else 0 for score in scores if score != -1
         ]
         undecided = len(scores) - len(decided)
-        note = f"{undecided} answers on which the judge did not decide are left out" if undecided else ""
+        which = f"{counted(undecided, 'answer')} on which the judge did not decide"
+        note = f"{which} {'is' if undecided == 1 else 'are'} left out" if undecided else ""
         found.append(ratio(name, sum(max(score or 0, 0) for score in decided), len(decided), note=note))
     return found
 

@@ -1,0 +1,46 @@
+"""One thing is no things: what is printed of one is in the singular."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from planner_eval.plan.model import Plan
+from planner_eval.shrinking.pairs import Size
+from planner_eval.verbs.shrunk import Part, Shrunk
+from tests.conftest import ROOT
+
+ONE = re.compile(r"(?<![\w.,=#$×–\\/-])1 ([a-z]+s)\b(?! tools)")
+VERBS = {
+    "asks", "is", "has", "refers", "goes", "gives", "levels",
+}  # fmt: skip
+"""What may follow a one that is a call's number; and a limit of depth, which only a case here sets to 1."""
+
+CONSOLE = re.compile(r"```console\n(.*?)```", re.S)
+
+PRINTED = [
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "tests" / "cases").glob("*.jsonl")),
+    *sorted((ROOT / "tests" / "told").glob("*.txt")),
+    *sorted((ROOT / "tests" / "explained").rglob("*.txt")),
+]
+
+
+@pytest.mark.parametrize("file", PRINTED, ids=lambda file: file.name)
+def test_what_is_printed_of_one_thing_is_in_the_singular(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    printed = "\n".join(CONSOLE.findall(text)) if file.suffix == ".md" else text
+    found = {match[1]: match[0] for match in ONE.finditer(printed)}
+    assert not found.keys() - VERBS, found
+
+
+def test_what_became_of_one_call_is_in_the_singular() -> None:
+    was, now = Size(1, 1, 0, 4), Size(1, 0, 0, 1)
+    plan = Part("f()", "appbench", Plan(()), was, now, ".txt", "f()")
+    text = Part("f", None, None, Size(weight=1), Size(weight=1), ".txt", "f")
+    found = Shrunk(plan, text, "it", 1, 0, "smallest")
+    assert found.said == (
+        "1 call to 1, 1 argument to 0, 1 character of text to 1 in 1 try; no step makes it smaller"
+    )
