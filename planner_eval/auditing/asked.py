@@ -26,6 +26,8 @@ _VALUE = 20_000
 _MATTER = 200
 """Of a value no more words are looked for one by one."""
 _HUGE = 1e300
+_JOINED = 4
+"""Of fewer characters words are not looked for across others."""
 _KIN = 100
 """Of words that begin alike no more are tried for one family."""
 
@@ -158,14 +160,18 @@ class Question:
         if (span := self._find([word.form for word in mine])) is not None:
             return span
         compact, (line, starts) = "".join(word.plain for word in mine), self._compact
-        at = line.find(compact) if len(compact) >= 5 else -1
+        at = line.find(compact) if len(compact) >= _JOINED else -1
         if at < 0:
             return None
-        return self._span(bisect_right(starts, at) - 1, bisect_right(starts, at + len(compact) - 1) - 1)
+        first, last = (bisect_right(starts, place) - 1 for place in (at, at + len(compact) - 1))
+        whole = starts[first] == at and self.words[last].plain == compact[starts[last] - at :]
+        return self._span(first, last) if whole or len(compact) > _JOINED else None
 
     def _word(self, word: Word) -> Span | None:
         """Where a word stands, one of its family, a number that it says, or another name of it."""
         if (span := self._find((word.form,))) is not None:
+            return span
+        if word.plain.isalpha() and (span := self._verbatim([word])) is not None:
             return span
         if word.form.isdecimal() and len(word.form) < 15:
             return next((one.span for one in self.amounts[:FEW] if one.value == int(word.form)), None)

@@ -98,6 +98,9 @@ _DAYS = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_MAY = 5
+_OF_MAY = re.compile(r"\b(?:in|of|for|during|this|next|last|early|late)\s$", re.IGNORECASE)
+"""What tells the month from the verb."""
 _A_MONTH = re.compile(rf"\b{MONTH}\b", re.IGNORECASE)
 _A_DAY = re.compile(rf"\b{_ONE}\b", re.IGNORECASE)
 _WEEK = re.compile(rf"\b(?P<name>{WEEKDAY}|mon|tue|tues|wed|thu|thur|thurs|fri)s?\b", re.IGNORECASE)
@@ -187,7 +190,9 @@ def _days(text: str) -> Iterator[Day]:
             month = MONTHS[named[0].casefold()] if named else None
             year = _number(match["after_year"] or match["before_year"] or match["month_year"])
             listed = match["after"] or match["before"]
-            if listed is None:
+            if listed is None and (
+                month != _MAY or year or _OF_MAY.search(text, max(0, span[0] - 8), span[0])
+            ):
                 yield Day(None, month, year, span)
             for one_day in _A_DAY.finditer(listed or ""):
                 yield Day(_day(one_day[0]), month, year, span)

@@ -50,10 +50,17 @@ CONSTANTS = frozenset(
 _NAMING = frozenset(
     (
         *("from", "to", "city", "town", "location", "origin", "destination", "airport", "place", "where"),
-        *("address", "station", "street", "receiver", "recipient", "sender", "name", "person", "contact"),
-        *("hotel", "restaurant", "movie", "event", "venue", "country"),
+        *("address", "station", "street", "receiver", "recipient", "sender", "person", "hotel", "restaurant"),
+        *("movie", "event", "venue"),
     )
 )
+_LANGUAGES = frozenset(
+    (
+        *("english", "french", "german", "spanish", "italian", "japanese", "chinese", "mandarin", "korean"),
+        *("portuguese", "russian", "hindi", "arabic", "dutch", "turkish", "polish", "swedish"),
+    )
+)
+"""Languages may be seen from the text itself."""
 
 
 class Literal(NamedTuple):
@@ -190,7 +197,7 @@ def _sureness(value: Value, argument: str) -> Confidence:
         return "high"
     if not _proper(value):
         return "low"
-    return "high" if _names(argument) else "medium"
+    return "high" if _names(value, argument) else "medium"
 
 
 def _code(value: Value) -> bool:
@@ -200,9 +207,9 @@ def _code(value: Value) -> bool:
     return sum(c.isdecimal() for c in value) >= 3 and len(value) >= 4
 
 
-def _names(argument: str) -> bool:
+def _names(value: str, argument: str) -> bool:
     """Whether an argument takes the name of a place or of somebody, which no knowledge of the world gives."""
-    return any(word.plain in _NAMING for word in words(argument))
+    return value.casefold() not in _LANGUAGES and any(word.plain in _NAMING for word in words(argument))
 
 
 def _chosen(literal: Literal, question: Question) -> Value:

@@ -59,10 +59,9 @@ def moment_ground(value: Moments, said: Moments, amounts: Sequence[Amount]) -> G
 
 def _day(value: Moments, said: Moments, amounts: Sequence[Amount]) -> Ground | None:
     days = value.days[:4]
-    for day in days:
-        for other in said.days[:FEW]:
-            if _same(day, other):
-                return Ground("day", other.span)
+    fitting = [other for day in days for other in said.days[:FEW] if _same(day, other)]
+    if fitting:
+        return Ground("day", next((one for one in fitting if one.day is not None), fitting[0]).span)
     whole = [when for day in days if (when := _date(day)) is not None]
     for weekday, span in said.weekdays[:FEW]:
         if any(when.weekday() == weekday for when in whole):
