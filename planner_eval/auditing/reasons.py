@@ -195,9 +195,9 @@ def _time(question: Question) -> tuple[str, str, Confidence]:
 def _sureness(value: Value, argument: str) -> Confidence:
     if _code(value):
         return "high"
-    if not _proper(value):
+    if not _proper(value) or value.casefold() in _LANGUAGES:
         return "low"
-    return "high" if _names(value, argument) else "medium"
+    return "high" if _names(argument) else "medium"
 
 
 def _code(value: Value) -> bool:
@@ -207,9 +207,9 @@ def _code(value: Value) -> bool:
     return sum(c.isdecimal() for c in value) >= 3 and len(value) >= 4
 
 
-def _names(value: str, argument: str) -> bool:
+def _names(argument: str) -> bool:
     """Whether an argument takes the name of a place or of somebody, which no knowledge of the world gives."""
-    return value.casefold() not in _LANGUAGES and any(word.plain in _NAMING for word in words(argument))
+    return any(word.plain in _NAMING for word in words(argument))
 
 
 def _chosen(literal: Literal, question: Question) -> Value:
