@@ -1,0 +1,270 @@
+"""What a question says of a value, and literals of gold that it does not say; the published gold counted.
+
+Questions and values are lines of tests/cases/grounded.jsonl, questions and plans of ungrounded.jsonl, all of
+our own writing; ``pytest tests/test_grounding.py --update-cases`` writes what is found: review its diff like
+code.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner_eval.auditing.asked import Question
+from planner_eval.auditing.finding import CONFIDENCES
+from planner_eval.auditing.ground import FEW
+from planner_eval.auditing.grounding import CODES as FOUND
+from planner_eval.auditing.grounding import grounds, literals, ungrounded
+from planner_eval.auditing.heard import heard
+from planner_eval.base.errors import CODES
+from planner_eval.catalogs.catalog import Catalog
+from planner_eval.catalogs.formats import as_catalog
+from planner_eval.datasets.gold import gold_plan
+from planner_eval.datasets.published import find, read
+from planner_eval.datasets.sample import Sample
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Call, Plan, Ref, Template
+from tests.conftest import ROOT, AsKept, examples
+
+CASES = ROOT / "tests" / "cases"
+SAID = CASES / "grounded.jsonl"
+PLANS = CASES / "ungrounded.jsonl"
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def found(query: str, value: Any, name: str) -> dict[str, Any]:
+    """A case as it is kept: how the value is grounded, how surely, and by which words."""
+    ground = grounds(value, query, name=name)
+    told: dict[str, Any] = {"query": query, "value": value, "name": name, "how": None}
+    if ground is not None:
+        told |= {"how": ground.how, "sure": ground.sure}
+        told["said"] = None if ground.span is None else query[slice(*ground.span)]
+    return told
+
+
+# ---------------------------------------------------------------- values
+def test_grounds_are_as_they_were_reviewed(as_kept: AsKept) -> None:
+    as_kept(SAID, [found(one["query"], one["value"], one["name"]) for one in lines(SAID)])
+
+
+def test_findings_are_as_they_were_reviewed(as_kept: AsKept) -> None:
+    def told(case: dict[str, Any]) -> dict[str, Any]:
+        findings = ungrounded(parse(case["plan"]), case["query"])
+        return {**case, "findings": [[one.code, one.confidence, one.call, one.message] for one in findings]}
+
+    as_kept(PLANS, [told({"query": one["query"], "plan": one["plan"]}) for one in lines(PLANS)])
+
+
+def test_every_code_is_found_and_has_a_meaning() -> None:
+    told = {code for one in lines(PLANS) for code, *_ in one["findings"]}
+    assert told == set(FOUND)
+    assert told <= set(CODES)
+
+
+WORDS = st.sampled_from(
+    [
+        "two",
+        "rooms",
+        "in",
+        "New",
+        "York",
+        "from",
+        "March",
+        "5th",
+        "at",
+        "6",
+        "pm",
+        "without",
+        "wifi",
+        "NYC",
+        "$40",
+        "7%",
+    ]
+)
+VALUES = st.one_of(
+    st.sampled_from(["New York", "2031-03-05", "18:00", "True", "40", "wifi", "0.07", "Oslo"]),
+    st.integers(-5, 3000),
+    st.floats(allow_nan=True),
+    st.booleans(),
+    st.none(),
+    st.text(max_size=12),
+)
+
+
+@given(st.lists(WORDS, max_size=12), VALUES)
+def test_a_place_lies_in_the_question(said: list[str], value: Any) -> None:
+    query = " ".join(said)
+    ground = grounds(value, query, name="has_wifi")
+    if ground is not None and ground.span is not None:
+        start, end = ground.span
+        assert 0 <= start < end <= len(query)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=12), VALUES)
+def test_white_space_and_what_is_said_besides_take_no_ground_away(said: list[str], value: Any) -> None:
+    """More words may ground more values of a text or number; they never unground one word for word."""
+    ground = grounds(value, " ".join(said))
+    more = grounds(value, "Hello there. " + " ".join(said) + " . Thanks")
+    if ground is not None and ground.how in ("text", "number"):
+        assert more is not None
+        assert more.how in ("text", "number")
+
+
+@given(st.text(max_size=200), st.text(max_size=60))
+def test_no_text_makes_it_fail(query: str, value: str) -> None:
+    Question(query).grounds(value, value)
+    [*ungrounded(Plan((Call("a", value, ((value, value),)),)), query)]
+
+
+@given(st.text(min_size=1, max_size=40))
+def test_what_is_said_word_for_word_is_grounded(value: str) -> None:
+    assert grounds(value, f"I say {value} now") is not None
+
+
+@examples(50)
+@given(st.permutations(range(4)))
+def test_findings_do_not_depend_on_the_order_of_arguments_and_calls(order: list[int]) -> None:
+    given_ = (("to", "Leiden"), ("day", "2031-03-06"), ("n", "4"), ("from", "Utrecht"))
+    query = "From Utrecht on March 5th"
+    plain = {
+        (one.code, one.argument, one.confidence) for one in ungrounded(Plan((Call("a", "f", given_),)), query)
+    }
+    calls = (Call("x", "g", ()), Call("b", "f", tuple(given_[at] for at in order)))
+    assert {(one.code, one.argument, one.confidence) for one in ungrounded(Plan(calls), query)} == plain
+    assert plain
+
+
+# ---------------------------------------------------------------- tools, answers, conversations
+def catalog(**properties: Any) -> Catalog:
+    return as_catalog([{"name": "f", "parameters": {"type": "object", "properties": properties}}])
+
+
+def test_what_the_tool_takes_anyway_is_no_finding() -> None:
+    gold = parse("f(sort='newest')")
+    assert [one.code for one in ungrounded(gold, "Show the posts")] == ["gold.ungrounded"]
+    assert not [*ungrounded(gold, "Show the posts", catalog(sort={"type": "string", "default": "newest"}))]
+
+
+def test_another_of_the_values_to_choose_from_is_told() -> None:
+    tools = catalog(room={"type": "string", "enum": ["single", "double"]})
+    (one,) = ungrounded(parse("f(room='double')"), "Book a single room", tools)
+    assert (one.code, one.confidence) == ("gold.contradicted", "medium")
+    assert "'single', another of its values" in one.message
+    (two,) = ungrounded(parse("f(room='double')"), "Book a room", tools)
+    assert (two.code, two.confidence) == ("gold.ungrounded", "low")
+
+
+def test_what_an_earlier_answer_holds_is_grounded() -> None:
+    search = Call("a", "search", result=[{"id": "h-2300"}], has_result=True)
+    book = Call("b", "book", (("hotel", "h-2300"),))
+    assert [one.ground and one.ground.how for one in literals(Plan((search, book)), "Book it")] == ["result"]
+    assert [one.ground for one in literals(Plan((book, search)), "Book it")] == [None]
+
+
+def test_references_and_the_text_around_them_are_not_judged() -> None:
+    text = Template(("see ", Ref(0), " there"))
+    gold = Plan((Call("a", "f", (("x", 7),)), Call("b", "g", (("y", Ref(0)), ("z", text)))))
+    assert [one.value for one in literals(gold, "Go")] == [7]
+
+
+def test_all_turns_are_heard() -> None:
+    said = [
+        {"role": "system", "content": "The user's id is 7714."},
+        {"role": "user", "content": "My bill, please."},
+        {"role": "tool", "content": '{"bill": "B-1"}'},
+        {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "f"}}]},
+    ]
+    text = heard(Sample("a", "My bill, please.", extra={"messages": said}))
+    assert [word in text for word in ("7714", "My bill", "B-1", '"f"')] == [True] * 4
+    assert text.count("My bill") == 1
+    assert heard(Sample("a", "Go.")) == "Go."
+
+
+def test_of_a_question_that_is_too_long_nothing_is_said_to_lack() -> None:
+    assert grounds("Oslo", "the word " * 50_000).how == "unread"  # type: ignore[union-attr]
+    assert grounds(77, "5 " * (FEW + 1)).how == "unread"  # type: ignore[union-attr]
+    assert grounds("Oslo", "the word " * 1_000) is None
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *("a", "A ", "AB ", "1", "1,", "1/", "one ", "one hundred and ", "march 1, ", "1st to ", "at 1 "),
+        *("1:", "1-1-", "half past ", "me and my ", "next a a ", "no wifi ", "a1", "한", "é", "'", ". "),
+    ],
+)  # fmt: skip
+def test_a_long_question_takes_time_in_proportion(piece: str) -> None:
+    values = ["New York", "AA", "2031-05-05", "17:30", 7, True, "long words " * 1_500, "a1b2-c3d4"]
+    plan = Plan((Call("a", "f", tuple((f"has_wifi{at}", one) for at, one in enumerate(values))),))
+    start = time.process_time()
+    [*ungrounded(plan, (piece * 150_000)[:150_000])]
+    assert time.process_time() - start < 5
+
+
+# ---------------------------------------------------------------- published gold
+COUNTED: dict[str, dict[str, int]] = {
+    "appbench": {
+        "gold.contradicted high": 39,
+        "gold.unasked high": 120,
+        "gold.ungrounded high": 29,
+        "gold.contradicted medium": 10,
+        "gold.ungrounded medium": 24,
+        "gold.ungrounded low": 46,
+    },
+    "callnavi": {"gold.ungrounded high": 32, "gold.ungrounded medium": 4, "gold.ungrounded low": 9},
+    "functionchat": {},
+    "mathqa": {},
+    "nestful-v1": {
+        "gold.contradicted high": 1,
+        "gold.contradicted medium": 3,
+        "gold.ungrounded medium": 6,
+        "gold.ungrounded low": 51,
+    },
+}
+"""By code and confidence. All that are high were read by hand: gold says what nobody asked for."""
+
+
+@pytest.mark.parametrize("name", list(COUNTED))
+def test_published_gold_is_counted(name: str, reference: Path) -> None:
+    assert counted(name, reference / "datasets") == COUNTED[name]
+
+
+def test_of_appbench_every_tenth_literal_is_not_said(reference: Path) -> None:
+    """2,448 of 5,624 are not verbatim; of those that are not read as people write them, 536."""
+    how: Counter[str | None] = Counter()
+    for sample, plan, _ in records("appbench", reference / "datasets"):
+        how.update(one.ground.how if one.ground else None for one in literals(plan, sample.query))
+    assert how.total() == 5624
+    assert how[None] == 536
+
+
+def records(name: str, folder: Path) -> list[tuple[Sample, Plan, Catalog | None]]:
+    dataset = find(name)
+    known: dict[int, Catalog | None] = {}
+    kept = []
+    for sample in read(dataset, folder / dataset.reader):
+        plan = gold_plan(sample)
+        if id(sample.tools) not in known:
+            format_ = "appbench" if sample.dialect == "appbench" else None
+            known[id(sample.tools)] = as_catalog(sample.tools, format_) if sample.tools else None
+        if plan is not None:
+            kept.append((sample, plan, known[id(sample.tools)]))
+    return kept
+
+
+def counted(name: str, folder: Path) -> dict[str, int]:
+    """Findings of a data set by code and confidence."""
+    told: Counter[str] = Counter()
+    for sample, plan, tools in records(name, folder):
+        told.update(f"{one.code} {one.confidence}" for one in ungrounded(plan, heard(sample), tools))
+    return {key: told[key] for key in sorted(told, key=lambda key: (CONFIDENCES.index(key.split()[1]), key))}
