@@ -17,11 +17,13 @@ What is put right, and by which section of the paper:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.jsontext import pairs_of
 from planner_eval.benchmarks.apart import Found, Scorer, report_of
 from planner_eval.benchmarks.callnavi.official import (
     DIFFICULTIES,
@@ -94,8 +96,7 @@ def scorer(task: str = "parameters", notation: str = "json", judge: Judge | None
         return Scorer(_route, routed_row, _route_figures, known_route)
 
     def one(sample: Sample, text: str) -> _Kept:
-        found = compare(sample, text, notation=notation, judge=judge)
-        return _Kept(sample.extra.get("difficulty"), *found[1:])
+        return _Kept(sample.extra.get("difficulty"), *_found(sample, text, notation, judge))
 
     def figures(found: Found) -> Iterable[Figure]:
         return _figures([each for _, each in found], judge is not None)
@@ -119,9 +120,16 @@ def _known(data: Any) -> _Kept:
 
 def compare(sample: Sample, text: str, *, notation: str = "json", judge: Judge | None = None) -> Compared:
     """One answer read, repaired where needed, and compared."""
+    return Compared(sample, *_found(sample, text, notation, judge))
+
+
+def _found(
+    sample: Sample, text: str, notation: str, judge: Judge | None
+) -> tuple[bool, Verdict, float | None]:
+    """Whether the answer is valid, what agrees, and the judge's rating."""
     problem = gold_problem(sample)
     if problem:
-        return Compared(sample, False, Verdict(error=problem), None)
+        return False, Verdict(error=problem), None
     gold = calls_of(sample.gold)
     answer = read_answer(text, notation=notation)
     calls = answer.calls
@@ -133,7 +141,7 @@ def compare(sample: Sample, text: str, *, notation: str = "json", judge: Judge |
 
         rating = ask_clean_rating(judge, sample.gold, text if calls is None else shown(calls))
     verdict = Verdict(error=answer.code) if calls is None else judge_calls(gold, calls)
-    return Compared(sample, answer.valid, verdict, rating)
+    return answer.valid, verdict, rating
 
 
 def _repaired_by(judge: Judge, text: str, tools: Any, notation: str) -> Calls | None:
@@ -148,7 +156,7 @@ def _repaired_by(judge: Judge, text: str, tools: Any, notation: str) -> Calls | 
 
 def shown(calls: Calls) -> dict[str, Any]:
     """The calls in CallNavi's own form, for the judge."""
-    return {"API": [name for name, _ in calls], "parameters": [dict(arguments) for _, arguments in calls]}
+    return {"API": [name for name, _ in calls], "parameters": [dict(given) for _, given in calls]}
 
 
 def judge_calls(gold: Calls, predicted: Calls) -> Verdict:
@@ -161,17 +169,27 @@ def judge_calls(gold: Calls, predicted: Calls) -> Verdict:
     Verdict(order=True, structure=False, ast=False, error=None)
     """
     if [name for name, _ in gold] != [name for name, _ in predicted]:
-        return Verdict()
+        return _NONE
     pairs = [(wanted, given) for (_, wanted), (_, given) in zip(gold, predicted, strict=True)]
     for wanted, given in pairs:
-        names, others = [key for key, _ in wanted], [key for key, _ in given]
-        if names != others and sorted(names) != sorted(others):
-            return Verdict(True)
+        if wanted.keys() != given.keys() or not _as_often(wanted, given):
+            return _ORDER
     for wanted, given in pairs:
-        values = dict(given)
-        if not all([fits(value, values[key]) for key, value in wanted]):
-            return Verdict(True, True)
-    return Verdict(True, True, True)
+        for key, value in wanted.items() if type(wanted) is dict else pairs_of(wanted):
+            # Two equal texts, which most values are, fit without a look at what they are.
+            if not (type(value) is str and value == given[key]) and not fits(value, given[key]):
+                return _STRUCTURE
+    return _ALL
+
+
+_NONE, _ORDER, _STRUCTURE, _ALL = Verdict(), Verdict(True), Verdict(True, True), Verdict(True, True, True)
+
+
+def _as_often(wanted: dict[str, Any], given: dict[str, Any]) -> bool:
+    """Whether two objects with the same keys give each as often."""
+    if type(wanted) is type(given) is dict:
+        return True
+    return Counter(key for key, _ in pairs_of(wanted)) == Counter(key for key, _ in pairs_of(given))
 
 
 def fits(gold: Value, predicted: Value) -> bool:
