@@ -19,9 +19,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.jsontext import loaded
 from planner_eval.benchmarks.callnavi.reading import _NOTHING, _api_yaml, _literal
 from planner_eval.benchmarks.callnavi.washing import _loader
-from planner_eval.benchmarks.functionchat.matching import loaded
 from planner_eval.benchmarks.functionchat.reading import plain_calls
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Call

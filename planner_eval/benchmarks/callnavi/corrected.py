@@ -37,7 +37,14 @@ from planner_eval.benchmarks.callnavi.official import (
     score_stability,
 )
 from planner_eval.benchmarks.callnavi.reading import Calls, calls_of, read_answer, read_route
-from planner_eval.benchmarks.callnavi.verdicts import PLACEHOLDER, Verdict
+from planner_eval.benchmarks.callnavi.verdicts import (
+    ALL_RIGHT,
+    NO_ORDER,
+    NO_STRUCTURE,
+    NO_VALUES,
+    PLACEHOLDER,
+    Verdict,
+)
 from planner_eval.benchmarks.callnavi.washing import read_json, read_yaml
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
 from planner_eval.datasets.sample import Sample
@@ -169,26 +176,21 @@ def judge_calls(gold: Calls, predicted: Calls) -> Verdict:
     Verdict(order=True, structure=False, ast=False, error=None)
     """
     if [name for name, _ in gold] != [name for name, _ in predicted]:
-        return _NONE
-    pairs = [(wanted, given) for (_, wanted), (_, given) in zip(gold, predicted, strict=True)]
-    for wanted, given in pairs:
-        if wanted.keys() != given.keys() or not _as_often(wanted, given):
-            return _ORDER
-    for wanted, given in pairs:
+        return NO_ORDER
+    for (_, wanted), (_, given) in zip(gold, predicted, strict=True):
+        plain = type(wanted) is type(given) is dict
+        if wanted.keys() != given.keys() or not (plain or _as_often(wanted, given)):
+            return NO_STRUCTURE
+    for (_, wanted), (_, given) in zip(gold, predicted, strict=True):
         for key, value in wanted.items() if type(wanted) is dict else pairs_of(wanted):
             # Two equal texts, which most values are, fit without a look at what they are.
             if not (type(value) is str and value == given[key]) and not fits(value, given[key]):
-                return _STRUCTURE
-    return _ALL
-
-
-_NONE, _ORDER, _STRUCTURE, _ALL = Verdict(), Verdict(True), Verdict(True, True), Verdict(True, True, True)
+                return NO_VALUES
+    return ALL_RIGHT
 
 
 def _as_often(wanted: dict[str, Any], given: dict[str, Any]) -> bool:
     """Whether two objects with the same keys give each as often."""
-    if type(wanted) is type(given) is dict:
-        return True
     return Counter(key for key, _ in pairs_of(wanted)) == Counter(key for key, _ in pairs_of(given))
 
 
@@ -213,9 +215,9 @@ def fits(gold: Value, predicted: Value) -> bool:
 
 def _figures(compared: Sequence[_Kept], has_judge: bool) -> Iterable[Figure]:
     n = len(compared)
-    yield ratio("syntax", sum(record.valid for record in compared), n)
+    yield ratio("syntax", sum([record.valid for record in compared]), n)
     yield _rating_figure(compared) if has_judge else Figure("gpt", None, note="needs a judge")
-    yield ratio("structure", sum(record.verdict.structure for record in compared), n)
+    yield ratio("structure", sum([record.verdict.structure for record in compared]), n)
     for name in ("order", "ast"):
         flags = [(r.level, getattr(r.verdict, name)) for r in compared]
         yield from by_difficulty(flags, prefix=f"{name}_")

@@ -30,6 +30,7 @@ _CURLY = (("“", '"'), ("”", '"'), ("‘", "'"), ("’", "'"))
 _DECODER = json.JSONDecoder()
 _KEEPING = json.JSONDecoder(object_pairs_hook=as_object)
 """Keeps keys that are given twice."""
+_SCAN = _KEEPING.scan_once  # type: ignore[attr-defined]
 _FENCE = re.compile(r"```[A-Za-z]*+\n?(.*?)```", re.DOTALL)
 
 
@@ -85,6 +86,13 @@ def read_answer(text: str, *, notation: str = "json") -> PredictedPlan:
 def _json(text: str) -> Any:
     """The one JSON value that a text is."""
     if text[:1] not in _BEGINS or len(text) > DEFAULT_LIMITS.chars:
+        return _NOTHING
+    try:
+        value, end = _SCAN(text, 0)  # without the calls around it: few answers have blanks at an end
+        return value if end == len(text) else _KEEPING.decode(text)
+    except StopIteration:
+        pass
+    except (ValueError, RecursionError):
         return _NOTHING
     try:
         return _KEEPING.decode(text)

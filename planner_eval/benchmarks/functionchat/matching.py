@@ -11,6 +11,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
+from planner_eval.base.jsontext import loaded
 from planner_eval.base.quick import quick
 
 GOLD_ALONE = "61c8df42060accee"
@@ -132,29 +133,6 @@ def match_arguments(wanted_text: Any, given_text: Any, acceptable: Any) -> bool:
         if key not in wanted:
             return False
     return all([_right(key, value, given.get(key), acceptable) for key, value in wanted.items()])
-
-
-_SCAN = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
-
-
-def loaded(text: Any) -> Any:
-    """``json.loads``, without the two calls and two searches for blanks that stand around its parser.
-
-    Raises:
-        ValueError: as there, in the same words.
-        TypeError: as there.
-        RecursionError: as there.
-
-    >>> loaded('{"a": 1}'), loaded(" 1 ")
-    ({'a': 1}, 1)
-    """
-    try:
-        value, end = _SCAN(text, 0)
-        if end == len(text):
-            return value
-    except (StopIteration, TypeError):
-        pass  # blanks come first, nothing that JSON begins with, or no text: json.loads says what
-    return json.loads(text)
 
 
 def _right(key: str, wanted: Any, given: Any, acceptable: Any) -> bool:

@@ -15,9 +15,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import JudgeError
+from planner_eval.base.jsontext import loaded
 from planner_eval.base.quick import quick
 from planner_eval.benchmarks.apart import Found, Scorer, report_of
-from planner_eval.benchmarks.functionchat.matching import FAILED, SKIPPED, Exact, loaded, match_call
+from planner_eval.benchmarks.functionchat.matching import FAILED, SKIPPED, Exact, match_call
 from planner_eval.benchmarks.functionchat.payload import acceptable_text, request
 from planner_eval.benchmarks.functionchat.scores import (
     Scores,

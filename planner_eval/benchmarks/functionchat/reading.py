@@ -8,10 +8,9 @@ from types import NoneType
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.jsontext import as_object, loads_if_json
+from planner_eval.base.jsontext import as_object, loaded, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, check_calls
 from planner_eval.base.quick import quick
-from planner_eval.benchmarks.functionchat.matching import loaded
 from planner_eval.benchmarks.functionchat.official import MAX_CHARS
 from planner_eval.dialects.json_calls import arguments_of
 from planner_eval.dialects.read import parse
