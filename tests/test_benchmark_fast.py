@@ -9,6 +9,7 @@ import subprocess
 import sys
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from planner_eval.base.errors import ParseError
-from planner_eval.benchmarks.callnavi.reading import _literal, _strict_yaml
+from planner_eval.base.jsontext import loaded
+from planner_eval.benchmarks.callnavi.reading import _NOTHING, _api_yaml, _literal
 from planner_eval.benchmarks.callnavi.washing import _loader
 from planner_eval.benchmarks.functionchat.reading import plain_calls
 from planner_eval.dialects.read import parse
@@ -115,9 +117,8 @@ pieces = st.lists(st.sampled_from(PIECES), max_size=12).map(lambda found: "".joi
 @example("Here: it is\nAPI: [a]\nparameters: [{}]")
 @example('{"API": [a]} # as asked')
 def test_a_yaml_text_that_is_not_read_holds_no_api(text: str) -> None:
-    try:
-        value = _strict_yaml(text)
-    except ParseError:
+    value = _api_yaml(text)
+    if value is _NOTHING:
         try:
             value = yaml.safe_load(text)
             held = isinstance(value, dict) and "API" in value and json.dumps(value, default=str) != ""
@@ -157,23 +158,43 @@ def test_an_answer_as_it_is_asked_for_is_read_in_c() -> None:
     assert _loader("API:\n- pay\nparameters:\n- {to: 'Ann', day: 2024-05-01}\n") is yaml.CSafeLoader
 
 
-@given(st.lists(st.sampled_from([*"{}[](),:#\n", "'a'", "1", "None", "\\\n", "#c", "..."]), max_size=9))
+LITERALS = [
+    *"{}[](),:#\n", "'a'", "1", "None", "\\\n", "#c", "...", "''", "'", '"b"', "'[c'", "true", "NaN",
+    "-0", "01", "1.5", "1e999", "b'x'", "\t", "\f", "é", "'é'",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(LITERALS), max_size=9))
 @example(["(", "{", "'a'", ":", "1", "}", ")"])
 @example(["#c", "\n", "[", "1", "]", "#c"])
-def test_a_literal_that_is_not_read_is_no_list_and_no_dict(parts: list[str]) -> None:
+@example(["{", "'a'", ":", "-0", ",", "'a'", ":", "[", "1e999", "]", "}"])
+@example(["["] * 150 + ["]"] * 150)
+@example(["[", "true", "]"])
+def test_a_literal_is_read_as_python_reads_it(parts: list[str]) -> None:
     text = "".join(parts).strip()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError):
-        value = None
-    try:
-        found = _literal(text)
-    except ParseError:
-        found = None
-    if isinstance(value, (list, dict)):
-        assert found == value
+    except (ValueError, SyntaxError, TypeError, MemoryError):
+        value = _NOTHING
+    found = _literal(text)
+    if isinstance(value, (list, dict)) or found is not _NOTHING:
+        assert repr(found) == repr(value)
+
+
+@given(st.text('{}[]",:1-e.ntruefalsN \ufeff\n\x00', max_size=8) | st.none() | st.just(3))
+@example("[" * 3000)
+@example("1" * 5000)
+@example('{"a": 1} ')
+def test_json_is_loaded_as_by_the_standard_library(text: Any) -> None:
+    def outcome(load: Callable[[Any], Any]) -> str:
+        try:
+            return repr(load(text))
+        except (ValueError, TypeError, RecursionError) as problem:
+            return f"{type(problem).__name__}: {problem}"
+
+    assert outcome(loaded) == outcome(json.loads)
 
 
 # ---------------------------------------------------------------- what a command loads, and what it looks at

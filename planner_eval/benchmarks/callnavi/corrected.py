@@ -17,11 +17,13 @@ What is put right, and by which section of the paper:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.jsontext import pairs_of
 from planner_eval.base.text import counted
 from planner_eval.benchmarks.apart import Found, Scorer, report_of
 from planner_eval.benchmarks.callnavi.official import (
@@ -36,7 +38,14 @@ from planner_eval.benchmarks.callnavi.official import (
     score_stability,
 )
 from planner_eval.benchmarks.callnavi.reading import Calls, calls_of, read_answer, read_route
-from planner_eval.benchmarks.callnavi.verdicts import PLACEHOLDER, Verdict
+from planner_eval.benchmarks.callnavi.verdicts import (
+    ALL_RIGHT,
+    NO_ORDER,
+    NO_STRUCTURE,
+    NO_VALUES,
+    PLACEHOLDER,
+    Verdict,
+)
 from planner_eval.benchmarks.callnavi.washing import read_json, read_yaml
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
 from planner_eval.datasets.sample import Sample
@@ -95,8 +104,7 @@ def scorer(task: str = "parameters", notation: str = "json", judge: Judge | None
         return Scorer(_route, routed_row, _route_figures, known_route)
 
     def one(sample: Sample, text: str) -> _Kept:
-        found = compare(sample, text, notation=notation, judge=judge)
-        return _Kept(sample.extra.get("difficulty"), *found[1:])
+        return _Kept(sample.extra.get("difficulty"), *_found(sample, text, notation, judge))
 
     def figures(found: Found) -> Iterable[Figure]:
         return _figures([each for _, each in found], judge is not None)
@@ -120,9 +128,16 @@ def _known(data: Any) -> _Kept:
 
 def compare(sample: Sample, text: str, *, notation: str = "json", judge: Judge | None = None) -> Compared:
     """One answer read, repaired where needed, and compared."""
+    return Compared(sample, *_found(sample, text, notation, judge))
+
+
+def _found(
+    sample: Sample, text: str, notation: str, judge: Judge | None
+) -> tuple[bool, Verdict, float | None]:
+    """Whether the answer is valid, what agrees, and the judge's rating."""
     problem = gold_problem(sample)
     if problem:
-        return Compared(sample, False, Verdict(error=problem), None)
+        return False, Verdict(error=problem), None
     gold = calls_of(sample.gold)
     answer = read_answer(text, notation=notation)
     calls = answer.calls
@@ -134,7 +149,7 @@ def compare(sample: Sample, text: str, *, notation: str = "json", judge: Judge |
 
         rating = ask_clean_rating(judge, sample.gold, text if calls is None else shown(calls))
     verdict = Verdict(error=answer.code) if calls is None else judge_calls(gold, calls)
-    return Compared(sample, answer.valid, verdict, rating)
+    return answer.valid, verdict, rating
 
 
 def _repaired_by(judge: Judge, text: str, tools: Any, notation: str) -> Calls | None:
@@ -149,7 +164,7 @@ def _repaired_by(judge: Judge, text: str, tools: Any, notation: str) -> Calls | 
 
 def shown(calls: Calls) -> dict[str, Any]:
     """The calls in CallNavi's own form, for the judge."""
-    return {"API": [name for name, _ in calls], "parameters": [dict(arguments) for _, arguments in calls]}
+    return {"API": [name for name, _ in calls], "parameters": [dict(given) for _, given in calls]}
 
 
 def judge_calls(gold: Calls, predicted: Calls) -> Verdict:
@@ -162,17 +177,22 @@ def judge_calls(gold: Calls, predicted: Calls) -> Verdict:
     Verdict(order=True, structure=False, ast=False, error=None)
     """
     if [name for name, _ in gold] != [name for name, _ in predicted]:
-        return Verdict()
-    pairs = [(wanted, given) for (_, wanted), (_, given) in zip(gold, predicted, strict=True)]
-    for wanted, given in pairs:
-        names, others = [key for key, _ in wanted], [key for key, _ in given]
-        if names != others and sorted(names) != sorted(others):
-            return Verdict(True)
-    for wanted, given in pairs:
-        values = dict(given)
-        if not all([fits(value, values[key]) for key, value in wanted]):
-            return Verdict(True, True)
-    return Verdict(True, True, True)
+        return NO_ORDER
+    for (_, wanted), (_, given) in zip(gold, predicted, strict=True):
+        plain = type(wanted) is type(given) is dict
+        if wanted.keys() != given.keys() or not (plain or _as_often(wanted, given)):
+            return NO_STRUCTURE
+    for (_, wanted), (_, given) in zip(gold, predicted, strict=True):
+        for key, value in wanted.items() if type(wanted) is dict else pairs_of(wanted):
+            # Two equal texts, which most values are, fit without a look at what they are.
+            if not (type(value) is str and value == given[key]) and not fits(value, given[key]):
+                return NO_VALUES
+    return ALL_RIGHT
+
+
+def _as_often(wanted: dict[str, Any], given: dict[str, Any]) -> bool:
+    """Whether two objects with the same keys give each as often."""
+    return Counter(key for key, _ in pairs_of(wanted)) == Counter(key for key, _ in pairs_of(given))
 
 
 def fits(gold: Value, predicted: Value) -> bool:
@@ -196,9 +216,9 @@ def fits(gold: Value, predicted: Value) -> bool:
 
 def _figures(compared: Sequence[_Kept], has_judge: bool) -> Iterable[Figure]:
     n = len(compared)
-    yield ratio("syntax", sum(record.valid for record in compared), n)
+    yield ratio("syntax", sum([record.valid for record in compared]), n)
     yield _rating_figure(compared) if has_judge else Figure("gpt", None, note="needs a judge")
-    yield ratio("structure", sum(record.verdict.structure for record in compared), n)
+    yield ratio("structure", sum([record.verdict.structure for record in compared]), n)
     for name in ("order", "ast"):
         flags = [(r.level, getattr(r.verdict, name)) for r in compared]
         yield from by_difficulty(flags, prefix=f"{name}_")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.jsontext import pairs_of
 from planner_eval.benchmarks.callnavi.corrected import judge_calls
 from planner_eval.benchmarks.callnavi.official import DIFFICULTIES, gold_problem
 from planner_eval.benchmarks.callnavi.reading import Calls, calls_of, read_answer, read_route
@@ -90,7 +91,9 @@ def _lacks_values(wanted: Calls, calls: Calls) -> bool:
     """Whether a call after the first lacks an argument that holds a placeholder in gold."""
     pairs = list(zip(wanted, calls, strict=True))[1:]
     return any(
-        _is_open(value) and name not in dict(given) for (_, gold), (_, given) in pairs for name, value in gold
+        _is_open(value) and name not in given
+        for (_, gold), (_, given) in pairs
+        for name, value in pairs_of(gold)
     )
 
 

@@ -87,9 +87,8 @@ def scorer(task: str = "parameters", notation: str = "json", judge: Judge | None
         return Scorer(_route, routed_row, _route_figures, known_route)
 
     def one(sample: Sample, text: str) -> _Kept:
-        judged = judge_record(sample, text, notation=notation, judge=judge)
-        level, washed = sample.extra.get("difficulty"), judged.washed
-        return _Kept(level, washed.valid, washed.error, judged.verdict, judged.rating)
+        washed, verdict, rating = _judged(sample, text, notation, judge)
+        return _Kept(sample.extra.get("difficulty"), washed.valid, washed.error, verdict, rating)
 
     def figures(found: Found) -> Iterable[Figure]:
         return _parameter_figures([each for _, each in found], judge is not None)
@@ -114,6 +113,13 @@ def _known(data: Any) -> _Kept:
 
 def judge_record(sample: Sample, text: str, *, notation: str = "json", judge: Judge | None = None) -> Judged:
     """One answer washed, repaired where a judge can, compared with its gold plan and rated."""
+    return Judged(sample, *_judged(sample, text, notation, judge))
+
+
+def _judged(
+    sample: Sample, text: str, notation: str, judge: Judge | None
+) -> tuple[Washed, Verdict, float | str | None]:
+    """The fields of a :class:`Judged` after its sample."""
     wash, read = READERS[notation]
     washed = wash(text)
     value, rating = washed.value, None
@@ -123,13 +129,13 @@ def judge_record(sample: Sample, text: str, *, notation: str = "json", judge: Ju
         value = ask_repair(judge, text, sample.tools, read)
     problem = gold_problem(sample)
     if problem:
-        return Judged(sample, washed, Verdict(error=problem), None)
+        return washed, Verdict(error=problem), None
     verdict = judge_parameters(sample.gold, value, sort_keys=notation == "yaml")
     if judge is not None:
         from planner_eval.benchmarks.callnavi.asking import ask_rating
 
         rating = ask_rating(judge, sample.gold, value)
-    return Judged(sample, washed, verdict, rating)
+    return washed, verdict, rating
 
 
 def gold_problem(sample: Sample) -> str | None:

@@ -15,6 +15,7 @@ from planner_eval.base.quick import quick
 PLACEHOLDER = "$$$"
 """What stands in a gold plan for a value that only an earlier call or the user can give."""
 
+_ANYTHING: tuple[Any, ...] = (PLACEHOLDER, {})
 _STRAY = str.maketrans("", "", "'\"[]\n `\\")
 
 
@@ -33,6 +34,10 @@ class Verdict:
     structure: bool = False
     ast: bool = False
     error: str | None = None
+
+
+NO_ORDER, NO_STRUCTURE = Verdict(), Verdict(True)
+NO_VALUES, ALL_RIGHT = Verdict(True, True), Verdict(True, True, True)
 
 
 def judge_parameters(gold: Mapping[str, Any], predicted: Any, *, sort_keys: bool = False) -> Verdict:
@@ -60,23 +65,23 @@ def judge_parameters(gold: Mapping[str, Any], predicted: Any, *, sort_keys: bool
 
 def _judge(gold: Mapping[str, Any], predicted: Any, sort_keys: bool) -> Verdict:
     if predicted == {} or not (_holds(predicted, "API") and _holds(predicted, "parameters")):
-        return Verdict()
+        return NO_ORDER
     if predicted["API"] != gold["API"]:
-        return Verdict()
+        return NO_ORDER
     entries, wanted = predicted["parameters"], gold["parameters"]
     if len(entries) != len(wanted):
-        return Verdict()
+        return NO_ORDER
     structure = values = True
     for position, keys in enumerate(wanted):
         entry = entries[position]
         for key in sorted(keys) if sort_keys else keys:
-            if not _holds(entry, key):
+            if not (key in entry if type(entry) is dict else _holds(entry, key)):
                 structure = False
                 break
             value = keys[key]
-            if value not in (PLACEHOLDER, {}) and entry[key] != value:
+            if value not in _ANYTHING and entry[key] != value:
                 values = False
-    return Verdict(True, structure, structure and values)
+    return (ALL_RIGHT if values else NO_VALUES) if structure else NO_STRUCTURE
 
 
 def _holds(where: Any, key: str) -> bool:

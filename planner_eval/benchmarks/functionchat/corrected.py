@@ -20,6 +20,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import JudgeError
@@ -88,9 +89,10 @@ def scorer(judge: Judge | None = None) -> Scorer:
         known = golds.get(id(sample.gold))
         if known is None:  # it is held as well, so that no other takes its place
             known = golds[id(sample.gold)] = (sample.gold, answer_of(sample.gold))
-        found = decide(sample, text, judge=judge, gold=known[1])
-        right = found.called == (sample.extra.get("type_of_output") == "call")
-        return _Kept(sample.extra.get("part"), sample.category, right, *found[2:])
+        found = _decided(sample, text, judge, known[1])
+        extra = sample.extra
+        right = found[0] == (extra.get("type_of_output") == "call")
+        return _Kept(extra.get("part"), sample.category, right, *found[1:])
 
     return Scorer(one, _row, _figures, _known)
 
@@ -127,30 +129,35 @@ def decide(
         judge: Decides where meaning does.
         gold: What the sample's gold says, where it has been read already.
     """
-    gold = answer_of(sample.gold) if gold is None else gold
+    return Decided(sample, *_decided(sample, text, judge, answer_of(sample.gold) if gold is None else gold))
+
+
+def _decided(
+    sample: Sample, text: str, judge: Judge | None, gold: AssistantTurn
+) -> tuple[bool, str | None, str, str, str | None]:
+    """The fields of a :class:`Decided` after its sample."""
     problem = sample_problem(sample) or _gold_problem(sample, gold)
     if problem:
-        return Decided(sample, False, None, "nobody", "no gold", problem)
+        return False, None, "nobody", "no gold", problem
     answer = read_answer(text)
-    ruling = rule(sample, answer, gold)
+    verdict, reason = rule(sample, answer, gold)
     called = bool(answer.calls) or answer.code is not None
-    if ruling.verdict is not None:
-        return Decided(sample, called, ruling.verdict, "rule", ruling.reason, answer.code)
+    if verdict is not None:
+        return called, verdict, "rule", reason, answer.code
     if judge is None:
-        return Decided(sample, called, None, "nobody", ruling.reason)
+        return called, None, "nobody", reason, None
     try:
         verdict = _ask(judge, sample, answer)
     except JudgeError as failure:
-        return Decided(sample, called, None, "nobody", ruling.reason, f"JudgeError: {failure}")
-    return Decided(sample, called, verdict, "judge" if verdict else "nobody", ruling.reason)
+        return called, None, "nobody", reason, f"JudgeError: {failure}"
+    return called, verdict, "judge" if verdict else "nobody", reason, None
 
 
 def _gold_problem(sample: Sample, gold: AssistantTurn) -> str | None:
-    if sample.extra.get("type_of_output") not in OUTPUT_TYPES:
-        return (
-            f"type_of_output {sample.extra.get('type_of_output')!r} is not one of {', '.join(OUTPUT_TYPES)}"
-        )
-    if sample.extra["type_of_output"] == "call" and not gold.calls:
+    kind = sample.extra.get("type_of_output")
+    if kind not in OUTPUT_TYPES:
+        return f"type_of_output {kind!r} is not one of {', '.join(OUTPUT_TYPES)}"
+    if kind == "call" and not gold.calls:
         return "a call is due, but gold holds none"
     return None
 
@@ -214,5 +221,11 @@ def _passed(decided: Iterable[_Kept]) -> int:
 
 
 def _row(identity: str, decided: _Kept) -> SampleScore:
-    figures = (figure("verdict", decided.verdict), figure("by", decided.by), figure("reason", decided.reason))
-    return SampleScore(identity, decided.verdict == PASS, figures, decided.error)
+    _, _, _, verdict, by, reason, error = decided
+    return SampleScore(identity, verdict == PASS, _row_figures(verdict, by, reason), error)
+
+
+@lru_cache(256)
+def _row_figures(verdict: str | None, by: str, reason: str) -> tuple[Figure, ...]:
+    """The figures of a row; most rows are decided as another is."""
+    return figure("verdict", verdict), figure("by", by), figure("reason", reason)

@@ -11,6 +11,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
+from planner_eval.base.jsontext import loaded
 from planner_eval.base.quick import quick
 
 GOLD_ALONE = "61c8df42060accee"
@@ -21,6 +22,8 @@ right, that "tomorrow" must be said, that no year may be made up. The data's tex
 SKIPPED = "skip evaluation"
 """What is recorded where nothing is compared; it is also the verdict, an undecided one."""
 SKIPPED_NULL = "skip evaluation, because model response is None"
+FAILED = "\n\nfail\nfail\n"
+"""How the text of a call that is not right ends."""
 
 
 @quick
@@ -122,18 +125,18 @@ def match_arguments(wanted_text: Any, given_text: Any, acceptable: Any) -> bool:
     True
     """
     try:
-        wanted = json.loads(wanted_text)
-        given = wanted if given_text == wanted_text else json.loads(given_text)
+        wanted = loaded(wanted_text)
+        given = wanted if given_text == wanted_text else loaded(given_text)
     except json.JSONDecodeError:
         return False
     for key, _ in given.items():
         if key not in wanted:
             return False
-    return all(_right(key, value, given.get(key), acceptable) for key, value in wanted.items())
+    return all([_right(key, value, given.get(key), acceptable) for key, value in wanted.items()])
 
 
 def _right(key: str, wanted: Any, given: Any, acceptable: Any) -> bool:
-    if same_value(given, wanted):
+    if given == wanted or same_value(given, wanted):
         return True
     alternatives = acceptable.get(key, [])
     if isinstance(alternatives, list):

@@ -15,9 +15,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import JudgeError
+from planner_eval.base.jsontext import loaded
 from planner_eval.base.quick import quick
 from planner_eval.benchmarks.apart import Found, Scorer, report_of
-from planner_eval.benchmarks.functionchat.matching import SKIPPED, Exact, match_call
+from planner_eval.benchmarks.functionchat.matching import FAILED, SKIPPED, Exact, match_call
 from planner_eval.benchmarks.functionchat.payload import acceptable_text, request
 from planner_eval.benchmarks.functionchat.scores import (
     Scores,
@@ -27,7 +28,7 @@ from planner_eval.benchmarks.functionchat.scores import (
     singlecall_scores,
     totals,
 )
-from planner_eval.benchmarks.functionchat.verdicts import PASS, is_decided, read_verdict
+from planner_eval.benchmarks.functionchat.verdicts import FAIL, PASS, is_decided, read_verdict
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
 from planner_eval.datasets.sample import Sample
 
@@ -85,7 +86,7 @@ def scorer(judge: Judge | None = None) -> Scorer:
     """Its scores one by one."""
 
     def one(sample: Sample, text: str) -> Kept:
-        return kept(judge_record(sample, text, judge=judge))
+        return Kept(sample.extra.get("part"), sample.category, *_judged(sample, text, judge)[2:])
 
     return Scorer(one, _row, _figures, _known)
 
@@ -117,29 +118,37 @@ def _figures(found: Found) -> Iterator[Figure]:
 
 def judge_record(sample: Sample, text: str, *, judge: Judge | None = None) -> Judged:
     """The verdict on one answer: by comparison where that passes, else by the judge where there is one."""
+    return Judged(sample, *_judged(sample, text, judge))
+
+
+def _judged(sample: Sample, text: str, judge: Judge | None) -> tuple[Any, str, str | None, str, str | None]:
+    """The fields of a :class:`Judged` after its sample."""
     problem = sample_problem(sample)
     if problem:
-        return Judged(sample, error=problem)
+        return None, "", None, "nobody", problem
     try:
         output = read_output(text)
     except (ValueError, RecursionError) as error:
-        return Judged(sample, error=f"{type(error).__name__}: {error}")
+        return None, "", None, "nobody", f"{type(error).__name__}: {error}"
     exact = match_item(sample, output)
     if exact.error:
-        return Judged(sample, output, error=exact.error)
+        return output, "", None, "nobody", exact.error
     if exact.passed or judge is None:
-        verdict = PASS if exact.passed else read_verdict(exact.text)
-        return Judged(sample, output, exact.text, verdict, "exact")
+        # What was compared says so in its last lines; only what was not has to be read.
+        said = exact.text
+        verdict = PASS if exact.passed else FAIL if said.endswith(FAILED) else read_verdict(said)
+        return output, said, verdict, "exact", None
     try:
         reply = judge.ask(judge_request(sample, output)).text
     except (JudgeError, AttributeError, TypeError) as error:  # the last two: tool_calls of another shape
-        return Judged(sample, output, exact.text, error=f"{type(error).__name__}: {error}")
-    return Judged(sample, output, reply, read_verdict(reply), "judge")
+        return output, exact.text, None, "nobody", f"{type(error).__name__}: {error}"
+    return output, reply, read_verdict(reply), "judge", None
 
 
 def sample_problem(sample: Sample) -> str | None:
     """What keeps a sample from being one of FunctionChat-Bench's; None where nothing does."""
-    if sample.extra.get("part") not in PARTS or not isinstance(sample.gold, Mapping):
+    gold = sample.gold
+    if sample.extra.get("part") not in PARTS or not (type(gold) is dict or isinstance(gold, Mapping)):
         return "the sample is not one of FunctionChat-Bench: it names no part of it, or its gold is no object"
     return None
 
@@ -152,7 +161,7 @@ def read_output(text: str) -> Any:
     """
     if len(text) > MAX_CHARS:
         raise ValueError(f"{len(text)} characters, at most {MAX_CHARS} are read")
-    output = json.loads(text)
+    output = loaded(text)
     if output is None:
         return {"tool_calls": []}
     if not isinstance(output, dict):
@@ -256,5 +265,11 @@ def figure(name: str, value: str | None, error: str | None = None) -> Figure:
 
 
 def _row(identity: str, judged: Kept) -> SampleScore:
-    figures = (figure("verdict", judged.verdict, judged.error), figure("by", judged.by))
-    return SampleScore(identity, judged.verdict == PASS, figures, judged.error)
+    _, _, verdict, by, error = judged
+    return SampleScore(identity, verdict == PASS, _row_figures(verdict, by, error), error)
+
+
+@lru_cache(256)
+def _row_figures(verdict: str | None, by: str, error: str | None) -> tuple[Figure, ...]:
+    """The figures of a row; most rows are judged as another is."""
+    return figure("verdict", verdict, error), figure("by", by)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from math import isfinite
 from types import NoneType
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.jsontext import loads_if_json
+from planner_eval.base.jsontext import as_object, loaded, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, check_calls
 from planner_eval.base.quick import quick
 from planner_eval.benchmarks.functionchat.official import MAX_CHARS
@@ -47,7 +48,7 @@ def read_answer(text: str) -> AssistantTurn:
     if len(text) > MAX_CHARS:
         return AssistantTurn(code="parse.limit")
     try:
-        value = json.loads(text)
+        value = loaded(text)
     except (ValueError, RecursionError):
         return _of_text(text)
     if value is None:
@@ -109,18 +110,33 @@ def plain_calls(value: Any) -> tuple[Call, ...] | None:
         if call is None:
             return None
         found.append(call)
-    if len(found) == 1 and _needs_no_link(found[0].arguments):
-        return (Call("c1" if found[0].label is None else found[0].label, found[0].name, found[0].arguments),)
+    if len(found) == 1:
+        name, arguments, label = found[0]
+        if _needs_no_link(arguments):
+            return (Call("c1" if label is None else label, name, arguments),)
     check_calls(len(found), DEFAULT_LIMITS)
-    return link(RawPlan(tuple(found)), depth=DEFAULT_LIMITS.depth).calls
+    raw = [RawCall(name, arguments, label=label) for name, arguments, label in found]
+    return link(RawPlan(tuple(raw)), depth=DEFAULT_LIMITS.depth).calls
 
 
 def _needs_no_link(arguments: Arguments) -> bool:
-    """Whether linking leaves all values as they are, and no argument is given twice."""
+    """Whether linking leaves all values as they are: no reference is one of JSON's, and none is too large."""
     for _, value in arguments:
-        if type(value) not in _WORDS and not (type(value) is int and -SMALL < value < SMALL):
+        kind = type(value)
+        if kind is str or _is_leaf(value):
+            continue
+        if not (kind is list or kind is dict) or not all(
+            map(_is_leaf, value if kind is list else value.values())
+        ):
             return False
-    return len(dict(arguments)) == len(arguments)
+    return True
+
+
+def _is_leaf(value: Any) -> bool:
+    kind = type(value)
+    if kind is int:
+        return bool(-SMALL < value < SMALL)
+    return kind in _WORDS or (kind is float and isfinite(value))
 
 
 _WORDS = frozenset({str, bool, NoneType})
@@ -135,8 +151,8 @@ def _is_said(content: Any) -> bool:
     return content is None or isinstance(content, str)
 
 
-def _plain_call(item: Any) -> RawCall | None:
-    """A call of a message's list; None where it has another form."""
+def _plain_call(item: Any) -> tuple[str, Arguments, str | None] | None:
+    """The name, arguments and label of a call of a message's list; None where it has another form."""
     if type(item) is not dict or not item.keys() <= _CALL or item.get("type", "function") != "function":
         return None
     function, label = item.get("function"), item.get("id")
@@ -146,13 +162,33 @@ def _plain_call(item: Any) -> RawCall | None:
     if not isinstance(name, str) or not name or "<|" in name:
         return None
     if isinstance(given, str):
-        values = loads_if_json(given, DEFAULT_LIMITS) if given.strip() else [None]
-        if values is None or len(values) != 1:
-            raise ParseError("the arguments are a text that is no JSON, or several values")
-        given = values[0]
+        given = _decoded(given)
+    if type(given) is dict:
+        return name, tuple(given.items()), label
     if given is not None and not isinstance(given, (dict, list)):
         return None
-    return RawCall(name, arguments_of(given, 0, ""), label=label)
+    return name, arguments_of(given, 0, ""), label
+
+
+_SCAN = json.JSONDecoder(object_pairs_hook=as_object).scan_once  # type: ignore[attr-defined]
+
+
+def _decoded(text: str) -> Any:
+    """The one JSON value that the text of a call's arguments is.
+
+    Raises:
+        ParseError: it is no JSON, or several values.
+    """
+    try:
+        value, end = _SCAN(text, 0)
+        if end == len(text):
+            return value
+    except (StopIteration, ValueError, RecursionError):
+        pass  # blanks come first, or it is no JSON, or nests too deeply: the usual reader tells
+    values = loads_if_json(text, DEFAULT_LIMITS) if text.strip() else [None]
+    if values is None or len(values) != 1:
+        raise ParseError("the arguments are a text that is no JSON, or several values")
+    return values[0]
 
 
 def _message(value: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from types import NoneType
 from typing import Any, NamedTuple
 
@@ -37,6 +38,9 @@ class Ruling(NamedTuple):
 
     verdict: str | None
     reason: str
+
+
+RIGHT = Ruling(PASS, "right")
 
 
 def rule(sample: Sample, answer: AssistantTurn, gold: AssistantTurn | None = None) -> Ruling:
@@ -77,12 +81,26 @@ def _rule_call(sample: Sample, answer: AssistantTurn, reference: AssistantTurn) 
     if given != wanted and sorted(given) != sorted(wanted):
         return Ruling(FAIL, "other arguments")
     values = dict(call.arguments)
-    if all([_equal(values[key], value) for key, value in gold.arguments]):
-        return Ruling(PASS, "right")
-    alternatives = read_alternatives(sample.extra["acceptable_arguments"])
-    if isinstance(alternatives, str) and digest(alternatives) == GOLD_ALONE:
+    for key, value in gold.arguments:
+        if not _equal(values[key], value):
+            break
+    else:
+        return RIGHT
+    released = sample.extra["acceptable_arguments"]
+    alternatives, gold_alone = _alternatives(released) if isinstance(released, str) else (released, False)
+    if gold_alone:
         return Ruling(FAIL, "other value")
     return rule_values(call, gold, alternatives, declared_types(sample.tools, gold.name))
+
+
+@lru_cache(1024)
+def _alternatives(released: str) -> tuple[Any, bool]:
+    """The alternatives of a text, which are looked up in and never changed, and whether gold alone is right.
+
+    An item has one such text under all its lists of tools.
+    """
+    found = read_alternatives(released)
+    return found, isinstance(found, str) and digest(found) == GOLD_ALONE
 
 
 def rule_values(call: Call, gold: Call, alternatives: Any, types: Mapping[str, str]) -> Ruling:
@@ -111,7 +129,7 @@ def rule_values(call: Call, gold: Call, alternatives: Any, types: Mapping[str, s
         if not isinstance(value, str) or not isinstance(wanted, str):
             return Ruling(FAIL, "other value")
         open_question = True
-    return Ruling(None, "other value") if open_question else Ruling(PASS, "right")
+    return Ruling(None, "other value") if open_question else RIGHT
 
 
 def declared_types(tools: Any, name: str) -> dict[str, str]:
@@ -121,8 +139,8 @@ def declared_types(tools: Any, name: str) -> dict[str, str]:
     >>> declared_types([{"function": {"name": "f", "parameters": parameters}}], "f")
     {'n': 'integer'}
     """
-    functions = [tool.get("function") for tool in tools or () if isinstance(tool, dict)]
-    for function in functions:
+    for tool in tools or ():
+        function = tool.get("function") if isinstance(tool, dict) else None
         if isinstance(function, dict) and function.get("name") == name:
             properties = (function.get("parameters") or {}).get("properties") or {}
             return {key: schema["type"] for key, schema in properties.items() if "type" in schema}
@@ -138,20 +156,25 @@ def _has_type(value: Any, declared: str | None) -> bool:
 
 def _is_listed(value: Any, listed: Any) -> bool:
     """Whether a value is one of an argument's alternatives; an instruction is none."""
-    options = (
-        listed if isinstance(listed, list) else [] if listed is None or is_instruction(listed) else [listed]
-    )
-    return any(_equal(value, option) or same_text(value, option) for option in options)
+    if listed is None:
+        return False
+    options = listed if isinstance(listed, list) else [] if is_instruction(listed) else [listed]
+    return any([_equal(value, option) or same_text(value, option) for option in options])
 
 
 _SCALARS = frozenset({str, int, bool, NoneType})
+_PLAIN = _SCALARS | {float, list, dict}
+_written = json.JSONEncoder(sort_keys=True, default=repr).encode
 
 
 def _equal(a: Any, b: Any) -> bool:
     """Equality that keeps types apart: 3 is neither 3.0 nor True."""
-    if type(a) in _SCALARS and type(b) in _SCALARS:
-        return type(a) is type(b) and bool(a == b)
-    return json.dumps(a, sort_keys=True, default=repr) == json.dumps(b, sort_keys=True, default=repr)
+    kinds = type(a), type(b)
+    if kinds[0] in _SCALARS and kinds[1] in _SCALARS:
+        return kinds[0] is kinds[1] and bool(a == b)
+    if kinds[0] is not kinds[1] and kinds[0] in _PLAIN and kinds[1] in _PLAIN:
+        return False  # no two kinds of JSON values are written alike
+    return _written(a) == _written(b)
 
 
 def _same_number(a: Any, b: Any) -> bool:

@@ -43,8 +43,8 @@ class Scores:
 def group_verdicts(verdicts: Iterable[tuple[str, str]]) -> dict[str, Group]:
     """(group, verdict) pairs counted by group, both in the order of first appearance."""
     groups: dict[str, Group] = {}
-    for group, verdict in verdicts:
-        groups.setdefault(group, Counter())[verdict] += 1
+    for (group, verdict), count in Counter(verdicts).items():  # many items, few pairs
+        groups.setdefault(group, Counter())[verdict] = count
     return groups
 
 
