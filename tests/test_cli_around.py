@@ -415,6 +415,8 @@ PLACES = [
     "convert {} --to plan", "convert plan.json --to plan --catalog {}",
     "data list --source {}", "data fetch mathqa --source {}", "data verify mathqa --source {}",
     "data show mathqa --source {}", "data check mathqa --source {}",
+    "data check {}", "data check gold.jsonl --catalog {}", "data check gold.jsonl --tools {}",
+    "data check gold.jsonl --baseline {}",
     "data coverage {}", "data coverage gold.jsonl --against {}", "data coverage gold.jsonl --catalog {}",
     "data duplicates {}", "data duplicates gold.jsonl {}",
     "data export {} --to chat-jsonl", "data export bare.jsonl --to chat-jsonl --catalog {}",

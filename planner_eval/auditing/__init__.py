@@ -1,1 +1,1 @@
-"""What is doubtful in gold itself: findings about a record's plan, with their place, reason and confidence."""
+"""What is doubtful in gold itself: findings about its plans, with place, reason and confidence."""

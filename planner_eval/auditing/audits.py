@@ -1,8 +1,8 @@
-"""The audits: what is looked for in gold, one row each. A new one is a row here and its codes in `CODES`."""
+"""The audits: what is looked for in gold, a row each; `CODES` of `base/errors.py` says what they may find."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from planner_eval.auditing import against, outcome, surplus
@@ -27,6 +27,18 @@ class Audit(NamedTuple):
     runs: bool = False
 
 
+class Beside(NamedTuple):
+    """Something that is looked for in records beside each other.
+
+    Args:
+        codes: What it may find.
+        find: Finds it, from all records in turn; gives the findings of each record by its name.
+    """
+
+    codes: tuple[str, ...]
+    find: Callable[[Iterable[Subject]], Mapping[str, Iterable[GoldFinding]]]
+
+
 def _against(subject: Subject) -> Iterable[GoldFinding]:
     return () if subject.catalog is None else against.contradictions(subject.plan, subject.catalog)
 
@@ -37,6 +49,10 @@ AUDITS: tuple[Audit, ...] = (
     Audit(outcome.CODES, outcome.outcome, runs=True),
 )
 """Every audit of single records, in the order in which their findings are told of one record."""
+
+
+BESIDE: tuple[Beside, ...] = ()
+"""Every audit of records beside each other; each costs another reading of the set."""
 
 
 def wanted(has: Callable[[str], bool]) -> tuple[Audit, ...]:

@@ -14,7 +14,7 @@ _NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"
 # numbers than a power. Every repetition is possessive or bounded.
 _OPTION = re.compile(
     rf"""
-    (?P<before> [a-z$€£₹= ]{{0,12}}+ (?:(?<=[a-z])[ ]?[.:])?+ \s*+ )
+    (?P<before> (?: (?:rs|s|re)[ ]?[.:][ ] | [a-z$€£₹=][a-z$€£₹= ]{{0,11}}+ (?: :[ ] )?+ )?+ \s*+ )
     (?P<minus> {_MINUS}?+ ) \s*+
     (?: (?P<whole> \d+ ) \s++ (?P<up> \d+ ) \s*+ [/⁄] \s*+ (?P<low> \d+ )
       | (?P<over> {_NUMBER} ) \s*+ (?P<sign> [/⁄:] ) \s*+ (?P<under> {_NUMBER} )

@@ -81,8 +81,7 @@ def _dead(subject: Subject, told: Symbolic) -> Iterator[GoldFinding]:
     for position in told.dead:
         if position in used:
             continue  # it is dead for the sake of another, of which it is said
-        call = plan.calls[position]
-        known: Confidence = "high" if named or subject.looks(call) else "medium"
+        known: Confidence = "high" if named else "medium"
         what = "the answer" if named else "the last call, whose value is the answer,"
         text = f"nothing uses the result of {_named(plan, position)}, and {what} does not need it"
         yield GoldFinding("gold.dead", text, known, position)

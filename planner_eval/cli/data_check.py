@@ -11,6 +11,7 @@ import planner_eval as pe
 from planner_eval.base.formats import CI
 from planner_eval.base.text import counted
 from planner_eval.cli.ci import emit_findings
+from planner_eval.cli.data_check_shown import shown
 from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
 from planner_eval.cli.sources import dataset_places, opened_sets
 from planner_eval.cli.targets import Target
@@ -119,8 +120,6 @@ def command(
     result held against the gold answer. Of a data set every irregularity is counted, and gold is scored
     against itself. Exit code: 0 nothing was found, 1 something was, 2 usage, 3 nothing could be read.
     """
-    from planner_eval.cli.data_check_shown import shown
-
     fields = {key: given.pop(key) for key in ("id_field", "text_field", "turn", "cache", "folder")}
     source = opened_sets([name], fields)[0]
     runs = spec is not None or (source.dataset is not None and bool(source.dataset.tools))
@@ -147,7 +146,8 @@ def command(
     if form in CI:
         emit_findings([one.shown for one in found.doubts], form, output, _said(found), "planeval data check")
     else:
-        emit(shown(found, form=form, examples=examples), output)
+        narrowed = bool(given["select"] or given["ignore"])
+        emit(shown(found, form=form, examples=examples, narrowed=narrowed), output)
     _tell(found)
     if not found.checked.plans:
         return 3

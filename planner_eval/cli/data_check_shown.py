@@ -19,17 +19,20 @@ if TYPE_CHECKING:
     from planner_eval.verbs.gold_findings import GoldDoubt
 
 
-def shown(found: DatasetCheck, *, form: str, examples: int) -> str:
+def shown(found: DatasetCheck, *, form: str, examples: int, narrowed: bool) -> str:
     """The text of a check.
 
     Args:
         found: What was found.
         form: ``"text"``, ``"md"`` or ``"json"``.
         examples: How many examples to show of each kind.
+        narrowed: Whether not all codes were asked for.
     """
     if form == "json":
         return json.dumps(_whole(found), ensure_ascii=False, indent=1)
-    blocks = [_told(_head(found), form), _findings(found, form)]
+    blocks = [_told(_head(found), form)]
+    if found.checked.findings or not narrowed:
+        blocks.append(_findings(found.checked, form))
     blocks += [_told(_replayed(one, examples), form) for one in found.replayed]
     blocks += _doubts(found, form)
     return "\n\n".join(block for block in blocks if block)
@@ -148,8 +151,7 @@ def _same(checked: Checked) -> str:
     return f"all but {len(checked.unequal):,} ({', '.join(checked.unequal[:5])})"
 
 
-def _findings(found: DatasetCheck, form: str) -> str:
-    checked = found.checked
+def _findings(checked: Checked, form: str) -> str:
     if not checked.findings:
         return "no irregularities"
     rows = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -18,7 +18,6 @@ from planner_eval.benchmarks.replay import Replayed, replay
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.datasets.check import Checked, Tally, state_of
 from planner_eval.datasets.published import Dataset
-from planner_eval.datasets.sources import Source
 from planner_eval.dialects.sources import Which
 from planner_eval.execution.sandbox import Limits, Sandbox
 from planner_eval.execution.source import ToolSource
@@ -173,14 +172,17 @@ def check_dataset(
     offered = catalog if catalog is None or isinstance(catalog, Catalog) else read_catalog(catalog)
     questions = Questions(opened, query)
     tally = Tally(examples)
-    with _box(opened, tools, asked, isolation, timeout, allow_read) as box:
-        how = How(asked, offered, box, _basic(opened, box), questions, answer or ANSWER)
+    own = opened.dataset
+    given = tools if tools is not None or own is None else own.tools or None
+    runner = given if given is None or isinstance(given, Sandbox) else tool_source(given)
+    with _box(runner, asked, isolation, timeout, allow_read) as box:
+        how = How(asked, offered, box, _basic(runner), questions, answer or ANSWER)
         audited = Audited(opened, how).add(_tallied(items_of(opened, dialect, progress), tally))
+    audited.add_beside(lambda: items_of(opened, dialect))
     checked = _asked_for(tally.checked(), asked)
     sure = tuple(one for one in audited.doubts if asked.sure(one.found.confidence))
     less = Counter(one.found.confidence for one in audited.doubts if not asked.sure(one.found.confidence))
     new = known.new(sure)
-    own = opened.dataset
     scored = own is not None and own.benchmark and opened.samples and not asked.select
     replayed = replay(own.benchmark, opened.samples) if own is not None and own.benchmark and scored else ()
     notes = (*doubts_of(opened), *(questions.notes if opened.file is not None else ()), *audited.notes)
@@ -198,39 +200,36 @@ def _tallied(items: Iterable[SetItem], tally: Tally) -> Iterator[SetItem]:
             found = tuple(sample.extra.get("diagnostics", ()))
         else:
             found = item.plan.diagnostics if item.plan is not None else ()
-        tally.add(str(item.name), found, item.error if item.plan is None else state_of(item.plan))
+        lost = item.error.splitlines()[0] if item.error else item.error
+        tally.add(str(item.name), found, lost if item.plan is None else state_of(item.plan))
         yield item
 
 
 def _box(
-    opened: Source,
-    tools: Any,
+    runner: ToolSource | Sandbox | None,
     asked: Choice,
     isolation: str | None,
     timeout: float,
     allow_read: Sequence[str],
-) -> Any:
+) -> AbstractContextManager[Sandbox | None]:
     """Where plans are run; None where there are no tools, or nothing is asked for that needs a run."""
-    given = tools
-    if tools is None and opened.dataset is not None:
-        given = opened.dataset.tools or None
-    if given is None or not any(one.runs for one in wanted(asked.has)):
-        return nullcontext()
-    if isinstance(given, Sandbox):
-        return nullcontext(given)
     if not isinstance(timeout, (int, float)) or isinstance(timeout, bool) or not timeout > 0:
         raise InputError(f"timeout is {shortened(repr(timeout), 40)}, expected seconds")
-    limits = Limits(seconds=timeout, read=tuple(map(os.fspath, allow_read)))
-    return Sandbox(tool_source(given), level=isolation, limits=limits)
+    if isinstance(allow_read, str) or not isinstance(allow_read, Sequence):
+        raise InputError(f"allow_read is {shortened(repr(allow_read), 40)}, expected a list of files")
+    if runner is None or not any(one.runs for one in wanted(asked.has)):
+        return nullcontext()
+    if isinstance(runner, Sandbox):
+        return nullcontext(runner)
+    return Sandbox(
+        runner, level=isolation, limits=Limits(seconds=timeout, read=tuple(map(os.fspath, allow_read)))
+    )
 
 
-def _basic(opened: Source, box: Sandbox | None) -> bool:
+def _basic(runner: ToolSource | Sandbox | None) -> bool:
     """Whether the tools are NESTful's functions of mathematics, of which is known what they do."""
-    if box is not None:
-        name = box.source.name if isinstance(box.source, ToolSource) else ""
-    else:
-        name = opened.dataset.tools if opened.dataset is not None else ""
-    return name in ("nestful", "nestful:official", "nestful:sane")
+    source = runner.source if isinstance(runner, Sandbox) else runner
+    return source is not None and source.name in ("nestful:official", "nestful:sane")
 
 
 def _asked_for(checked: Checked, asked: Choice) -> Checked:

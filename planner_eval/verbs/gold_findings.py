@@ -1,12 +1,12 @@
-"""What is doubtful in the gold of a set: its records audited one after the other, and run where they can be."""
+"""What is doubtful in the gold of a set: its records audited one by one, and run where they can be."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from planner_eval.auditing.audits import Audit, audit, wanted
+from planner_eval.auditing.audits import BESIDE, Audit, audit, wanted
 from planner_eval.auditing.choice import Choice
 from planner_eval.auditing.finding import GoldFinding
 from planner_eval.auditing.options import read_options
@@ -97,7 +97,7 @@ class Audited:
         self._audits: Sequence[Audit] = wanted(how.choice.has)
         self._tools = _Offered(how.catalog)
         self._ran = Counter[str]()
-        self.doubts: list[GoldDoubt] = []
+        self._found: list[tuple[int, GoldDoubt]] = []
 
     def add(self, items: Iterable[SetItem]) -> Audited:
         """Audit records.
@@ -114,6 +114,25 @@ class Audited:
             for found in audit(subject, self._audits, self._how.choice.has):
                 self._keep(item, found, subject.query)
         return self
+
+    def add_beside(self, items: Callable[[], Iterable[SetItem]]) -> Audited:
+        """Audit the records beside each other.
+
+        Args:
+            items: Gives the records anew, in their order.
+        """
+        for each in BESIDE:
+            if any(map(self._how.choice.has, each.codes)):
+                found = each.find(subject for _, subject in self._subjects(items()) if subject is not None)
+                for item in items():
+                    for one in found.get(str(item.name), ()):
+                        self._keep(item, one, None)
+        return self
+
+    @property
+    def doubts(self) -> tuple[GoldDoubt, ...]:
+        """The doubts, in the order of the records."""
+        return tuple(doubt for _, doubt in sorted(self._found, key=lambda each: each[0]))
 
     @property
     def runs(self) -> bool:
@@ -134,7 +153,7 @@ class Audited:
     def _keep(self, item: SetItem, found: GoldFinding, query: str | None) -> None:
         if self._how.choice.has(found.code):
             shown = finding_of_gold(found, item.record, item.plan, str(item.name), many=self._many)
-            self.doubts.append(GoldDoubt(item.name, found, shown, query))
+            self._found.append((item.record.position, GoldDoubt(item.name, found, shown, query)))
 
     def _subjects(self, items: Iterable[SetItem]) -> Iterator[tuple[SetItem, Subject | None]]:
         how = self._how
