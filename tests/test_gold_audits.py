@@ -110,6 +110,9 @@ def test_each_doubt_is_found_and_nothing_else() -> None:
 def test_every_code_has_a_meaning_and_every_meaning_an_audit() -> None:
     audited = {code for each in AUDITS for code in each.codes} | {"gold.unreadable"}
     assert audited == {code for code in CODES if code.startswith("gold.")}
+    page = (ROOT / "docs" / "gold.md").read_text(encoding="utf-8")
+    for code in audited:
+        assert f"| `{code}` | {CODES[code]}" in page
 
 
 @pytest.mark.parametrize(

@@ -74,14 +74,17 @@ def _before(plan: Plan, start: int) -> set[int]:
 
 
 def _dead(subject: Subject, told: Symbolic) -> Iterator[GoldFinding]:
-    """Results that nobody gets: sure where the plan names its answer, which says what the user gets."""
+    """Results that nobody gets: sure where the plan names its answer, which says what the user gets.
+
+    Where the last call is the answer, a user may have asked for more than one thing all the same.
+    """
     plan = subject.plan
     named = plan.answer is not None
     used = {edge.producer for edge in plan.edges}
     for position in told.dead:
         if position in used:
             continue  # it is dead for the sake of another, of which it is said
-        known: Confidence = "high" if named else "medium"
+        known: Confidence = "high" if named else "low"
         what = "the answer" if named else "the last call, whose value is the answer,"
         text = f"nothing uses the result of {_named(plan, position)}, and {what} does not need it"
         yield GoldFinding("gold.dead", text, known, position)
