@@ -11,9 +11,13 @@ from typing import Any
 
 from planner_eval.auditing.finding import Confidence, GoldFinding
 from planner_eval.auditing.subject import Subject
-from planner_eval.base.text import counted
+from planner_eval.base.text import counted, shortened
+from planner_eval.execution.program import producers
 from planner_eval.execution.terms import Symbolic, symbolic
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
+from planner_eval.plan.topological import circles, stuck
+
+_WIDTH = 60
 
 CODES = ("gold.unresolved", "gold.cycle", "gold.dead", "gold.repeated", "gold.shorter")
 
@@ -32,12 +36,13 @@ def surplus(subject: Subject) -> Iterator[GoldFinding]:
     """
     plan = subject.plan
     yield from _unresolved(plan)
+    circle = _circle(plan)
+    if circle is not None:
+        text = f"{_named(plan, circle)} waits for its own result, so that it and what waits for it never run"
+        yield GoldFinding("gold.cycle", text, "high", circle)
+        return
     acts = {call.tool for call in plan.calls if subject.looks(call) is False}
     told = symbolic(plan, answer="last" if subject.ends else "sinks", acts=acts)
-    circle = {position for position, key in enumerate(told.keys) if not key}
-    if circle:
-        yield from _cycle(plan, circle)
-        return
     yield from _dead(subject, told)
     yield from _repeated(subject, told)
     for position, call in enumerate(plan.calls):
@@ -51,26 +56,12 @@ def _unresolved(plan: Plan) -> Iterator[GoldFinding]:
             yield GoldFinding("gold.unresolved", found.message, "high", found.call, found.argument)
 
 
-def _cycle(plan: Plan, circle: set[int]) -> Iterator[GoldFinding]:
-    """The first call of a circle, or what waits for one: the others say nothing more."""
-    within = next(position for position in sorted(circle) if position in _before(plan, position))
-    text = f"{_named(plan, within)} waits for its own result, so that it and what waits for it never run"
-    yield GoldFinding("gold.cycle", text, "high", within)
-
-
-def _before(plan: Plan, start: int) -> set[int]:
-    """All calls that a call waits for, over any number of others."""
-    needs: dict[int, list[int]] = {}
-    for edge in plan.edges:
-        needs.setdefault(edge.consumer, []).append(edge.producer)
-    met: set[int] = set()
-    waiting = list(needs.get(start, ()))
-    while waiting:
-        position = waiting.pop()
-        if position not in met:
-            met.add(position)
-            waiting += needs.get(position, ())
-    return met
+def _circle(plan: Plan) -> int | None:
+    """The first call that waits for itself, over others or not; None where none does."""
+    needs = producers(plan)
+    if not stuck(needs):
+        return None
+    return min(min(one) for one in circles(needs) if len(one) > 1 or one[0] in needs[one[0]])
 
 
 def _dead(subject: Subject, told: Symbolic) -> Iterator[GoldFinding]:
@@ -175,7 +166,7 @@ def _key(told: Symbolic, value: Any) -> Any:
 
 # ---------------------------------------------------------------- words
 def _named(plan: Plan, position: int) -> str:
-    return f"call {position + 1} ({plan.calls[position].tool})"
+    return f"call {position + 1} ({shortened(plan.calls[position].tool, _WIDTH)})"
 
 
 def _listed(plan: Plan, positions: Sequence[int]) -> str:
@@ -183,4 +174,6 @@ def _listed(plan: Plan, positions: Sequence[int]) -> str:
         return _named(plan, positions[0])
     numbers = [str(position + 1) for position in positions]
     shown = numbers if len(numbers) < 6 else [*numbers[:4], counted(len(numbers) - 4, "more")]
-    return f"calls {', '.join(shown[:-1])} and {shown[-1]} ({plan.calls[positions[0]].tool})"
+    return (
+        f"calls {', '.join(shown[:-1])} and {shown[-1]} ({shortened(plan.calls[positions[0]].tool, _WIDTH)})"
+    )

@@ -72,7 +72,7 @@ def _row(doubt: GoldDoubt) -> dict[str, Any]:
 def _doubts(found: DatasetCheck, form: str) -> list[str]:
     """How many doubts of each kind there are, and each of them with its place."""
     if not found.doubts:
-        return ["gold: nothing doubtful"]
+        return [f"gold: nothing {'new' if found.known else 'doubtful'}"]
     kinds: dict[tuple[str, str], list[GoldDoubt]] = {}
     for one in found.doubts:
         kinds.setdefault((one.found.code, one.found.confidence), []).append(one)
