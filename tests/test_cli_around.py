@@ -139,6 +139,7 @@ TARGETS = {
     "--record": "out.jsonl",
     "--clusters": "out.jsonl",
     "--to-make": "out.json",
+    "--write-baseline": "out.json",
     "--judge-cache": "out.sqlite",
     "--cache": "out.sqlite",
     "--output": "out",

@@ -118,6 +118,9 @@ FILES: dict[str, str] = {
     "sub.json": SUB,
     "chain.json": CHAIN,
     "told.jsonl": _lines({"id": "a", "gold": ADD, "gold_answer": 6, "other": 7, "kind": "easy"}),
+    "lost.jsonl": _lines(
+        {"key": "k7", "other": "x9", "gold": _plan(("add", 1, "$var_9.result$")), "draft": ADD}
+    ),
     "twice.json": _plan(("add", 1, 4), ("add", 1, 4), ("multiply", "$var_1.result$", "$var_2.result$")),
     "bare.json": json.dumps([_tool("add")]),
     "known.json": json.dumps(
