@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from planner_eval.benchmarks import nestful
 from planner_eval.benchmarks.nestful.corrected import outcomes
-from planner_eval.benchmarks.nestful.corrected_win import answers_match
 from planner_eval.benchmarks.nestful.tables import dataset_table, figure6, structure_of
 from planner_eval.benchmarks.nestful.win import official_run
 from planner_eval.benchmarks.report import Report
 from planner_eval.datasets.nestful import read_nestful
 from planner_eval.datasets.sample import Sample
 from planner_eval.execution import NestfulRunner
+from planner_eval.execution.answers import answers_match
 from planner_eval.execution.tools.nestful_basic import OFFICIAL
 from tests.conftest import ROOT
 from tests.inside import planeval

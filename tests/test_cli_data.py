@@ -150,7 +150,7 @@ def test_check_of_the_published_data(reference: Path, cache: Path, name: str, re
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (("check", "nestful"), "did you mean nestful-v1"),
+        (("check", "nestful"), "fetches it; or name its folder with --source"),
         (("check", "mathqa"), "planeval data fetch mathqa"),
         (("verify", "mathqa", "--source", "/nowhere"), "no such folder or file"),
         (("verify", "mathqa", "--source", str(ROOT / "README.md")), "is a file"),

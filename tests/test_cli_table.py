@@ -117,6 +117,15 @@ FILES: dict[str, str] = {
     "plan.json": ADD,
     "sub.json": SUB,
     "chain.json": CHAIN,
+    "told.jsonl": _lines({"id": "a", "gold": ADD, "gold_answer": 6, "other": 7, "kind": "easy"}),
+    "lost.jsonl": _lines(
+        {"key": "k7", "other": "x9", "gold": _plan(("add", 1, "$var_9.result$")), "draft": ADD}
+    ),
+    "twice.json": _plan(("add", 1, 4), ("add", 1, 4), ("multiply", "$var_1.result$", "$var_2.result$")),
+    "bare.json": json.dumps([_tool("add")]),
+    "known.json": json.dumps(
+        {"schema": "planeval.baseline/1", "findings": [], "irregularities": {}, "imperfect": {}}
+    ),
     "loop.json": _plan(("add", 1, 4), ("add", 1, 4), ("add", 1, 4)),
     "pred.jsonl": _lines(
         {"id": "a", "output": ADD}, {"id": "b", "output": SUB}, {"id": "c", "output": "add(x="}

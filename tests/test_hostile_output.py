@@ -110,7 +110,20 @@ CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("execute", "pred.jsonl", "--tools", "world:bank", "--seeds", "1", "--isolation", "inline"), ROWS,
     ),
     "data fetch": (("data", "fetch", "HOSTILE", "--cache", "cache", "--mirror", "http://127.0.0.1:1/HOSTILE"), ("",)),
-    "data check": (("data", "check", "nestful-v1", "--source", "bench/nestful_data.jsonl"), ("text", "md", "json")),
+    "data check": (
+        ("data", "check", "nestful-v1", "--source", "bench/nestful_data.jsonl", "--confidence", "low"),
+        ("text", "md", "json", *CI),
+    ),
+    "data check of a file": (
+        ("data", "check", "gold.jsonl", "--catalog", "tools.json", "--confidence", "low", "--query", "kind"),
+        ("text", "md", "json", *CI),
+    ),
+    "data check run": (
+        ("data", "check", "pred.jsonl", "--tools", "nestful", "--isolation", "inline", "--confidence", "low"),
+        ("text", "md", "json", *CI),
+    ),
+    "data check of a code": (("data", "check", "gold.jsonl", "--select", "HOSTILE"), ("text",)),
+    "data check of a baseline": (("data", "check", "gold.jsonl", "--baseline", "HOSTILE"), ("text",)),
     "data coverage": (
         ("data", "coverage", "pred.jsonl", "--catalog", "tools.json", "--against", "gold.jsonl"),
         ("text", "md", "json"),

@@ -36,7 +36,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "drawing": ("records", "execution"),
     "datasets": ("metrics", "worlds", "llm", "drawing"),
     "auditing": ("datasets",),
-    "scoring": ("datasets",),
+    "scoring": ("auditing",),
     "benchmarks": ("scoring",),
     "engine": ("benchmarks",),
     "prediction": ("engine", "decoding"),

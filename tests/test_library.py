@@ -53,7 +53,10 @@ CALLS: dict[str, list[tuple[list[str], str]]] = {
     "data fetch": [(["callnavi", "--cache", "TMP", "--source", "TMP"], "fetch_dataset")],
     "data verify": [(["callnavi"], "verify_dataset")],
     "data show": [(["callnavi", "--samples", "1"], "read_dataset")],
-    "data check": [(["callnavi"], "check_dataset")],
+    "data check": [
+        (["mathqa", "--source", "data/samples", "--catalog", RATES, "--tools", "nestful"], verb)
+        for verb in ("open_sources", "read_catalog", "tool_source", "check_dataset")
+    ],
     "data coverage": [
         (["callnavi", "--source", "data/samples", "--catalog", RATES], verb)
         for verb in ("read_catalog", "open_sources", "coverage")
@@ -145,7 +148,7 @@ ALLOWED = {
         "prediction.constraint",
     },
     "what results are and how they are written": {
-        "benchmarks.details", "benchmarks.score", "catalogs.formats", "catalogs.writing",
+        "auditing.finding", "benchmarks.details", "benchmarks.score", "catalogs.formats", "catalogs.writing",
         "comparison.contrast", "dialects.listing",
         "dialects.plan", "drawing", "drawing.child", "drawing.graphs", "drawing.plots",
         "drawing.runs", "execution.wire", "metrics", "metrics.edit_distance", "plan.model", "plan.statistics",

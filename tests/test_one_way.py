@@ -186,7 +186,7 @@ def test_nobody_else_cuts_with_an_ellipsis() -> None:
         (("doctor",), "[text|json|csv|md]"),
         (("catalog", "show"), "[text|json|csv|md]"),
         (("data", "list"), "[text|md|csv|json|jsonl]"),
-        (("data", "check"), "[text|md|json]"),
+        (("data", "check"), "[text|md|json|github|sarif]"),
         (("diff",), "[text|json|jsonl|csv|md|junit|github|sarif|listing|boxes|svg|png|pdf|dot|mermaid|html]"),
         (("shrink",), "[text|json]"),
         (("render",), "[text|boxes|svg|png|pdf|dot|mermaid]"),

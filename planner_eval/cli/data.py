@@ -13,7 +13,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.formats import of_suffix
 from planner_eval.base.tables import FORMATS, table
-from planner_eval.cli.data_check import shown
+from planner_eval.cli.data_check import command as check
 from planner_eval.cli.data_coverage import command as coverage
 from planner_eval.cli.data_duplicates import command as duplicates
 from planner_eval.cli.options import (
@@ -42,6 +42,7 @@ def command() -> None:
     """Fetch, verify, show, check and export the published data sets."""
 
 
+command.add_command(check)
 command.add_command(coverage)
 command.add_command(duplicates)
 
@@ -281,27 +282,3 @@ def export(
     total = written + sum(map(len, lost.values()))
     note(f"{written:,} of {total:,} sample{'s' * (total != 1)} written")
     return 3 if not written else int(bool(lost))
-
-
-@command.command("check")
-@click.argument("name")
-@_place
-@click.option("--examples", type=click.IntRange(0), default=3, show_default=True, help="Examples a finding.")
-@written("text", "md", "json", help="How to write the result.")
-@output
-def check(
-    name: str, cache: str | None, source: str | None, examples: int, form: str, output: str | None
-) -> int:
-    """Say what is irregular in a data set, and score its gold against itself.
-
-    Lists every irregularity with counts, reads every gold plan and compares it with itself, and replays
-    gold through the benchmark's metrics. Exit code 1 when something was found, 3 when nothing could be
-    read.
-    """
-    found = pe.check_dataset(
-        name, cache=cache, source=source, examples=examples, progress=counted("gold plans")
-    )
-    emit(shown(found, form=form, examples=examples), output)
-    if not found.checked.samples:
-        return 3
-    return 0 if found.perfect and not found.checked.serious else 1

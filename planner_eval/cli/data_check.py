@@ -1,105 +1,180 @@
-"""How planeval data check shows what was found."""
+"""planeval data check: what is irregular in gold plans, and which of them may be wrong."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.tables import md_cell, table
-from planner_eval.base.text import printable
+import click
+
+import planner_eval as pe
+from planner_eval.base.formats import CI
+from planner_eval.base.text import counted
+from planner_eval.cli.ci import emit_findings
+from planner_eval.cli.data_check_shown import shown
+from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
+from planner_eval.cli.sources import dataset_places, opened_sets
+from planner_eval.cli.targets import Target
+from planner_eval.cli.terminal import counted as counter
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.replay import Replayed
-    from planner_eval.benchmarks.report import SampleScore
-    from planner_eval.datasets.check import Checked
-    from planner_eval.datasets.published import Dataset
     from planner_eval.verbs.dataset_check import DatasetCheck
 
 
-def shown(found: DatasetCheck, *, form: str, examples: int) -> str:
-    """The text of a check.
+@click.command("check")
+@click.argument("name", metavar="FILE|DATASET")
+@click.option(
+    "--catalog",
+    "catalogs",
+    metavar="FILE",
+    multiple=True,
+    help="The tools on offer: a file in any known format, or world:NAME; several add up. Left out, those "
+    "that each record brings.",
+)
+@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format; recognised when left out.")
+@click.option(
+    "--tools",
+    "spec",
+    metavar="SPEC",
+    help="Run gold with these tools, as execute takes them; left out, with those that come along for a data "
+    "set, and of a file no plan is run.",
+)
+@click.option(
+    "--isolation",
+    type=click.Choice(["strict", "process", "inline"]),
+    help="Where the tools run; left out: strict for tools of yours, process for those that come along.",
+)
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=10.0,
+    show_default=True,
+    help="Time for one plan (not enforced inline).",
+)
+@click.option("--allow-read", metavar="PATH", multiple=True, help="A file or folder that tools may read.")
+@click.option(
+    "--query",
+    metavar="FIELD",
+    help="The field of a record that holds the question or conversation; recognised when left out.",
+)
+@click.option(
+    "--answer",
+    metavar="FIELD",
+    help="The field of a record that holds what its plan should come to; gold_answer when left out.",
+)
+@click.option(
+    "--select",
+    metavar="CODE",
+    multiple=True,
+    help="Look only for findings whose code is CODE or begins so; repeatable.",
+)
+@click.option(
+    "--ignore",
+    metavar="CODE",
+    multiple=True,
+    help="Leave out findings whose code is CODE or begins so; repeatable.",
+)
+@click.option(
+    "--confidence",
+    type=click.Choice(["high", "medium", "low"]),
+    default="high",
+    show_default=True,
+    help="How sure a doubt about gold has to be to be shown and to count.",
+)
+@click.option(
+    "--baseline", metavar="FILE", help="What is in FILE, which --write-baseline wrote, does not count."
+)
+@click.option(
+    "--write-baseline",
+    metavar="FILE",
+    type=Target(forms=("json",)),
+    help="Write all that was found to FILE, for --baseline.",
+)
+@click.option(
+    "--examples", type=click.IntRange(0), default=3, show_default=True, help="Examples of an irregularity."
+)
+@reading
+@dataset_places
+@written("text", "md", "json", *CI, help="How to write the result.")
+@output
+def command(
+    name: str,
+    catalogs: tuple[str, ...],
+    catalog_format: str | None,
+    spec: str | None,
+    isolation: str | None,
+    timeout: float,
+    allow_read: tuple[str, ...],
+    write_baseline: str | None,
+    examples: int,
+    form: str,
+    output: str | None,
+    dialect: str | None,
+    **given: Any,
+) -> int:
+    """Say which gold plans may be wrong, and what is irregular in a data set.
 
-    Args:
-        found: What was found.
-        form: ``"text"``, ``"md"`` or ``"json"``.
-        examples: How many examples to show of each kind.
+    FILE holds records of gold plans; DATASET is a name of 'planeval data list'. Gold is held against its
+    tools, looked through for calls that it makes for nothing, and run where there are tools for it, its
+    result held against the gold answer. Of a data set every irregularity is counted, and gold is scored
+    against itself. Exit code: 0 nothing was found, 1 something was, 2 usage, 3 nothing could be read.
     """
-    dataset, checked, replays = found
-    if form == "json":
-        data = {"name": dataset.name, **asdict(checked), "replayed": [_data(one) for one in replays]}
-        return json.dumps(data, ensure_ascii=False, indent=1)
-    blocks = [_told(_head(dataset, checked), form), _findings(checked, form)]
-    blocks += [_told(_replayed(one, examples), form) for one in replays]
-    return "\n\n".join(blocks)
+    fields = {key: given.pop(key) for key in ("id_field", "text_field", "turn", "cache", "folder")}
+    source = opened_sets([name], fields)[0]
+    runs = spec is not None or (source.dataset is not None and bool(source.dataset.tools))
+    refuse_idle(
+        [
+            Applies(("catalog_format",), bool(catalogs), "to a catalog, and none is given"),
+            Applies(
+                ("isolation", "timeout", "allow_read"), runs, "with --tools, without which no plan is run"
+            ),
+            Applies(
+                ("query", "answer"), source.file is not None, "to files: a data set says itself what it asks"
+            ),
+        ]
+    )
+    found = pe.check_dataset(
+        source,
+        catalog=pe.read_catalog(catalogs, catalog_format) if catalogs else None,
+        tools=pe.tool_source(spec) if spec is not None else None,
+        isolation=isolation, timeout=timeout, allow_read=allow_read, dialect=dialect, examples=examples,
+        progress=counter("gold plans"), **given,
+    )  # fmt: skip
+    if write_baseline is not None:
+        emit(json.dumps(found.baseline(), ensure_ascii=False, indent=1), write_baseline, plain=True)
+    if form in CI:
+        emit_findings([one.shown for one in found.doubts], form, output, _said(found), "planeval data check")
+    else:
+        narrowed = bool(given["select"] or given["ignore"])
+        emit(shown(found, form=form, examples=examples, narrowed=narrowed), output)
+    _tell(found)
+    if not found.checked.plans:
+        return 3
+    return 0 if found.clean else 1
 
 
-def _told(lines: list[str], form: str) -> str:
-    """Lines in which words of the data stand."""
-    return "\n".join(md_cell(one) if form == "md" else printable(one.replace("\n", "\\n")) for one in lines)
+def _said(found: DatasetCheck) -> str:
+    """What all is about, in one line."""
+    plans = counted(found.checked.plans, "gold plan")
+    doubts = counted(len(found.doubts), "finding") if found.doubts else "nothing doubtful"
+    return f"{plans} of {found.name}: {doubts}"
 
 
-def _head(dataset: Dataset, checked: Checked) -> list[str]:
-    lines = [f"{dataset.name}: {checked.samples:,} of {dataset.records:,} published records"]
-    lines.append(f"gold plans read: {checked.plans:,}, the same as itself: {_same(checked)}")
-    if checked.unreadable:
-        lines.append(f"gold plans that cannot be read: {len(checked.unreadable):,}")
-        lines += [f"  {one}" for one in checked.unreadable[:5]]
-    return lines
-
-
-def _same(checked: Checked) -> str:
-    if not checked.unequal:
-        return "each"
-    return f"all but {len(checked.unequal):,} ({', '.join(checked.unequal[:5])})"
-
-
-def _findings(checked: Checked, form: str) -> str:
-    if not checked.findings:
-        return "no irregularities"
-    rows = [
-        {"severity": f.severity, "code": f.code, "found": f.count, "records": f.records, "meaning": f.meaning}
-        for f in checked.findings
-    ]
-    lines: list[str] = []
-    for finding in checked.findings:
-        if finding.severity != "info":
-            lines += [f"{finding.code}", *(f"  {one}" for one in finding.examples)]
-    return f"{table(rows, form, width=90)}\n\n{_told(lines, form)}".rstrip()
-
-
-def _replayed(one: Replayed, examples: int) -> list[str]:
-    report = one.report
-    right = len(report.rows) - len(one.imperfect)
-    head = f"gold against gold, {report.variant}: {right:,} of {len(report.rows):,} perfect"
-    if one.skipped:
-        head += f"; {one.skipped:,} answers are free text, which a judge decides on"
-    lines = [head]
-    lines += [f"  {row.id}: {_why(row)}" for row in one.imperfect[:examples]]
-    if len(one.imperfect) > examples:
-        lines.append(f"  … and {len(one.imperfect) - examples:,} more")
-    errors: dict[str, list[str]] = {}
-    for figure in report.figures:
-        if figure.error:
-            errors.setdefault(figure.error, []).append(figure.name)
-    for error, names in errors.items():
-        more = f" and {len(names) - 4} more figures" if len(names) > 4 else ""
-        lines.append(f"  the published code ends with {error} instead of {', '.join(names[:4])}{more}")
-    return lines
-
-
-def _why(row: SampleScore) -> str:
-    if row.error:
-        return row.error
-    below = [f"{f.name} {f.value}" for f in row.figures if f.error is None and f.value is not None]
-    return ", ".join(below[:6])
-
-
-def _data(one: Replayed) -> dict[str, Any]:
-    return {
-        "variant": one.report.variant,
-        "n": one.report.n,
-        "skipped": one.skipped,
-        "imperfect": [asdict(row) for row in one.imperfect],
-        "figures": [asdict(figure) for figure in one.report.figures],
-    }
+def _tell(found: DatasetCheck) -> None:
+    """Say what stands beside the result: what was left out, and what was not looked at."""
+    for said in found.notes:
+        note(said)
+    ran = found.ran
+    if ran.lacking:
+        note(
+            f"{counted(ran.lacking, 'gold plan')} not run: {ran.tools} does not have all that they call; "
+            f"{ran.plans:,} run"
+        )
+    if found.known:
+        note(f"{counted(found.known, 'finding')} of the baseline left out")
+    if found.unsure:
+        total = sum(found.unsure.values())
+        each = ", ".join(f"{count:,} {name}" for name, count in sorted(found.unsure.items(), reverse=True))
+        least = "low" if "low" in found.unsure else "medium"
+        note(f"{counted(total, 'less sure finding')} left out ({each}): --confidence {least} shows them")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from planner_eval.base.errors import CODES, ParseError
 from planner_eval.datasets.gold import gold_plan
 from planner_eval.datasets.sample import Sample
 from planner_eval.plan.canonical import same
-from planner_eval.plan.model import Diagnostic
+from planner_eval.plan.model import Diagnostic, Plan
 
 SEVERITIES = ("error", "warning", "info")
 
@@ -63,6 +63,67 @@ class Checked:
         return bool(self.unreadable or self.unequal) or any(f.severity != "info" for f in self.findings)
 
 
+class Tally:
+    """Irregularities and gold plans, counted record by record.
+
+    Args:
+        examples: How many examples to keep of each kind.
+
+    >>> tally = Tally()
+    >>> tally.add("a", (Diagnostic("dataset.type", "n is a text"),), "")
+    >>> tally.checked().findings[0].examples, tally.checked().plans
+    (('a: n is a text',), 1)
+    """
+
+    def __init__(self, examples: int = 3) -> None:
+        self._most = examples
+        self._count: Counter[str] = Counter()
+        self._records: Counter[str] = Counter()
+        self._worst: dict[str, int] = {}
+        self._shown: defaultdict[str, list[str]] = defaultdict(list)
+        self._total = self._plans = 0
+        self._unreadable: list[str] = []
+        self._unequal: list[str] = []
+
+    def add(self, name: str, found: Sequence[Diagnostic], state: str | None) -> None:
+        """Add one record.
+
+        Args:
+            name: What it is called.
+            found: What is irregular in it.
+            state: What is wrong with its plan: nothing, ``"unequal"``, or why it cannot be read; None where
+                it has none.
+        """
+        self._total += 1
+        self._records.update({one.code for one in found})
+        for one in found:
+            self._count[one.code] += 1
+            rank = SEVERITIES.index(one.severity)
+            self._worst[one.code] = min(self._worst.get(one.code, rank), rank)
+            if len(self._shown[one.code]) < self._most:
+                self._shown[one.code].append(f"{name}: {one.message}")
+        self._plans += state in ("", "unequal")
+        if state == "unequal":
+            self._unequal.append(name)
+        elif state:
+            self._unreadable.append(f"{name}: {state}")
+
+    def checked(self) -> Checked:
+        """What was found."""
+        findings = sorted(
+            (
+                Finding(
+                    code, SEVERITIES[self._worst[code]], count, self._records[code], tuple(self._shown[code])
+                )
+                for code, count in self._count.items()
+            ),
+            key=lambda f: (SEVERITIES.index(f.severity), -f.count, f.code),
+        )
+        return Checked(
+            self._total, tuple(findings), self._plans, tuple(self._unreadable), tuple(self._unequal)
+        )
+
+
 def check(samples: Iterable[Sample], *, examples: int = 3) -> Checked:
     """Count the irregularities of samples, and compare every gold plan with itself.
 
@@ -76,36 +137,10 @@ def check(samples: Iterable[Sample], *, examples: int = 3) -> Checked:
     >>> [(f.code, f.count, f.records, f.examples[0]) for f in found.findings], found.plans
     ([('dataset.type', 2, 1, 'a: n is a text')], 1)
     """
-    count: Counter[str] = Counter()
-    records: Counter[str] = Counter()
-    worst: dict[str, int] = {}
-    shown: defaultdict[str, list[str]] = defaultdict(list)
-    total = plans = 0
-    unreadable, unequal = [], []
+    tally = Tally(examples)
     for sample in samples:
-        total += 1
-        found: tuple[Diagnostic, ...] = tuple(sample.extra.get("diagnostics", ()))
-        records.update({one.code for one in found})
-        for one in found:
-            count[one.code] += 1
-            rank = SEVERITIES.index(one.severity)
-            worst[one.code] = min(worst.get(one.code, rank), rank)
-            if len(shown[one.code]) < examples:
-                shown[one.code].append(f"{sample.id}: {one.message}")
-        state = _plan(sample)
-        plans += state in ("", "unequal")
-        if state == "unequal":
-            unequal.append(sample.id)
-        elif state:
-            unreadable.append(f"{sample.id}: {state}")
-    findings = sorted(
-        (
-            Finding(code, SEVERITIES[worst[code]], count[code], records[code], tuple(shown[code]))
-            for code in count
-        ),
-        key=lambda f: (SEVERITIES.index(f.severity), -f.count, f.code),
-    )
-    return Checked(total, tuple(findings), plans, tuple(unreadable), tuple(unequal))
+        tally.add(sample.id, tuple(sample.extra.get("diagnostics", ())), _plan(sample))
+    return tally.checked()
 
 
 def _plan(sample: Sample) -> str | None:
@@ -116,4 +151,13 @@ def _plan(sample: Sample) -> str | None:
         return problem.reason
     if plan is None:
         return None
+    return state_of(plan)
+
+
+def state_of(plan: Plan) -> str:
+    """What is wrong with a plan that was read: nothing, or ``"unequal"`` where it is not the same as itself.
+
+    Args:
+        plan: The plan.
+    """
     return "" if same(plan, plan) else "unequal"

@@ -58,6 +58,7 @@ class Dataset:
         address: Where its files lie, at a pinned commit.
         files: Its files.
         note: What a user should know before fetching it.
+        tools: What its gold plans run with, of the tools that come along; "" where there are none.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Dataset:
     address: str
     files: tuple[File, ...]
     note: str = ""
+    tools: str = ""
 
     def url(self, file: File, mirror: str | None = None) -> str:
         """Where a file is fetched from.

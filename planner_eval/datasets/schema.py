@@ -38,6 +38,7 @@ class DatasetEntry(Described):
     address: Annotated[str, Field(pattern="^https://")] = Field(description="Where its files lie, pinned.")
     files: Annotated[Items[FileEntry], Field(min_length=1)] = Field(description="Its files.")
     note: str = key("What a user should know before fetching it.")
+    tools: str = key("What its gold plans run with, of the tools that come along; none where left out.")
 
 
 class DatasetsFile(RootModel[Items[DatasetEntry]]):

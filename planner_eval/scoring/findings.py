@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 
+from planner_eval.auditing.finding import CONFIDENCES, GoldFinding
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import printable
 from planner_eval.comparison.diff import Diff, Edit
+from planner_eval.plan.model import Call, Plan
 from planner_eval.records.files import Record
 from planner_eval.records.rows import STATES, Row, Spans
 from planner_eval.scoring.diff_sums import differs
@@ -140,6 +145,62 @@ def finding_of_check(row: Mapping[str, Any], record: Record, *, many: bool) -> F
     )
     found = _placed(found, record)
     return found if many or row["line"] is None else found._replace(line=row["line"], column=row["column"])
+
+
+def finding_of_gold(
+    found: GoldFinding, record: Record, plan: Plan | None, name: str, *, many: bool
+) -> Finding:
+    """A doubt about the gold of a record; how sure it is stands for how serious it is.
+
+    Args:
+        found: The doubt.
+        record: The record.
+        plan: Its plan; None where it has none that can be read.
+        name: What the record is called.
+        many: Whether it is one of many.
+    """
+    level = LEVELS[CONFIDENCES.index(found.confidence)]
+    about = "" if plan is None or found.call is None else plan.calls[found.call].tool
+    if about and found.argument is not None:
+        about = f"{about}({found.argument})"
+    unnamed = many and record.id is None
+    said = printable(found.message).replace("\n", "\\n")
+    one = Finding(found.code, printable(about), said, level, name if many else "", unnamed=unnamed)
+    if hasattr(record.source, "category"):  # a data set's sample, which stands in no file of the user's
+        return one
+    one = _placed(one, record)
+    if many or plan is None or plan.text is None or found.call is None:
+        return one
+    start = _start(plan.calls[found.call], found.argument)
+    if start is None:
+        return one
+    column = start - plan.text.rfind("\n", 0, start)
+    return one._replace(line=plan.text.count("\n", 0, start) + 1, column=column)
+
+
+def _start(call: Call, argument: str | None) -> int | None:
+    """Where a call's argument, else the call, begins in the text that was read."""
+    if argument is not None and len(call.spans) == len(call.arguments):
+        spans = [span for (name, _), span in zip(call.arguments, call.spans, strict=True) if name == argument]
+        if spans and spans[0] is not None:
+            return spans[0][0]
+    return call.span[0] if call.span is not None else None
+
+
+def digests(findings: Sequence[Finding]) -> Iterator[str]:
+    """What findings are known by: no place, so that each stays the same where lines move.
+
+    Those of records without ids may be alike: they are counted, and one more is one new.
+
+    Args:
+        findings: The findings of a run, in the order of the records.
+    """
+    met: Counter[tuple[str, ...]] = Counter()
+    for one in findings:
+        said = (one.code, one.about, "" if one.unnamed else one.record, "" if one.of_state else one.message)
+        told = (*said, str(met[said])) if met[said] else said
+        met[said] += 1
+        yield blake2b(json.dumps(told).encode(), digest_size=16).hexdigest()
 
 
 def _placed(found: Finding, record: Record | None) -> Finding:

@@ -6,9 +6,7 @@ Source: Static Analysis Results Interchange Format 2.1.0, an OASIS standard.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from hashlib import blake2b
 from typing import Any
 from urllib.parse import quote
 
@@ -17,7 +15,7 @@ from planner_eval.base.errors import CODES
 from planner_eval.base.text import counted
 from planner_eval.comparison.edits import EDITS
 from planner_eval.records.rows import STATES
-from planner_eval.scoring.findings import LEVELS, Finding
+from planner_eval.scoring.findings import LEVELS, Finding, digests
 from planner_eval.scoring.github import from_root
 
 MOST = 5_000
@@ -50,7 +48,7 @@ def sarif(findings: Sequence[Finding], root: str | None = None) -> Iterator[str]
                 "invocations": [_invocation(len(findings) - len(kept))],
                 "results": [
                     _result(one, codes.index(one.code), digest, root)
-                    for one, digest in zip(kept, _digests(kept), strict=True)
+                    for one, digest in zip(kept, digests(kept), strict=True)
                 ],
             }
         ],
@@ -71,19 +69,6 @@ def _invocation(left: int) -> dict[str, Any]:
         "executionSuccessful": True,
         "toolExecutionNotifications": [{"level": "warning", "message": {"text": said}}],
     }
-
-
-def _digests(findings: Sequence[Finding]) -> Iterator[str]:
-    """What findings are known by: no place, so that each stays the same where lines move.
-
-    Those of records without ids may be alike: they are counted, and one more is one new.
-    """
-    met: Counter[tuple[str, ...]] = Counter()
-    for one in findings:
-        said = (one.code, one.about, "" if one.unnamed else one.record, "" if one.of_state else one.message)
-        told = (*said, str(met[said])) if met[said] else said
-        met[said] += 1
-        yield blake2b(json.dumps(told).encode(), digest_size=16).hexdigest()
 
 
 def _result(finding: Finding, rule: int, digest: str, root: str | None) -> dict[str, Any]:

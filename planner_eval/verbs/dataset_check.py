@@ -1,70 +1,240 @@
-"""What is irregular in a published data set."""
+"""What is irregular in a set of gold plans, and which of them may be wrong."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from planner_eval.base.given import COUNT, FUNCTION, PATH, expect, expect_or_none
+from planner_eval.auditing.audits import wanted
+from planner_eval.auditing.choice import Choice, choice
+from planner_eval.base.errors import InputError
+from planner_eval.base.given import COUNT, FUNCTION, NAME, PATH, expect, expect_or_none
+from planner_eval.base.text import shortened
 from planner_eval.benchmarks.replay import Replayed, replay
-from planner_eval.datasets.check import Checked, check
-from planner_eval.datasets.published import Dataset, find, read
-from planner_eval.datasets.store import place
-from planner_eval.verbs.datasets import refuse_absent
-from planner_eval.verbs.evaluating import Progress, counted
+from planner_eval.catalogs.catalog import Catalog
+from planner_eval.datasets.check import Checked, Tally, state_of
+from planner_eval.datasets.published import Dataset
+from planner_eval.dialects.sources import Which
+from planner_eval.execution.sandbox import Limits, Sandbox
+from planner_eval.execution.source import ToolSource
+from planner_eval.verbs.catalogs import read_catalog
+from planner_eval.verbs.evaluating import Progress
+from planner_eval.verbs.gold_baseline import Baseline, baseline_data, read_baseline
+from planner_eval.verbs.gold_findings import ANSWER, Audited, GoldDoubt, How, Ran
+from planner_eval.verbs.running import tool_source
+from planner_eval.verbs.sets import Questions, SetItem, doubts_of, items_of, set_of
 
 
 class DatasetCheck(NamedTuple):
-    """What was found in a data set.
+    """What was found in a set of gold plans.
 
     Args:
-        dataset: What it is.
-        checked: Its irregularities, counted.
+        dataset: What it is; None of a file.
+        checked: Its irregularities, counted: those that are asked for.
         replayed: Gold scored against itself under each variant of its benchmark, if it has one.
+        name: What the set is called.
+        doubts: What may be wrong in gold, record by record: as sure as was asked for, and not known before.
+        unsure: How many more there are that are less sure, by their confidence.
+        known: How many are left out because the baseline has them.
+        ran: How many plans were run, and with which tools.
+        notes: What the user should know, in words.
+        every: The doubts with those that the baseline has.
+        before: The baseline.
     """
 
-    dataset: Dataset
+    dataset: Dataset | None
     checked: Checked
     replayed: tuple[Replayed, ...] = ()
+    name: str = ""
+    doubts: tuple[GoldDoubt, ...] = ()
+    unsure: Mapping[str, int] = MappingProxyType({})
+    known: int = 0
+    ran: Ran = Ran()
+    notes: tuple[str, ...] = ()
+    every: tuple[GoldDoubt, ...] = ()
+    before: Baseline = Baseline()
 
     @property
     def perfect(self) -> bool:
         """Whether gold is right under every variant."""
         return not any(one.imperfect for one in self.replayed)
 
+    @property
+    def clean(self) -> bool:
+        """Whether nothing was found that is more than worth knowing, and is not in the baseline."""
+        if self.doubts or self.checked.unequal:
+            return False
+        if any(
+            one.severity != "info" and one.count > self.before.irregularities.get(one.code, 0)
+            for one in self.checked.findings
+        ):
+            return False
+        return all(
+            names <= self.before.imperfect.get(variant, frozenset())
+            for variant, names in self._imperfect().items()
+        )
+
+    def baseline(self) -> dict[str, Any]:
+        """All that was found, as data: given as `baseline` to a later check, nothing of it counts there."""
+        found = {one.code: one.count for one in self.checked.findings if one.severity != "info"}
+        return baseline_data(self.every, found, {name: [*ids] for name, ids in self._imperfect().items()})
+
+    def _imperfect(self) -> dict[str, frozenset[str]]:
+        return {
+            one.report.variant: frozenset(row.id for row in one.imperfect)
+            for one in self.replayed
+            if one.imperfect
+        }
+
 
 def check_dataset(
-    name: str,
+    name: Any,
     *,
+    catalog: Any = None,
+    tools: Any = None,
+    query: str | None = None,
+    answer: str | None = None,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    confidence: str = "high",
+    baseline: Any = None,
+    isolation: str | None = None,
+    timeout: float = 10.0,
+    allow_read: Sequence[str] = (),
+    dialect: str | None = None,
+    id_field: str | None = None,
+    text_field: str | None = None,
+    turn: Which = None,
     cache: str | None = None,
     source: str | None = None,
     examples: int = 3,
     progress: Progress | None = None,
 ) -> DatasetCheck:
-    """Say what is irregular in a data set, and score its gold against itself.
+    """Say which gold plans of a set may be wrong, and what is irregular in it.
+
+    Gold is held against its tools, looked through for calls that it makes for nothing, and run where there
+    are tools for it, its result held against the gold answer. Gold of a published data set is also scored
+    against itself.
 
     Args:
-        name: Its name, e.g. ``"nestful"``.
+        name: The set: the name of a file of records or of a published data set, what
+            :func:`planner_eval.open_sources` gave, or records in memory, as :func:`planner_eval.read` takes
+            them.
+        catalog: The tools on offer, as :func:`planner_eval.read_catalog` takes them; left out, those that
+            each record brings.
+        tools: What plans are run with, as :func:`planner_eval.tool_source` takes it; left out, the functions
+            that come along for a data set, and of a file no plan is run.
+        query: The field of a file's records that holds the question; recognised when left out.
+        answer: The field of a file's records that holds what the plan should come to; ``"gold_answer"`` when
+            left out. Where ``options`` and ``correct`` stand there, these count.
+        select: Codes, or their beginnings, of what is asked for; all when left out. With some, gold is not
+            scored against itself, which has no code.
+        ignore: Codes, or their beginnings, of what is left out.
+        confidence: How sure a doubt has to be: ``"high"``, ``"medium"`` or ``"low"``.
+        baseline: What was found before and does not count: the file that ``--write-baseline`` wrote, or what
+            :meth:`DatasetCheck.baseline` gave.
+        isolation: As for :func:`planner_eval.execute`.
+        timeout: Likewise.
+        allow_read: Likewise.
+        dialect: The dialect of a file's plans; recognised when left out.
+        id_field: As for :func:`planner_eval.read`.
+        text_field: Likewise.
+        turn: Likewise.
         cache: The cache folder, where it is not the usual one.
-        source: Its folder, one that holds it by name, or one of its files, instead of the cache.
-        examples: How many examples to keep of each finding.
+        source: The data set's folder, one that holds it by name, or one of its files, instead of the cache.
+        examples: How many examples to keep of each irregularity.
         progress: Is told after each gold plan how many are done, and of how many.
 
     Raises:
         DatasetError: there is no data set of that name, or its files are not there or cannot be read.
+        InputError: a file, an option or the baseline cannot be used.
+        ExecutionError: the tools cannot be loaded, or the isolation that was asked for is not to be had.
 
     >>> from planner_eval.base.resources import folder
     >>> found = check_dataset("complexfuncbench", source=str(folder("data") / "samples"))
-    >>> found.dataset.records, found.perfect
-    (1000, True)
+    >>> found.dataset.records, found.perfect, found.doubts
+    (1000, True, ())
+    >>> call = {"name": "add", "arguments": {"arg_0": 1, "arg_1": 2}}
+    >>> record = {"id": "q1", "gold": [call], "gold_answer": 4}
+    >>> found = check_dataset([record], tools="nestful", dialect="nestful", text_field="gold")
+    >>> found.doubts[0].found.message
+    'the plan gives 3; the gold answer is 4'
     """
+    asked = choice(select, ignore, confidence)
+    expect_or_none(NAME, query=query, answer=answer)
     expect_or_none(PATH, cache=cache, source=source)
     expect(COUNT, examples=examples)
     expect_or_none(FUNCTION, progress=progress)
-    dataset = find(name)
-    folder = place(dataset, cache=cache, source=source)
-    refuse_absent(dataset, folder)
-    samples = list(read(dataset, folder))
-    told = samples if progress is None else counted(samples, len(samples), progress)
-    checked = check(told, examples=examples)
-    replayed = replay(dataset.benchmark, samples) if dataset.benchmark and samples else ()
-    return DatasetCheck(dataset, checked, tuple(replayed))
+    known = read_baseline(baseline)
+    fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": source}
+    opened = set_of(name, fields)
+    offered = catalog if catalog is None or isinstance(catalog, Catalog) else read_catalog(catalog)
+    questions = Questions(opened, query)
+    tally = Tally(examples)
+    own = opened.dataset
+    given = tools if tools is not None or own is None else own.tools or None
+    runner = given if given is None or isinstance(given, Sandbox) else tool_source(given)
+    with _box(runner, asked, isolation, timeout, allow_read) as box:
+        how = How(asked, offered, box, _basic(runner), questions, answer or ANSWER)
+        audited = Audited(opened, how).add(_tallied(items_of(opened, dialect, progress), tally))
+    audited.add_beside(lambda: items_of(opened, dialect))
+    checked = _asked_for(tally.checked(), asked)
+    sure = tuple(one for one in audited.doubts if asked.sure(one.found.confidence))
+    less = Counter(one.found.confidence for one in audited.doubts if not asked.sure(one.found.confidence))
+    new = known.new(sure)
+    scored = own is not None and own.benchmark and opened.samples and not asked.select
+    replayed = replay(own.benchmark, opened.samples) if own is not None and own.benchmark and scored else ()
+    notes = (*doubts_of(opened), *(questions.notes if opened.file is not None else ()), *audited.notes)
+    return DatasetCheck(
+        own, checked, tuple(replayed), opened.name, new, dict(sorted(less.items())), len(sure) - len(new),
+        audited.ran, notes, sure, known,
+    )  # fmt: skip
+
+
+def _tallied(items: Iterable[SetItem], tally: Tally) -> Iterator[SetItem]:
+    """Records that go by, each counted."""
+    for item in items:
+        sample = item.record.source
+        if hasattr(sample, "category"):
+            found = tuple(sample.extra.get("diagnostics", ()))
+        else:
+            found = item.plan.diagnostics if item.plan is not None else ()
+        lost = item.error.splitlines()[0] if item.error else item.error
+        tally.add(str(item.name), found, lost if item.plan is None else state_of(item.plan))
+        yield item
+
+
+def _box(
+    runner: ToolSource | Sandbox | None,
+    asked: Choice,
+    isolation: str | None,
+    timeout: float,
+    allow_read: Sequence[str],
+) -> AbstractContextManager[Sandbox | None]:
+    """Where plans are run; None where there are no tools, or nothing is asked for that needs a run."""
+    if not isinstance(timeout, (int, float)) or isinstance(timeout, bool) or not timeout > 0:
+        raise InputError(f"timeout is {shortened(repr(timeout), 40)}, expected seconds")
+    if isinstance(allow_read, str) or not isinstance(allow_read, Sequence):
+        raise InputError(f"allow_read is {shortened(repr(allow_read), 40)}, expected a list of files")
+    if runner is None or not any(one.runs for one in wanted(asked.has)):
+        return nullcontext()
+    if isinstance(runner, Sandbox):
+        return nullcontext(runner)
+    return Sandbox(
+        runner, level=isolation, limits=Limits(seconds=timeout, read=tuple(map(os.fspath, allow_read)))
+    )
+
+
+def _basic(runner: ToolSource | Sandbox | None) -> bool:
+    """Whether the tools are NESTful's functions of mathematics, of which is known what they do."""
+    source = runner.source if isinstance(runner, Sandbox) else runner
+    return source is not None and source.name in ("nestful:official", "nestful:sane")
+
+
+def _asked_for(checked: Checked, asked: Choice) -> Checked:
+    return replace(checked, findings=tuple(one for one in checked.findings if asked.has(one.code)))

@@ -1,0 +1,145 @@
+"""Gold that was run: it fails, or comes to another answer than its record says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from planner_eval.auditing.finding import Confidence, GoldFinding
+from planner_eval.auditing.options import Offered, offered
+from planner_eval.auditing.subject import Subject, Wanted
+from planner_eval.base.text import shown
+from planner_eval.execution.answers import answers_match
+from planner_eval.execution.trace import CallTrace, Trace
+
+CODES = ("gold.fails", "gold.answer", "gold.option")
+
+NOT_RUN = ("unknown-tool", "not-recorded", "not-run", "unsendable", "initial-state", "worker-lied")
+"""Failures that say what the tools lack, and nothing of the plan."""
+
+_TOLD = ("unresolved", "cycle", "producer-failed")
+"""Failures of which the plan itself was found to be the cause."""
+
+_OF_THE_CALL = ("missing-argument", "unknown-argument", "repeated-argument", "no-such-output")
+"""Failures before a tool did anything."""
+
+_CUT_SHORT = ("timeout", "worker-died", "output-limit", "disk-limit", "task-limit", "too-many-items")
+"""Failures of which the time and room given may be the cause."""
+
+_WIDTH = 60
+
+
+def lacks_tools(trace: Trace) -> bool:
+    """Whether a run says nothing of its plan: the tools do not have what it calls.
+
+    Args:
+        trace: The run.
+    """
+    kinds = [call.error.kind for call in trace.failed if call.error is not None]
+    if trace.ended is not None:
+        kinds.append(trace.ended.kind)
+    return any(kind in NOT_RUN for kind in kinds)
+
+
+def outcome(subject: Subject) -> Iterator[GoldFinding]:
+    """What a plan's run says against it.
+
+    Args:
+        subject: The record, with its run.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> from planner_eval.execution.run import execute
+    >>> plan = parse([{"name": "add", "arguments": {"arg_0": 1, "arg_1": 2}}], dialect="nestful")
+    >>> run = execute(plan, "nestful", isolation="inline")
+    >>> wanted = Wanted(options=(("a", "3"), ("b", "4")), correct="b")
+    >>> [found.message for found in outcome(Subject("q1", plan, basic=True, wanted=wanted, trace=run))]
+    ['the plan gives 3, which is option a; gold says b = 4']
+    """
+    trace = subject.trace
+    if trace is None or not trace.calls or lacks_tools(trace):
+        return
+    if not trace.ok:
+        yield from _failed(subject, trace)
+        return
+    value, known = _value(subject, trace)
+    if not known:
+        return
+    wanted = subject.wanted
+    if wanted.options:
+        yield from _chosen(subject, wanted, value)
+    elif wanted.known and not answers_match(value, wanted.answer, wanted.text):
+        sure: Confidence = "high" if subject.arithmetic(subject.plan.calls[-1]) else "medium"
+        said = f"the plan gives {shown(value, _WIDTH)}; the gold answer is {shown(wanted.answer, _WIDTH)}"
+        yield GoldFinding("gold.answer", said, sure, _end(subject))
+
+
+def _value(subject: Subject, trace: Trace) -> tuple[Any, bool]:
+    """What the user gets of a run, and whether that is known: the one named value, or the last call's."""
+    if subject.plan.answer is not None:
+        named = trace.answer
+        if named is None:
+            return None, False
+        return (named[0][1] if len(named) == 1 else dict(named)), bool(named)
+    return trace.result, True
+
+
+def _end(subject: Subject) -> int | None:
+    return None if subject.plan.answer is not None else len(subject.plan.calls) - 1
+
+
+def _failed(subject: Subject, trace: Trace) -> Iterator[GoldFinding]:
+    """The first failure: the others may follow from it."""
+    first = next((at for at, call in enumerate(trace.calls) if call.status == "failed"), None)
+    error = trace.calls[first].error if first is not None else trace.ended
+    if error is None or error.kind in _TOLD:
+        return
+    said = f"the plan does not run: {error.kind}: {error.message}"
+    yield GoldFinding("gold.fails", said, _sure(subject, trace, first), first)
+
+
+def _sure(subject: Subject, trace: Trace, first: int | None) -> Confidence:
+    """A tool of the user's may fail for reasons of its own; one of ours fails for its arguments alone."""
+    failed: CallTrace | None = trace.calls[first] if first is not None else None
+    kind = failed.error.kind if failed is not None and failed.error is not None else ""
+    if first is None or kind in _CUT_SHORT:
+        return "low"
+    return "high" if kind in _OF_THE_CALL or subject.arithmetic(subject.plan.calls[first]) else "medium"
+
+
+# ---------------------------------------------------------------- multiple choice
+def _chosen(subject: Subject, wanted: Wanted, value: Any) -> Iterator[GoldFinding]:
+    """Which of the answers on offer a value is, where it is not the right one."""
+    number = _number(value)
+    texts = dict(wanted.options)
+    read = {letter: offered(text) for letter, text in wanted.options}
+    right = read.get(wanted.correct)
+    if number is None or wanted.correct not in texts or (right is not None and right.is_rounded(number)):
+        return
+    others = [letter for letter, one in read.items() if one is not None and one.is_value(number)]
+    gold = f"gold says {wanted.correct} = {texts[wanted.correct].strip()}"
+    if others:
+        which = f"option{'s' * (len(others) > 1)} {' and '.join(others)}"
+        said = f"the plan gives {shown(value, _WIDTH)}, which is {which}; {gold}"
+        yield GoldFinding("gold.option", said, _sure_of(read[others[0]], right), _end(subject))
+    elif right is not None and not right.is_near(number) and None not in read.values():
+        said = f"the plan gives {shown(value, _WIDTH)}, which is no option; {gold}"
+        sure: Confidence = "high" if right.plain else "medium"
+        yield GoldFinding("gold.answer", said, sure, _end(subject))
+
+
+def _sure_of(other: Offered | None, right: Offered | None) -> Confidence:
+    """Sure where both are numbers of one kind."""
+    if other is None or right is None:
+        return "low"
+    return "high" if other.plain and right.plain and other.unit == right.unit else "medium"
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None

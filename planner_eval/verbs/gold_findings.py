@@ -1,0 +1,260 @@
+"""What is doubtful in the gold of a set: its records audited one by one, and run where they can be."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from planner_eval.auditing.audits import BESIDE, Audit, audit, wanted
+from planner_eval.auditing.choice import Choice
+from planner_eval.auditing.finding import GoldFinding
+from planner_eval.auditing.options import read_options
+from planner_eval.auditing.outcome import lacks_tools
+from planner_eval.auditing.subject import Subject, Wanted
+from planner_eval.base.errors import InputError
+from planner_eval.base.named import NamedTuple
+from planner_eval.catalogs.catalog import Catalog
+from planner_eval.catalogs.formats import from_data
+from planner_eval.datasets.mathqa import options as written_options
+from planner_eval.datasets.sources import Source
+from planner_eval.execution.program import Start
+from planner_eval.execution.run import execute_many
+from planner_eval.execution.sandbox import Sandbox
+from planner_eval.execution.trace import Trace
+from planner_eval.records.files import Record
+from planner_eval.records.states import States
+from planner_eval.scoring.findings import Finding, finding_of_gold
+from planner_eval.verbs.running import initial_of
+from planner_eval.verbs.sets import Questions, SetItem
+
+ANSWER = "gold_answer"
+"""The field of a record that holds what its plan should come to, where no other is named."""
+
+
+class GoldDoubt(NamedTuple):
+    """A doubt about the gold of one record of a set.
+
+    Args:
+        record: The record's id, else its place counted from 1.
+        found: The doubt: code, message, confidence, and its place in the plan.
+        shown: The same for CI servers: its level, and the file, line and column where they are known.
+        query: What the record asks, where that is known.
+    """
+
+    record: str | int
+    found: GoldFinding
+    shown: Finding
+    query: str | None = None
+
+
+class Ran(NamedTuple):
+    """How many gold plans were run.
+
+    Args:
+        tools: What they were run with; "" where none were to be run.
+        plans: How many were run to their end, or failed.
+        failed: How many of these failed.
+        lacking: How many call what the tools do not have, so that their runs say nothing.
+    """
+
+    tools: str = ""
+    plans: int = 0
+    failed: int = 0
+    lacking: int = 0
+
+
+class How(NamedTuple):
+    """How gold is audited.
+
+    Args:
+        choice: Which findings are asked for.
+        catalog: The tools on offer to every record; None for those that a record brings.
+        box: Where plans are run; None where none are.
+        basic: Whether the tools are NESTful's functions of mathematics.
+        questions: What the records ask; None where nobody knows.
+        answer: The field that holds the gold answer.
+    """
+
+    choice: Choice
+    catalog: Catalog | None
+    box: Sandbox | None
+    basic: bool
+    questions: Questions | None
+    answer: str
+
+
+class Audited:
+    """The doubts about a set, gathered record by record.
+
+    Args:
+        source: The set.
+        how: How it is audited.
+    """
+
+    def __init__(self, source: Source, how: How) -> None:
+        self._how, self._many = how, source.many
+        self._audits: Sequence[Audit] = wanted(how.choice.has)
+        self._tools = _Offered(how.catalog)
+        self._ran = Counter[str]()
+        self._found: list[tuple[int, GoldDoubt]] = []
+
+    def add(self, items: Iterable[SetItem]) -> Audited:
+        """Audit records.
+
+        Args:
+            items: The records.
+        """
+        for item, subject in self._executed(self._subjects(items)):
+            if subject is None:
+                if item.error is not None:
+                    reason = f"the plan cannot be read: {item.error.splitlines()[0]}"
+                    self._keep(item, GoldFinding("gold.unreadable", reason, "high"), None)
+                continue
+            for found in audit(subject, self._audits, self._how.choice.has):
+                self._keep(item, found, subject.query)
+        return self
+
+    def add_beside(self, items: Callable[[], Iterable[SetItem]]) -> Audited:
+        """Audit the records beside each other.
+
+        Args:
+            items: Gives the records anew, in their order.
+        """
+        for each in BESIDE:
+            if any(map(self._how.choice.has, each.codes)):
+                found = each.find(subject for _, subject in self._subjects(items()) if subject is not None)
+                for item in items():
+                    for one in found.get(str(item.name), ()):
+                        self._keep(item, one, None)
+        return self
+
+    @property
+    def doubts(self) -> tuple[GoldDoubt, ...]:
+        """The doubts, in the order of the records."""
+        return tuple(doubt for _, doubt in sorted(self._found, key=lambda each: each[0]))
+
+    @property
+    def runs(self) -> bool:
+        """Whether what is asked for needs plans to be run."""
+        return any(one.runs for one in self._audits)
+
+    @property
+    def ran(self) -> Ran:
+        """How many plans were run."""
+        box = self._how.box
+        return Ran(box.source.name if box is not None else "", **self._ran)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of the records' own tools."""
+        return self._tools.notes
+
+    def _keep(self, item: SetItem, found: GoldFinding, query: str | None) -> None:
+        if self._how.choice.has(found.code):
+            shown = finding_of_gold(found, item.record, item.plan, str(item.name), many=self._many)
+            self._found.append((item.record.position, GoldDoubt(item.name, found, shown, query)))
+
+    def _subjects(self, items: Iterable[SetItem]) -> Iterator[tuple[SetItem, Subject | None]]:
+        how = self._how
+        for item in items:
+            if item.plan is None:
+                yield item, None
+                continue
+            query = how.questions.of(item.record) if how.questions is not None else None
+            tools = self._tools.of(item.record)
+            wanted = wanted_of(item.record, how.answer)
+            yield item, Subject(str(item.name), item.plan, query, tools, how.basic, wanted)
+
+    def _executed(
+        self, subjects: Iterable[tuple[SetItem, Subject | None]]
+    ) -> Iterator[tuple[SetItem, Subject | None]]:
+        """The same with the plans' runs, where plans are run; work is sent ahead."""
+        box = self._how.box
+        if box is None or not self.runs:
+            yield from subjects
+            return
+        sent: deque[tuple[SetItem, Subject | None]] = deque()
+
+        def starts() -> Iterator[Start]:
+            for each in subjects:
+                sent.append(each)
+                if each[1] is not None:
+                    yield Start(each[1].plan, initial_of(States(), each[0].record, box))
+
+        for trace in execute_many(starts(), box):
+            while (each := sent.popleft())[1] is None:
+                yield each
+            self._count(trace)
+            yield each[0], each[1]._replace(trace=trace)
+        yield from sent
+
+    def _count(self, trace: Trace) -> None:
+        if lacks_tools(trace):
+            self._ran["lacking"] += 1
+        else:
+            self._ran["plans"] += 1
+            self._ran["failed"] += not trace.ok
+
+
+class _Offered:
+    """The tools on offer to each record: those that the user names, else those that the record brings."""
+
+    def __init__(self, catalog: Catalog | None) -> None:
+        self._all = catalog
+        self._last: tuple[Any, Catalog | None] = (None, None)
+        self._lost = 0
+        self._why = ""
+
+    def of(self, record: Record) -> Catalog | None:
+        """The tools of a record; None where they are not known, or cannot be read."""
+        if self._all is not None:
+            return self._all
+        sample = record.source
+        given = sample.tools if hasattr(sample, "category") else record.fields.get("tools")
+        if not isinstance(given, (list, dict)) or not given:
+            return None
+        if given is not self._last[0]:  # records of one list mostly follow one another
+            self._last = (given, self._read(given, record))
+        return self._last[1]
+
+    def _read(self, given: Any, record: Record) -> Catalog | None:
+        try:
+            return from_data(given, name="the tool list")
+        except InputError as problem:
+            self._lost += 1
+            self._why = self._why or f"{record.where}: {problem}"
+            return None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How many lists of tools could not be read, and why the first could not."""
+        if not self._lost:
+            return ()
+        lists = "list of tools" if self._lost == 1 else "lists of tools"
+        return (f"{self._lost:,} {lists} cannot be read, so that these plans are not checked: {self._why}",)
+
+
+def wanted_of(record: Record, answer: str) -> Wanted:
+    """What a record says that its plan comes to: a gold answer, or one of several on offer.
+
+    Args:
+        record: The record; of a data set it holds its sample.
+        answer: The field of the gold answer.
+
+    >>> record = Record("g.jsonl", 0, "q1", "f()", fields={"options": {"a": "3", "b": "4"}, "correct": "B"})
+    >>> wanted_of(record, "gold_answer").correct
+    'b'
+    """
+    sample = record.source
+    fields = sample.extra if hasattr(sample, "category") else record.fields
+    offered, correct = fields.get("options"), fields.get("correct")
+    if isinstance(offered, str):
+        offered = written_options(offered)
+    options = read_options(offered)
+    if options and isinstance(correct, str) and (letter := correct.strip().lower()) in dict(options):
+        return Wanted(options=options, correct=letter)
+    if answer not in fields:
+        return Wanted()
+    text = fields.get(f"{answer}_text")
+    return Wanted(fields[answer], True, text if isinstance(text, str) else None)
