@@ -98,9 +98,9 @@ def link(
 def _ids(calls: tuple[RawCall, ...], notes: list[Diagnostic]) -> list[str]:
     """One unique id a call: its label, or c1, c2 …; a repeated label gets a suffix and a note."""
     given = [call.label for call in calls]
-    labels = {*given}
-    if labels == {None}:
+    if given.count(None) == len(given):
         return [f"c{i + 1}" for i in range(len(calls))]
+    labels = {*given}
     if len(labels) == len(calls) and None not in labels:
         return [*map(str, given)]
     taken: set[str] = set()
@@ -160,11 +160,13 @@ class _Linker:
         out: list[tuple[str, Value]] | None = None
         seen: set[str] | None = set() if len(raw) > 1 and len(dict(raw)) < len(raw) else None
         for k, (argument, value) in enumerate(raw):
+            kind = type(value)
             if seen is not None:
                 if argument in seen:
                     self.note_repeated(i, argument, spans[k] if spans else None)
                 seen.add(argument)
-            kind = type(value)
+            elif kind is str:  # as most are
+                continue
             if kind in _LEAVES or (kind is int and -SMALL < value < SMALL):
                 continue
             span = spans[k] if spans else None
@@ -253,9 +255,8 @@ class _Linker:
             self.edges.append(Edge(producer, i, argument, at, full))
             return Ref(producer, full, ref.span)
         span = ref.span or span
-        shown = f"{argument!r} of call {i + 1}" if i < len(self.calls) else f"{argument!r} of the answer"
         if not binders:
-            message = f"{shown} refers to {ref.name!r}, which no call returns"
+            message = f"{self._shown(i, argument)} refers to {ref.name!r}, which no call returns"
             self.notes.append(
                 Diagnostic("reference.unresolved", message, "error", self._place(i), argument, span)
             )
@@ -265,7 +266,8 @@ class _Linker:
         if earlier:
             producer, path = binders[earlier - 1]
             if earlier > 1 and self.calls[producer].label != ref.name:
-                others = ", ".join(str(p + 1) for p, _ in binders[:earlier])
+                others = ", ".join([str(p + 1) for p, _ in binders[:earlier]])
+                shown = self._shown(i, argument)
                 message = f"{shown} refers to {ref.name!r}, which calls {others} return; the nearest is taken"
                 self.notes.append(
                     Diagnostic("reference.ambiguous", message, "info", self._place(i), argument, span)
@@ -275,12 +277,15 @@ class _Linker:
             producer, path = later or binders[0]
             code = "reference.forward" if later else "reference.self"
             said = f"only the later call {producer + 1} returns" if later else "only the call itself returns"
-            message = f"{shown} refers to {ref.name!r}, which {said}"
+            message = f"{self._shown(i, argument)} refers to {ref.name!r}, which {said}"
             self.notes.append(Diagnostic(code, message, "error", self._place(i), argument, span))
             self.backward_only = False
         full = path + ref.path
         self.edges.append(Edge(producer, i, argument, at, full))
         return Ref(producer, full, ref.span)
+
+    def _shown(self, i: int, argument: str) -> str:
+        return f"{argument!r} of {self.where(i)}"
 
     def _place(self, i: int) -> int | None:
         return i if i < len(self.calls) else None
