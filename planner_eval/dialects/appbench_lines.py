@@ -94,6 +94,7 @@ def read_fast(text: str, limits: Limits = DEFAULT_LIMITS) -> RawPlan | None:
     end = len(text.rstrip())
     at = len(text) - len(text.lstrip())
     bracketed = "[" in text
+    most = limits.calls
     while at < end:
         section = _APP.match(text, at) if bracketed else None
         if section:
@@ -104,7 +105,8 @@ def read_fast(text: str, limits: Limits = DEFAULT_LIMITS) -> RawPlan | None:
         if stop is None:
             return None
         at = stop.end()
-        check_calls(len(calls), limits)
+        if len(calls) > most:
+            check_calls(len(calls), limits)
     return RawPlan(tuple(calls), None, tuple(notes)) if calls else None
 
 
@@ -125,7 +127,8 @@ def fast_call(text: str, at: int, app: str | None, calls: list[RawCall], notes: 
     head = HEAD.match(text, at)
     if head is None:
         return -1
-    at = head.end()
+    start, at = at, head.end()
+    returned, called = head.groups()
     arguments: list[tuple[str, Value]] = []
     spans: list[Span] = []
     end = text.find(")", at) + 1
@@ -150,7 +153,7 @@ def fast_call(text: str, at: int, app: str | None, calls: list[RawCall], notes: 
             arguments.append((name, value))
             spans.append(match.span(1))
             at = match.end()
-    calls.append(_call(app, head[1], head[2], arguments, (head.start(), at), spans))
+    calls.append(_call(app, returned, called, arguments, (start, at), spans))
     return at
 
 

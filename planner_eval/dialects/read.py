@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval import dialects
 from planner_eval.base.errors import AnswerError, InputError, LimitError, ParseError, WriteError
@@ -68,7 +68,7 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
     if isinstance(source, Plan):
         return source
     _check_options(dialect, limits, tools)
-    how = _How(dialect, limits, repair, tools, infer, compute, reader, turn)
+    how = dialect, limits, repair, tools, infer, compute, reader, turn
     if isinstance(source, str):
         return _parse(source, None, how)
     if isinstance(source, Decoded):
@@ -95,17 +95,10 @@ def _check_options(dialect: Any, limits: Any, tools: Any) -> None:
         raise InputError(f"the tools are {tools!r}, expected a mapping: tool → parameter → JSON type")
 
 
-class _How(NamedTuple):
-    """How a text is read: the options of :func:`parse`."""
-
-    dialect: str | None
-    limits: Limits
-    repair: bool
-    tools: ToolTypes | None
-    infer: bool | Signatures
-    compute: str | None
-    reader: str
-    turn: Which
+_How: TypeAlias = (
+    "tuple[str | None, Limits, bool, ToolTypes | None, bool | Signatures, str | None, str, Which]"
+)
+"""How a text is read: the options of :func:`parse`; a bare tuple, for one is made for each text."""
 
 
 def _parse(source: Any, values: list[Any] | None, how: _How) -> Plan:
