@@ -140,13 +140,14 @@ def _begun(text: str) -> str:
 
 def _settled(name: str | None, raw: RawPlan, limits: Limits, tools: ToolTypes | None = None) -> RawPlan:
     """The calls without chat tokens in names, their values typed and their results checked."""
-    if "<|" in "".join([call.name for call in raw.calls]):
+    odd = [call for call in raw.calls if call.has_result or "<|" in call.name]  # few: asked of each text once
+    if odd and any("<|" in call.name for call in odd):
         raw = _without_tokens(raw)
     if name is not None and not dialects.get(name).typed:
         from planner_eval.dialects.types import typed
 
         raw = typed(raw, tools, dialect=name)
-    return checked(raw, limits) if True in [call.has_result for call in raw.calls] else raw
+    return checked(raw, limits) if odd and any(call.has_result for call in odd) else raw
 
 
 class Unlinked(NamedTuple):

@@ -41,6 +41,8 @@ SMALL = 10**9
 """Whole numbers nearer to zero are kept without a further look."""
 _LEAVES = frozenset({str, bool, type(None)})
 
+_IDS = tuple(f"c{i + 1}" for i in range(16))
+"""Of calls without labels; most plans have no more."""
 _edge = tuple.__new__  # as Edge(…) does itself, in half the time: one is made for each reference
 _ENDLESS = (float("inf"), float("-inf"))
 
@@ -100,7 +102,7 @@ def _ids(calls: tuple[RawCall, ...], notes: list[Diagnostic]) -> list[str]:
     """One unique id a call: its label, or c1, c2 …; a repeated label gets a suffix and a note."""
     given = [call.label for call in calls]
     if given.count(None) == len(given):
-        return [f"c{i + 1}" for i in range(len(calls))]
+        return [*_IDS[: len(given)], *[f"c{i + 1}" for i in range(len(_IDS), len(given))]]
     labels = {*given}
     if len(labels) == len(calls) and None not in labels:
         return [*map(str, given)]
