@@ -93,6 +93,10 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "comparison.matching.prepare",
         "comparison.matching.rules",
     ),
+    "only plans that differ need them, with what finds words for that: 2 ms of each diff": (
+        "comparison.apart",
+        "comparison.explain",
+    ),
     "only --structure needs them: 2 ms of each diff": (
         "comparison.structure_diff",
         "comparison.structure_words",

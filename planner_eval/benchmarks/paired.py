@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
+from planner_eval.base.quick import quick
 from planner_eval.comparison.align import match
 from planner_eval.plan.canonical import Key, value_key
 from planner_eval.plan.model import Arguments, Plan, Value
@@ -18,7 +19,7 @@ Keys: TypeAlias = "dict[tuple[str, int], Key]"
 """What stands for each argument, by its name and which of that name it is."""
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Match:
     """A call of the prediction that stands for a call of gold with the same name.
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
+from functools import cache
 
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.quick import quick
 from planner_eval.base.registry import service
 from planner_eval.comparison.align import Alignment, Matching, match
-from planner_eval.comparison.apart import as_told
 from planner_eval.comparison.causes import order_by_cause
 from planner_eval.comparison.edits import EDITS, Edit, Place
-from planner_eval.comparison.explain import find_edits
 from planner_eval.comparison.others import NO_OTHERS, Others, other_values
 from planner_eval.comparison.sentences import nothing_read
 from planner_eval.plan.model import Edge, Path, Plan
@@ -239,6 +238,9 @@ def explain(matching: Matching, others: Others = NO_OTHERS) -> Diff:
         matching: What :func:`planner_eval.comparison.align.match` gave.
         others: Values that other gold plans have in the place of this one's, which sentences name.
     """
+    if matching.pairing is None and not matching.misplaced:
+        return Diff(matching.pred, matching.gold, matching.alignment, (), matching)
+    as_told, find_edits = _telling()
     matching = as_told(matching)
     edits = find_edits(matching, others)
     pairs = matching.alignment.pairs
@@ -246,6 +248,15 @@ def explain(matching: Matching, others: Others = NO_OTHERS) -> Diff:
     if ordered and (held := nothing_read(matching.pred, matching.gold)):
         ordered = (ordered[0]._replace(message=ordered[0].message + held), *ordered[1:])
     return Diff(matching.pred, matching.gold, matching.alignment, ordered, matching)
+
+
+@cache
+def _telling() -> tuple[Callable[[Matching], Matching], Callable[[Matching, Others], list[Edit]]]:
+    """What finds partners and words for plans that differ; an import inside a function costs at each call."""
+    from planner_eval.comparison.apart import as_told
+    from planner_eval.comparison.explain import find_edits
+
+    return as_told, find_edits
 
 
 class Nearest(NamedTuple):

@@ -173,6 +173,8 @@ def without_thoughts(text: str) -> str:
     >>> without_thoughts("<think>f(a=1)?</think>f(a=2)"), without_thoughts("f(a=1)?</think>f(a=2)")
     ('f(a=2)', 'f(a=2)')
     """
+    if "<" not in text and "[T" not in text and "[t" not in text:  # as most: no thought begins without
+        return text
     if "</think>" in text and "<think>" not in text:
         text = text[text.index("</think>") + 8 :]
     return THOUGHT.sub("", text)

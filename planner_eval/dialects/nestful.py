@@ -74,32 +74,43 @@ def read_plain(items: list[dict[str, Any]], limits: Limits) -> RawPlan:
     closing = items[-1]
     answer = None
     if closing["name"] == ANSWER and "label" not in closing:
-        answer, items = _converted(closing), items[:-1]
+        answer, items = _converted(closing, []), items[:-1]
     calls = []
-    texts = False
+    left: list[str] = []
     for item in items:
         label = plain_label(item)
-        given = _converted(item)
-        # A text that ends like a reference and is none is all that there may be to say.
-        texts = texts or "$" in [value[-1:] for _, value in given if type(value) is str]
+        given = _converted(item, left)
         if label is None:
             calls.append(RawCall(item["name"], given))
         else:
             label = label.strip("$")
             calls.append(RawCall(item["name"], given, None, label, ((label, ()),)))
     made = tuple(calls)
-    if texts:
+    if left:  # a text that ends like a reference and is none is all that there may be to say
         _note_broken(made, notes, _broken)
     return RawPlan(made, answer, tuple(notes))
 
 
-def _converted(item: dict[str, Any]) -> Arguments:
-    """The arguments of a plain call, their references read."""
+def _converted(item: dict[str, Any], left: list[str]) -> Arguments:
+    """The arguments of a plain call, their references read; `left` takes texts with a '$' that are none."""
     given = pairs_of(item["arguments"])
-    for _, value in given:
-        if "$" in value if type(value) is str else isinstance(value, (list, dict)):
-            return tuple([(name, to_reference(value)) for name, value in given])
-    return given
+    made: list[tuple[str, Value]] | None = None
+    for at, (name, value) in enumerate(given):
+        if type(value) is str:
+            if "$" not in value:
+                continue
+            meant: Value = _from_text(value)
+            if meant is value:
+                left.append(value)
+                continue
+        elif isinstance(value, (list, dict)):
+            meant = to_reference(value)
+        else:
+            continue
+        if made is None:
+            made = [*given]
+        made[at] = (name, meant)
+    return given if made is None else tuple(made)
 
 
 def read_grammar(text: str, limits: Limits) -> RawPlan:

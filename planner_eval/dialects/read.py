@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval import dialects
 from planner_eval.base.errors import AnswerError, InputError, LimitError, ParseError, WriteError
@@ -68,7 +68,7 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
     if isinstance(source, Plan):
         return source
     _check_options(dialect, limits, tools)
-    how = _How(dialect, limits, repair, tools, infer, compute, reader, turn)
+    how = dialect, limits, repair, tools, infer, compute, reader, turn
     if isinstance(source, str):
         return _parse(source, None, how)
     if isinstance(source, Decoded):
@@ -95,17 +95,10 @@ def _check_options(dialect: Any, limits: Any, tools: Any) -> None:
         raise InputError(f"the tools are {tools!r}, expected a mapping: tool → parameter → JSON type")
 
 
-class _How(NamedTuple):
-    """How a text is read: the options of :func:`parse`."""
-
-    dialect: str | None
-    limits: Limits
-    repair: bool
-    tools: ToolTypes | None
-    infer: bool | Signatures
-    compute: str | None
-    reader: str
-    turn: Which
+_How: TypeAlias = (
+    "tuple[str | None, Limits, bool, ToolTypes | None, bool | Signatures, str | None, str, Which]"
+)
+"""How a text is read: the options of :func:`parse`; a bare tuple, for one is made for each text."""
 
 
 def _parse(source: Any, values: list[Any] | None, how: _How) -> Plan:
@@ -147,13 +140,14 @@ def _begun(text: str) -> str:
 
 def _settled(name: str | None, raw: RawPlan, limits: Limits, tools: ToolTypes | None = None) -> RawPlan:
     """The calls without chat tokens in names, their values typed and their results checked."""
-    if "<|" in "".join([call.name for call in raw.calls]):
+    odd = [call for call in raw.calls if call.has_result or "<|" in call.name]  # few: asked of each text once
+    if odd and any("<|" in call.name for call in odd):
         raw = _without_tokens(raw)
     if name is not None and not dialects.get(name).typed:
         from planner_eval.dialects.types import typed
 
         raw = typed(raw, tools, dialect=name)
-    return checked(raw, limits) if True in [call.has_result for call in raw.calls] else raw
+    return checked(raw, limits) if odd and any(call.has_result for call in odd) else raw
 
 
 class Unlinked(NamedTuple):

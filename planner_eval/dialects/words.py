@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from planner_eval.base.later import later
@@ -11,6 +13,14 @@ from planner_eval.dialects.messages import STARTS
 _TEXT = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TEXTS = later(rf"\s*+(?:\{{\s*+\}}|\[\s*+(?:{_TEXT}\s*+,?+\s*+)++\]|{_TEXT})\s*+")
 """JSON that holds nothing, or nothing but texts."""
+
+
+@cache
+def _may_call() -> Callable[[str], bool]:
+    """What is asked of each record: an import inside a function takes a microsecond at each call."""
+    from planner_eval.dialects.detect import may_call
+
+    return may_call
 
 
 def is_words(source: Any) -> bool:
@@ -29,9 +39,7 @@ def is_words(source: Any) -> bool:
     if not isinstance(source, str):
         return False
     if source.lstrip()[:1] not in STARTS:
-        from planner_eval.dialects.detect import may_call
-
-        return bool(source.strip()) and not may_call(source)
+        return bool(source.strip()) and not _may_call()(source)
     if _TEXTS.fullmatch(source) is None:  # as most plans, from the second sign on
         return False
     try:

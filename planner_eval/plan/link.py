@@ -7,9 +7,9 @@ data flow; where only the call itself does, likewise (`reference.self`).
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeAlias
 
 from planner_eval.base.errors import LimitError
 from planner_eval.base.limits import MAX_DIGITS, Span
@@ -41,6 +41,9 @@ SMALL = 10**9
 """Whole numbers nearer to zero are kept without a further look."""
 _LEAVES = frozenset({str, bool, type(None)})
 
+_IDS = tuple(f"c{i + 1}" for i in range(16))
+"""Of calls without labels; most plans have no more."""
+_edge = tuple.__new__  # as Edge(…) does itself, in half the time: one is made for each reference
 _ENDLESS = (float("inf"), float("-inf"))
 
 
@@ -98,9 +101,9 @@ def link(
 def _ids(calls: tuple[RawCall, ...], notes: list[Diagnostic]) -> list[str]:
     """One unique id a call: its label, or c1, c2 …; a repeated label gets a suffix and a note."""
     given = [call.label for call in calls]
+    if given.count(None) == len(given):
+        return [*_IDS[: len(given)], *[f"c{i + 1}" for i in range(len(_IDS), len(given))]]
     labels = {*given}
-    if labels == {None}:
-        return [f"c{i + 1}" for i in range(len(calls))]
     if len(labels) == len(calls) and None not in labels:
         return [*map(str, given)]
     taken: set[str] = set()
@@ -141,10 +144,25 @@ def _apart(call: Call, raw: RawCall, other: str) -> Call:
     return call if raw.label is not None else replace(call, id=other)
 
 
+_Binders: TypeAlias = dict[str, list[tuple[int, Path]]]
+"""For each name the calls that bind it, in order, and its way into their results."""
+
+
+def _bind(binders: _Binders, calls: tuple[RawCall, ...], first: int, end: int) -> None:
+    for i in range(first, end):
+        for name, path in calls[i].binds:
+            if name in binders:
+                binders[name].append((i, path))
+            else:
+                binders[name] = [(i, path)]
+
+
 class _Linker:
     """The state of one link(): who binds what, and what has been found so far."""
 
-    __slots__ = ("backward_only", "bound", "calls", "compute", "depth", "edges", "missing", "notes")
+    __slots__ = (
+        "backward_only", "bound", "calls", "compute", "depth", "edges", "every", "known", "missing", "notes",
+    )  # fmt: skip
 
     def __init__(self, raw: RawPlan, depth: int, compute: Callable[[str], Value] | None) -> None:
         self.calls = raw.calls
@@ -154,17 +172,21 @@ class _Linker:
         self.edges: list[Edge] = []
         self.notes: list[Diagnostic] = []
         self.backward_only = True
-        self.bound: dict[str, list[tuple[int, Path]]] | None = None
+        self.bound: _Binders = {}
+        self.known = 0
+        self.every: _Binders | None = None
 
     def arguments(self, i: int, raw: Arguments, spans: tuple[Span, ...]) -> Arguments:
         out: list[tuple[str, Value]] | None = None
         seen: set[str] | None = set() if len(raw) > 1 and len(dict(raw)) < len(raw) else None
         for k, (argument, value) in enumerate(raw):
+            kind = type(value)
             if seen is not None:
                 if argument in seen:
                     self.note_repeated(i, argument, spans[k] if spans else None)
                 seen.add(argument)
-            kind = type(value)
+            elif kind is str:  # as most are
+                continue
             if kind in _LEAVES or (kind is int and -SMALL < value < SMALL):
                 continue
             span = spans[k] if spans else None
@@ -233,54 +255,52 @@ class _Linker:
         )
         return text if value is None else value
 
-    def binders(self) -> dict[str, list[tuple[int, Path]]]:
-        """For each name the calls that bind it, and its way into their results; made when first needed."""
-        found: dict[str, list[tuple[int, Path]]] = {}
-        for i, call in enumerate(self.calls):
-            for name, path in call.binds:
-                if name in found:
-                    found[name].append((i, path))
-                else:
-                    found[name] = [(i, path)]
-        self.bound = found
-        return found
-
     def resolve(self, ref: RawRef, i: int, argument: str, at: Path, span: Span | None) -> Ref | Unresolved:
-        binders = (self.binders() if self.bound is None else self.bound).get(ref.name)
-        if binders is not None and len(binders) == 1 and binders[0][0] < i:  # as most are
-            producer, path = binders[0]
-            full = path + ref.path
-            self.edges.append(Edge(producer, i, argument, at, full))
-            return Ref(producer, full, ref.span)
-        span = ref.span or span
-        shown = f"{argument!r} of call {i + 1}" if i < len(self.calls) else f"{argument!r} of the answer"
-        if not binders:
-            message = f"{shown} refers to {ref.name!r}, which no call returns"
+        if self.known < i:  # call by call, and only where something refers: what is bound so far is earlier
+            _bind(self.bound, self.calls, self.known, i)
+            self.known = i
+        earlier = self.bound.get(ref.name)
+        if earlier is None:
+            return self.late(ref, i, argument, at, ref.span or span)
+        producer, path = earlier[-1]
+        if len(earlier) > 1 and self.calls[producer].label != ref.name:
+            others = ", ".join([str(p + 1) for p, _ in earlier])
+            shown = self._shown(i, argument)
+            message = f"{shown} refers to {ref.name!r}, which calls {others} return; the nearest is taken"
+            place = ref.span or span
+            self.notes.append(
+                Diagnostic("reference.ambiguous", message, "info", self._place(i), argument, place)
+            )
+        full = path + ref.path
+        self.edges.append(_edge(Edge, (producer, i, argument, at, full, False)))
+        return Ref(producer, full, ref.span)
+
+    def late(self, ref: RawRef, i: int, argument: str, at: Path, span: Span | None) -> Ref | Unresolved:
+        """:meth:`resolve` where no earlier call binds the name."""
+        if self.every is None:
+            self.every = {}
+            _bind(self.every, self.calls, 0, len(self.calls))
+        binders = self.every.get(ref.name)
+        if binders is None:
+            message = f"{self._shown(i, argument)} refers to {ref.name!r}, which no call returns"
             self.notes.append(
                 Diagnostic("reference.unresolved", message, "error", self._place(i), argument, span)
             )
             self.missing.add(ref.name)
             return Unresolved(ref.name, ref.path, ref.span)
-        earlier = bisect_left(binders, (i,))
-        if earlier:
-            producer, path = binders[earlier - 1]
-            if earlier > 1 and self.calls[producer].label != ref.name:
-                others = ", ".join(str(p + 1) for p, _ in binders[:earlier])
-                message = f"{shown} refers to {ref.name!r}, which calls {others} return; the nearest is taken"
-                self.notes.append(
-                    Diagnostic("reference.ambiguous", message, "info", self._place(i), argument, span)
-                )
-        else:
-            later = next((b for b in binders if b[0] > i), None)
-            producer, path = later or binders[0]
-            code = "reference.forward" if later else "reference.self"
-            said = f"only the later call {producer + 1} returns" if later else "only the call itself returns"
-            message = f"{shown} refers to {ref.name!r}, which {said}"
-            self.notes.append(Diagnostic(code, message, "error", self._place(i), argument, span))
-            self.backward_only = False
+        later = next((b for b in binders if b[0] > i), None)
+        producer, path = later or binders[0]
+        code = "reference.forward" if later else "reference.self"
+        said = f"only the later call {producer + 1} returns" if later else "only the call itself returns"
+        message = f"{self._shown(i, argument)} refers to {ref.name!r}, which {said}"
+        self.notes.append(Diagnostic(code, message, "error", self._place(i), argument, span))
+        self.backward_only = False
         full = path + ref.path
         self.edges.append(Edge(producer, i, argument, at, full))
         return Ref(producer, full, ref.span)
+
+    def _shown(self, i: int, argument: str) -> str:
+        return f"{argument!r} of {self.where(i)}"
 
     def _place(self, i: int) -> int | None:
         return i if i < len(self.calls) else None

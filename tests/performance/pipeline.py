@@ -11,6 +11,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import planner_eval as pe
 from planner_eval.comparison.diff import diff
 from planner_eval.dialects.appbench_lines import read_fast, read_grammar
 from planner_eval.dialects.read import parse
@@ -78,13 +79,19 @@ def pairs_and_files(folder: Path, appbench: list[str]) -> Iterator[tuple[str, st
         *(r["output"] if isinstance(r["output"], str) else json.dumps(r["output"]) for r in records),
     ]
     edited = [(edit(text, Random(at)), text) for at, text in enumerate(golds)]
-    for what, texts in (("equal", [(text, text) for text in golds]), ("one edit", edited)):
+    mixed = [pair if at % 2 else (pair[1], pair[1]) for at, pair in enumerate(edited)]
+    for what, texts in (
+        ("equal", [(text, text) for text in golds]),
+        ("one edit", edited),
+        ("half one edit", mixed),
+    ):
         time = seconds(lambda texts=texts: [same(parse(a), parse(b)) for a, b in texts])  # type: ignore[misc]
         rate = f"{len(texts) / time:,.0f} pairs/s"
         yield f"parse + link both, equality: AppBench and NESTful, {what}", rate, "≥ 20,000"
+    time = seconds(lambda: [pe.same(a, b) for a, b in mixed])
+    yield "pe.same of the same texts, half one edit", f"{len(mixed) / time:,.0f} pairs/s", "≥ 20,000"
     outputs = (folder / "datasets/raw_outputs/raw_outputs.jsonl").read_text(encoding="utf-8").splitlines()
     raw = [json.loads(line)["text"] for line in outputs]
-    mixed = [pair if at % 2 else (pair[1], pair[1]) for at, pair in enumerate(edited)]
     many = [mixed[at % len(mixed)] for at in range(20_000)]
     for what, pairs, command, target in (
         (

@@ -5,7 +5,6 @@ Source: the paper, sections 4.2 (F1, Succ), 5.1 (exact match of arguments) and 5
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -196,9 +195,9 @@ def _all_right(gold: Plan) -> AppBenchCounts:
     )
 
 
-def _argument_counts(pred: Plan, gold: Plan, matches: Iterable[Match] | None) -> Counter[str]:
+def _argument_counts(pred: Plan, gold: Plan, matches: Iterable[Match] | None) -> dict[str, int]:
     """Right, missing and wrong arguments, gold call by gold call; all are right in plans alike."""
-    found: Counter[str] = Counter()
+    found = dict.fromkeys(_COUNTED, 0)
     found["gold"], found["dependent_gold"] = _sizes(gold)
     if matches is None:
         found["hits"], found["dependent_hits"] = found["gold"], found["dependent_gold"]
@@ -216,10 +215,17 @@ def _argument_counts(pred: Plan, gold: Plan, matches: Iterable[Match] | None) ->
     return found
 
 
+_COUNTED = (
+    "gold", "dependent_gold", "predicted", "dependent_predicted", "hits", "dependent_hits",
+    "missing", "missing_dependent", "wrong", "wrong_dependent", "time", "place",
+)  # fmt: skip
+"""What is counted of arguments, as :class:`AppBenchCounts` names it."""
+
+
 def _sizes(plan: Plan) -> tuple[int, int]:
     """How many arguments a plan gives, and how many of them depend on other calls."""
-    values = [value for call in plan.calls for _, value in call.arguments]
-    return len(values), sum(type(value) is not str and _dependent(value) for value in values)
+    others = [value for call in plan.calls for _, value in call.arguments if type(value) is not str]
+    return sum([len(call.arguments) for call in plan.calls]), sum(map(_dependent, others))
 
 
 def _compared(match: Match, gold: Call) -> Iterator[str]:
