@@ -1,4 +1,4 @@
-"""Planting one fault that a catalog may show in a plan: what a model gets wrong in names, values and references."""
+"""Planting one fault that a catalog may show in a plan: in a name, a value or a reference."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value, references
 
 SYNONYMS = {
-    "get": "retrieve", "search": "look_up", "find": "locate", "book": "reserve", "create": "make", "add": "append",
-    "update": "revise", "delete": "remove", "list": "enumerate", "check": "verify", "send": "dispatch",
-    "buy": "purchase", "calculate": "work_out", "convert": "turn", "generate": "produce", "set": "assign",
-    "cancel": "revoke", "play": "start", "rent": "hire", "share": "pass_on", "view": "show", "track": "follow",
-    "divide": "quotient", "multiply": "times", "subtract": "minus", "date": "day", "city": "town", "number": "count",
-    "name": "title", "id": "identifier", "location": "place", "destination": "target", "origin": "start",
-    "amount": "sum", "user": "person", "time": "hour", "price": "cost", "type": "kind", "start": "begin",
-    "end": "finish", "song": "track", "movie": "film", "restaurant": "diner", "flight": "plane_trip",
-    "hotel": "lodging", "product": "item", "text": "words", "message": "note", "email": "mail",
+    "get": "retrieve", "search": "look_up", "find": "locate", "book": "reserve", "create": "make",
+    "add": "append", "update": "revise", "delete": "remove", "list": "enumerate", "check": "verify",
+    "send": "dispatch", "buy": "purchase", "calculate": "work_out", "convert": "turn",
+    "generate": "produce", "set": "assign", "cancel": "revoke", "play": "start", "rent": "hire",
+    "share": "pass_on", "view": "show", "track": "follow", "divide": "quotient", "multiply": "times",
+    "subtract": "minus", "date": "day", "city": "town", "number": "count", "name": "title",
+    "id": "identifier", "location": "place", "destination": "target", "origin": "start", "amount": "sum",
+    "user": "person", "time": "hour", "price": "cost", "type": "kind", "start": "begin", "end": "finish",
+    "song": "track", "movie": "film", "restaurant": "diner", "flight": "plane_trip", "hotel": "lodging",
+    "product": "item", "text": "words", "message": "note", "email": "mail",
 }  # fmt: skip
 """Words that a model may put for others: partly such as the code knows, partly not."""
 
@@ -260,7 +261,21 @@ def reference_as_text(plan: Plan, catalog: Catalog, random: Random) -> Plan | No
     return _pointed(plan, random, change)
 
 
-_WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+_WORDS = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+]
 
 
 def literal_type(plan: Plan, catalog: Catalog, random: Random) -> Plan | None:
@@ -304,9 +319,9 @@ def _retyped(value: Value, kind: object, random: Random) -> Value | None:
 
 
 FAULTS = (
-    tool_typo, tool_case, tool_synonym, app_wrong, app_left_out, literal_dropped, reference_dropped, argument_typo,
-    argument_case, argument_synonym, label_broken, output_broken, call_wrong, output_wrong, reference_forward,
-    reference_self, calls_reordered, reference_as_text, literal_type,
+    tool_typo, tool_case, tool_synonym, app_wrong, app_left_out, literal_dropped, reference_dropped,
+    argument_typo, argument_case, argument_synonym, label_broken, output_broken, call_wrong, output_wrong,
+    reference_forward, reference_self, calls_reordered, reference_as_text, literal_type,
 )  # fmt: skip
 
 

@@ -174,6 +174,9 @@ example = '<call>{"wish": "f", "gifts": {"a": 1}}</call>'
     "demos.jsonl": _lines(
         {"id": "c", "query": "Add two and two.", "gold": ADD}, {"id": "d", "query": "Take away.", "gold": SUB}
     ),
+    "asks.jsonl": _lines(
+        {"id": "a", "question": "Add 3 to it", "output": '[{"name": "add", "arguments": {"arg_0": 1}}]'}
+    ),
     "prices.toml": "[models.m]\ninput = 1\noutput = 2\n",
     "answered.jsonl": _lines(
         {"id": "a", "query": "Add one and four.", "tools": [_tool("add")], "gold": ADD},

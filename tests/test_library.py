@@ -88,6 +88,10 @@ CALLS: dict[str, list[tuple[list[str], str]]] = {
         for verb in ("Reading", "shrink")
     ],
     "stats": [([str(GOLD)], verb) for verb in ("open_sources", "stats")],
+    "suggest": [
+        ([str(PREDS), "--catalog", "data/catalogs/rates.json"], verb)
+        for verb in ("read_catalog", "read", "suggest")
+    ],
     "table": [(["RUN"], "table")],
 }
 """Each command with options under which it calls each of its verbs."""

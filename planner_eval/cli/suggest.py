@@ -51,6 +51,14 @@ _WIDE = 300
     metavar="N",
     help="So many mends a fault at most.",
 )
+@click.option(
+    "--least",
+    type=click.FloatRange(0, 1),
+    default=0.6,
+    show_default=True,
+    metavar="SCORE",
+    help="With --patch: the least score of a mend that it takes.",
+)
 @click.option("--patch", is_flag=True, help="Write the likeliest mends instead: what planeval apply takes.")
 @click.option("--model", metavar="NAME", help="A model that is asked about faults that nothing else mends.")
 @click.option("--model-url", metavar="URL", help="Its OpenAI-compatible server.")
@@ -69,6 +77,7 @@ def command(
     catalog_format: str | None,
     query: str | None,
     most: int,
+    least: float,
     patch: bool,
     model: str | None,
     model_url: str | None,
@@ -101,7 +110,7 @@ def command(
     source = read_plans([plans], **fields)[0]
     judge = _judge(model or "", model_url, model_cache, prices, replay=replay) if asked else None
     question = _question(query, source)
-    how = {"catalog": tools, "model": judge, "most": most, "dialect": dialect}
+    how = {"catalog": tools, "model": judge, "most": most, "least": least, "dialect": dialect}
     many = len(source.records) != 1 or source.many
     rows = list(counting(_rows(source.records, question, how, patch=patch), len(source.records), "plans"))
     if patch:
@@ -109,9 +118,13 @@ def command(
     else:
         emit(_written(rows, form, many=many), output)
     _say(rows)
-    code = 1 if any(row.get("faults") or "error" in row or "repaired" in row for row in rows) else 0
+    code = (
+        1
+        if any(row.get("faults") or "error" in row or "repaired" in row or "empty" in row for row in rows)
+        else 0
+    )
     if judge is not None:
-        code = max(code, _told_model(judge))
+        code = max(code, _told_model(judge, priced=prices is not None))
     return 3 if all("error" in row for row in rows) else code
 
 
@@ -166,6 +179,8 @@ def _rows(
         row: dict[str, Any] = {"id": name}
         if repaired is not None:
             row["repaired"] = repaired
+        if not found.plan.calls:
+            row["empty"] = "the prediction holds no call, so that there is nothing to mend"
         row["faults"] = [_fault(each, found) for each in found.faults]
         row["left"] = len(found.left)
         if patch:
@@ -231,6 +246,8 @@ def _cells(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield empty | {"fault": "unreadable", "reason": row["error"]}
     if "repaired" in row:
         yield empty | {"fault": "read after repair", "reason": row["repaired"]}
+    if "empty" in row:
+        yield empty | {"fault": "no call", "reason": row["empty"]}
     for fault in row.get("faults", ()):
         head = empty | {"call": fault["call"], "fault": fault["message"]}
         for one in fault["suggestions"]:
@@ -251,6 +268,8 @@ def _lines(row: dict[str, Any], *, many: bool) -> Iterator[str]:
         yield _line(f"{lead}unreadable: {row['error']}")
     if "repaired" in row:
         yield _line(f"{lead}read after repair, as planeval apply --repair does: {row['repaired']}")
+    if "empty" in row:
+        yield _line(f"{lead}{row['empty']}")
     for fault in row.get("faults", ()):
         place = "the answer" if fault["call"] is None else f"call {fault['call']} ({fault['tool']})"
         yield _line(f"{lead}{place}: {fault['message']} [{fault['code']}]")
@@ -268,21 +287,21 @@ def _say(rows: list[dict[str, Any]]) -> None:
     read = [row for row in rows if "error" not in row]
     faults = [fault for row in read for fault in row["faults"]]
     mended = sum(bool(fault["suggestions"]) for fault in faults)
-    right = sum(not row["faults"] for row in read)
+    right = sum(not row["faults"] and "empty" not in row for row in read)
     said = f"{counted(len(read), 'plan')}: {right:,} without faults"
     if faults:
         left = sum(row["left"] for row in read)
-        said += (
-            f"; {counted(len(faults), 'fault')}, {mended:,} with suggestions, {left:,} left by the likeliest"
-        )
+        said += f"; {counted(len(faults), 'fault')}, {mended:,} with suggestions"
+        said += f", {left:,} left by the likely ones"
     unread = len(rows) - len(read)
     note(said + (f"; {unread:,} unreadable" if unread else ""))
 
 
-def _told_model(judge: Counted) -> int:
+def _told_model(judge: Counted, *, priced: bool) -> int:
     """Say what the model left without an answer; the exit code for that."""
     if judge.asked:
-        note(f"the model was asked {counted(judge.asked, 'question')}")
+        cost = f", cost {judge.cost:,.6f}".rstrip("0").rstrip(".") if priced else ""
+        note(f"the model was asked {counted(judge.asked, 'question')}{cost}")
     if judge.failed:
         note(f"it did not answer {judge.failed:,} of {judge.asked:,}: {judge.reason}")
     return 1 if judge.failed else 0

@@ -73,7 +73,7 @@ def asking(judge: Judge, tools: Tools, query: str = "") -> Asked:
 
 
 def answered(text: str) -> tuple[str, Any] | None:
-    """What a model's answer says: one of ``tool``, ``argument`` and ``value``, and what; None for anything else.
+    """What a model's answer says: ``tool``, ``argument`` or ``value``, and what; None for anything else.
 
     The answer is one JSON object of one key, alone or in a fence.
 

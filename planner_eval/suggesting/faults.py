@@ -39,7 +39,7 @@ class Fault(NamedTuple):
 
 
 def faults(plan: Plan, catalog: Catalog) -> tuple[Fault, ...]:
-    """What is wrong with a plan, by call.
+    r"""What is wrong with a plan, by call.
 
     Unused results are left out: they are a hint and no fault, and whether they are told hangs on whether the
     plan refers to anything at all.
@@ -50,7 +50,7 @@ def faults(plan: Plan, catalog: Catalog) -> tuple[Fault, ...]:
 
     >>> from planner_eval.dialects.read import parse
     >>> from planner_eval.catalogs.catalog import Tool
-    >>> [fault.code for fault in faults(parse("g()\\nh(#x=y)"), Catalog((Tool("g"), Tool("h", open=True))))]
+    >>> [fault.code for fault in faults(parse("g()\nh(#x=y)"), Catalog((Tool("g"), Tool("h", open=True))))]
     ['reference.unresolved']
     """
     found = [

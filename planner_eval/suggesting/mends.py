@@ -1,4 +1,4 @@
-"""What may mend one fault: operations of a patch, each with its reason and how likely it is; none is tried yet."""
+"""What may mend one fault: operations of a patch, with reasons and how likely they are; none is tried yet."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ _TOOLS = 20
 
 _NAMED = 40
 """Characters of a name in a sentence."""
+
+_ALIKE = 0.6
+"""Names less alike than this share letters by chance."""
 
 _SHARED = 500
 """An argument that more tools than this take tells no tool."""
@@ -159,6 +162,15 @@ class Mends:
             score = max(score, 0.93) if len(offers) == 1 else min(score, 0.92)
             yield self._renamed(fault, tool, f"call it of {tool.app}", only, score)
 
+    def _same_name(self, fault: Fault) -> Iterator[Mend]:
+        """The tool of that name which another app offers, where the arguments are its."""
+        call, tool = self._call(fault), self._tool(fault)
+        if tool is None or tool.app is None or _fit(call, tool) == 1:
+            return
+        for other in self.catalog.named(call.name):
+            if other.app not in (None, tool.app) and _fit(call, other) == 1:
+                yield self._renamed(fault, other, f"call it of {other.app}", "it takes these arguments", 0.9)
+
     def _renamed(self, fault: Fault, tool: Tool, says: str, reason: str, score: float) -> Mend:
         call = self._call(fault)
         operation = {"op": "rename", "id": call.id, "app": tool.app, "name": tool.name, "why": fault.code}
@@ -180,7 +192,8 @@ class Mends:
             if each.name in given:
                 continue
             near = alike(name, each.name)
-            score = 0.1 + 0.55 * near + (0.18 if each.required else 0.0) + self._suits(value, each)
+            told = near if near >= _ALIKE else 0.4 * near
+            score = 0.1 + 0.55 * told + (0.18 if each.required else 0.0) + self._suits(value, each)
             score += 0.1 if [each] == needed else 0.0
             if near < 0.3 and not each.required:
                 continue
@@ -282,7 +295,7 @@ class Mends:
                 )
         if self.query and not isinstance(value, (list, dict)):
             for said in named_in(self.query, parameter.type, name, self._said, self.parts)[:4]:
-                yield self._set(fault, said.value, said.reason, 0.7 * said.score, "query")
+                yield self._set(fault, said.value, said.reason, 0.55 * said.score, "query")
         if not parameter.required and len(set(dict(call.arguments))) == len(call.arguments):
             unset = {"op": "unset", "id": call.id, "argument": name, "why": fault.code}
             yield Mend((unset,), f"leave {name[:_NAMED]} out", "the tool does not need it", 0.2)
@@ -325,7 +338,11 @@ class Mends:
                 ref.path,
                 ref.call if isinstance(ref, Ref) else None,
             )
+            last = next((step for step in reversed(ref.path) if isinstance(step, str)), "")
+            named = fault.code == "check.output_type" and alike(name, last) > 0.9
             for one in self.producers.candidates(wanted)[:10]:
+                if named:  # it is the output that is meant, and what the catalog says of its type is doubtful
+                    one = one._replace(score=min(one.score, 0.5))
                 if isinstance(ref, Unresolved) or (one.ref.call, one.ref.path) != (ref.call, ref.path):
                     yield self._set(fault, _replaced(value, at, one.ref), one.reason, one.score, "plan")
 
@@ -460,8 +477,8 @@ _KINDS: dict[str, tuple[_Kind, ...]] = {
     "check.permission": (Mends._other_app, Mends._other_tool),
     "check.ambiguous_tool": (Mends._other_app,),
     NO_APP: (Mends._other_app,),
-    "check.unknown_argument": (Mends._other_name,),
-    "check.missing_argument": (Mends._filled,),
+    "check.unknown_argument": (Mends._other_name, Mends._same_name),
+    "check.missing_argument": (Mends._filled, Mends._same_name),
     "check.wrong_type": (Mends._other_value,),
     "check.format": (Mends._other_value,),
     "check.enum": (Mends._other_value,),

@@ -1,4 +1,4 @@
-"""Outputs that an argument may be meant to take, by name, type, place, and whether anything else takes them."""
+"""Outputs that an argument may be meant to take: by name, type, place, and whether anything takes them."""
 
 from __future__ import annotations
 

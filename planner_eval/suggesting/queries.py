@@ -25,7 +25,8 @@ _QUOTED = re.compile(
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}+"
 _DATE = re.compile(
     r"\b(\d{4}-\d\d?-\d\d?(?:T[\d:]{5,8}Z?)?|\d{1,2}[/.]\d{1,2}[/.]\d{4}"
-    rf"|{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH},? \d{{4}})\b"
+    rf"|{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}"
+    rf"|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH},? \d{{4}})\b"
 )
 _DAY = re.compile(rf"\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\b\d{{1,2}}(?:st|nd|rd|th)\b")
 _TIME = re.compile(r"\b(\d{1,2}:\d\d(?: ?[ap]\.?m\b)?|\d{1,2} ?[ap]\.?m\b)", re.IGNORECASE)
@@ -36,7 +37,8 @@ _CODE = re.compile(r"(?<![\w-])(?=[A-Za-z_-]{0,30}\d)(?=[\d_-]{0,30}[A-Za-z])[A-
 _DIGITS = re.compile(r"(?<![\w.,$€£-])\d{3,40}(?![\w%]|[.,]\d)")
 _MAIL = re.compile(r"[\w.+-]{1,64}+@[\w-]{1,64}+(?:\.[\w-]{1,64}+){1,4}|https?://[^\s\"'<>]{1,300}+")
 _NAME = re.compile(
-    r"(?<![\w'])[^\W\d_][\w'’.-]{0,40}+(?: (?:(?:of|the|de|la|del|and|&) (?=[^\W\d_a-z]))?[^\W\d_a-z][\w'’-]{0,40}+){0,5}"
+    r"(?<![\w'])[^\W\d_a-z][\w'’.-]{0,40}+"
+    r"(?: (?:(?:of|the|de|la|del|and|&) (?=[^\W\d_a-z]))?[^\W\d_a-z][\w'’-]{0,40}+){0,5}"
 )
 _LIST = re.compile(r"\[[^\[\]]{1,2000}+\]|\[(?:[^\[\]]{0,50}\[[^\[\]]{0,200}+\]){1,50}[^\[\]]{0,50}\]")
 _WORD = re.compile(r"[^\W_]{1,60}+")
@@ -116,9 +118,8 @@ def _beside(query: str, found: _Found, asked: frozenset[str]) -> float:
 
 def said_by(plan: Plan) -> frozenset[str]:
     """The literals of a plan, each as text."""
-    return frozenset(
-        _text(leaf) for call in plan.calls for _, value in call.arguments for leaf in _leaves(value)
-    )
+    values = [value for call in plan.calls for _, value in call.arguments]
+    return frozenset(_text(one) for value in values for one in (value, *_leaves(value)))
 
 
 def _leaves(value: Value) -> Iterator[Value]:
@@ -229,4 +230,4 @@ def _texts(query: str) -> Iterator[_Found]:
             yield _Found(text, found.start(), found.start() + len(text), 0.2 if first else 0.45, "a name")
 
 
-_NO_NAMES = frozenset("ID IDs I'm I'd I'll I've Id URL ATM USD API".split())
+_NO_NAMES = frozenset(["ID", "IDs", "I'm", "I'd", "I'll", "I've", "Id", "URL", "ATM", "USD", "API"])

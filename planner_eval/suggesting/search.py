@@ -22,6 +22,12 @@ LOOKED_AT = 200
 WORK = 200_000
 """Calls that are written and checked again for one plan: its calls, times the mends that are tried."""
 
+LEAST = 0.6
+"""The least score of a mend that the patch takes: of planted faults most below it were mended wrongly."""
+
+_WORTH = 0.3
+"""Mends of a lower score are not worth telling."""
+
 _DEEP = 2
 _WITHIN = 8
 """Faults that come to light when a tool's name is mended, and are mended with it."""
@@ -87,7 +93,13 @@ class Suggested:
 
 
 def suggested(
-    plan: Plan, tools: Tools, query: str = "", *, most: int = 3, ask: Asked | None = None
+    plan: Plan,
+    tools: Tools,
+    query: str = "",
+    *,
+    most: int = 3,
+    least: float = LEAST,
+    ask: Asked | None = None,
 ) -> Suggested:
     """What may mend a plan, found by trying.
 
@@ -96,6 +108,7 @@ def suggested(
         tools: The tools it may call.
         query: What the user asked; "" where that is not known.
         most: How many mends a fault are kept.
+        least: The least score of a mend that becomes part of the patch.
         ask: Who is asked for mends of faults that nothing else mends.
 
     >>> from planner_eval.catalogs.catalog import Catalog, Tool
@@ -119,7 +132,7 @@ def suggested(
         )
         for at, one in enumerate(found)
     ]
-    return Suggested(plan, tuple(made), *search.together(plan, made, before))
+    return Suggested(plan, tuple(made), *search._replace(budget=[WORK]).together(plan, made, before, least))
 
 
 class _Search(NamedTuple):
@@ -154,7 +167,7 @@ class _Search(NamedTuple):
         for tried, mend in enumerate(candidates):
             if len(found) == self.most or tried == TRIES:
                 break
-            if repr(mend.operations) in seen:
+            if mend.score < _WORTH or repr(mend.operations) in seen:
                 continue
             seen.add(repr(mend.operations))
             good = self._good(mends, mend, fault, before, deep)
@@ -165,7 +178,7 @@ class _Search(NamedTuple):
     def _good(
         self, mends: Mends, mend: Mend, fault: Fault, before: Counter[Key], deep: int
     ) -> Suggestion | None:
-        """A mend that removes its fault and brings no new one: by itself, or with mends of what it uncovers."""
+        """A mend that removes its fault and brings none: by itself, or with mends of what it uncovers."""
         made = self._made(mends.plan, mend.operations)
         if made is None:
             return None
@@ -174,34 +187,36 @@ class _Search(NamedTuple):
         key = key_of(mends.plan, fault)
         if after[key] >= before[key]:
             return None
-        operations, score, reason = mend.operations, mend.score, mend.reason
+        operations, score, says = mend.operations, mend.score, mend.says
         if after - before:
             if mend.operations[0]["op"] != "rename" or deep == _DEEP:
                 return None
             within = self._uncovered(made, found, before, deep)
             if within is None:
                 return None
-            operations, share = (*operations, *within[0]), within[1]
-            score, reason = score * share, f"{reason}; with what then mends its arguments"
-        return Suggestion(mend.says, reason, round(max(score, 0.01), 2), mend.source, operations)
+            operations, score = (*operations, *within[0]), score * within[1]
+            says = ", ".join((says, *within[2]))
+        return Suggestion(says, mend.reason, round(max(score, 0.01), 2), mend.source, operations)
 
     def _uncovered(
         self, plan: Plan, found: tuple[Fault, ...], before: Counter[Key], deep: int
-    ) -> tuple[tuple[Mapping[str, Any], ...], float] | None:
+    ) -> tuple[tuple[Mapping[str, Any], ...], float, tuple[str, ...]] | None:
         """Mends of all that came to light; None where something has none."""
         operations: tuple[Mapping[str, Any], ...] = ()
         share = 1.0
+        says: tuple[str, ...] = ()
         for _ in range(_WITHIN):
             now = keyed(plan, found)
             new = now - before
             fault = next((one for one in found if new[key_of(plan, one)] > 0), None)
             if fault is None:
-                return operations, share
+                return operations, share, says
             best = next(iter(self.of(Mends(plan, self.tools, self.query), fault, now, deep + 1)), None)
             made = None if best is None else self._made(plan, best.operations)
             if best is None or made is None:
                 return None
             operations, plan = (*operations, *best.operations), made
+            says = (*says, best.says)
             share *= 0.5 + 0.5 * best.score
             found = faults(plan, self.tools.catalog)
         return None
@@ -213,14 +228,18 @@ class _Search(NamedTuple):
         return written(plan, operations)
 
     def together(
-        self, plan: Plan, made: list[Faulty], before: Counter[Key]
+        self, plan: Plan, made: list[Faulty], before: Counter[Key], least: float
     ) -> tuple[tuple[Mapping[str, Any], ...], Plan, tuple[Fault, ...]]:
-        """The likeliest mend of each fault, one after the other, as long as each makes fewer faults."""
+        """The likeliest mend of each fault that is likely enough, as long as each makes fewer faults."""
         operations: tuple[Mapping[str, Any], ...] = ()
         start, now = plan, before
         found = tuple(one.fault for one in made)
         for each in made:
-            if not each.suggestions or now[key_of(start, each.fault)] == 0:
+            if (
+                not each.suggestions
+                or each.suggestions[0].score < least
+                or now[key_of(start, each.fault)] == 0
+            ):
                 continue
             tried = self._made(plan, each.suggestions[0].operations)
             if tried is None:

@@ -18,14 +18,45 @@ _DEEP = 12
 _MANY = 200
 """Items of a list, and fields of an object, that are looked at."""
 
-_ENUM = 50
-_TRUE = frozenset("true yes y on 1 wahr ja si oui vrai 예 네 是 はい".split())
-_FALSE = frozenset("false no n off 0 falsch nein non faux 아니오 否 いいえ".split())
+_ENUM = 200
+"""Allowed values that are looked at."""
+
+_PAST = 1e15
+_HOLDING = ("value", "text", "$value", "const")
+"""Fields in which models wrap a plain value."""
+
+_TRUE = frozenset(
+    ["true", "yes", "y", "on", "1", "wahr", "ja", "si", "oui", "vrai", "예", "네", "是", "はい"]
+)
+_FALSE = frozenset(
+    ["false", "no", "n", "off", "0", "falsch", "nein", "non", "faux", "아니오", "否", "いいえ"]
+)
 NUMBER_WORDS = {
     word: number
     for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen twenty".split()
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+            "twenty",
+        ]
     )
 } | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100, "a": 1, "an": 1, "dozen": 12}
 _NUMBER = re.compile(r"[^\d+\-.]*([-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)([^\d.]*)")
@@ -84,36 +115,44 @@ def _readings(value: Value, kind: Type, parts: Parts, depth: int) -> Iterator[Me
         yield from _readings(value, each, parts, depth + 1)
     if kind.enum is not None:
         yield from _listed(value, kind)
-    kinds = kind.kinds
     if isinstance(value, str):
         yield from _of_text(value, kind)
-    elif "string" in kinds and type(value) in (int, float):
-        yield Meant(str(value), f"the number {value} as text", 0.9)
-    elif "string" in kinds and isinstance(value, bool):
-        yield Meant(str(value).lower(), "the truth value as text", 0.85)
-    elif "boolean" in kinds and value in (0, 1) and type(value) is not bool:
-        yield Meant(bool(value), f"{value} stands for {str(bool(value)).lower()}", 0.85)
-    elif "integer" in kinds and isinstance(value, bool):
-        yield Meant(int(value), f"{str(value).lower()} stands for {int(value)}", 0.6)
-    elif "integer" in kinds and isinstance(value, float) and abs(value) < 1e15:
-        yield Meant(round(value), f"{value} to the nearest whole number", 0.6)
-    if "array" in kinds and not isinstance(value, list):
+    elif isinstance(value, (int, float)):
+        yield from _of_number(value, kind.kinds)
+    elif isinstance(value, list):
+        yield from _of_list(value, kind, parts, depth)
+    elif isinstance(value, dict):
+        yield from _of_object(value, kind, parts, depth)
+        yield from _unwrapped(value, kind, parts, depth)
+    if "array" in kind.kinds and not isinstance(value, list):
         yield Meant([value], "a list of this one value", 0.85)
         yield from (
             Meant([one.value], f"a list of one value; {one.reason}", 0.9 * one.score)
             for one in _readings(value, kind.items or ANY, parts, depth + 1)
         )
-    if isinstance(value, list):
-        yield from _of_list(value, kind, parts, depth)
-    elif isinstance(value, dict):
-        yield from _of_object(value, kind, parts, depth)
-        yield from _unwrapped(value, kind, parts, depth)
+
+
+def _of_number(value: float, kinds: tuple[str, ...]) -> Iterator[Meant]:
+    """A number or a truth value as something else."""
+    if isinstance(value, bool):
+        said = str(value).lower()
+        if "string" in kinds:
+            yield Meant(said, "the truth value as text", 0.85)
+        if "integer" in kinds:
+            yield Meant(int(value), f"{said} stands for {int(value)}", 0.6)
+        return
+    if "string" in kinds:
+        yield Meant(str(value), f"the number {value} as text", 0.9)
+    if "boolean" in kinds and value in (0, 1):
+        yield Meant(bool(value), f"{value} stands for {str(bool(value)).lower()}", 0.85)
+    if "integer" in kinds and isinstance(value, float) and abs(value) < _PAST:
+        yield Meant(round(value), f"{value} to the nearest whole number", 0.6)
 
 
 def _listed(value: Value, kind: Type) -> Iterator[Meant]:
     """Allowed values that come close: by case and signs, letters, or as the number that a text says."""
     said = value if isinstance(value, str) else str(value)
-    for each in (kind.enum or ())[: _ENUM * 4]:
+    for each in (kind.enum or ())[:_ENUM]:
         text = each if isinstance(each, str) else str(each)
         if text.casefold() == said.casefold().strip():
             yield Meant(each, "the allowed value that is written so", 0.97)
@@ -149,7 +188,12 @@ def _of_text(text: str, kind: Type) -> Iterator[Meant]:
         if "array" in kinds and "," in bare:
             items = [part.strip() for part in bare.split(",")][:_MANY]
             yield Meant(items, "the list that commas divide", 0.86)
-    if kind.format == "date":
+    yield from _moments(bare, kind.format)
+
+
+def _moments(bare: str, format: str | None) -> Iterator[Meant]:
+    """A date or a time in the form that is wanted."""
+    if format == "date":
         day = dates(bare)
         if day != bare:
             yield Meant(day, "the date as yyyy-mm-dd", 0.95)
@@ -157,9 +201,9 @@ def _of_text(text: str, kind: Type) -> Iterator[Meant]:
             yield Meant(each, "the date as yyyy-mm-dd, day and month in one of two orders", 0.6)
         if len(bare) > 10 and bare[10] in "T ":
             yield Meant(bare[:10], "the day without the time", 0.85)
-    if kind.format == "time" and (clock := _clock(bare)) is not None:
+    if format == "time" and (clock := _clock(bare)) is not None:
         yield Meant(clock, "the time as hh:mm", 0.93)
-    if kind.format == "date-time" and isinstance(day := dates(bare), str):
+    if format == "date-time" and isinstance(day := dates(bare), str):
         yield Meant(f"{day}T00:00:00", "the beginning of the day", 0.5)
 
 
@@ -216,9 +260,12 @@ def _unwrapped(value: dict[str, Value], kind: Type, parts: Parts, depth: int) ->
     """What an object holds: its only field, or the one called value."""
     key = next(iter(value), None) if len(value) == 1 else "value"
     if key in value and "object" not in kind.kinds:
-        yield Meant(value[key], f"what the object holds as {key[:40]!r}", 0.88)
+        sure = 1.0 if key in _HOLDING else 0.6
+        yield Meant(value[key], f"what the object holds as {key[:40]!r}", 0.88 * sure)
         for one in _readings(value[key], kind, parts, depth + 1):
-            yield Meant(one.value, f"what the object holds as {key[:40]!r}; {one.reason}", 0.9 * one.score)
+            yield Meant(
+                one.value, f"what the object holds as {key[:40]!r}; {one.reason}", 0.9 * sure * one.score
+            )
 
 
 def _best(value: Value, kind: Type, parts: Parts, depth: int) -> Meant | None:

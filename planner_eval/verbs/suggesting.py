@@ -8,7 +8,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.llm.protocol import Judge
 from planner_eval.suggesting.asking import asking
 from planner_eval.suggesting.mends import Tools
-from planner_eval.suggesting.search import Suggested, suggested
+from planner_eval.suggesting.search import LEAST, Suggested, suggested
 from planner_eval.verbs.catalogs import read_catalog
 from planner_eval.verbs.reading import Source, parse
 
@@ -20,6 +20,7 @@ def suggest(
     query: str | None = None,
     model: Judge | None = None,
     most: int = 3,
+    least: float = LEAST,
     dialect: str | None = None,
     repair: bool = False,
 ) -> Suggested:
@@ -34,6 +35,7 @@ def suggest(
         model: Who is asked about faults that nothing else mends: anything with ``ask``, as
             :func:`planner_eval.llm.open_judge` gives it.
         most: How many mends a fault are kept.
+        least: The least score of a mend that becomes part of the patch.
         dialect: The notation of the plan; recognised when left out.
         repair: Mend small faults of a text that cannot be read strictly.
 
@@ -55,10 +57,12 @@ def suggest(
         raise InputError("to suggest something takes a plan and a catalog of the tools that it may call")
     if most < 1:
         raise InputError(f"most is {most}, expected 1 or more")
+    if not 0 <= least <= 1:
+        raise InputError(f"least is {least}, expected a score from 0 to 1")
     tools = tools_of(catalog)
     ask = asking(model, tools, query or "") if model is not None else None
     read = parse(plan, dialect=dialect, repair=repair)
-    return suggested(read, tools, query or "", most=most, ask=ask)
+    return suggested(read, tools, query or "", most=most, least=least, ask=ask)
 
 
 def tools_of(catalog: Any) -> Tools:
