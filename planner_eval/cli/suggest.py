@@ -169,8 +169,10 @@ def _rows(
     patch: bool,
 ) -> Iterator[dict[str, Any]]:
     """A row a record, none left out."""
+    from planner_eval.records.patches import name_of
+
     for record in records:
-        name = record.id if record.id is not None else str(record.position + 1)
+        name = name_of(record)
         try:
             found, repaired = _suggested(record, question(record), how)
         except ParseError as error:

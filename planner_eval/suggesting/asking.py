@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import JudgeError, PlanevalError
 from planner_eval.base.jsontext import loads
@@ -38,6 +38,13 @@ _INSTRUCTIONS = (
 )
 
 
+class Said(NamedTuple):
+    """A model's answer: ``"tool"``, ``"argument"`` or ``"value"``, and what."""
+
+    key: str
+    value: Any
+
+
 def asking(judge: Judge, tools: Tools, query: str = "") -> Asked:
     """Who is asked for mends of one plan's faults.
 
@@ -65,20 +72,20 @@ def asking(judge: Judge, tools: Tools, query: str = "") -> Asked:
         except JudgeError:
             return  # whoever asks counts them
         said = answered(reply.text)
-        mend = None if said is None else _mend(plan, fault, tools, *said)
+        mend = None if said is None else _mend(plan, fault, tools, said.key, said.value)
         if mend is not None:
             yield mend
 
     return ask
 
 
-def answered(text: str) -> tuple[str, Any] | None:
+def answered(text: str) -> Said | None:
     """What a model's answer says: ``tool``, ``argument`` or ``value``, and what; None for anything else.
 
     The answer is one JSON object of one key, alone or in a fence.
 
     >>> answered('{"value": 3}'), answered('it is {"value": 3}'), answered('{"value": 3, "tool": "f"}')
-    (('value', 3), None, None)
+    (Said(key='value', value=3), None, None)
     """
     bare = text.strip()
     if bare.startswith("```") and bare.endswith("```") and "\n" in bare:
@@ -92,7 +99,7 @@ def answered(text: str) -> tuple[str, Any] | None:
         return None
     key, value = next(iter(only.items()))
     if key == "value" or (key in ("tool", "argument") and isinstance(value, str)):
-        return key, value
+        return Said(key, value)
     return None
 
 

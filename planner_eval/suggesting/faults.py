@@ -11,8 +11,8 @@ from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check
 from planner_eval.plan.model import Path, Plan, Ref, Unresolved, Value, references
 
-AS_TEXT = "reference.as_text"
-NO_APP = "check.no_app"
+AS_TEXT = "suggest.as_text"
+NO_APP = "suggest.no_app"
 
 _SHOWN = 60
 _LONGEST = 200

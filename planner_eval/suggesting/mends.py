@@ -26,7 +26,7 @@ _TOOLS = 20
 _NAMED = 40
 """Characters of a name in a sentence."""
 
-_ALIKE = 0.6
+_ALIKE = 0.5
 """Names less alike than this share letters by chance."""
 
 _SHARED = 500
@@ -227,14 +227,21 @@ class Mends:
         if parameter is None or name in dict(call.arguments):
             yield from self._other_value(fault)
             return
+        strays = [key for key, _ in call.arguments if tool is not None and not _takes(tool, key)]
+        for other in strays:  # a misnamed argument is what is missing
+            yield from (
+                mend
+                for mend in self._other_name(fault._replace(argument=other))
+                if any(one.get("argument") == name for one in mend.operations)
+            )
+        less = 0.8 if strays else 1.0
+        yield from (
+            mend._replace(score=less * mend.score) for mend in self._given_anew(fault, name, parameter)
+        )
+
+    def _given_anew(self, fault: Fault, name: str, parameter: Parameter) -> Iterator[Mend]:
+        """A value for an argument that no other argument holds."""
         kind = parameter.type
-        for other, _ in call.arguments:  # a misnamed argument is what is missing
-            if tool is not None and _parameter(tool, other) is None and not tool.open:
-                yield from (
-                    mend
-                    for mend in self._other_name(fault._replace(argument=other))
-                    if any(one.get("argument") == name for one in mend.operations)
-                )
         for one in self.producers.candidates(Wanted(fault.call or 0, name, kind))[:8]:
             yield self._set(fault, one.ref, one.reason, one.score, "plan")
         yield from self._same_elsewhere(fault, name, kind)
@@ -444,6 +451,10 @@ def _says_nothing(name: str) -> bool:
     """Whether an argument's name tells nothing of what it holds, as ``arg_0`` and ``x`` do."""
     bare = "".join(word for word in words(name) if not word.isdecimal())
     return len(bare) < 2 or bare in ("arg", "num", "value", "param", "input", "number", "text", "string")
+
+
+def _takes(tool: Tool, name: str) -> bool:
+    return tool.open or _parameter(tool, name) is not None
 
 
 def _worded(text: str) -> tuple[str, Path | None]:

@@ -112,7 +112,7 @@ class Producers:
 
     def _has(self, position: int, path: Path) -> bool:
         tool = self.tools[position]
-        return tool is not None and tool.output(path) is not None
+        return tool is None or tool.output(path) is not None
 
     def _type(self, ref: Ref) -> Type | None:
         tool = self.tools[ref.call]

@@ -132,7 +132,7 @@ def suggested(
         )
         for at, one in enumerate(found)
     ]
-    return Suggested(plan, tuple(made), *search._replace(budget=[WORK]).together(plan, made, before, least))
+    return Suggested(plan, tuple(made), *search._replace(budget=[WORK])._together(plan, made, before, least))
 
 
 class _Search(NamedTuple):
@@ -227,7 +227,7 @@ class _Search(NamedTuple):
         self.budget[0] -= len(plan.calls)
         return written(plan, operations)
 
-    def together(
+    def _together(
         self, plan: Plan, made: list[Faulty], before: Counter[Key], least: float
     ) -> tuple[tuple[Mapping[str, Any], ...], Plan, tuple[Fault, ...]]:
         """The likeliest mend of each fault that is likely enough, as long as each makes fewer faults."""
@@ -235,21 +235,33 @@ class _Search(NamedTuple):
         start, now = plan, before
         found = tuple(one.fault for one in made)
         for each in made:
-            if (
-                not each.suggestions
-                or each.suggestions[0].score < least
-                or now[key_of(start, each.fault)] == 0
-            ):
-                continue
-            tried = self._made(plan, each.suggestions[0].operations)
-            if tried is None:
+            best = self._now(plan, each, key_of(start, each.fault), found, now, anew=plan is not start)
+            tried = self._made(plan, best.operations) if best is not None and best.score >= least else None
+            if best is None or tried is None:
                 continue
             left = faults(tried, self.tools.catalog)
             after = keyed(tried, left)
             if after - now or after.total() >= now.total():
                 continue
-            operations, plan, now, found = (*operations, *each.suggestions[0].operations), tried, after, left
+            operations, plan, now, found = (*operations, *best.operations), tried, after, left
         return operations, plan, found
+
+    def _now(
+        self,
+        plan: Plan,
+        each: Faulty,
+        key: Key,
+        found: tuple[Fault, ...],
+        now: Counter[Key],
+        *,
+        anew: bool,
+    ) -> Suggestion | None:
+        """The likeliest mend of a fault in a plan of which other faults may be mended by now."""
+        if now[key] == 0 or not each.looked:
+            return None
+        fault = next(one for one in found if key_of(plan, one) == key)
+        fresh = self.of(Mends(plan, self.tools, self.query), fault, now, 1) if anew else []
+        return next(iter((*fresh, *each.suggestions)), None)
 
 
 def written(plan: Plan, operations: tuple[Mapping[str, Any], ...]) -> Plan | None:
