@@ -257,8 +257,9 @@ class _Search(NamedTuple):
         anew: bool,
     ) -> Suggestion | None:
         """The likeliest mend of a fault in a plan of which other faults may be mended by now."""
-        if now[key] == 0 or not each.looked:
+        if now[key] == 0 or not each.looked or self.budget[0] <= 0:
             return None
+        self.budget[0] -= len(plan.calls)
         fault = next(one for one in found if key_of(plan, one) == key)
         fresh = self.of(Mends(plan, self.tools, self.query), fault, now, 1) if anew else []
         return next(iter((*fresh, *each.suggestions)), None)
