@@ -143,7 +143,8 @@ def test_each_command_calls_its_verb(
 ALLOWED = {
     "what a verb's options are made of": {
         "datasets.fetch", "datasets.published", "datasets.store", "dialects.table", "execution", "llm",
-        "llm.counted", "llm.prices", "policy", "policy.file", "benchmarks.registry", "prediction.setup", "verbs.predicting",
+        "llm.counted",
+        "llm.prices", "policy", "policy.file", "benchmarks.registry", "prediction.setup", "verbs.predicting",
         "verbs.endpoints",
         "verbs.table_runs",
         "prediction.constraint",
