@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from planner_eval.verbs.scoring import score
     from planner_eval.verbs.selftest import selftest
     from planner_eval.verbs.shrinking import shrink
+    from planner_eval.verbs.suggesting import suggest
     from planner_eval.verbs.tabling import table
 
 _WHERE = {
@@ -116,6 +117,7 @@ _WHERE = {
     "selftest": "verbs.selftest",
     "shrink": "verbs.shrinking",
     "stats": "verbs.counting",
+    "suggest": "verbs.suggesting",
     "table": "verbs.tabling",
     "tool_source": "verbs.running",
     "verify_dataset": "verbs.datasets",
@@ -179,6 +181,7 @@ __all__ = [
     "selftest",
     "shrink",
     "stats",
+    "suggest",
     "table",
     "tool_source",
     "verify_dataset",

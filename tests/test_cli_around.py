@@ -52,6 +52,7 @@ CALLS = {
     "selftest": "selftest",
     "shrink": "shrink sub.json plan.json --code call.missing",
     "stats": "stats plan.json",
+    "suggest": "suggest sub.json --catalog tools.json",
     "table": "table own-run",
 }
 """A call of each command that writes a result."""
@@ -141,6 +142,7 @@ TARGETS = {
     "--to-make": "out.json",
     "--write-baseline": "out.json",
     "--judge-cache": "out.sqlite",
+    "--model-cache": "out.sqlite",
     "--cache": "out.sqlite",
     "--output": "out",
 }
@@ -157,7 +159,13 @@ PREDICTED = f"predict {SAMPLES}/callnavi --benchmark callnavi --model m -o run"
 
 
 def call_of(command: str, flag: str) -> list[str]:
-    other = {"--judge-cache": ASKED, "--cache": PREDICTED, f"{command} --plot": PLOTTED.get(command)}
+    mended = "suggest sub.json --catalog tools.json --model m"
+    other = {
+        "--judge-cache": ASKED,
+        "--model-cache": mended,
+        "--cache": PREDICTED,
+        f"{command} --plot": PLOTTED.get(command),
+    }
     return shlex.split(other.get(flag) or other.get(f"{command} {flag}") or CALLS[command])
 
 
@@ -442,6 +450,8 @@ PLACES = [
     f"shrink {{}} {SAMPLES}/callnavi --differs official:corrected --benchmark callnavi",
     f"shrink {SAMPLES}/answers/callnavi.jsonl {{}} --differs official:corrected --benchmark callnavi",
     "stats {}",
+    "suggest {} --catalog tools.json", "suggest sub.json --catalog {}",
+    "suggest sub.json --catalog tools.json --model m --model-url http://127.0.0.1:9/v1 --prices {}",
     "table {}", "table own-run --gold {}",
 ]  # fmt: skip
 """Each place in a call where a file is named that is read."""

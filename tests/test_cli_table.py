@@ -183,6 +183,11 @@ example = '<call>{"wish": "f", "gifts": {"a": 1}}</call>'
     "demos.jsonl": _lines(
         {"id": "c", "query": "Add two and two.", "gold": ADD}, {"id": "d", "query": "Take away.", "gold": SUB}
     ),
+    "typo.json": _plan(("ad", 1, 4)),
+    "three.json": _plan(("add", 1, 4), ("add", 2, 4), ("multiply", 2, "$var_9.result$")),
+    "asks.jsonl": _lines(
+        {"id": "a", "question": "Add 3 to it", "output": '[{"name": "add", "arguments": {"arg_0": 1}}]'}
+    ),
     "prices.toml": "[models.m]\ninput = 1\noutput = 2\n",
     "answered.jsonl": _lines(
         {"id": "a", "query": "Add one and four.", "tools": [_tool("add")], "gold": ADD},

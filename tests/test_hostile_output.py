@@ -84,6 +84,11 @@ CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("text",),
     ),
     "shrink by a code": (("shrink", "pred.json", "gold.json", "--code", "HOSTILE"), ("text",)),
+    "suggest": (
+        ("suggest", "pred.jsonl", "--catalog", "tools.json"),
+        ("text", "md", "json", "jsonl"),
+    ),
+    "suggest a patch": (("suggest", "pred.jsonl", "--catalog", "tools.json", "--patch"), ("",)),
     "apply": (("apply", "patch.json", "pred.json"), ("",)),
     "apply rows": (("apply", "patch.jsonl", "pred.jsonl"), ("",)),
     "apply nowhere": (("apply", "patch.jsonl", "gold2.jsonl", "--to", "pythonic"), ("",)),

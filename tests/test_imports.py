@@ -33,6 +33,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "execution": ("catalogs", "comparison"),
     "worlds": ("execution", "records"),
     "llm": ("base",),
+    "suggesting": ("catalogs", "comparison", "llm"),
     "drawing": ("records", "execution"),
     "datasets": ("metrics", "worlds", "llm", "drawing"),
     "auditing": ("datasets",),
@@ -41,7 +42,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "engine": ("benchmarks",),
     "prediction": ("engine", "decoding"),
     "reports": ("engine",),
-    "verbs": ("prediction", "reports", "traces", "shrinking", "auditing"),
+    "verbs": ("prediction", "reports", "traces", "shrinking", "auditing", "suggesting"),
     "integrations": ("verbs",),
     "cli": ("verbs",),
 }

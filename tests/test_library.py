@@ -91,6 +91,10 @@ CALLS: dict[str, list[tuple[list[str], str]]] = {
         for verb in ("Reading", "shrink")
     ],
     "stats": [([str(GOLD)], verb) for verb in ("open_sources", "stats")],
+    "suggest": [
+        ([str(PREDS), "--catalog", "data/catalogs/rates.json"], verb)
+        for verb in ("read_catalog", "read", "suggest")
+    ],
     "table": [(["RUN"], "table")],
 }
 """Each command with options under which it calls each of its verbs."""
@@ -142,7 +146,8 @@ def test_each_command_calls_its_verb(
 ALLOWED = {
     "what a verb's options are made of": {
         "datasets.fetch", "datasets.published", "datasets.store", "dialects.table", "execution", "llm",
-        "llm.counted", "policy", "policy.file", "benchmarks.registry", "prediction.setup", "verbs.predicting",
+        "llm.counted",
+        "llm.prices", "policy", "policy.file", "benchmarks.registry", "prediction.setup", "verbs.predicting",
         "verbs.endpoints",
         "verbs.table_runs",
         "prediction.constraint",
@@ -168,7 +173,8 @@ ALLOWED = {
         "catalogs.unchecked", "verbs.benchmark_runs",
     },
     "what a page shows, and the runs that it is of": {"verbs.report_runs", "verbs.reporting"},
-    "a catalog's types, made once for many plans": {"verbs.reading"},
+    "a catalog's types and names, made once for many plans": {"verbs.reading", "verbs.suggesting"},
+    "what a record asks, from which values may be taken": {"datasets.questions", "reports.question"},
     "which schemas there are": {"verbs.schemas"},
     "which files are read, so that none is written onto": {"records.several"},
     "whose patch it is": {"records.patches"},

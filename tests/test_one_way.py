@@ -189,6 +189,7 @@ def test_nobody_else_cuts_with_an_ellipsis() -> None:
         (("data", "check"), "[text|md|json|github|sarif]"),
         (("diff",), "[text|json|jsonl|csv|md|junit|github|sarif|listing|boxes|svg|png|pdf|dot|mermaid|html]"),
         (("shrink",), "[text|json]"),
+        (("suggest",), "[text|md|json|jsonl]"),
         (("render",), "[text|boxes|svg|png|pdf|dot|mermaid]"),
         (("table",), "[text|md|tex|csv|svg]"),
     ],

@@ -282,6 +282,8 @@ CODES: dict[str, str] = {
     "check.unknown_output": "a reference asks for an output that the producer does not have",
     "check.output_type": "the producer's output does not fit the argument that it feeds",
     "check.unused_result": "no call and no answer uses the result",
+    "suggest.as_text": "a text names an earlier call's output from its first letter to its last",
+    "suggest.no_app": "the call names no app in a plan that names them, and one app offers the tool",
     "dataset.record": "a record of a data set lacks a field or has one of another shape",
     "dataset.length": "two lists of a record that belong together differ in length",
     "dataset.difficulty": "a record's difficulty does not fit its number of calls",

@@ -33,12 +33,13 @@ _WARNED = ("check.format", "check.undecided")
 _HINTS = 20  # looking for the closest name costs more than all the rest; a plan of strangers gets no more
 
 
-def check(plan: Plan, catalog: Catalog) -> tuple[Diagnostic, ...]:
+def check(plan: Plan, catalog: Catalog, *, hints: bool = True) -> tuple[Diagnostic, ...]:
     """Everything in a plan that contradicts a catalog.
 
     Args:
         plan: The plan.
         catalog: The tools it may call.
+        hints: Whether the closest name is looked for where one is unknown, which takes longest of all.
 
     Returns:
         Findings by call and argument; what the plan's own diagnostics say already is not repeated.
@@ -52,7 +53,7 @@ def check(plan: Plan, catalog: Catalog) -> tuple[Diagnostic, ...]:
     findings: list[Diagnostic] = []
     strangers = 0
     for position, call in enumerate(plan.calls):
-        tool, found = _best(call, position, catalog, hints=strangers < _HINTS)
+        tool, found = _best(call, position, catalog, hints=hints and strangers < _HINTS)
         strangers += tool is None
         chosen.append(tool)
         findings += found
@@ -61,6 +62,15 @@ def check(plan: Plan, catalog: Catalog) -> tuple[Diagnostic, ...]:
     findings += _answer(plan, chosen)
     findings += _unused(plan, chosen, catalog)
     return tuple(sorted(findings, key=lambda one: (one.call is None, one.call or 0)))
+
+
+def meant(call: Call, catalog: Catalog) -> Tool | None:
+    """The tool that a call means: of several variants the one it breaks least; None for an unknown one.
+
+    >>> meant(Call("1", "add"), Catalog((Tool("add"),))).name
+    'add'
+    """
+    return _best(call, 0, catalog, hints=False)[0]
 
 
 def _best(

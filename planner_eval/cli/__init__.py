@@ -41,6 +41,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "selftest": ("selftest", "Put this or any other scorer to 38 pairs with known answers."),
     "shrink": ("shrink", "Make a pair of plans as small as it can be while it still shows something."),
     "stats": ("stats", "Structure figures of a file of plans."),
+    "suggest": ("suggest", "Suggest mends of plans that break a tool catalog, without gold."),
     "table": ("table", "Make a table of runs: models, parts and figures, as papers have it."),
 }
 """Command → its module in this package and the line that ``--help`` shows."""

@@ -22,6 +22,7 @@ class Counted:
         self.judge = judge
         self.asked = 0
         self.failed = 0
+        self.cost = 0.0  # of what was not answered from a cache, where prices are known
         self.reason = ""
 
     def ask(self, request: JudgeRequest) -> JudgeReply:
@@ -32,8 +33,10 @@ class Counted:
         """
         self.asked += 1
         try:
-            return self.judge.ask(request)
+            reply = self.judge.ask(request)
         except JudgeError as problem:
             self.failed += 1
             self.reason = self.reason or str(problem)
             raise
+        self.cost += 0.0 if reply.cached else reply.usage.cost or 0.0
+        return reply

@@ -1,0 +1,309 @@
+"""planeval suggest: mends of plans that break their catalog, without gold."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import planner_eval as pe
+from planner_eval.base.errors import ParseError
+from planner_eval.base.jsontext import indented
+from planner_eval.base.tables import table
+from planner_eval.base.text import counted, encodable, one_line, printable
+from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
+from planner_eval.cli.sources import dataset_places, read_plans
+from planner_eval.cli.targets import Target
+from planner_eval.cli.terminal import counting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from planner_eval.llm.counted import Counted
+    from planner_eval.records.files import PlanFile, Record
+    from planner_eval.suggesting.search import Faulty, Suggested
+
+_WIDE = 300
+
+
+@click.command("suggest")
+@click.argument("plans", metavar="PRED|DATASET")
+@click.option(
+    "--catalog",
+    "catalogs",
+    metavar="FILE",
+    multiple=True,
+    required=True,
+    help="The tools: a file in any known format, or world:NAME; several add up.",
+)
+@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format; recognised when left out.")
+@click.option(
+    "--query",
+    metavar="FIELD",
+    help="The field of a record that holds the question: values may be taken from it.",
+)
+@click.option(
+    "--most",
+    type=click.IntRange(min=1, max=10),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="So many mends a fault at most.",
+)
+@click.option(
+    "--least",
+    type=click.FloatRange(0, 1),
+    default=0.6,
+    show_default=True,
+    metavar="SCORE",
+    help="With --patch: the least score of a mend that it takes.",
+)
+@click.option("--patch", is_flag=True, help="Write the likeliest mends instead: what planeval apply takes.")
+@click.option("--model", metavar="NAME", help="A model that is asked about faults that nothing else mends.")
+@click.option("--model-url", metavar="URL", help="Its OpenAI-compatible server.")
+@click.option(
+    "--model-cache", metavar="FILE", type=Target(unless="replay"), help="Keeps every exchange with the model."
+)
+@click.option("--replay", is_flag=True, help="Answer for the model from --model-cache alone.")
+@click.option("--prices", metavar="FILE", help="What a million tokens of the model cost: TOML or JSON.")
+@reading
+@dataset_places
+@written("text", "md", "json", "jsonl", help="How to write the suggestions.")
+@output
+def command(
+    plans: str,
+    catalogs: tuple[str, ...],
+    catalog_format: str | None,
+    query: str | None,
+    most: int,
+    least: float,
+    patch: bool,
+    model: str | None,
+    model_url: str | None,
+    model_cache: str | None,
+    replay: bool,
+    prices: str | None,
+    dialect: str | None,
+    form: str,
+    output: str | None,
+    **fields: Any,
+) -> int:
+    """Suggest mends of plans that break the catalog of their tools, without any gold plan.
+
+    PRED is a plan or a file of records; - is standard input. Each mend was tried: it removes its fault and
+    brings no new one. They are ranked, with reasons; a score is for ranking and no probability. A plan
+    without faults gets none. Exit code: 0 no faults, 1 faults or a plan that could not be read, 2 usage,
+    3 no plan at all.
+    """
+    asked = model is not None
+    refuse_idle(
+        [
+            Applies(("model_url", "model_cache", "replay", "prices"), asked, "with --model NAME"),
+            Applies(("model_url", "prices"), not replay, "without --replay, which asks nobody"),
+            Applies(("form",), not patch, "without --patch, which writes JSON"),
+        ]
+    )
+    from planner_eval.verbs.suggesting import tools_of
+
+    tools = tools_of(pe.read_catalog(catalogs, catalog_format))
+    source = read_plans([plans], **fields)[0]
+    judge = _judge(model or "", model_url, model_cache, prices, replay=replay) if asked else None
+    question = _question(query, source)
+    how = {"catalog": tools, "model": judge, "most": most, "least": least, "dialect": dialect}
+    many = len(source.records) != 1 or source.many
+    rows = list(counting(_rows(source.records, question, how, patch=patch), len(source.records), "plans"))
+    if patch:
+        emit(_patches(rows, many=many), output, plain=True)
+    else:
+        emit(_written(rows, form, many=many), output)
+    _say(rows)
+    code = (
+        1
+        if any(row.get("faults") or "error" in row or "repaired" in row or "empty" in row for row in rows)
+        else 0
+    )
+    if judge is not None:
+        code = max(code, _told_model(judge, priced=prices is not None))
+    return 3 if all("error" in row for row in rows) else code
+
+
+def _judge(model: str, url: str | None, cache: str | None, prices: str | None, *, replay: bool) -> Counted:
+    from pathlib import Path
+
+    from planner_eval.llm import open_judge
+    from planner_eval.llm.counted import Counted
+    from planner_eval.llm.prices import price_of, read_prices
+
+    cost = price_of(model, read_prices(Path(prices)), prices) if prices is not None else None
+    return Counted(
+        open_judge(
+            model,
+            base_url=url,
+            cache=Path(cache) if cache else None,
+            replay=replay,
+            prices=None if cost is None else (cost.input, cost.output),
+        )
+    )
+
+
+def _question(query: str | None, source: PlanFile) -> Callable[[Record], str | None]:
+    """What gives a record's question."""
+    from planner_eval.datasets.questions import question_text
+
+    if query is None:
+        return lambda record: question_text(getattr(record.source, "query", None))
+    from planner_eval.reports.question import question_field
+
+    name, notes = question_field(query, source)
+    for said in notes:
+        note(said)
+    return lambda record: question_text(record.fields.get(name)) if name is not None else None
+
+
+def _rows(
+    records: Sequence[Record],
+    question: Callable[[Record], str | None],
+    how: dict[str, Any],
+    *,
+    patch: bool,
+) -> Iterator[dict[str, Any]]:
+    """A row a record, none left out."""
+    from planner_eval.records.patches import name_of
+
+    for record in records:
+        name = name_of(record)
+        try:
+            found, repaired = _suggested(record, question(record), how)
+        except ParseError as error:
+            yield {"id": name, "error": f"{record.where}: {str(error).splitlines()[0]}"}
+            continue
+        row: dict[str, Any] = {"id": name}
+        if repaired is not None:
+            row["repaired"] = repaired
+        if not found.plan.calls:
+            row["empty"] = "the prediction holds no call, so that there is nothing to mend"
+        row["faults"] = [_fault(each, found) for each in found.faults]
+        row["left"] = len(found.left)
+        if patch:
+            row["patch"] = found.patch
+        yield row
+
+
+def _suggested(record: Record, query: str | None, how: dict[str, Any]) -> tuple[Suggested, str | None]:
+    """What mends a record's plan, and why it had to be repaired before it could be read at all."""
+    try:
+        return pe.suggest(record, query=query, **how), None
+    except ParseError as error:
+        if record.error is not None:
+            raise
+        try:
+            return pe.suggest(record, query=query, repair=True, **how), str(error).splitlines()[0]
+        except ParseError:
+            raise error from None
+
+
+def _fault(each: Faulty, found: Suggested) -> dict[str, Any]:
+    fault = each.fault
+    return {
+        "code": fault.code,
+        "message": fault.message,
+        "call": None if fault.call is None else fault.call + 1,
+        "tool": None if fault.call is None else found.plan.calls[fault.call].tool,
+        "argument": fault.argument,
+        "looked": each.looked,
+        "suggestions": [one._asdict() | {"operations": list(one.operations)} for one in each.suggestions],
+    }
+
+
+def _patches(rows: list[dict[str, Any]], *, many: bool) -> str:
+    """What planeval apply takes: one patch, or a line a record."""
+    if not many and "patch" in rows[0]:
+        return indented(rows[0]["patch"])
+    lines = [{"id": row["id"]} | row.get("patch", {"error": row.get("error")}) for row in rows]
+    return "\n".join(encodable(json.dumps(line, ensure_ascii=False)) for line in lines)
+
+
+def _written(rows: list[dict[str, Any]], form: str, *, many: bool) -> str:
+    if form == "jsonl":
+        return "\n".join(encodable(json.dumps(row, ensure_ascii=False)) for row in rows)
+    if form == "json":
+        return indented(rows if many else rows[0])
+    if form == "md":
+        return table([line for row in rows for line in _cells(row)], "md")
+    return "\n".join(line for row in rows for line in _lines(row, many=many))
+
+
+def _cells(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A row of a table a suggestion; a fault without one, and a plan that cannot be read, have their own."""
+    empty = {
+        "record": row["id"],
+        "call": None,
+        "fault": None,
+        "suggestion": None,
+        "score": None,
+        "reason": None,
+    }
+    if "error" in row:
+        yield empty | {"fault": "unreadable", "reason": row["error"]}
+    if "repaired" in row:
+        yield empty | {"fault": "read after repair", "reason": row["repaired"]}
+    if "empty" in row:
+        yield empty | {"fault": "no call", "reason": row["empty"]}
+    for fault in row.get("faults", ()):
+        head = empty | {"call": fault["call"], "fault": fault["message"]}
+        for one in fault["suggestions"]:
+            yield head | {"suggestion": one["says"], "score": one["score"], "reason": one["reason"]}
+        if not fault["suggestions"]:
+            yield head | {"reason": _without(fault)}
+
+
+def _without(fault: dict[str, Any]) -> str:
+    return (
+        "nothing fits" if fault["looked"] else "not looked at: the plan has too many faults, or is too long"
+    )
+
+
+def _lines(row: dict[str, Any], *, many: bool) -> Iterator[str]:
+    lead = f"record {row['id']}: " if many else ""
+    if "error" in row:
+        yield _line(f"{lead}unreadable: {row['error']}")
+    if "repaired" in row:
+        yield _line(f"{lead}read after repair, as planeval apply --repair does: {row['repaired']}")
+    if "empty" in row:
+        yield _line(f"{lead}{row['empty']}")
+    for fault in row.get("faults", ()):
+        place = "the answer" if fault["call"] is None else f"call {fault['call']} ({fault['tool']})"
+        yield _line(f"{lead}{place}: {fault['message']} [{fault['code']}]")
+        for one in fault["suggestions"]:
+            yield _line(f"  {one['score']:.2f} {one['says']}: {one['reason']}")
+        if not fault["suggestions"]:
+            yield f"  {_without(fault)}"
+
+
+def _line(text: str) -> str:
+    return one_line(printable(text), _WIDE)
+
+
+def _say(rows: list[dict[str, Any]]) -> None:
+    read = [row for row in rows if "error" not in row]
+    faults = [fault for row in read for fault in row["faults"]]
+    mended = sum(bool(fault["suggestions"]) for fault in faults)
+    right = sum(not row["faults"] and "empty" not in row for row in read)
+    said = f"{counted(len(read), 'plan')}: {right:,} without faults"
+    if faults:
+        left = sum(row["left"] for row in read)
+        said += f"; {counted(len(faults), 'fault')}, {mended:,} with suggestions"
+        said += f", {left:,} left by the likely ones"
+    unread = len(rows) - len(read)
+    note(said + (f"; {unread:,} unreadable" if unread else ""))
+
+
+def _told_model(judge: Counted, *, priced: bool) -> int:
+    """Say what the model left without an answer; the exit code for that."""
+    if judge.asked:
+        cost = f", cost {judge.cost:,.6f}".rstrip("0").rstrip(".") if priced else ""
+        note(f"the model was asked {counted(judge.asked, 'question')}{cost}")
+    if judge.failed:
+        note(f"it did not answer {judge.failed:,} of {judge.asked:,}: {judge.reason}")
+    return 1 if judge.failed else 0

@@ -1,0 +1,151 @@
+"""Asking a model for the mend of a fault that nothing else mends; what it says is tried like any other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import JudgeError, PlanevalError
+from planner_eval.base.jsontext import loads
+from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.base.text import shortened
+from planner_eval.dialects.plan import to_data, value_data
+from planner_eval.llm.prompts import request
+from planner_eval.llm.protocol import Judge
+from planner_eval.plan.model import Plan
+from planner_eval.suggesting.faults import Fault
+from planner_eval.suggesting.mends import Mend, Tools
+from planner_eval.suggesting.search import Asked
+
+TASK = "suggest.mend"
+
+QUESTIONS = 20
+"""Faults of one plan that a model is asked about."""
+
+_CALLS = 40
+_WIDE = 2_000
+_NEAR = 10
+_SCORE = 0.5
+"""A model's mend is behind whatever the catalog shows, and before nothing."""
+
+_INSTRUCTIONS = (
+    "A plan of tool calls has a fault. Say what mends it, as one JSON object and nothing else: "
+    '{"tool": NAME} to call another tool, {"argument": NAME} to give the argument under another name, '
+    '{"value": VALUE} to give the argument another value, or {"nothing": true} where you cannot tell. '
+    'A value is JSON; the output of an earlier call is {"$ref": ID, "path": [NAME, …]}. '
+    "Take values from the question; invent none."
+)
+
+
+class Said(NamedTuple):
+    """A model's answer: ``"tool"``, ``"argument"`` or ``"value"``, and what."""
+
+    key: str
+    value: Any
+
+
+def asking(judge: Judge, tools: Tools, query: str = "") -> Asked:
+    """Who is asked for mends of one plan's faults.
+
+    Args:
+        judge: Who answers.
+        tools: The tools that the plan may call.
+        query: What the user asked.
+
+    >>> from planner_eval.catalogs.catalog import Catalog, Tool
+    >>> from planner_eval.dialects.read import parse
+    >>> from planner_eval.llm.protocol import ScriptedJudge
+    >>> tools = Tools(Catalog((Tool("add"),)))
+    >>> ask = asking(ScriptedJudge(lambda request: '{"tool": "add"}'), tools)
+    >>> [mend.says for mend in ask(parse("plus()"), Fault("check.unknown_tool", "no tool", 0))]
+    ['call add']
+    """
+    left = [QUESTIONS]
+
+    def ask(plan: Plan, fault: Fault) -> Iterator[Mend]:
+        if left[0] <= 0:
+            return
+        left[0] -= 1
+        try:
+            reply = judge.ask(request(TASK, _INSTRUCTIONS, _material(plan, fault, tools, query)))
+        except JudgeError:
+            return  # whoever asks counts them
+        said = answered(reply.text)
+        mend = None if said is None else _mend(plan, fault, tools, said.key, said.value)
+        if mend is not None:
+            yield mend
+
+    return ask
+
+
+def answered(text: str) -> Said | None:
+    """What a model's answer says: ``tool``, ``argument`` or ``value``, and what; None for anything else.
+
+    The answer is one JSON object of one key, alone or in a fence.
+
+    >>> answered('{"value": 3}'), answered('it is {"value": 3}'), answered('{"value": 3, "tool": "f"}')
+    (Said(key='value', value=3), None, None)
+    """
+    bare = text.strip()
+    if bare.startswith("```") and bare.endswith("```") and "\n" in bare:
+        bare = bare[bare.index("\n") : -3].strip()
+    try:
+        values = loads(bare, DEFAULT_LIMITS, "plan")
+    except PlanevalError:
+        return None
+    only = values[0] if len(values) == 1 else None
+    if type(only) is not dict or len(only) != 1:
+        return None
+    key, value = next(iter(only.items()))
+    if key == "value" or (key in ("tool", "argument") and isinstance(value, str)):
+        return Said(key, value)
+    return None
+
+
+def _material(plan: Plan, fault: Fault, tools: Tools, query: str) -> dict[str, Any]:
+    calls = to_data(plan)["calls"]
+    first = max(0, (fault.call or 0) + 1 - _CALLS)
+    call = None if fault.call is None else plan.calls[fault.call]
+    found: dict[str, Any] = {"Question": shortened(query, 8 * _WIDE) or "not known"}
+    found["Plan"] = shortened(json.dumps(calls[first : first + _CALLS], ensure_ascii=False), 16 * _WIDE)
+    found["Fault"] = shortened(f"call {call.id if call else 'none: the answer'}: {fault.message}", _WIDE)
+    if call is not None:
+        known = tools.catalog.find(call.name, call.app)
+        near = known or tuple(tools.near(call)[:_NEAR])
+        found["Tools"] = [
+            shortened(f"{tool.signature()}  {tool.description}", _WIDE) for tool in near[:_NEAR]
+        ]
+    return found
+
+
+def _mend(plan: Plan, fault: Fault, tools: Tools, key: str, value: Any) -> Mend | None:
+    """A model's answer as a mend; None where it does not belong to the fault."""
+    if fault.call is None:
+        return None
+    call, why = plan.calls[fault.call], fault.code
+    if key == "tool":
+        app, _, name = value.rpartition(".")
+        found = tools.catalog.find(value) or tools.catalog.find(name, app or None)
+        if not found:
+            return None
+        tool = found[0]
+        operation = {"op": "rename", "id": call.id, "app": tool.app, "name": tool.name, "why": why}
+        return Mend((operation,), f"call {tool.full_name}", "the model says so", _SCORE, "model")
+    name = fault.argument
+    if name is None or len(dict(call.arguments)) < len(call.arguments):
+        return None
+    old: dict[str, Any] = {key: value_data(given, plan) for key, given in call.arguments}
+    if key == "argument":
+        if name not in old:
+            return None
+        made = (
+            {"op": "unset", "id": call.id, "argument": name, "why": why},
+            {"op": "set", "id": call.id, "argument": value, "value": old[name], "why": why},
+        )
+        return Mend(
+            made, f"call {shortened(name, 40)} {shortened(value, 40)}", "the model says so", _SCORE, "model"
+        )
+    set_ = {"op": "set", "id": call.id, "argument": name, "value": value, "why": why}
+    shown = shortened(json.dumps(value, ensure_ascii=False), 60)
+    return Mend((set_,), f"give {shortened(name, 40)} = {shown}", "the model says so", _SCORE, "model")

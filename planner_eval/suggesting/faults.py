@@ -1,0 +1,172 @@
+"""What is wrong with a plan, as far as its catalog and the plan itself can say: what a mend has to remove."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from planner_eval.catalogs.catalog import Catalog
+from planner_eval.catalogs.check import check
+from planner_eval.plan.model import Path, Plan, Ref, Unresolved, Value, references
+
+AS_TEXT = "suggest.as_text"
+NO_APP = "suggest.no_app"
+
+_SHOWN = 60
+_LONGEST = 200
+_SIGNED = re.compile(r"\$\{?([^${}]+)\}?\$?|\{\{([^{}]+)\}\}|\{([^{}]+)\}|<([^<>]+)>|#(\w+)")
+_STEP = re.compile(r"[.\[\]]+")
+
+
+class Fault(NamedTuple):
+    """One thing that is wrong.
+
+    Args:
+        code: What kind it is; the meanings are in ``planner_eval.base.errors.CODES``.
+        message: One sentence with the names and values found.
+        call: The position of the call concerned; None for the answer.
+        argument: The name of the argument concerned.
+        at: The way into the argument's value, where a reference is wrong.
+    """
+
+    code: str
+    message: str
+    call: int | None = None
+    argument: str | None = None
+    at: Path = ()
+
+
+def faults(plan: Plan, catalog: Catalog) -> tuple[Fault, ...]:
+    r"""What is wrong with a plan, by call.
+
+    Unused results are left out: they are a hint and no fault, and whether they are told hangs on whether the
+    plan refers to anything at all.
+
+    Args:
+        plan: The plan.
+        catalog: The tools it may call.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> from planner_eval.catalogs.catalog import Tool
+    >>> [fault.code for fault in faults(parse("g()\nh(#x=y)"), Catalog((Tool("g"), Tool("h", open=True))))]
+    ['reference.unresolved']
+    """
+    found = [
+        Fault(one.code, one.message, one.call, one.argument)
+        for one in check(plan, catalog, hints=False)
+        if one.code != "check.unused_result"
+        and (one.severity != "info" or one.code == "check.ambiguous_tool")
+    ]
+    found += _without_app(plan, catalog)
+    found += _references(plan)
+    return tuple(sorted(found, key=lambda one: len(plan.calls) if one.call is None else one.call))
+
+
+Key = tuple[str, str | None, str | None]
+
+
+def keyed(plan: Plan, found: tuple[Fault, ...]) -> Counter[Key]:
+    """How often each fault is there, named so that a plan can be compared with what was made of it."""
+    return Counter(key_of(plan, one) for one in found)
+
+
+def key_of(plan: Plan, fault: Fault) -> Key:
+    """What a fault is called in any plan that was made of this one."""
+    return fault.code, None if fault.call is None else plan.calls[fault.call].id, fault.argument
+
+
+def _without_app(plan: Plan, catalog: Catalog) -> Iterator[Fault]:
+    """Calls that name no app in a plan that names apps; which of several is told by ``check`` already."""
+    if plan.dialect != "appbench" and not any(call.app for call in plan.calls):
+        return
+    for position, call in enumerate(plan.calls):
+        if call.app is None and "." not in call.name:
+            tools = catalog.find(call.name)
+            apps = {tool.app for tool in tools}
+            if len(apps) == 1 and None not in apps:
+                text = f"the call of {call.name} names no app, as others do"
+                yield Fault(NO_APP, text, position)
+
+
+def _references(plan: Plan) -> Iterator[Fault]:
+    """References to nothing, to later calls and to the call itself, and texts that name an output."""
+    known = _Known(plan)
+    for position, call in enumerate(plan.calls):
+        for name, value in call.arguments:
+            yield from _of_value(value, position, name, known)
+    for name, value in plan.answer or ():
+        yield from _of_value(value, None, name, known)
+
+
+def _of_value(value: Value, position: int | None, name: str, known: _Known) -> Iterator[Fault]:
+    for at, ref in references(value):
+        if isinstance(ref, Unresolved):
+            text = f"{name} refers to {ref.name[:_SHOWN]!r}, which no call is called"
+            yield Fault("reference.unresolved", text, position, name, at)
+        elif position is not None and ref.call >= position:
+            code = "reference.self" if ref.call == position else "reference.forward"
+            what = (
+                "the call itself" if ref.call == position else f"call {ref.call + 1}, which is written later"
+            )
+            yield Fault(code, f"{name} refers to {what}", position, name, at)
+    if position is not None:
+        for at, text in _texts(value):
+            if known.named(text, position) is not None:
+                said = f"{name} is the text {text[:_SHOWN]!r}, which names an earlier call's output"
+                yield Fault(AS_TEXT, said, position, name, at)
+
+
+def _texts(value: Value, at: Path = ()) -> Iterator[tuple[Path, str]]:
+    if isinstance(value, str):
+        yield at, value
+    elif isinstance(value, list):
+        for step, item in enumerate(value):
+            yield from _texts(item, (*at, step))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _texts(item, (*at, key))
+
+
+class _Known:
+    """Which names mean a call or its output, for texts that should have been references.
+
+    Args:
+        plan: The plan.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._ids = {call.id: position for position, call in enumerate(plan.calls)}
+        self._returns: dict[str, list[int]] = {}
+        for position, call in enumerate(plan.calls):
+            for name in call.returns:
+                self._returns.setdefault(name, []).append(position)
+
+    def named(self, text: str, before: int) -> Ref | None:
+        """The earlier call, and the way into its result, that a text names from its first letter to its last.
+
+        A bare word has to be a label with a way into it, or one that is no common word.
+        """
+        if not text or len(text) > _LONGEST:
+            return None
+        signed = _SIGNED.fullmatch(text.strip())
+        inner = next(part for part in signed.groups() if part is not None) if signed else text
+        first, *rest = (step for step in _STEP.split(inner.strip()) if step) if inner.strip() else ("",)
+        path: Path = tuple(int(step) if step.isdecimal() and len(step) < 9 else step for step in rest)
+        at = self._ids.get(first)
+        odd = signed is not None or bool(path) or any(sign in first for sign in "_0123456789")
+        if at is not None and at < before and odd:
+            return Ref(at, path)
+        places = [place for place in self._returns.get(first, ()) if place < before]
+        return Ref(places[-1], (first, *path)) if places and (signed or "_" in first) else None
+
+
+def text_reference(plan: Plan, text: str, before: int) -> Ref | None:
+    """The reference that a text means, in a call at a position.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> text_reference(parse([{"id": "v1", "name": "f", "arguments": {}}]), "$v1.x$", 1)
+    Ref(call=0, path=('x',))
+    """
+    return _Known(plan).named(text, before)

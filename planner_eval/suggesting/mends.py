@@ -1,0 +1,505 @@
+"""What may mend one fault: operations of a patch, with reasons and how likely they are; none is tried yet."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from planner_eval.base.text import shown
+from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
+from planner_eval.catalogs.parts import Parts
+from planner_eval.dialects.plan import value_data
+from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, references
+from planner_eval.plan.topological import generations, stuck
+from planner_eval.suggesting.faults import AS_TEXT, NO_APP, Fault, text_reference
+from planner_eval.suggesting.names import Index, alike, words
+from planner_eval.suggesting.producers import Producers, Wanted
+from planner_eval.suggesting.queries import named_in, said_by
+from planner_eval.suggesting.values import meanings
+
+_TOOLS = 20
+"""Tools that are looked at for one that is unknown."""
+
+_NAMED = 40
+"""Characters of a name in a sentence."""
+
+_ALIKE = 0.5
+"""Names less alike than this share letters by chance."""
+
+_SHARED = 500
+"""An argument that more tools than this take tells no tool."""
+
+
+class Mend(NamedTuple):
+    """One way to mend a fault.
+
+    Args:
+        operations: What is done, as :mod:`planner_eval.comparison.patch` has it.
+        says: What that is, in words.
+        reason: Why it is likely.
+        score: How likely it is, from 0 to 1: for ranking; no probability.
+        source: Whose it is: ``"catalog"``, ``"plan"``, ``"query"`` or ``"model"``.
+    """
+
+    operations: tuple[Mapping[str, Any], ...]
+    says: str
+    reason: str
+    score: float
+    source: str = "catalog"
+
+
+class Tools:
+    """The tools of a catalog, by what their names and arguments are like.
+
+    Args:
+        catalog: The tools.
+
+    >>> [tool.name for tool in Tools(Catalog((Tool("add"), Tool("divide")))).near(Call("1", "ad"))]
+    ['add']
+    """
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+
+    @cached_property
+    def _names(self) -> Index:
+        return Index(tool.name for tool in self.catalog.tools)
+
+    @cached_property
+    def _takers(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for position, tool in enumerate(self.catalog.tools):
+            for each in tool.parameters:
+                found.setdefault(each.name, []).append(position)
+        return found
+
+    def near(self, call: Call) -> list[Tool]:
+        """The tools that a call of an unknown one may mean: by name, and by the arguments it gives."""
+        found = dict.fromkeys(self._names.nearest(call.name, _TOOLS))
+        if call.app:
+            found |= dict.fromkeys(self._names.nearest(call.tool, 3))
+        votes: Counter[int] = Counter()
+        for name, _ in call.arguments[:_TOOLS]:
+            takers = self._takers.get(name, ())
+            votes.update(takers if len(takers) <= _SHARED else ())
+        found |= dict.fromkeys(
+            at for at, _ in sorted(votes.items(), key=lambda one: (-one[1], one[0]))[:_TOOLS]
+        )
+        return [self.catalog.tools[at] for at in found]
+
+
+class Mends:
+    """What may mend the faults of one plan.
+
+    Args:
+        plan: The plan.
+        tools: The tools it may call.
+        query: What the user asked; "" where that is not known.
+    """
+
+    def __init__(self, plan: Plan, tools: Tools, query: str = "") -> None:
+        self.plan, self.tools, self.query = plan, tools, query
+        self.catalog = tools.catalog
+        self.parts = Parts(self.catalog.text_values, self.catalog.holes)
+
+    @cached_property
+    def producers(self) -> Producers:
+        """The outputs of the plan's calls."""
+        return Producers(self.plan, self.catalog)
+
+    @cached_property
+    def _said(self) -> frozenset[str]:
+        return said_by(self.plan)
+
+    def of(self, fault: Fault) -> list[Mend]:
+        """What may mend a fault, the likeliest first.
+
+        Args:
+            fault: The fault.
+        """
+        kinds = _KINDS.get(fault.code, ())
+        if fault.call is None and fault.code.startswith(("reference.", "check.unknown_output")):
+            kinds = (Mends._other_output,)
+        found = [mend for kind in kinds for mend in kind(self, fault)]
+        return sorted(found, key=lambda one: -one.score)
+
+    # ------------------------------------------------------------ tools
+    def _other_tool(self, fault: Fault) -> Iterator[Mend]:
+        call = self._call(fault)
+        taken = [edge.path for edge in self.plan.edges if edge.producer == fault.call][:_TOOLS]
+        for tool in self.tools.near(call):
+            name = max(alike(call.name, tool.name), alike(call.tool, tool.full_name))
+            given = _fit(call, tool)
+            wanted = [*taken, *((each,) for each in call.returns[:_TOOLS])]
+            gives = sum(tool.output(path) is not None for path in wanted) / len(wanted) if wanted else 0.5
+            app = 0.06 if call.app and tool.app == call.app else 0.0
+            score = 0.62 * name + 0.24 * given + 0.1 * gives + app
+            if name < 0.4 and given < 0.99:
+                continue
+            reasons = (
+                [f"its name is {name:.0%} alike"]
+                if name < 1
+                else ["it is called so, but for case, signs or app"]
+            )
+            reasons += ["it takes these arguments"] if given == 1 and call.arguments else []
+            reasons += ["it returns what is taken of it"] if wanted and gives == 1 else []
+            yield self._renamed(fault, tool, f"call {tool.full_name}", ", ".join(reasons), min(score, 0.97))
+
+    def _other_app(self, fault: Fault) -> Iterator[Mend]:
+        call = self._call(fault)
+        bare = call.name.rpartition(".")[2]
+        offers = [
+            tool for name in dict.fromkeys((call.name, bare)) for tool in self.catalog.named(name) if tool.app
+        ]
+        fitting = Counter(each.app for each in self.plan.calls if each.app)
+        for tool in offers:
+            near = alike(call.app or "", tool.app or "") if call.app else 0.0
+            score = 0.62 + 0.2 * _fit(call, tool) + 0.08 * near + (0.05 if fitting[tool.app or ""] else 0.0)
+            only = "the only app that offers it" if len(offers) == 1 else "it offers the tool"
+            score = max(score, 0.93) if len(offers) == 1 else min(score, 0.92)
+            yield self._renamed(fault, tool, f"call it of {tool.app}", only, score)
+
+    def _same_name(self, fault: Fault) -> Iterator[Mend]:
+        """The tool of that name which another app offers, where the arguments are its."""
+        call, tool = self._call(fault), self._tool(fault)
+        if tool is None or tool.app is None or _fit(call, tool) == 1:
+            return
+        for other in self.catalog.named(call.name):
+            if other.app not in (None, tool.app) and _fit(call, other) == 1:
+                yield self._renamed(fault, other, f"call it of {other.app}", "it takes these arguments", 0.9)
+
+    def _renamed(self, fault: Fault, tool: Tool, says: str, reason: str, score: float) -> Mend:
+        call = self._call(fault)
+        operation = {"op": "rename", "id": call.id, "app": tool.app, "name": tool.name, "why": fault.code}
+        return Mend((operation,), says, reason, score)
+
+    # ------------------------------------------------------------ arguments
+    def _other_name(self, fault: Fault) -> Iterator[Mend]:
+        """An argument that the tool does not take, under the name of one that it takes."""
+        call, tool, name = self._call(fault), self._tool(fault), fault.argument or ""
+        given = [key for key, _ in call.arguments]
+        if tool is None or name not in given:
+            return
+        if name in {each.name for each in tool.parameters}:
+            yield from self._other_value(fault)
+            return
+        value = dict(call.arguments)[name]
+        needed = [each for each in tool.parameters if each.required and each.name not in given]
+        for each in tool.parameters[:200]:
+            if each.name in given:
+                continue
+            near = alike(name, each.name)
+            told = near if near >= _ALIKE else 0.4 * near
+            score = 0.1 + 0.55 * told + (0.18 if each.required else 0.0) + self._suits(value, each)
+            score += 0.1 if [each] == needed else 0.0
+            if near < 0.3 and not each.required:
+                continue
+            reason = f"the names are {near:.0%} alike" if near >= 0.4 else "it is needed and not given"
+            yield self._moved(fault, name, each, value, reason, min(score, 0.97))
+        rank = 0.5 if not needed else 0.25
+        unset = {"op": "unset", "id": call.id, "argument": name, "why": fault.code}
+        if len(set(given)) == len(given):
+            says = f"leave {name[:_NAMED]} out"
+            yield Mend((unset,), says, f"{tool.full_name} takes no argument of that name", rank)
+
+    def _suits(self, value: Value, parameter: Parameter) -> float:
+        if isinstance(value, (Ref, Unresolved, Template)):
+            return 0.05
+        return 0.1 if not self.parts.wrong(value, parameter.type) else -0.2
+
+    def _moved(self, fault: Fault, name: str, to: Parameter, value: Value, reason: str, score: float) -> Mend:
+        call = self._call(fault)
+        if not isinstance(value, (Ref, Unresolved, Template)) and self.parts.wrong(value, to.type):
+            read = next(iter(meanings(value, to.type, self.parts)), None)
+            value = read.value if read is not None else value
+        pairs = tuple((to.name, value) if key == name else (key, old) for key, old in call.arguments)
+        return Mend(
+            self._given(fault, pairs, (name, to.name)), f"rename {name[:_NAMED]} to {to.name}", reason, score
+        )
+
+    def _filled(self, fault: Fault) -> Iterator[Mend]:
+        """A value for an argument that is needed and not given."""
+        call, tool, name = self._call(fault), self._tool(fault), fault.argument or ""
+        parameter = _parameter(tool, name)
+        if parameter is None or name in dict(call.arguments):
+            yield from self._other_value(fault)
+            return
+        strays = [key for key, _ in call.arguments if tool is not None and not _takes(tool, key)]
+        for other in strays:  # a misnamed argument is what is missing
+            yield from (
+                mend
+                for mend in self._other_name(fault._replace(argument=other))
+                if any(one.get("argument") == name for one in mend.operations)
+            )
+        less = 0.8 if strays else 1.0
+        yield from (
+            mend._replace(score=less * mend.score) for mend in self._given_anew(fault, name, parameter)
+        )
+
+    def _given_anew(self, fault: Fault, name: str, parameter: Parameter) -> Iterator[Mend]:
+        """A value for an argument that no other argument holds."""
+        kind = parameter.type
+        for one in self.producers.candidates(Wanted(fault.call or 0, name, kind))[:8]:
+            yield self._set(fault, one.ref, one.reason, one.score, "plan")
+        yield from self._same_elsewhere(fault, name, kind)
+        for said in named_in(self.query, kind, name, self._said, self.parts) if self.query else ():
+            yield self._set(fault, said.value, said.reason, said.score, "query")
+        for hole in self.catalog.holes:
+            yield self._set(
+                fault, hole, "what the plans of this catalog write for a value that is not known", 0.5
+            )
+        if parameter.has_default:
+            yield self._set(fault, parameter.default, "the tool takes it where nothing is given", 0.55)
+        if kind.enum is not None and len(kind.enum) == 1:
+            yield self._set(fault, kind.enum[0], "it is the only value allowed", 0.95)
+
+    def _same_elsewhere(self, fault: Fault, name: str, kind: Type) -> Iterator[Mend]:
+        """What other calls give under this name."""
+        call = self._call(fault)
+        if _says_nothing(name):
+            return
+        seen: dict[str, Value] = {}
+        for position, other in enumerate(self.plan.calls[:500]):
+            for key, value in other.arguments if position != fault.call and other.name != call.name else ():
+                refs = [ref for _, ref in references(value)]
+                late = any(not isinstance(ref, Ref) or ref.call >= (fault.call or 0) for ref in refs)
+                if (
+                    key == name
+                    and not late
+                    and not self.parts.wrong(value, kind)
+                    and value not in self.catalog.holes
+                ):
+                    seen[repr(value)] = value
+        for value in [*seen.values()][:5]:
+            score = 0.86 if len(seen) == 1 else 0.6
+            yield self._set(fault, value, f"other calls give {name[:_NAMED]} so", score, "plan")
+
+    def _other_value(self, fault: Fault) -> Iterator[Mend]:
+        """A value that the tool takes, in place of one that it does not."""
+        call, tool, name = self._call(fault), self._tool(fault), fault.argument or ""
+        parameter = _parameter(tool, name)
+        if parameter is None or name not in dict(call.arguments):
+            return
+        value = dict(call.arguments)[name]
+        for one in meanings(value, parameter.type, self.parts)[:6]:
+            yield self._set(fault, one.value, one.reason, one.score)
+        if isinstance(value, str):
+            ref = text_reference(self.plan, value, fault.call or 0)
+            if ref is not None:
+                yield self._set(fault, ref, "the text names an earlier call's output", 0.96, "plan")
+            for found in self.producers.candidates(
+                Wanted(fault.call or 0, name, parameter.type, *_worded(value))
+            )[:4]:
+                yield self._set(
+                    fault,
+                    found.ref,
+                    f"a reference in place of the text: {found.reason}",
+                    0.75 * found.score,
+                    "plan",
+                )
+        if self.query and not isinstance(value, (list, dict)):
+            for said in named_in(self.query, parameter.type, name, self._said, self.parts)[:4]:
+                yield self._set(fault, said.value, said.reason, 0.55 * said.score, "query")
+        if not parameter.required and len(set(dict(call.arguments))) == len(call.arguments):
+            unset = {"op": "unset", "id": call.id, "argument": name, "why": fault.code}
+            yield Mend((unset,), f"leave {name[:_NAMED]} out", "the tool does not need it", 0.2)
+
+    # ------------------------------------------------------------ references
+    def _referred(self, fault: Fault) -> Iterator[Mend]:
+        """A reference in place of a text that names an output."""
+        value = dict(self._call(fault).arguments)[fault.argument or ""]
+        ref = text_reference(self.plan, _part(value, fault.at), fault.call or 0)
+        if ref is not None:
+            paths = [ref.path]
+            outputs = list(self.producers.outputs(ref.call)) if not self._there(ref) else []
+            for number, path in enumerate([*paths, *outputs]):
+                made = replace(ref, path=path)
+                if self._there(made):
+                    reason = "the text names this output from its first letter to its last"
+                    yield self._set(
+                        fault, _replaced(value, fault.at, made), reason, 0.93 - 0.1 * min(number, 3), "plan"
+                    )
+
+    def _there(self, ref: Ref) -> bool:
+        tool = self.producers.tools[ref.call]
+        return tool is None or tool.output(ref.path) is not None
+
+    def _other_output(self, fault: Fault) -> Iterator[Mend]:
+        """Another output in place of one that is not there, or does not fit."""
+        name, value = fault.argument or "", self._value(fault)
+        position = len(self.plan.calls) if fault.call is None else fault.call
+        parameter = None if fault.call is None else _parameter(self._tool(fault), name)
+        for at, ref in references(value):
+            if at != fault.at if fault.code.startswith("reference.") else not isinstance(ref, Ref):
+                continue
+            inside = isinstance(_part(value, at[:-1]), Template) if at else False
+            kind = ANY if parameter is None or inside else parameter.type.at(at) or ANY
+            wanted = Wanted(
+                position,
+                name,
+                kind,
+                ref.name if isinstance(ref, Unresolved) else None,
+                ref.path,
+                ref.call if isinstance(ref, Ref) else None,
+            )
+            last = next((step for step in reversed(ref.path) if isinstance(step, str)), "")
+            named = fault.code == "check.output_type" and alike(name, last) > 0.9
+            for one in self.producers.candidates(wanted)[:10]:
+                if named:  # it is the output that is meant, and what the catalog says of its type is doubtful
+                    one = one._replace(score=min(one.score, 0.5))
+                if isinstance(ref, Unresolved) or (one.ref.call, one.ref.path) != (ref.call, ref.path):
+                    yield self._set(fault, _replaced(value, at, one.ref), one.reason, one.score, "plan")
+
+    def _other_order(self, fault: Fault) -> Iterator[Mend]:
+        """The calls in an order in which what is referred to comes first."""
+        calls = self.plan.calls
+        needs: list[list[int]] = [[] for _ in calls]
+        for edge in self.plan.edges:
+            needs[edge.consumer].append(edge.producer)
+        if stuck(needs):
+            return
+        order = [position for generation in generations(needs, singly=True) for position in generation]
+        ref = dict(references(self._value(fault)))[fault.at]
+        wanted = Wanted(fault.call or 0, fault.argument or "", self._type(fault), None, ref.path)
+        other = any(one.free and one.ref.path == ref.path for one in self.producers.candidates(wanted))
+        late = [
+            edge for edge in self.plan.edges if edge.consumer == fault.call and edge.producer > edge.consumer
+        ]
+        score = 0.6 if other and len(late) == 1 else 0.98
+        operation = {"op": "order", "ids": [calls[at].id for at in order], "why": fault.code}
+        says = "write the calls in the order in which they need one another"
+        yield Mend((operation,), says, "every reference then names an earlier call", score, "plan")
+
+    # ------------------------------------------------------------ helpers
+    def _call(self, fault: Fault) -> Call:
+        assert fault.call is not None, "only references of the answer stand in no call"
+        return self.plan.calls[fault.call]
+
+    def _tool(self, fault: Fault) -> Tool | None:
+        return None if fault.call is None else self.producers.tools[fault.call]
+
+    def _type(self, fault: Fault) -> Type:
+        parameter = _parameter(self._tool(fault), fault.argument or "")
+        return ANY if parameter is None else parameter.type.at(fault.at) or ANY
+
+    def _value(self, fault: Fault) -> Value:
+        arguments = self.plan.answer or () if fault.call is None else self._call(fault).arguments
+        return dict(arguments)[fault.argument or ""]
+
+    def _set(self, fault: Fault, value: Value, reason: str, score: float, source: str = "catalog") -> Mend:
+        name = fault.argument or ""
+        arguments = self.plan.answer or () if fault.call is None else self._call(fault).arguments
+        there = any(key == name for key, _ in arguments)
+        pairs = [(key, value if key == name else old) for key, old in arguments]
+        pairs += [] if there else [(name, value)]
+        says = f"{'set' if there else 'give'} {name[:_NAMED]} = {self._told(value)}"
+        return Mend(self._given(fault, tuple(pairs), (name,)), says, reason, score, source)
+
+    def _told(self, value: Value) -> str:
+        if isinstance(value, Ref):
+            return self._named(value)
+        return shown(value_data(value, self.plan), 60)
+
+    def _named(self, ref: Ref) -> str:
+        call = self.plan.calls[ref.call]
+        steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in ref.path)
+        return f"{call.id}{steps} ({call.name})"
+
+    def _given(
+        self, fault: Fault, pairs: tuple[tuple[str, Value], ...], names: Iterable[str]
+    ) -> tuple[Mapping[str, Any], ...]:
+        """The operations by which a call gets its arguments, of which some are other than they were."""
+        if fault.call is None:
+            data = {key: value_data(value, self.plan) for key, value in pairs}
+            return ({"op": "answer", "value": data, "why": fault.code},)
+        call, given = self._call(fault), dict(pairs)
+        if len({key for key, _ in call.arguments}) < len(call.arguments) or len(given) < len(pairs):
+            listed = [[key, value_data(value, self.plan)] for key, value in pairs]
+            return ({"op": "arguments", "id": call.id, "arguments": listed, "why": fault.code},)
+        made: list[Mapping[str, Any]] = []
+        for name in names:
+            about = {"id": call.id, "argument": name}
+            if name in given:
+                made.append(
+                    {"op": "set", **about, "value": value_data(given[name], self.plan), "why": fault.code}
+                )
+            else:
+                made.append({"op": "unset", **about, "why": fault.code})
+        return tuple(made)
+
+
+def _fit(call: Call, tool: Tool) -> float:
+    """How well the arguments of a call are those that a tool takes and needs."""
+    given = {name for name, _ in call.arguments}
+    known = {each.name for each in tool.parameters}
+    needed = {each.name for each in tool.parameters if each.required}
+    every = given | needed
+    if not every:
+        return 1.0
+    taken = given if tool.open else given & known
+    return len(taken) / len(every)
+
+
+def _parameter(tool: Tool | None, name: str) -> Parameter | None:
+    return next((each for each in tool.parameters if each.name == name), None) if tool is not None else None
+
+
+def _says_nothing(name: str) -> bool:
+    """Whether an argument's name tells nothing of what it holds, as ``arg_0`` and ``x`` do."""
+    bare = "".join(word for word in words(name) if not word.isdecimal())
+    return len(bare) < 2 or bare in ("arg", "num", "value", "param", "input", "number", "text", "string")
+
+
+def _takes(tool: Tool, name: str) -> bool:
+    return tool.open or _parameter(tool, name) is not None
+
+
+def _worded(text: str) -> tuple[str, Path | None]:
+    """A text as a reference that its words may name."""
+    first, _, rest = text.strip("${}<># ").partition(".")
+    path: Path = tuple(step for step in rest.strip("$").split(".") if step)
+    return first[:80], path[:5] or None
+
+
+def _part(value: Value, at: Path) -> Value:
+    for step in at:
+        value = value.parts[step] if isinstance(value, Template) and isinstance(step, int) else value[step]
+    return value
+
+
+def _replaced(value: Value, at: Path, new: Value) -> Value:
+    """A value with one part of it another."""
+    if not at:
+        return new
+    step, rest = at[0], at[1:]
+    if isinstance(value, Template):
+        return Template(tuple(new if place == step else part for place, part in enumerate(value.parts)))
+    if isinstance(value, list):
+        return [_replaced(item, rest, new) if place == step else item for place, item in enumerate(value)]
+    return {key: _replaced(item, rest, new) if key == step else item for key, item in value.items()}
+
+
+_Kind = Callable[[Mends, Fault], Iterator[Mend]]
+_KINDS: dict[str, tuple[_Kind, ...]] = {
+    "check.unknown_tool": (Mends._other_tool, Mends._other_app),
+    "check.permission": (Mends._other_app, Mends._other_tool),
+    "check.ambiguous_tool": (Mends._other_app,),
+    NO_APP: (Mends._other_app,),
+    "check.unknown_argument": (Mends._other_name, Mends._same_name),
+    "check.missing_argument": (Mends._filled, Mends._same_name),
+    "check.wrong_type": (Mends._other_value,),
+    "check.format": (Mends._other_value,),
+    "check.enum": (Mends._other_value,),
+    "check.out_of_range": (Mends._other_value,),
+    "check.pattern": (Mends._other_value,),
+    "check.not_allowed": (Mends._other_value,),
+    "check.unknown_output": (Mends._other_output,),
+    "check.output_type": (Mends._other_output,),
+    "reference.unresolved": (Mends._other_output,),
+    "reference.self": (Mends._other_output,),
+    "reference.forward": (Mends._other_order, Mends._other_output),
+    AS_TEXT: (Mends._referred,),
+}

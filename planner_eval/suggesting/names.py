@@ -1,0 +1,129 @@
+"""How alike two names are, and which of many come closest, in time that does not grow with their length."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+LONGEST = 80
+"""Characters of a name that are compared."""
+
+_COMMON = 2_000
+"""A pair of letters that more names than this share tells nothing, and is not looked up."""
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+
+_SAME = (
+    "get fetch retrieve read load obtain show view",
+    "find search lookup query browse seek discover",
+    "create add make new insert register",
+    "delete remove erase drop cancel clear",
+    "update edit modify change set adjust",
+    "book reserve reservation booking",
+    "buy purchase order",
+    "begin start from origin source departure",
+    "end finish stop to destination target arrival",
+    "count number num amount quantity qty total",
+    "id identifier key code",
+    "city town location place area",
+    "divide quotient div",
+    "multiply product times mul",
+    "subtract minus difference sub",
+    "date day",
+    "list all",
+    "calculate compute calc",
+    "name title",
+    "user customer client person",
+    "play listen watch",
+    "text message content body",
+)
+"""Words that people put for one another in the names of tools and arguments."""
+
+_MEANING = {word: group for group, line in enumerate(_SAME) for word in line.split()}
+
+
+def words(name: str) -> tuple[str, ...]:
+    """The words of a name, in small letters.
+
+    >>> words("searchFlight_v2"), words("HTTPServer")
+    (('search', 'flight', 'v', '2'), ('http', 'server'))
+    """
+    return tuple(word.casefold() for word in _WORD.findall(name[:LONGEST]))
+
+
+def plain(name: str) -> str:
+    """A name without case and signs, by which ``getUser`` is ``get_user``."""
+    return "".join(words(name))
+
+
+@lru_cache(maxsize=1 << 16)
+def alike(one: str, other: str) -> float:
+    """How alike two names are, from 0 to 1: by letters or by words, whichever says more.
+
+    >>> alike("getUser", "get_user"), alike("fetch_user", "get_user") > alike("fetch_user", "get_room")
+    (1.0, True)
+    """
+    ours, theirs = words(one), words(other)
+    left, right = "".join(ours), "".join(theirs)
+    if left == right:
+        return 1.0 if left or one == other else 0.0
+    matcher = SequenceMatcher(None, left, right, autojunk=False)
+    letters = matcher.ratio() if matcher.quick_ratio() > 0.4 else 0.0
+    return max(letters, 0.95 * _by_words(ours, theirs))
+
+
+def _by_words(ours: Sequence[str], theirs: Sequence[str]) -> float:
+    """The share of words that two names have in common, words of one meaning for most of one."""
+    if not ours or not theirs:
+        return 0.0
+    left, right = Counter(ours), Counter(theirs)
+    same = left & right
+    shared = float(same.total())
+    meanings = Counter(_MEANING[word] for word in (left - same).elements() if word in _MEANING)
+    others = Counter(_MEANING[word] for word in (right - same).elements() if word in _MEANING)
+    shared += 0.85 * (meanings & others).total()
+    return 2 * shared / (len(ours) + len(theirs))
+
+
+class Index:
+    """Many names, by the pairs of letters and the words in them.
+
+    Args:
+        names: The names; what is found are their positions.
+
+    >>> Index(["search_flight", "book_hotel"]).nearest("serchFlight", 1)
+    [0]
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._sizes: list[int] = []
+        self._at: dict[str, list[int]] = {}
+        for position, name in enumerate(names):
+            pieces = _pieces(name)
+            self._sizes.append(len(pieces))
+            for piece in pieces:
+                self._at.setdefault(piece, []).append(position)
+
+    def nearest(self, name: str, most: int) -> list[int]:
+        """The positions of the names that share most with one, the nearest first."""
+        pieces = _pieces(name)
+        shared: Counter[int] = Counter()
+        for piece in sorted(pieces):
+            places = self._at.get(piece, ())
+            if len(places) <= _COMMON or piece == plain(name):
+                shared.update(places[:_COMMON])
+        ranked = sorted(shared, key=lambda at: (-2 * shared[at] / (len(pieces) + self._sizes[at]), at))
+        return ranked[:most]
+
+
+def _pieces(name: str) -> frozenset[str]:
+    """The pairs of letters of a name, its words with what they mean, and all of it."""
+    said = words(name)
+    text = f"^{''.join(said)}$"
+    pairs = {text[at : at + 2] for at in range(len(text) - 1)}
+    return frozenset(
+        {*pairs, *said, *(f"={_MEANING[word]}" for word in said if word in _MEANING), text[1:-1]}
+    )

@@ -1,0 +1,196 @@
+"""Outputs that an argument may be meant to take: by name, type, place, and whether anything takes them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from planner_eval.catalogs.catalog import ANY, Catalog, Tool, Type
+from planner_eval.catalogs.check import meant
+from planner_eval.catalogs.values import fits
+from planner_eval.plan.model import WHOLE_RESULT, Path, Plan, Ref, references
+from planner_eval.suggesting.names import alike
+
+_LOOKED_AT = 400
+"""Earlier calls that are looked at, the nearest first."""
+
+_OUTPUTS = 60
+
+
+class Wanted(NamedTuple):
+    """What is known of the output that an argument should take.
+
+    Args:
+        call: The position of the call with the argument; the number of calls for the answer.
+        argument: The argument's name.
+        type: What it takes.
+        name: What the broken reference is called; None where there is none.
+        path: The way into the result that the broken reference has; None where there is none.
+        producer: The call that it names all the same.
+    """
+
+    call: int
+    argument: str
+    type: Type
+    name: str | None = None
+    path: Path | None = None
+    producer: int | None = None
+
+
+class Output(NamedTuple):
+    """An output that may be meant.
+
+    Args:
+        ref: The reference to it.
+        score: How likely it is, from 0 to 1.
+        reason: Why.
+        free: Whether nothing else uses the call's result.
+    """
+
+    ref: Ref
+    score: float
+    reason: str
+    free: bool = False
+
+
+class Producers:
+    """The outputs of a plan's calls.
+
+    Args:
+        plan: The plan.
+        catalog: The tools it may call.
+    """
+
+    def __init__(self, plan: Plan, catalog: Catalog) -> None:
+        self.plan = plan
+        self.texts = catalog.text_values
+        self.tools: list[Tool | None] = [meant(call, catalog) for call in plan.calls]
+        self._used: Counter[tuple[int, Path]] = Counter()
+        self._taken: Counter[int] = Counter()
+        self._paths: list[dict[Path, None]] = [{} for _ in plan.calls]
+        named = [(at, name, value) for at, call in enumerate(plan.calls) for name, value in call.arguments]
+        for at, _, value in [*named, *((len(plan.calls), name, value) for name, value in plan.answer or ())]:
+            for _, ref in references(value):
+                if isinstance(ref, Ref) and ref.call < at:
+                    self._used[ref.call, ref.path] += 1
+                    self._taken[ref.call] += 1
+                    self._paths[ref.call][ref.path] = None
+        whole = Counter(ref for call, ref in self._used if len(ref) == 1 and ref[0] in WHOLE_RESULT)
+        self._whole: Path = whole.most_common(1)[0][0] if whole else ()
+
+    def outputs(self, position: int) -> Iterator[Path]:
+        """The ways into a call's result that there are: declared by its tool, by the call, or used."""
+        tool, call = self.tools[position], self.plan.calls[position]
+        found: dict[Path, None] = {}
+        if tool is not None and tool.returns.unfolded.fields:
+            found |= dict.fromkeys((each.name,) for each in tool.returns.unfolded.fields[:_OUTPUTS])
+        else:
+            found |= dict.fromkeys((name,) for name in call.returns[:_OUTPUTS])
+            if tool is None or tool.only_output == "" or not found:
+                found[self._whole] = None
+        found |= self._paths[position]
+        yield from found
+
+    def candidates(self, wanted: Wanted) -> list[Output]:
+        """What an argument may be meant to take, the likeliest first.
+
+        Args:
+            wanted: What is known of it.
+        """
+        before = range(min(wanted.call, len(self.plan.calls)))
+        found: dict[tuple[int, Path], Output] = {}
+        for position in [*reversed(before)][:_LOOKED_AT]:
+            paths = dict.fromkeys(self.outputs(position))
+            if wanted.path is not None and self._has(position, wanted.path):
+                paths[wanted.path] = None
+            for path in paths:
+                one = self._weighed(Ref(position, path), wanted)
+                if one is not None:
+                    found[position, path] = one
+        return sorted(found.values(), key=lambda one: (-one.score, -one.ref.call, str(one.ref.path)))
+
+    def _has(self, position: int, path: Path) -> bool:
+        tool = self.tools[position]
+        return tool is None or tool.output(path) is not None
+
+    def _type(self, ref: Ref) -> Type | None:
+        tool = self.tools[ref.call]
+        if tool is None:
+            return ANY
+        output = tool.output(ref.path)
+        fields = tool.returns.fields
+        if output is not None and not ref.path and len(fields) == 1:
+            return fields[0].type
+        return output
+
+    def _weighed(self, ref: Ref, wanted: Wanted) -> Output | None:
+        output = self._type(ref)
+        if output is None or not fits(output, wanted.type, texts=self.texts):
+            return None
+        call = self.plan.calls[ref.call]
+        last = next((step for step in reversed(ref.path) if isinstance(step, str)), "")
+        generic = not last or last in WHOLE_RESULT
+        reasons: list[tuple[float, str]] = []
+        named = 0.0 if generic else alike(wanted.argument, last)
+        if named > 0.6:
+            reasons.append((named, f"{last} is named like the argument"))
+        meaning = max(
+            0.0 if generic else 0.5 * named, 0.6 * alike(wanted.argument, call.name) if generic else 0.0
+        )
+        score = 0.22 + (0.25 * named if not generic else 0.08 + 0.12 * meaning)
+        score += 0.08 if _same_kind(output, wanted.type) else 0.0
+        score += 0.2 if named > 0.99 and not generic else 0.0
+        free = not self._taken[ref.call]
+        if free:
+            score += 0.22
+            reasons.append((0.7, "nothing else uses its result"))
+        elif not self._used[ref.call, ref.path]:
+            score += 0.03
+        score += 0.1 / (wanted.call - ref.call) if wanted.call > ref.call else 0.0
+        score += self._as_written(ref, wanted, last, reasons)
+        reasons = reasons or [(0.0, "its type fits")]
+        return Output(
+            ref, min(score, 0.97), ", ".join(text for _, text in sorted(reasons, reverse=True)[:2]), free
+        )
+
+    def _as_written(self, ref: Ref, wanted: Wanted, last: str, reasons: list[tuple[float, str]]) -> float:
+        """What the broken reference itself tells."""
+        more = 0.0
+        call = self.plan.calls[ref.call]
+        if wanted.path is not None:
+            if ref.path == wanted.path:
+                more += 0.22
+                if wanted.path:
+                    reasons.append((0.8, "it has the output that is asked for"))
+            elif wanted.path and last:
+                asked = next((step for step in reversed(wanted.path) if isinstance(step, str)), "")
+                more += 0.18 * alike(asked, last)
+                if alike(asked, last) > 0.6:
+                    reasons.append((0.75, f"{last} is named like what is asked for"))
+        if wanted.producer is not None and wanted.producer == ref.call:
+            more += 0.14
+            reasons.append((0.6, "it is the call that is named"))
+        if wanted.name:
+            labels = _label(wanted.name, call.id)
+            tool = 0.9 * alike(wanted.name, call.name)
+            field = alike(wanted.name, last) if last else 0.0
+            more += 0.2 * max(labels, tool if tool > 0.55 else 0.0, field if field > 0.6 else 0.0)
+            if max(labels, tool, field) > 0.6:
+                what = call.id if labels >= max(tool, field) else call.name if tool >= field else last
+                reasons.append((0.85, f"{what} is named like the reference"))
+        return more
+
+
+def _same_kind(output: Type, into: Type) -> bool:
+    return (
+        bool(output.kinds and into.kinds and set(output.kinds) & set(into.kinds))
+        and output.format == into.format
+    )
+
+
+def _label(name: str, label: str) -> float:
+    """How alike two labels are: ``var_1`` is ``var1`` and ``Var_1``, and no ``var_2``."""
+    close = alike(name, label)
+    digits = ["".join(filter(str.isdigit, each)) for each in (name, label)]
+    return close if digits[0] == digits[1] else 0.2 * close

@@ -1,0 +1,233 @@
+"""Values that a question names: numbers, dates, quoted words, names, allowed values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from planner_eval.base.jsontext import loads_if_json
+from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.catalogs.catalog import Type
+from planner_eval.catalogs.parts import Parts
+from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value
+from planner_eval.policy.dates import dates
+from planner_eval.suggesting.names import words
+from planner_eval.suggesting.values import NUMBER_WORDS, Meant, as_written, meanings
+
+_LONGEST = 20_000
+_MANY = 300
+
+# Every repetition is bounded or possessive: a question may be a model's, or an attacker's.
+_QUOTED = re.compile(
+    r"\"([^\"\n]{1,200}+)\"|“([^”\n]{1,200}+)”|(?<!\w)'([^'\n]{1,200}+)'(?!\w)|`([^`\n]{1,200}+)`"
+)
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}+"
+_DATE = re.compile(
+    r"\b(\d{4}-\d\d?-\d\d?(?:T[\d:]{5,8}Z?)?|\d{1,2}[/.]\d{1,2}[/.]\d{4}"
+    rf"|{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}"
+    rf"|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH},? \d{{4}})\b"
+)
+_DAY = re.compile(rf"\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\b\d{{1,2}}(?:st|nd|rd|th)\b")
+_TIME = re.compile(r"\b(\d{1,2}:\d\d(?: ?[ap]\.?m\b)?|\d{1,2} ?[ap]\.?m\b)", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"(?<![\w.,])-?\d{1,3}(?:,\d{3})++(?:\.\d++)?(?![\w,]?\d)|(?<![\w.])-?\d{1,40}(?:\.\d{1,40})?(?![\w])"
+)
+_CODE = re.compile(r"(?<![\w-])(?=[A-Za-z_-]{0,30}\d)(?=[\d_-]{0,30}[A-Za-z])[A-Za-z0-9][\w-]{1,60}+")
+_DIGITS = re.compile(r"(?<![\w.,$€£-])\d{3,40}(?![\w%]|[.,]\d)")
+_MAIL = re.compile(r"[\w.+-]{1,64}+@[\w-]{1,64}+(?:\.[\w-]{1,64}+){1,4}|https?://[^\s\"'<>]{1,300}+")
+_NAME = re.compile(
+    r"(?<![\w'])[^\W\d_a-z][\w'’.-]{0,40}+"
+    r"(?: (?:(?:of|the|de|la|del|and|&) (?=[^\W\d_a-z]))?[^\W\d_a-z][\w'’-]{0,40}+){0,5}"
+)
+_LIST = re.compile(r"\[[^\[\]]{1,2000}+\]|\[(?:[^\[\]]{0,50}\[[^\[\]]{0,200}+\]){1,50}[^\[\]]{0,50}\]")
+_WORD = re.compile(r"[^\W_]{1,60}+")
+
+_LEADS = {
+    "from": "from origin departure start source leaving pickup begin sender",
+    "to": "to destination arrival target end recipient dropoff receiver where",
+    "in": "city location area place region country where town state",
+    "at": "location place restaurant time venue name",
+    "near": "location area city place",
+    "for": "name title movie city passengers guests seats people",
+    "of": "name title city country",
+    "by": "artist author director singer starring",
+    "with": "name",
+}
+"""Words before a value, and the words of arguments that it is then for."""
+
+_NEAR, _AFTER = 40, 14
+"""Characters before a value, and after it, in which the words of an argument's name tell that it is meant."""
+
+
+class _Found(NamedTuple):
+    """What a question names: a value, from where to where, how likely it is, what it is."""
+
+    value: Value
+    start: int
+    end: int
+    base: float
+    what: str
+
+
+def named_in(query: str, kind: Type, argument: str, used: frozenset[str], parts: Parts) -> list[Meant]:
+    """Values of a type that a question names, the likeliest first.
+
+    Args:
+        query: The question.
+        kind: What the value should be.
+        argument: The argument that it is for: a value beside its name comes first.
+        used: What the plan says already, each as text: it is less likely to be meant again.
+        parts: Holds values against types.
+
+    >>> whole = Type(("integer",))
+    >>> [one.value for one in named_in("2 seats on 2024-05-01", whole, "seats", frozenset(), Parts())]
+    [2]
+    """
+    query = query[:_LONGEST]
+    found: dict[str, Meant] = {}
+    asked = frozenset(words(argument))
+    for one in _candidates(query, kind):
+        fitting = (
+            [Meant(one.value, "", 1.0)]
+            if not parts.wrong(one.value, kind)
+            else meanings(one.value, kind, parts)
+        )
+        for read in fitting[:1]:
+            score = one.base * (0.6 + 0.4 * read.score) + _beside(query, one, asked)
+            score -= 0.22 if _text(read.value) in used else 0.0
+            if _text(read.value) not in found or found[_text(read.value)].score < score:
+                made = Meant(
+                    as_written(read.value, parts), f"the question names it: {one.what}", min(score, 0.95)
+                )
+                found[_text(read.value)] = made
+    return sorted((one for one in found.values() if one.score > 0.2), key=lambda one: -one.score)[:20]
+
+
+def _beside(query: str, found: _Found, asked: frozenset[str]) -> float:
+    """What the words around a value tell of whether an argument is meant."""
+    before = [word.casefold() for word in _WORD.findall(query[max(0, found.start - _NEAR) : found.start])]
+    after = [word.casefold() for word in _WORD.findall(query[found.end : found.end + _AFTER])]
+    near = {form for word in (*before, *after[:2]) for form in (word, word.rstrip("s"))}
+    share = sum(word in near or f"{word}s" in near for word in asked) / max(len(asked), 1)
+    more = 0.3 * share
+    if before and any(word in asked for word in _LEADS.get(before[-1], "").split()):
+        more += 0.25
+    return more
+
+
+def said_by(plan: Plan) -> frozenset[str]:
+    """The literals of a plan, each as text."""
+    values = [value for call in plan.calls for _, value in call.arguments]
+    return frozenset(_text(one) for value in values for one in (value, *_leaves(value)))
+
+
+def _leaves(value: Value) -> Iterator[Value]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _leaves(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _leaves(item)
+    elif not isinstance(value, (Ref, Unresolved, Template)):
+        yield value
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).casefold()
+
+
+def _candidates(query: str, kind: Type) -> Iterable[_Found]:
+    """What a question names that may be of a type."""
+    kind = kind.unfolded
+    if kind.enum is not None:
+        return list(_allowed(query, kind))
+    if kind.format in ("date", "date-time", "time"):
+        return list(_moments(query, kind.format))
+    kinds = set(kind.kinds) | {inner for each in kind.any_of for inner in each.kinds}
+    found: list[_Found] = []
+    if "array" in kinds:
+        found += _lists(query)
+        found += [
+            one._replace(base=0.5 * one.base) for one in _candidates(query, kind.items or Type(("string",)))
+        ]
+    if not kinds or kinds & {"integer", "number"}:
+        found += _numbers(_hidden(query, _DATE, _DAY, _TIME, _MAIL))
+    if not kinds or "string" in kinds:
+        found += _texts(query)
+    return found[:_MANY]
+
+
+def _hidden(query: str, *patterns: re.Pattern[str]) -> str:
+    """The question without what is a date, say: as many blanks, so that places stay."""
+    for pattern in patterns:
+        query = pattern.sub(lambda found: " " * len(found[0]), query)
+    return query
+
+
+def _allowed(query: str, kind: Type) -> Iterator[_Found]:
+    low = query.casefold()
+    for value in (kind.enum or ())[:_MANY]:
+        text = str(value).casefold()
+        spoken = " ".join(words(text)) if isinstance(value, str) else text
+        for form in dict.fromkeys((text, spoken)):
+            at = low.find(form) if len(form) > 1 or form.isdecimal() else -1
+            if at >= 0:
+                yield _Found(
+                    value, at, at + len(form), 0.8 if isinstance(value, str) else 0.55, "an allowed value"
+                )
+                break
+
+
+def _moments(query: str, format: str) -> Iterator[_Found]:
+    if format != "time":
+        for found in _DATE.finditer(query):
+            yield _Found(dates(found[1]), *found.span(), 0.8, "a date")
+    if format != "date":
+        for found in _TIME.finditer(query):
+            yield _Found(found[1], *found.span(), 0.8, "a time")
+
+
+def _numbers(query: str) -> Iterator[_Found]:
+    for found in _NUMBER.finditer(query):
+        digits = found[0].replace(",", "")
+        yield _Found(float(digits) if "." in digits else int(digits), *found.span(), 0.6, "a number")
+    for found in _WORD.finditer(query):
+        number = NUMBER_WORDS.get(found[0].casefold())
+        if number is not None and len(found[0]) > 2:
+            yield _Found(number, *found.span(), 0.5, "a number in words")
+
+
+def _lists(query: str) -> Iterator[_Found]:
+    for found in _LIST.finditer(query):
+        for text in (found[0], found[0].replace("'", '"')):
+            held = loads_if_json(text, DEFAULT_LIMITS)
+            if held and len(held) == 1:
+                yield _Found(held[0], *found.span(), 0.85, "a list")
+                break
+
+
+def _texts(query: str) -> Iterator[_Found]:
+    for found in _QUOTED.finditer(query):
+        yield _Found(next(one for one in found.groups() if one), *found.span(), 0.65, "quoted words")
+    for found in _MAIL.finditer(query):
+        yield _Found(found[0].rstrip(".,"), *found.span(), 0.65, "an address")
+    bare = _hidden(query, _QUOTED, _MAIL)
+    for found in _DATE.finditer(bare):
+        yield _Found(found[0], *found.span(), 0.35, "a date")
+    bare = _hidden(bare, _DATE, _DAY, _TIME)
+    for pattern, base, what in ((_CODE, 0.5, "a code"), (_DIGITS, 0.45, "a number")):
+        for found in pattern.finditer(bare):
+            yield _Found(found[0], *found.span(), base, what)
+    for found in _NUMBER.finditer(_hidden(bare, _DIGITS)):
+        yield _Found(found[0].replace(",", ""), *found.span(), 0.3, "a number")
+    for found in _NAME.finditer(_hidden(bare, _CODE)):
+        text = found[0].rstrip(".,'’").removesuffix("'s").removesuffix("’s")
+        if text[:1].isupper() and len(text) > 1 and text not in _NO_NAMES:
+            first = bare[: found.start()].rstrip()[-1:] in ("", ".", "!", "?", "\n")
+            yield _Found(text, found.start(), found.start() + len(text), 0.2 if first else 0.45, "a name")
+
+
+_NO_NAMES = frozenset(["ID", "IDs", "I'm", "I'd", "I'll", "I've", "Id", "URL", "ATM", "USD", "API"])

@@ -1,0 +1,273 @@
+"""Mends that were tried: each removes its fault and brings no new one, or it is not told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import PlanevalError
+from planner_eval.comparison.patch import SCHEMA, applied
+from planner_eval.plan.model import Plan
+from planner_eval.suggesting.faults import Fault, Key, faults, key_of, keyed
+from planner_eval.suggesting.mends import Mend, Mends, Tools
+
+TRIES = 12
+"""Mends of one fault that are tried."""
+
+LOOKED_AT = 200
+"""Faults of one plan that mends are looked for."""
+
+WORK = 200_000
+"""Calls that are written and checked again for one plan: its calls, times the mends that are tried."""
+
+LEAST = 0.6
+"""The least score of a mend that the patch takes: of planted faults most below it were mended wrongly."""
+
+_WORTH = 0.3
+"""Mends of a lower score are not worth telling."""
+
+_DEEP = 2
+_WITHIN = 8
+"""Faults that come to light when a tool's name is mended, and are mended with it."""
+
+Asked = Callable[[Plan, Fault], Iterator[Mend]]
+"""Who is asked for mends of what is left."""
+
+
+class Suggestion(NamedTuple):
+    """One mend that was tried.
+
+    Args:
+        says: What is done, in words.
+        reason: Why it is likely.
+        score: How likely it is, from 0 to 1: for ranking; no probability.
+        source: Whose it is: ``"catalog"``, ``"plan"``, ``"query"`` or ``"model"``.
+        operations: What is done, as a patch has it.
+    """
+
+    says: str
+    reason: str
+    score: float
+    source: str
+    operations: tuple[Mapping[str, Any], ...]
+
+
+class Faulty(NamedTuple):
+    """One fault, with what mends it.
+
+    Args:
+        fault: The fault.
+        suggestions: What mends it, the likeliest first.
+        looked: Whether mends were looked for: a plan of very many faults gets no more than so many.
+    """
+
+    fault: Fault
+    suggestions: tuple[Suggestion, ...]
+    looked: bool = True
+
+
+@dataclass(frozen=True)
+class Suggested:
+    """What may mend a plan.
+
+    Args:
+        plan: The plan.
+        faults: What is wrong with it, by call, each with what mends it.
+        operations: The likeliest mends of all faults together, as a patch has them.
+        mended: The plan after these.
+        left: What is wrong then.
+    """
+
+    plan: Plan
+    faults: tuple[Faulty, ...]
+    operations: tuple[Mapping[str, Any], ...]
+    mended: Plan
+    left: tuple[Fault, ...]
+
+    @property
+    def patch(self) -> dict[str, Any]:
+        """The likeliest mends together, for :func:`planner_eval.apply`."""
+        return {"schema": SCHEMA, "operations": [dict(one) for one in self.operations]}
+
+
+def suggested(
+    plan: Plan,
+    tools: Tools,
+    query: str = "",
+    *,
+    most: int = 3,
+    least: float = LEAST,
+    ask: Asked | None = None,
+) -> Suggested:
+    """What may mend a plan, found by trying.
+
+    Args:
+        plan: The plan.
+        tools: The tools it may call.
+        query: What the user asked; "" where that is not known.
+        most: How many mends a fault are kept.
+        least: The least score of a mend that becomes part of the patch.
+        ask: Who is asked for mends of faults that nothing else mends.
+
+    >>> from planner_eval.catalogs.catalog import Catalog, Tool
+    >>> from planner_eval.dialects.read import parse
+    >>> found = suggested(parse("ad()"), Tools(Catalog((Tool("add"), Tool("sin")))))
+    >>> [(one.says, one.reason) for one in found.faults[0].suggestions]
+    [('call add', 'its name is 80% alike')]
+    """
+    catalog = tools.catalog
+    found = faults(plan, catalog)
+    if not found:
+        return Suggested(plan, (), (), plan, ())
+    search = _Search(tools, query, most, ask, [WORK])
+    before = keyed(plan, found)
+    mends = Mends(plan, tools, query)
+    made = [
+        Faulty(
+            one,
+            tuple(search.of(mends, one, before)) if at < LOOKED_AT else (),
+            at < LOOKED_AT and search.budget[0] > 0,
+        )
+        for at, one in enumerate(found)
+    ]
+    return Suggested(plan, tuple(made), *search._replace(budget=[WORK])._together(plan, made, before, least))
+
+
+class _Search(NamedTuple):
+    """How mends are tried.
+
+    Args:
+        tools: The tools that plans may call.
+        query: What the user asked.
+        most: How many mends a fault are kept.
+        ask: Who is asked for what is left.
+        budget: How many calls may yet be written and checked again.
+    """
+
+    tools: Tools
+    query: str
+    most: int
+    ask: Asked | None
+    budget: list[int]
+
+    def of(self, mends: Mends, fault: Fault, before: Counter[Key], deep: int = 0) -> list[Suggestion]:
+        """The mends of a fault that remove it and bring no new one, the likeliest first."""
+        found = self._tried(mends, mends.of(fault), fault, before, deep)
+        if not found and self.ask is not None and deep == 0:
+            found = self._tried(mends, self.ask(mends.plan, fault), fault, before, deep)
+        return found
+
+    def _tried(
+        self, mends: Mends, candidates: Any, fault: Fault, before: Counter[Key], deep: int
+    ) -> list[Suggestion]:
+        found: list[Suggestion] = []
+        seen: set[str] = set()
+        for tried, mend in enumerate(candidates):
+            if len(found) == self.most or tried == TRIES:
+                break
+            if mend.score < _WORTH or repr(mend.operations) in seen:
+                continue
+            seen.add(repr(mend.operations))
+            good = self._good(mends, mend, fault, before, deep)
+            if good is not None:
+                found.append(good)
+        return found
+
+    def _good(
+        self, mends: Mends, mend: Mend, fault: Fault, before: Counter[Key], deep: int
+    ) -> Suggestion | None:
+        """A mend that removes its fault and brings none: by itself, or with mends of what it uncovers."""
+        made = self._made(mends.plan, mend.operations)
+        if made is None:
+            return None
+        found = faults(made, self.tools.catalog)
+        after = keyed(made, found)
+        key = key_of(mends.plan, fault)
+        if after[key] >= before[key]:
+            return None
+        operations, score, says = mend.operations, mend.score, mend.says
+        if after - before:
+            if mend.operations[0]["op"] != "rename" or deep == _DEEP:
+                return None
+            within = self._uncovered(made, found, before, deep)
+            if within is None:
+                return None
+            operations, score = (*operations, *within[0]), score * within[1]
+            says = ", ".join((says, *within[2]))
+        return Suggestion(says, mend.reason, round(max(score, 0.01), 2), mend.source, operations)
+
+    def _uncovered(
+        self, plan: Plan, found: tuple[Fault, ...], before: Counter[Key], deep: int
+    ) -> tuple[tuple[Mapping[str, Any], ...], float, tuple[str, ...]] | None:
+        """Mends of all that came to light; None where something has none."""
+        operations: tuple[Mapping[str, Any], ...] = ()
+        share = 1.0
+        says: tuple[str, ...] = ()
+        for _ in range(_WITHIN):
+            now = keyed(plan, found)
+            new = now - before
+            fault = next((one for one in found if new[key_of(plan, one)] > 0), None)
+            if fault is None:
+                return operations, share, says
+            best = next(iter(self.of(Mends(plan, self.tools, self.query), fault, now, deep + 1)), None)
+            made = None if best is None else self._made(plan, best.operations)
+            if best is None or made is None:
+                return None
+            operations, plan = (*operations, *best.operations), made
+            says = (*says, best.says)
+            share *= 0.5 + 0.5 * best.score
+            found = faults(plan, self.tools.catalog)
+        return None
+
+    def _made(self, plan: Plan, operations: tuple[Mapping[str, Any], ...]) -> Plan | None:
+        if self.budget[0] <= 0:
+            return None
+        self.budget[0] -= len(plan.calls)
+        return written(plan, operations)
+
+    def _together(
+        self, plan: Plan, made: list[Faulty], before: Counter[Key], least: float
+    ) -> tuple[tuple[Mapping[str, Any], ...], Plan, tuple[Fault, ...]]:
+        """The likeliest mend of each fault that is likely enough, as long as each makes fewer faults."""
+        operations: tuple[Mapping[str, Any], ...] = ()
+        start, now = plan, before
+        found = tuple(one.fault for one in made)
+        for each in made:
+            best = self._now(plan, each, key_of(start, each.fault), found, now, anew=plan is not start)
+            tried = self._made(plan, best.operations) if best is not None and best.score >= least else None
+            if best is None or tried is None:
+                continue
+            left = faults(tried, self.tools.catalog)
+            after = keyed(tried, left)
+            if after - now or after.total() >= now.total():
+                continue
+            operations, plan, now, found = (*operations, *best.operations), tried, after, left
+        return operations, plan, found
+
+    def _now(
+        self,
+        plan: Plan,
+        each: Faulty,
+        key: Key,
+        found: tuple[Fault, ...],
+        now: Counter[Key],
+        *,
+        anew: bool,
+    ) -> Suggestion | None:
+        """The likeliest mend of a fault in a plan of which other faults may be mended by now."""
+        if now[key] == 0 or not each.looked or self.budget[0] <= 0:
+            return None
+        self.budget[0] -= len(plan.calls)
+        fault = next(one for one in found if key_of(plan, one) == key)
+        fresh = self.of(Mends(plan, self.tools, self.query), fault, now, 1) if anew else []
+        return next(iter((*fresh, *each.suggestions)), None)
+
+
+def written(plan: Plan, operations: tuple[Mapping[str, Any], ...]) -> Plan | None:
+    """A plan after operations, in its own notation; None where they do not fit it."""
+    try:
+        return replace(applied(plan, operations), dialect=plan.dialect)
+    except PlanevalError:
+        return None

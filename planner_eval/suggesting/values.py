@@ -1,0 +1,302 @@
+"""Literals that are not what a tool takes, made into what they may mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from planner_eval.base.jsontext import loads_if_json
+from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.catalogs.catalog import ANY, Type
+from planner_eval.catalogs.parts import Parts
+from planner_eval.plan.model import Ref, Template, Unresolved, Value
+from planner_eval.policy.dates import dates, readings
+from planner_eval.suggesting.names import alike, plain
+
+_DEEP = 12
+_MANY = 200
+"""Items of a list, and fields of an object, that are looked at."""
+
+_ENUM = 200
+"""Allowed values that are looked at."""
+
+_PAST = 1e15
+_HOLDING = ("value", "text", "$value", "const")
+"""Fields in which models wrap a plain value."""
+
+_TRUE = frozenset(
+    ["true", "yes", "y", "on", "1", "wahr", "ja", "si", "oui", "vrai", "예", "네", "是", "はい"]
+)
+_FALSE = frozenset(
+    ["false", "no", "n", "off", "0", "falsch", "nein", "non", "faux", "아니오", "否", "いいえ"]
+)
+NUMBER_WORDS = {
+    word: number
+    for number, word in enumerate(
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+            "twenty",
+        ]
+    )
+} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100, "a": 1, "an": 1, "dozen": 12}
+_NUMBER = re.compile(r"[^\d+\-.]*([-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)([^\d.]*)")
+_TIME = re.compile(r"(\d{1,2})(?:[:.h](\d\d))?(?::\d\d)?\s*([ap])?\.?(?:m\.?)?", re.IGNORECASE)
+
+
+class Meant(NamedTuple):
+    """What a value may mean.
+
+    Args:
+        value: The value.
+        reason: How it was read.
+        score: How sure that is, from 0 to 1.
+    """
+
+    value: Value
+    reason: str
+    score: float
+
+
+def meanings(value: Value, kind: Type, parts: Parts) -> list[Meant]:
+    """What a value may mean that is not of a type, the likeliest first.
+
+    Args:
+        value: The literal, possibly with references inside, which stay.
+        kind: What it should be.
+        parts: Holds values against types.
+
+    >>> [one.value for one in meanings("3", Type(("integer",)), Parts())]
+    [3]
+    >>> [one.value for one in meanings("yes", Type(("boolean",)), Parts())]
+    [True]
+    >>> [one.value for one in meanings("econmy", Type(("string",), enum=("Economy", "First")), Parts())]
+    ['Economy']
+    """
+    found: dict[str, Meant] = {}
+    for one in sorted(_readings(value, kind, parts, 0), key=lambda one: -one.score):
+        if not parts.wrong(one.value, kind):
+            one = one._replace(value=as_written(one.value, parts))
+            found.setdefault(repr(one.value), one)
+    return list(found.values())
+
+
+def as_written(value: Value, parts: Parts) -> Value:
+    """A value as the plans of a catalog write it: of some every literal is text."""
+    if parts.texts and isinstance(value, (bool, int, float)):
+        return str(value)
+    return value
+
+
+def _readings(value: Value, kind: Type, parts: Parts, depth: int) -> Iterator[Meant]:
+    kind = kind.unfolded
+    if depth > _DEEP or isinstance(value, (Ref, Unresolved, Template)):
+        return
+    for each in kind.any_of:
+        yield from _readings(value, each, parts, depth + 1)
+    if kind.enum is not None:
+        yield from _listed(value, kind)
+    if isinstance(value, str):
+        yield from _of_text(value, kind)
+    elif isinstance(value, (int, float)):
+        yield from _of_number(value, kind.kinds)
+    elif isinstance(value, list):
+        yield from _of_list(value, kind, parts, depth)
+    elif isinstance(value, dict):
+        yield from _of_object(value, kind, parts, depth)
+        yield from _unwrapped(value, kind, parts, depth)
+    if "array" in kind.kinds and not isinstance(value, list):
+        yield Meant([value], "a list of this one value", 0.85)
+        yield from (
+            Meant([one.value], f"a list of one value; {one.reason}", 0.9 * one.score)
+            for one in _readings(value, kind.items or ANY, parts, depth + 1)
+        )
+
+
+def _of_number(value: float, kinds: tuple[str, ...]) -> Iterator[Meant]:
+    """A number or a truth value as something else."""
+    if isinstance(value, bool):
+        said = str(value).lower()
+        if "string" in kinds:
+            yield Meant(said, "the truth value as text", 0.85)
+        if "integer" in kinds:
+            yield Meant(int(value), f"{said} stands for {int(value)}", 0.6)
+        return
+    if "string" in kinds:
+        yield Meant(str(value), f"the number {value} as text", 0.9)
+    if "boolean" in kinds and value in (0, 1):
+        yield Meant(bool(value), f"{value} stands for {str(bool(value)).lower()}", 0.85)
+    if "integer" in kinds and isinstance(value, float) and abs(value) < _PAST:
+        yield Meant(round(value), f"{value} to the nearest whole number", 0.6)
+
+
+def _listed(value: Value, kind: Type) -> Iterator[Meant]:
+    """Allowed values that come close: by case and signs, letters, or as the number that a text says."""
+    said = value if isinstance(value, str) else str(value)
+    for each in (kind.enum or ())[:_ENUM]:
+        text = each if isinstance(each, str) else str(each)
+        if text.casefold() == said.casefold().strip():
+            yield Meant(each, "the allowed value that is written so", 0.97)
+        elif plain(text) == plain(said) and plain(text):
+            yield Meant(each, "the allowed value but for case and signs", 0.95)
+        else:
+            close = max(alike(said, text), _starts(said, text))
+            if close > 0.5:
+                yield Meant(each, "the nearest of the allowed values", 0.9 * close)
+
+
+def _starts(said: str, text: str) -> float:
+    """Whether one of two begins with the other, as ``F`` does for ``Fahrenheit``."""
+    one, other = sorted((plain(said), plain(text)), key=len)
+    return 0.85 if one and other.startswith(one) else 0.0
+
+
+def _of_text(text: str, kind: Type) -> Iterator[Meant]:
+    kinds, bare = kind.kinds, text.strip()
+    if len(bare) > 10_000:
+        return
+    low = bare.casefold()
+    if "boolean" in kinds and (low in _TRUE or low in _FALSE):
+        yield Meant(low in _TRUE, f"{bare!r} stands for {str(low in _TRUE).lower()}", 0.93)
+    if "null" in kinds and low in ("null", "none", "nil", ""):
+        yield Meant(None, f"{bare!r} stands for null", 0.8)
+    if {"integer", "number"} & set(kinds):
+        yield from _numbers(bare, low)
+    if {"array", "object"} & set(kinds):
+        held = loads_if_json(bare, DEFAULT_LIMITS) if bare[:1] in ("[", "{") else None
+        if held and len(held) == 1:
+            yield Meant(held[0], "the JSON that the text holds", 0.95)
+        if "array" in kinds and "," in bare:
+            items = [part.strip() for part in bare.split(",")][:_MANY]
+            yield Meant(items, "the list that commas divide", 0.86)
+    yield from _moments(bare, kind.format)
+
+
+def _moments(bare: str, format: str | None) -> Iterator[Meant]:
+    """A date or a time in the form that is wanted."""
+    if format == "date":
+        day = dates(bare)
+        if day != bare:
+            yield Meant(day, "the date as yyyy-mm-dd", 0.95)
+        for each in sorted(readings(bare), key=str):
+            yield Meant(each, "the date as yyyy-mm-dd, day and month in one of two orders", 0.6)
+        if len(bare) > 10 and bare[10] in "T ":
+            yield Meant(bare[:10], "the day without the time", 0.85)
+    if format == "time" and (clock := _clock(bare)) is not None:
+        yield Meant(clock, "the time as hh:mm", 0.93)
+    if format == "date-time" and isinstance(day := dates(bare), str):
+        yield Meant(f"{day}T00:00:00", "the beginning of the day", 0.5)
+
+
+def _numbers(bare: str, low: str) -> Iterator[Meant]:
+    if low in NUMBER_WORDS:
+        yield Meant(NUMBER_WORDS[low], f"{bare!r} as a number", 0.9)
+    found = _NUMBER.fullmatch(bare)
+    if found is None:
+        return
+    digits = found[1].replace(",", "")
+    if len(digits) > 300:
+        return
+    number: float = float(digits) if "." in digits else int(digits)
+    whole = found[1] == bare
+    yield Meant(number, f"the text {bare[:40]!r} as a number", 0.95 if whole else 0.75)
+    if isinstance(number, float) and number.is_integer():
+        yield Meant(int(number), f"the text {bare[:40]!r} as a whole number", 0.9 if whole else 0.7)
+
+
+def _clock(text: str) -> str | None:
+    found = _TIME.fullmatch(text)
+    if found is None or (found[2] is None and found[3] is None):
+        return None
+    hour, minute = int(found[1]), int(found[2] or 0)
+    if found[3]:
+        hour = hour % 12 + (12 if found[3] in "pP" else 0)
+    return f"{hour:02}:{minute:02}" if hour < 24 and minute < 60 else None
+
+
+def _of_list(value: list[Value], kind: Type, parts: Parts, depth: int) -> Iterator[Meant]:
+    if len(value) == 1 and "array" not in kind.kinds:
+        yield Meant(value[0], "the one item of the list", 0.85)
+        yield from (
+            Meant(one.value, f"the one item of the list; {one.reason}", 0.9 * one.score)
+            for one in _readings(value[0], kind, parts, depth + 1)
+        )
+    elif "array" in kind.kinds and len(value) <= _MANY:
+        made, least, reasons = [], 1.0, []
+        for step, item in enumerate(value):
+            inner = kind.at((step,)) or ANY
+            best = _best(item, inner, parts, depth) if parts.wrong(item, inner) else Meant(item, "", 1.0)
+            if best is None:
+                return
+            made.append(best.value)
+            least = min(least, best.score)
+            reasons += [f"item {step + 1}: {best.reason}"] if best.reason else []
+        if reasons:
+            yield Meant(made, "; ".join(reasons[:3]), least)
+    if "string" in kind.kinds and value and all(isinstance(item, str) for item in value):
+        yield Meant(", ".join(value), "the items as one text", 0.5)
+
+
+def _unwrapped(value: dict[str, Value], kind: Type, parts: Parts, depth: int) -> Iterator[Meant]:
+    """What an object holds: its only field, or the one called value."""
+    key = next(iter(value), None) if len(value) == 1 else "value"
+    if key in value and "object" not in kind.kinds:
+        sure = 1.0 if key in _HOLDING else 0.6
+        yield Meant(value[key], f"what the object holds as {key[:40]!r}", 0.88 * sure)
+        for one in _readings(value[key], kind, parts, depth + 1):
+            yield Meant(
+                one.value, f"what the object holds as {key[:40]!r}; {one.reason}", 0.9 * sure * one.score
+            )
+
+
+def _best(value: Value, kind: Type, parts: Parts, depth: int) -> Meant | None:
+    fitting = [one for one in _readings(value, kind, parts, depth + 1) if not parts.wrong(one.value, kind)]
+    return max(fitting, key=lambda one: one.score, default=None)
+
+
+def _of_object(value: dict[str, Value], kind: Type, parts: Parts, depth: int) -> Iterator[Meant]:
+    """An object with its fields renamed to the nearest that there are, and their values read."""
+    if "object" not in kind.kinds or len(value) > _MANY or type(value) is not dict:
+        return
+    known = [each.name for each in kind.fields]
+    free = [name for name in known if name not in value]
+    made: dict[str, Value] = {}
+    least, reasons = 1.0, []
+    for key, item in value.items():
+        inner, name = kind.at((key,)), key
+        if inner is None:
+            near = max(free, key=lambda each: alike(key, each), default=None)
+            if near is None or alike(key, near) < 0.5:
+                return
+            free.remove(near)
+            name, inner = near, kind.at((near,)) or ANY
+            least = min(least, 0.95 * alike(key, near))
+            reasons.append(f"the field {key[:40]!r} is called {near!r}")
+        if parts.wrong(item, inner):
+            best = _best(item, inner, parts, depth)
+            if best is None:
+                return
+            item, least = best.value, min(least, best.score)
+            reasons.append(f"{name}: {best.reason}")
+        made[name] = item
+    if reasons:
+        yield Meant(made, "; ".join(reasons[:3]), least)

@@ -1,0 +1,74 @@
+"""Mends of plans that break their catalog, without gold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planner_eval.base.errors import InputError
+from planner_eval.llm.protocol import Judge
+from planner_eval.suggesting.asking import asking
+from planner_eval.suggesting.mends import Tools
+from planner_eval.suggesting.search import LEAST, Suggested, suggested
+from planner_eval.verbs.catalogs import read_catalog
+from planner_eval.verbs.reading import Source, parse
+
+
+def suggest(
+    plan: Source,
+    catalog: Any,
+    *,
+    query: str | None = None,
+    model: Judge | None = None,
+    most: int = 3,
+    least: float = LEAST,
+    dialect: str | None = None,
+    repair: bool = False,
+) -> Suggested:
+    """What may mend a plan that breaks its catalog, found without gold.
+
+    Each mend was tried: it removes its fault and brings no new one. A plan without faults gets none.
+
+    Args:
+        plan: The plan: itself, its text or data, or the path of its file, ``Path("plan.json")``.
+        catalog: The tools it may call: a catalog, or what :func:`planner_eval.read_catalog` takes.
+        query: What the user asked, from which values may be taken.
+        model: Who is asked about faults that nothing else mends: anything with ``ask``, as
+            :func:`planner_eval.llm.open_judge` gives it.
+        most: How many mends a fault are kept.
+        least: The least score of a mend that becomes part of the patch.
+        dialect: The notation of the plan; recognised when left out.
+        repair: Mend small faults of a text that cannot be read strictly.
+
+    Returns:
+        The faults by call, each with its mends, the likeliest first; ``patch`` holds the likeliest of all
+        together, for :func:`planner_eval.apply`, and ``mended`` is the plan after it.
+
+    Raises:
+        CatalogError: the catalog cannot be read.
+        InputError: there is no plan, or no catalog.
+        ParseError: the plan cannot be read.
+
+    >>> tools = [{"name": "search", "parameters": {"properties": {"city": {"type": "string"}}}}]
+    >>> found = suggest("serch(#city='Rome')", tools)
+    >>> found.mended.calls[0].name, found.faults[0].suggestions[0].says
+    ('search', 'call search')
+    """
+    if plan is None or catalog is None:
+        raise InputError("to suggest something takes a plan and a catalog of the tools that it may call")
+    if most < 1:
+        raise InputError(f"most is {most}, expected 1 or more")
+    if not 0 <= least <= 1:
+        raise InputError(f"least is {least}, expected a score from 0 to 1")
+    tools = tools_of(catalog)
+    ask = asking(model, tools, query or "") if model is not None else None
+    read = parse(plan, dialect=dialect, repair=repair)
+    return suggested(read, tools, query or "", most=most, least=least, ask=ask)
+
+
+def tools_of(catalog: Any) -> Tools:
+    """A catalog made ready for many plans.
+
+    Args:
+        catalog: A catalog, or what :func:`planner_eval.read_catalog` takes.
+    """
+    return catalog if isinstance(catalog, Tools) else Tools(read_catalog(catalog))
