@@ -77,7 +77,13 @@ class _Search:
     """Goes through the calls in order, tries tools at random, and takes back what leads nowhere."""
 
     def __init__(
-        self, needs: Needs, graph: ToolGraph, fillable: Fillable, random: Random, scope: str | None, pins: Pins
+        self,
+        needs: Needs,
+        graph: ToolGraph,
+        fillable: Fillable,
+        random: Random,
+        scope: str | None,
+        pins: Pins,
     ) -> None:
         self.needs, self.graph, self.fillable, self.random = needs, graph, fillable, random
         self.scope, self.pins = scope, pins
@@ -115,7 +121,9 @@ class _Search:
         graph = self.graph
         producers = [self.nodes[p].tool for p in self.needs[at]]
         if producers:
-            known = set(graph.consumers[producers[0]]).intersection(*(graph.consumers[p] for p in producers[1:]))
+            known = set(graph.consumers[producers[0]]).intersection(
+                *(graph.consumers[p] for p in producers[1:])
+            )
             tools = sorted(known)
         else:
             tools = list(range(len(graph.tools)))

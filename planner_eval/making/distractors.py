@@ -37,14 +37,23 @@ def offered(plan: Plan, graph: ToolGraph, offer: Offer, random: Random) -> tuple
     """
     called = {(call.app, call.name) for call in plan.calls}
     needed = [tool for tool in graph.tools if (tool.app, tool.name) in called]
-    rest = [tool for tool in graph.tools if (tool.app, tool.name) not in called]
-    random.shuffle(rest)
-    if offer.which == "close" and offer.count:
-        likeness = [(max(map(_likeness, [tool] * len(needed), needed), default=0.0), tool) for tool in rest]
-        rest = [tool for _, tool in sorted(likeness, key=lambda pair: -pair[0])]
-    tools = [*needed, *rest[: offer.count]]
+    tools = [*needed, *beside(needed, graph.tools, offer, random)]
     random.shuffle(tools)
     return tuple(tools)
+
+
+def beside(needed: Sequence[Tool], every: Sequence[Tool], offer: Offer, random: Random) -> list[Tool]:
+    """Tools to be offered beside some.
+
+    >>> tools = [Tool(name) for name in ("find_bus", "find_train", "pay")]
+    >>> [tool.name for tool in beside(tools[:1], tools, Offer(1), Random(0))]
+    ['find_train']
+    """
+    rest = [tool for tool in every if all(tool.full_name != one.full_name for one in needed)]
+    random.shuffle(rest)
+    if offer.which == "close" and offer.count:
+        rest.sort(key=lambda tool: -max((_likeness(tool, one) for one in needed), default=0.0))
+    return rest[: offer.count]
 
 
 def _likeness(tool: Tool, other: Tool) -> float:

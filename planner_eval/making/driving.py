@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import starmap, zip_longest
 from random import Random
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from planner_eval.catalogs.check import check
 from planner_eval.execution.program import outcomes
@@ -22,7 +23,7 @@ from planner_eval.making.skeletons import drawn, meets
 from planner_eval.making.values import NOTHING, literal
 from planner_eval.making.wishes import Wishes
 from planner_eval.plan.digest import Classes
-from planner_eval.plan.model import Plan, Ref
+from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.plan.rewire import plan_of
 from planner_eval.plan.shape import shape
 from planner_eval.plan.structure import depth
@@ -45,6 +46,7 @@ class Order:
         seed: What chance comes from.
         distinct: One of :data:`.wishes.DISTINCT`.
         offer: Which other tools are offered.
+        templates: Calls and references that the plans are to have, in turn; drawn when there are none.
         fill: Things that no plan touches yet; while there are any, each plan is to touch one.
         steps: What is done with each plan at the end.
     """
@@ -55,14 +57,9 @@ class Order:
     seed: int = 0
     distinct: str = "skeleton"
     offer: Offer = Offer()
+    templates: Sequence[tuple[Node, ...]] = ()
     fill: Sequence[Wish] = ()
     steps: Sequence[Step] = ()
-
-
-class _Drawn(NamedTuple):
-    nodes: tuple[Node, ...]
-    growth: Growth
-    wish: Wish | None
 
 
 @dataclass
@@ -106,38 +103,43 @@ class Making:
         order, random = self.order, Random(f"{self.order.seed}/{number}")
         lane = _Lane(number)
         wish = self.open[number % len(self.open)] if self.open else None
-        wishes = order.wishes
-        if wish is not None and wish.shape:
-            wishes = _patterned(wishes, wish.shape)
-        needs = drawn(wishes, max(1, order.graph.most_in), random)
-        if needs is None or (wishes.pattern and not meets(needs, order.wishes)):
-            lane.outcome = Refused("no skeleton meets the bounds")
-            return lane
-        pins = wish.pins(needs, order.graph, random) if wish is not None else None
-        if wish is not None and pins is None:
-            lane.outcome = Refused("its skeleton cannot hold what is to be filled")
-            return lane
-        nodes = assigned(
-            needs, order.graph, self._is_fillable, random, scope=order.wishes.scope, pins=pins
-        )
-        if nodes is None:
-            lane.outcome = Refused("no tools fit the skeleton")
-            return lane
-        if order.distinct == "skeleton" and self._classes.of(_bare(nodes, order.graph)) in self.known:
-            lane.outcome = Refused("it is made already")
+        if order.templates:
+            nodes: tuple[Node, ...] | Refused = order.templates[number % len(order.templates)]
+        else:
+            nodes = self._drawn(wish, random)
+        if isinstance(nodes, Refused):
+            lane.outcome = nodes
             return lane
         forced = (wish.tools[0], wish.parameter) if wish is not None and wish.kind == "parameters" else None
         lane.nodes, lane.growth = nodes, grown(nodes, order.ground, random, forced)
         self._send(lane, None)
         return lane
 
+    def _drawn(self, wish: Wish | None, random: Random) -> tuple[Node, ...] | Refused:
+        """A skeleton and its tools."""
+        order = self.order
+        wishes = _patterned(order.wishes, wish.shape) if wish is not None and wish.shape else order.wishes
+        needs = drawn(wishes, order.graph.most_in, random)
+        if needs is None or (wishes.pattern and not meets(needs, order.wishes)):
+            return Refused("no skeleton meets the bounds")
+        pins = wish.pins(needs, order.graph, random) if wish is not None else None
+        if wish is not None and pins is None:
+            return Refused("its skeleton cannot hold what is to be filled")
+        nodes = assigned(needs, order.graph, self._is_fillable, random, scope=order.wishes.scope, pins=pins)
+        if nodes is None:
+            return Refused("no tools fit the skeleton")
+        if order.distinct == "skeleton" and self._classes.of(_bare(nodes, order.graph)) in self.known:
+            return Refused("it is made already")
+        return nodes
+
     def _is_fillable(self, tool: int, parameter: Any) -> bool:
         key = tool, parameter.name
         if key not in self._fillable:
             ground = self.order.ground
-            self._fillable[key] = ground.world is not None or literal(
-                ground.tools[tool], parameter, Random(0), texts=ground.texts
-            ) is not NOTHING
+            self._fillable[key] = (
+                ground.world is not None
+                or literal(ground.tools[tool], parameter, Random(0), texts=ground.texts) is not NOTHING
+            )
         return self._fillable[key]
 
     def _send(self, lane: _Lane, traces: Any) -> None:
@@ -175,6 +177,9 @@ class Making:
     def _judged(self, lane: _Lane, found: Grown) -> Made | Refused:
         order = self.order
         plan = self._answering(found.plan)
+        plan = replace(
+            plan, calls=tuple(starmap(_with_result, zip_longest(plan.calls, found.values, fillvalue=NOTHING)))
+        )
         terms = symbolic(plan, answer="last" if order.wishes.single else "sinks")
         if terms.dead or terms.duplicated:
             return Refused("a call is dead" if terms.dead else "it makes a call twice")
@@ -205,11 +210,19 @@ class Making:
     def _fill(self, nodes: Sequence[Node], plan: Plan) -> None:
         if not self.open:
             return
-        given = [(node.tool, name) for node, call in zip(nodes, plan.calls, strict=True) for name, _ in call.arguments]
+        given = [
+            (node.tool, name)
+            for node, call in zip(nodes, plan.calls, strict=True)
+            for name, _ in call.arguments
+        ]
         told = shape(plan), depth(plan)
         left = [wish for wish in self.open if not wish.filled(nodes, given, *told)]
         self.filled += len(self.open) - len(left)
         self.open = left
+
+
+def _with_result(call: Call, value: Any) -> Call:
+    return call if value is NOTHING else replace(call, result=value, has_result=True)
 
 
 def _patterned(wishes: Wishes, pattern: str) -> Wishes:
@@ -219,8 +232,6 @@ def _patterned(wishes: Wishes, pattern: str) -> Wishes:
 
 def _bare(nodes: Sequence[Node], graph: ToolGraph) -> Plan:
     """The calls and references of a plan whose values are still to come."""
-    from planner_eval.plan.model import Call
-
     return plan_of(
         Call(
             f"c{at}",

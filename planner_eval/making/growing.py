@@ -19,8 +19,8 @@ from planner_eval.making.graph import words_of
 from planner_eval.making.skeletons import users_of
 from planner_eval.making.values import NOTHING, as_text, literal, other
 from planner_eval.making.worldly import asked
-from planner_eval.plan.rewire import plan_of
 from planner_eval.plan.model import Call, Plan, Ref, Value
+from planner_eval.plan.rewire import plan_of
 from planner_eval.worlds.world import World
 
 TRIES = 10
@@ -131,7 +131,12 @@ def _call(state: _Growing, at: int) -> Call | None:
     node = state.nodes[at]
     tool = state.ground.tools[node.tool]
     taken: dict[str, Value] = {link.parameter: Ref(link.producer, link.output) for link in node.links}
-    used = {str(link.output[0]) for other in state.nodes for link in other.links if link.producer == at and link.output}
+    used = {
+        str(link.output[0])
+        for other in state.nodes
+        for link in other.links
+        if link.producer == at and link.output
+    }
     wanted = [
         each
         for each in tool.parameters
@@ -176,7 +181,7 @@ def _share(state: _Growing, node: Node, call: Call) -> None:
     """Let later calls take a value under its name: one trip is to one city."""
     if any(len(words_of(name)) > 1 or len(name) > 3 for name, _ in call.arguments):
         for name, value in call.arguments:
-            if not isinstance(value, Ref) and not name[-1].isdigit():
+            if isinstance(value, str) and not name[-1].isdigit():
                 state.shared.setdefault(name, value)
 
 
@@ -200,7 +205,8 @@ def _tried(
     last = trace.calls[-1]
     if not trace.ok:
         return Refused("a call fails")
-    why = _worthless(last.value, [value for _, value in seen])
+    known = [value for one in state.calls for _, value in one.arguments] + state.values
+    why = _worthless(last.value, [value for _, value in seen] + known)
     if why is not None:
         return Refused(why)
     for node in users:
@@ -233,7 +239,9 @@ def _again(state: _Growing, plan: Plan) -> Generator[list[Plan], list[Trace], Re
 
     What a call gives may cancel out further on: ``(a + b) - a`` needs no ``a``.
     """
-    needs = [frozenset(edge.producer for edge in plan.edges if edge.consumer == at) for at in range(len(plan))]
+    needs = [
+        frozenset(edge.producer for edge in plan.edges if edge.consumer == at) for at in range(len(plan))
+    ]
     ends = outcomes(plan)
     trials, asked = [plan], []
     for at in range(len(plan)) if not state.ground.stateful else ():
@@ -247,7 +255,9 @@ def _again(state: _Growing, plan: Plan) -> Generator[list[Plan], list[Trace], Re
         return Refused("it gives another value when it is run again")
     for trace, pairs in zip(traces[1:], asked, strict=True):
         ran = trace.calls
-        if all(ran[new].status == "ok" and not _differs(ran[new].value, state.values[old]) for new, old in pairs):
+        if all(
+            ran[new].status == "ok" and not _differs(ran[new].value, state.values[old]) for new, old in pairs
+        ):
             return Refused("an answer does not depend on a call")
     return None
 
@@ -269,7 +279,13 @@ def _replaced(
         return value if given.call == at else Ref(place[given.call], given.path)
 
     calls = [
-        Call(call.id, call.name, tuple((name, written(one)) for name, one in call.arguments), call.app, call.returns)
+        Call(
+            call.id,
+            call.name,
+            tuple((name, written(one)) for name, one in call.arguments),
+            call.app,
+            call.returns,
+        )
         for call in (plan.calls[old] for old in kept)
     ]
     return plan_of(calls), place
@@ -304,29 +320,52 @@ def _lacking(ground: Ground, user: Node, link: Link, value: Any, call: Call) -> 
         return "an output that is needed is not given"
     if _worthless(found, ()) is not None:
         return "an output that is needed is not given"
-    kind = next((each.type for each in ground.tools[user.tool].parameters if each.name == link.parameter), ANY)
+    kind = next(
+        (each.type for each in ground.tools[user.tool].parameters if each.name == link.parameter), ANY
+    )
     return None if problem(found, kind, texts=True) is None else "a value is none that the next call takes"
 
 
 def _worthless(value: Any, inputs: Sequence[Any]) -> str | None:
     """Why a value is not worth asking for; None where it is."""
-    if isinstance(value, bool) or isinstance(value, str | list | dict | tuple):
-        if value in ("", [], {}, ()):
-            return "a call gives nothing"
-    elif isinstance(value, int | float):
-        if not math.isfinite(value) or not LEAST <= abs(value) <= MOST:
-            return "a number is out of all proportion" if value else "a number is 0 or 1"
-        if value in (1, -1):
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, float)):
+        if not math.isfinite(value) or value and not LEAST <= abs(value) <= MOST:
+            return "a number is out of all proportion"
+        if value in (0, 1, -1):
             return "a number is 0 or 1"
-    else:
+    elif not isinstance(value, (str, list, dict)) or _empty(value):
         return "a call gives nothing"
-    if not isinstance(value, bool) and any(type(value) in (int, float, str) and value == one for one in inputs):
-        return "a call gives back what it is given"
+    if isinstance(value, (int, float, str)) and any(_alike(value, one) for one in inputs):
+        return "a call gives what is known already"
     return None
+
+
+def _empty(value: Any) -> bool:
+    """Whether nothing is in a value that would tell anything, or something that JSON cannot hold."""
+    if isinstance(value, (list, dict)):
+        inner = value.values() if isinstance(value, dict) else value
+        return all(one is None or _empty(one) for one in inner)
+    return (
+        value == ""
+        or not isinstance(value, (str, int, float))
+        or not (isinstance(value, str) or math.isfinite(value))
+    )
+
+
+def _alike(value: Any, other: Any) -> bool:
+    if isinstance(other, bool) or isinstance(value, str) != isinstance(other, str):
+        return False
+    return isinstance(other, (int, float, str)) and not _differs(value, other)
 
 
 def _differs(one: Any, other: Any) -> bool:
     """Whether two values are no rounding apart."""
-    if type(one) in (int, float) and type(other) in (int, float):
+    if (
+        isinstance(one, (int, float))
+        and isinstance(other, (int, float))
+        and bool not in (type(one), type(other))
+    ):
         return not math.isclose(one, other, rel_tol=1e-9)
     return type(one) is not type(other) or bool(one != other)

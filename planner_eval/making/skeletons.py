@@ -78,9 +78,14 @@ def _grown(wishes: Wishes, most_in: int, random: Random) -> Needs | None:
     low, high = wishes.calls
     calls = random.randint(low, high)
     deep = _between(wishes.depth, 1, calls if most_in else 1, random)
-    pieces = _between(wishes.components, 1, min(wishes.width.high, calls - deep + 1), random)
-    if deep is None or pieces is None:
+    if deep is None:
         return None
+    most = min(wishes.width.high, calls - deep + 1)
+    pieces = _between(wishes.components, 1, most, random)
+    if pieces is None:
+        return None
+    if wishes.components.high >= MOST_CALLS:  # few pieces are the commoner case, as in published plans
+        pieces = random.randint(wishes.components.low, pieces)
     spread = max(wishes.reuse.low, min(wishes.reuse.high, calls // 2))
     again = random.randint(wishes.reuse.low, spread) if most_in else 0
     again = wishes.reuse.low if random.random() < 0.5 else again
@@ -94,7 +99,16 @@ def _grown(wishes: Wishes, most_in: int, random: Random) -> Needs | None:
         placed.append(at)
     branches = 0 if wishes.single else random.randint(0, again)
     for at in waiting[pieces - 1 :]:
-        _hang(needs, users, placed, at, deep, most_in, branch=branches > 0 and random.random() < 0.6, random=random)
+        _hang(
+            needs,
+            users,
+            placed,
+            at,
+            deep,
+            most_in,
+            branch=branches > 0 and random.random() < 0.6,
+            random=random,
+        )
         placed.append(at)
     for _ in range(max(0, again - sum(max(0, len(each) - 1) for each in users))):
         _reuse(needs, users, deep, most_in, random)
@@ -105,8 +119,7 @@ def _between(wanted: Range, least: int, most: int, random: Random) -> int | None
     low, high = max(wanted.low, least), min(wanted.high, most)
     if low > high:
         return None
-    # small figures are the commoner ones, as in published plans, and leave room for the others
-    return min(random.randint(low, high), random.randint(low, high)) if wanted.high >= MOST_CALLS else random.randint(low, high)
+    return random.randint(low, high)
 
 
 def _join(needs: list[set[int]], users: list[set[int]], producer: int, consumer: int) -> None:

@@ -64,7 +64,9 @@ def literal(tool: Tool, parameter: Parameter, random: Random, *, texts: bool = F
         if value is NOTHING:
             return NOTHING
         written = as_text(value) if texts else value
-        if not any(True for _ in Parts(texts, ()).wrong(written, parameter.type)) and _judged(tool, parameter, written, texts):
+        if not any(True for _ in Parts(texts, ()).wrong(written, parameter.type)) and _judged(
+            tool, parameter, written, texts
+        ):
             return written
     return NOTHING
 
@@ -172,7 +174,9 @@ def _formatted(name: str, kind: Type, random: Random) -> str:
     if form in ("uri", "url"):
         return random.choice(_NAMED["url"])
     if form == "uuid":
-        return "-".join("".join(random.choice("0123456789abcdef") for _ in range(n)) for n in (8, 4, 4, 4, 12))
+        return "-".join(
+            "".join(random.choice("0123456789abcdef") for _ in range(n)) for n in (8, 4, 4, 4, 12)
+        )
     for word in reversed(words):
         if word in _NAMED:
             return random.choice(_NAMED[word])

@@ -159,7 +159,9 @@ def wishes_of(
             f"calls {many}: a plan of depth {deep} and width {wide} has at most {deep.high * wide.high}"
         )
     if scope is not None and scope not in SCOPES:
-        raise InputError(f"there is no scope {scope!r}; {did_you_mean(str(scope), SCOPES, ', '.join(SCOPES))}")
+        raise InputError(
+            f"there is no scope {scope!r}; {did_you_mean(str(scope), SCOPES, ', '.join(SCOPES))}"
+        )
     ranges = {**found, "calls": many}
     if single:
         ranges["components"] = Range(1, 1)

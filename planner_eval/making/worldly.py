@@ -94,7 +94,9 @@ def _of_type(world: World, argument: Argument, random: Random) -> Any:
     """A value of which nothing but the type and the name is known."""
     kind = argument.type
     if kind == "date":
-        return (date.fromisoformat(world.definition.today) + timedelta(days=random.randint(1, 12))).isoformat()
+        return (
+            date.fromisoformat(world.definition.today) + timedelta(days=random.randint(1, 12))
+        ).isoformat()
     if kind == "time":
         return f"{random.randrange(8, 21):02d}:{random.randrange(0, 60, 15):02d}"
     if kind == "boolean":
