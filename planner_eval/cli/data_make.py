@@ -11,7 +11,7 @@ import planner_eval as pe
 from planner_eval.base.formats import of_suffix
 from planner_eval.base.jsontext import indented
 from planner_eval.base.text import counted as said_of
-from planner_eval.cli.options import Applies, emit, note, outputs, refuse_idle, was_given
+from planner_eval.cli.options import Applies, Decorator, emit, note, outputs, refuse_idle, was_given
 from planner_eval.cli.targets import Target
 from planner_eval.cli.terminal import counted as counter
 
@@ -24,7 +24,7 @@ PRESETS = (
 FORMS = ("planeval", "nestful", "appbench", "functionchat", "complexfuncbench")
 
 
-def _range(flag: str, help: str) -> Any:
+def _range(flag: str, help: str) -> Decorator:
     return click.option(flag, metavar="N|N..M", help=help)
 
 
@@ -70,12 +70,14 @@ def _range(flag: str, help: str) -> Any:
 @click.option(
     "--join",
     type=click.Choice(["auto", "name", "type"]),
-    help="What makes an output one that a parameter takes: its name and type, its type alone, or its name where it says something (auto, the default).",
+    help="What makes an output one that a parameter takes: name and type, type alone, or the name where it "
+    "says something (auto, the default).",
 )
 @click.option(
     "--distinct",
     type=click.Choice(["skeleton", "values"]),
-    help="No two plans have the same calls and references (skeleton, the default), or the same in values too.",
+    help="No two plans have the same calls and references (skeleton, the default), or the same with all "
+    "values.",
 )
 @click.option(
     "--distractors",

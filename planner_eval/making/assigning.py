@@ -183,7 +183,7 @@ class _Search:
         return tuple(sorted(chosen.values(), key=lambda link: order.get(link.parameter, 0)))
 
     def _more(self, ways: Mapping[int, list[Way]], chosen: dict[str, Link]) -> None:
-        """Further outputs of the same calls, by name alone: a number that is there is no reason to take it."""
+        """Further outputs of the same calls, by name alone: a number is not taken because it is there."""
         for producer, those in sorted(ways.items()):
             for way in those:
                 if way.named and way.parameter not in chosen and self.random.random() < MORE:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import counted
 from planner_eval.making.graph import ToolGraph
-from planner_eval.making.skeletons import Needs, every, figures, meets
+from planner_eval.making.patterns import every
+from planner_eval.making.skeletons import Needs, figures, meets
 from planner_eval.making.wishes import PATTERNS, Wishes
 
 
@@ -48,7 +49,8 @@ def _scope(wishes: Wishes, graph: ToolGraph) -> None:
     least = 1 if wishes.scope in ("ss", "sm") else 2
     if len(apps) < least:
         raise InputError(
-            f"scope {wishes.scope}: it takes tools of {counted(least, 'app')} or more; {graph.catalog.name} has {len(apps)}"
+            f"scope {wishes.scope}: it takes tools of {counted(least, 'app')} or more; "
+            f"{graph.catalog.name} has {len(apps)}"
         )
     calls = wishes.calls
     wrong = {
@@ -81,8 +83,8 @@ def _pattern(wishes: Wishes, graph: ToolGraph) -> None:
         raise InputError(f"pattern {pattern!r}: several of its calls give the answer, and one is wanted")
     if all(_most_in(needs) > graph.most_in for needs in fitting):
         raise InputError(
-            f"pattern {pattern!r}: one call takes the outputs of {counted(min(map(_most_in, fitting)), 'call')}, and a tool of "
-            f"{graph.catalog.name} of {graph.most_in} at most"
+            f"pattern {pattern!r}: one call takes the outputs of "
+            f"{counted(min(map(_most_in, fitting)), 'call')}, and a tool of {graph.catalog.name} of {graph.most_in} at most"
             + ("; with fewer calls it could be made" if pattern in PATTERNS else "")
         )
     if all(figures(needs)["depth"] > graph.longest for needs in fitting):
@@ -100,7 +102,8 @@ def _single(wishes: Wishes, graph: ToolGraph) -> None:
     most, deep = graph.most_in, int(min(wishes.depth.high, wishes.calls.high, graph.longest))
     wide = min(most ** (deep - 1), 10**6)
     whole = min(sum(most**at for at in range(deep)), 10**6)
-    why = f"one call gives the answer, tools of {graph.catalog.name} take the outputs of at most {counted(most, 'call')}"
+    taken = counted(most, "call")
+    why = f"one call gives the answer, tools of {graph.catalog.name} take the outputs of at most {taken}"
     if wishes.width.low > wide:
         raise InputError(
             f"width {wishes.width}: {why}, so that a plan of depth {deep} is at most {wide} wide"

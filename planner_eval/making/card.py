@@ -81,7 +81,8 @@ class Card:
         lines = [
             f"{self.made:,} of {counted(self.wanted, 'plan')} made"
             + (", each of them run" if self.executed and self.made else ""),
-            f"tools called: {self.tools[0]:,} of {self.tools[1]:,}; pairs of tools joined: {self.joins[0]:,} of {self.joins[1]:,}; shapes: {self.shapes:,}",
+            f"tools called: {self.tools[0]:,} of {self.tools[1]:,}; "
+            f"pairs of tools joined: {self.joins[0]:,} of {self.joins[1]:,}; shapes: {self.shapes:,}",
             *([f"wishes filled: {self.filled[0]:,} of {self.filled[1]:,}"] if self.filled else []),
             f"drawn: {self.attempts:,}" + (f"; not kept: {kept}" if kept else ""),
         ]

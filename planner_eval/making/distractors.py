@@ -18,11 +18,11 @@ class Offer(NamedTuple):
     """Which tools are offered beside those that a plan needs.
 
     Args:
-        count: How many; all that there are where there are fewer.
+        number: How many; all that there are where there are fewer.
         which: One of :data:`OFFERS`.
     """
 
-    count: int = 0
+    number: int = 0
     which: str = "close"
 
 
@@ -51,13 +51,13 @@ def beside(needed: Sequence[Tool], every: Sequence[Tool], offer: Offer, random: 
     """
     rest = [tool for tool in every if all(tool.full_name != one.full_name for one in needed)]
     random.shuffle(rest)
-    if offer.which == "close" and offer.count:
+    if offer.which == "close" and offer.number:
         rest.sort(key=lambda tool: -max((_likeness(tool, one) for one in needed), default=0.0))
-    return rest[: offer.count]
+    return rest[: offer.number]
 
 
 def _likeness(tool: Tool, other: Tool) -> float:
-    """How like two tools are: by the words of their names and descriptions, their parameters and their app."""
+    """How like two tools are: by the words of names and descriptions, by parameters and by app."""
     return (
         2 * _shared(words_of(tool.name), words_of(other.name))
         + _shared(words_of(tool.description), words_of(other.description))

@@ -1,4 +1,4 @@
-"""Many plans under way at once: drawn one after the other, run together, judged in the order they were drawn."""
+"""Many plans under way at once: drawn one by one, run together, judged in the order of their drawing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from planner_eval.making.filling import Wish
 from planner_eval.making.graph import ToolGraph
 from planner_eval.making.growing import Ground, Grown, Growth, Refused, grown
 from planner_eval.making.made import Made
-from planner_eval.making.skeletons import drawn, meets
+from planner_eval.making.patterns import patterned
+from planner_eval.making.skeletons import drawn
 from planner_eval.making.values import NOTHING, literal
 from planner_eval.making.wishes import Wishes
 from planner_eval.plan.digest import Classes
@@ -53,10 +54,10 @@ class Order:
 
     graph: ToolGraph
     ground: Ground
-    wishes: Wishes = Wishes()
+    wishes: Wishes = field(default_factory=Wishes)
     seed: int = 0
     distinct: str = "skeleton"
-    offer: Offer = Offer()
+    offer: Offer = field(default_factory=Offer)
     templates: Sequence[tuple[Node, ...]] = ()
     fill: Sequence[Wish] = ()
     steps: Sequence[Step] = ()
@@ -119,8 +120,9 @@ class Making:
         """A skeleton and its tools."""
         order = self.order
         wishes = _patterned(order.wishes, wish.shape) if wish is not None and wish.shape else order.wishes
-        needs = drawn(wishes, order.graph.most_in, random)
-        if needs is None or (wishes.pattern and not meets(needs, order.wishes)):
+        draw = drawn if wishes.pattern is None else patterned
+        needs = draw(wishes, order.graph.most_in, random)
+        if needs is None:
             return Refused("no skeleton meets the bounds")
         pins = wish.pins(needs, order.graph, random) if wish is not None else None
         if wish is not None and pins is None:
@@ -198,12 +200,12 @@ class Making:
 
     def _answering(self, plan: Plan) -> Plan:
         """The plan with its answer named, where several calls give it and the catalog does not say so."""
-        ends = outcomes(plan)
-        acting = {
-            position for position in ends
-            if any(tool.action for tool in self.order.graph.catalog.find(plan.calls[position].name, plan.calls[position].app))
-        }  # fmt: skip
-        if self.order.graph.catalog.reports_all or not plan.edges or len({*ends} - acting) < 2:
+        ends, catalog = outcomes(plan), self.order.graph.catalog
+        named = [(at, plan.calls[at]) for at in ends]
+        looking = [
+            at for at, call in named if not any(tool.action for tool in catalog.find(call.name, call.app))
+        ]
+        if catalog.reports_all or not plan.edges or len(looking) < 2:
             return plan
         return plan_of(plan.calls, tuple((f"answer_{at}", Ref(end)) for at, end in enumerate(ends, 1)))
 
@@ -226,7 +228,7 @@ def _with_result(call: Call, value: Any) -> Call:
 
 
 def _patterned(wishes: Wishes, pattern: str) -> Wishes:
-    fields = {name: getattr(wishes, name) for name in wishes.__dataclass_fields__}  # type: ignore[attr-defined]
+    fields = {name: getattr(wishes, name) for name in wishes.__dataclass_fields__}
     return Wishes(**{**fields, "pattern": pattern})
 
 

@@ -11,7 +11,7 @@ from planner_eval.plan.structure import topological_order
 
 
 def nodes_of(plan: Plan, graph: ToolGraph, places: Mapping[str, int]) -> tuple[Node, ...] | str:
-    """The calls of a plan without its values, or why they cannot be had.
+    r"""The calls of a plan without its values, or why they cannot be had.
 
     Args:
         plan: The plan, with edges that are written or inferred.
@@ -21,7 +21,7 @@ def nodes_of(plan: Plan, graph: ToolGraph, places: Mapping[str, int]) -> tuple[N
     >>> from planner_eval.catalogs.catalog import Catalog, Parameter, Tool
     >>> from planner_eval.dialects.read import parse
     >>> graph = ToolGraph(Catalog((Tool("f"), Tool("g", parameters=(Parameter("y"),)))))
-    >>> nodes_of(parse("a = f()\\ng(#y=a)"), graph, {"f": 0, "g": 1})
+    >>> nodes_of(parse("a = f()\ng(#y=a)"), graph, {"f": 0, "g": 1})
     (Node(tool=0, links=()), Node(tool=1, links=(Link(parameter='y', producer=0, output=('a',)),)))
     """
     order = topological_order(plan)
@@ -36,7 +36,7 @@ def nodes_of(plan: Plan, graph: ToolGraph, places: Mapping[str, int]) -> tuple[N
         for edge in plan.edges:
             if edge.consumer == old:
                 if edge.at or place[edge.producer] >= place[old]:
-                    return f"argument {edge.argument!r} of {call.tool} takes only a part of its value from a call"
+                    return f"{edge.argument!r} of {call.tool} takes only a part of its value from a call"
                 links.append(Link(edge.argument, place[edge.producer], edge.path))
         found.append(Node(places[tools[0].full_name], tuple(links)))
     return tuple(found) or "it makes no call"

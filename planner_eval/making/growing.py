@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -19,6 +18,7 @@ from planner_eval.making.graph import words_of
 from planner_eval.making.skeletons import users_of
 from planner_eval.making.values import NOTHING, as_text, literal, other
 from planner_eval.making.worldly import asked
+from planner_eval.making.worth import differs, replaced, worthless
 from planner_eval.plan.model import Call, Plan, Ref, Value
 from planner_eval.plan.rewire import plan_of
 from planner_eval.worlds.world import World
@@ -26,11 +26,11 @@ from planner_eval.worlds.world import World
 TRIES = 10
 """How often the values of one call are drawn."""
 
+SHARED = 0.9
+"""How often a text that a plan has under a name is taken for an argument of that name."""
+
 OPTIONAL = 0.2
 """How often a call gives an argument that it need not."""
-
-LEAST, MOST = 1e-6, 1e9
-"""The numbers between which a value is one that a person might ask for."""
 
 
 class Refused(NamedTuple):
@@ -66,7 +66,7 @@ class Grown(NamedTuple):
 
 
 Growth: TypeAlias = Generator[list[Plan], list[Trace], Grown | Refused]
-"""Asks for plans to be run, and is sent their traces; the last call of each is the one that is asked about."""
+"""Asks for plans to be run, and is sent their traces; the last call of each is the one in question."""
 
 
 @dataclass
@@ -161,12 +161,13 @@ def _call(state: _Growing, at: int) -> Call | None:
 def _literals(
     state: _Growing, tool: Tool, wanted: Sequence[Parameter], taken: Mapping[str, Value]
 ) -> dict[str, Value]:
-    """Values for the arguments that no call makes; one name stands for one value where that tells something."""
+    """Values for the arguments that no call makes; one name stands for one text in all of a plan."""
     ground, random = state.ground, state.random
     known = {
         each.name: state.shared[each.name]
         for each in wanted
-        if each.name in state.shared and random.random() < 0.9 and not problem(state.shared[each.name], each.type, texts=ground.texts)
+        if each.name in state.shared and random.random() < SHARED
+        and not problem(state.shared[each.name], each.type, texts=ground.texts)
     }  # fmt: skip
     rest = [each for each in wanted if each.name not in known]
     if ground.world is None:
@@ -206,7 +207,7 @@ def _tried(
     if not trace.ok:
         return Refused("a call fails")
     known = [value for one in state.calls for _, value in one.arguments] + state.values
-    why = _worthless(last.value, [value for _, value in seen] + known)
+    why = worthless(last.value, [value for _, value in seen] + known)
     if why is not None:
         return Refused(why)
     for node in users:
@@ -214,10 +215,10 @@ def _tried(
             if link.producer == at and (lacks := _lacking(ground, node, link, last.value, call)):
                 return Refused(lacks)
     changed = [
-        (name, replaced)
+        (name, new)
         for (name, value), (_, written) in zip(seen, call.arguments, strict=True)
         if isinstance(written, Ref) or not ground.stateful
-        for replaced in other(value, kinds.get(name, Type()), state.random)
+        for new in other(value, kinds.get(name, Type()), state.random)
     ]
     trials = [_trial(state, call, {**dict(seen), name: value}, {name}) for name, value in changed]
     if not ground.stateful and trials:  # calls that know nothing of one another can be sent together
@@ -227,7 +228,7 @@ def _tried(
     depends = {
         name
         for (name, _), one in zip(changed, ran, strict=True)
-        if one.status != "ok" or _differs(one.value, last.value)
+        if one.status != "ok" or differs(one.value, last.value)
     }
     if depends != {name for name, _ in changed}:
         return Refused("a result does not depend on an input")
@@ -247,7 +248,7 @@ def _again(state: _Growing, plan: Plan) -> Generator[list[Plan], list[Trace], Re
     for at in range(len(plan)) if not state.ground.stateful else ():
         changed = other(state.values[at], ANY, state.random)[-1:]
         if at not in ends and changed:
-            copied, place = _replaced(plan, needs, at, changed[0])
+            copied, place = replaced(plan, needs, at, changed[0])
             trials.append(copied)
             asked.append([(place[end], end) for end in ends if end in place])
     traces = yield trials
@@ -256,50 +257,10 @@ def _again(state: _Growing, plan: Plan) -> Generator[list[Plan], list[Trace], Re
     for trace, pairs in zip(traces[1:], asked, strict=True):
         ran = trace.calls
         if all(
-            ran[new].status == "ok" and not _differs(ran[new].value, state.values[old]) for new, old in pairs
+            ran[new].status == "ok" and not differs(ran[new].value, state.values[old]) for new, old in pairs
         ):
             return Refused("an answer does not depend on a call")
     return None
-
-
-def _replaced(
-    plan: Plan, needs: Sequence[frozenset[int]], at: int, value: Any
-) -> tuple[Plan, Mapping[int, int]]:
-    """What depends on a call, its result replaced; and where each call that is left stands now."""
-    tainted = {at}
-    for later in range(at + 1, len(plan)):
-        if needs[later] & tainted:
-            tainted.add(later)
-    kept = sorted({*tainted, *(p for one in tainted - {at} for p in _ancestors(needs, one))} - {at})
-    place = {old: new for new, old in enumerate(kept)}
-
-    def written(given: Value) -> Value:
-        if not isinstance(given, Ref):
-            return given
-        return value if given.call == at else Ref(place[given.call], given.path)
-
-    calls = [
-        Call(
-            call.id,
-            call.name,
-            tuple((name, written(one)) for name, one in call.arguments),
-            call.app,
-            call.returns,
-        )
-        for call in (plan.calls[old] for old in kept)
-    ]
-    return plan_of(calls), place
-
-
-def _ancestors(needs: Sequence[frozenset[int]], at: int) -> set[int]:
-    found: set[int] = set()
-    waiting = [*needs[at]]
-    while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting += needs[one]
-    return found
 
 
 def _trial(
@@ -318,54 +279,9 @@ def _lacking(ground: Ground, user: Node, link: Link, value: Any, call: Call) -> 
         found = follow(value, list(link.output), list(call.returns))
     except CallFailed:
         return "an output that is needed is not given"
-    if _worthless(found, ()) is not None:
+    if worthless(found, ()) is not None:
         return "an output that is needed is not given"
     kind = next(
         (each.type for each in ground.tools[user.tool].parameters if each.name == link.parameter), ANY
     )
     return None if problem(found, kind, texts=True) is None else "a value is none that the next call takes"
-
-
-def _worthless(value: Any, inputs: Sequence[Any]) -> str | None:
-    """Why a value is not worth asking for; None where it is."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, (int, float)):
-        if not math.isfinite(value) or value and not LEAST <= abs(value) <= MOST:
-            return "a number is out of all proportion"
-        if value in (0, 1, -1):
-            return "a number is 0 or 1"
-    elif not isinstance(value, (str, list, dict)) or _empty(value):
-        return "a call gives nothing"
-    if isinstance(value, (int, float, str)) and any(_alike(value, one) for one in inputs):
-        return "a call gives what is known already"
-    return None
-
-
-def _empty(value: Any) -> bool:
-    """Whether nothing is in a value that would tell anything, or something that JSON cannot hold."""
-    if isinstance(value, (list, dict)):
-        inner = value.values() if isinstance(value, dict) else value
-        return all(one is None or _empty(one) for one in inner)
-    return (
-        value == ""
-        or not isinstance(value, (str, int, float))
-        or not (isinstance(value, str) or math.isfinite(value))
-    )
-
-
-def _alike(value: Any, other: Any) -> bool:
-    if isinstance(other, bool) or isinstance(value, str) != isinstance(other, str):
-        return False
-    return isinstance(other, (int, float, str)) and not _differs(value, other)
-
-
-def _differs(one: Any, other: Any) -> bool:
-    """Whether two values are no rounding apart."""
-    if (
-        isinstance(one, (int, float))
-        and isinstance(other, (int, float))
-        and bool not in (type(one), type(other))
-    ):
-        return not math.isclose(one, other, rel_tol=1e-9)
-    return type(one) is not type(other) or bool(one != other)

@@ -14,7 +14,8 @@ _APPBENCH: Mapping[str, Any] = {"tools": "world:appbench", "to": "appbench", "di
 PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "nestful": {
-            "tools": "nestful", "to": "nestful", "calls": "2..8", "depth": "2..", "single": True, "distractors": 8,
+            "tools": "nestful", "to": "nestful", "calls": "2..8", "depth": "2..", "single": True,
+            "distractors": 8,
         },
         "appbench:ss": {**_APPBENCH, "scope": "ss", "calls": 1},
         "appbench:sm": {**_APPBENCH, "scope": "sm", "calls": "2..4"},
@@ -25,18 +26,6 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     }
 )  # fmt: skip
 """Name → arguments of :func:`planner_eval.make` that hold where none is given."""
-
-ABOUT: Mapping[str, str] = {
-    "nestful": "one answer, at least one call that uses another's result; 2 to 8 calls of the 40 basic functions, "
-    "2 or 3 of tools of your own; each plan is run",
-    "appbench:ss": "one app, one call",
-    "appbench:sm": "one app, several calls",
-    "appbench:ms": "several apps, one call each",
-    "appbench:mm": "several apps, several calls of one",
-    "functionchat": "one call; lists of tools: exact, 4 and 8 at random, 4 and 8 that are close",
-    "complexfuncbench": "plans like those of --like: the same calls and references, other values, run again",
-}
-"""What each preset is, for people."""
 
 
 def preset_of(name: str, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""FunctionChat-Bench's records of single calls: a function, its queries, and lists of tools to choose from."""
+"""FunctionChat-Bench's records of single calls: a function, its queries, and lists of tools."""
 
 from __future__ import annotations
 
@@ -31,20 +31,21 @@ def sheets(made: Sequence[Made], catalog: Catalog, seed: int) -> list[dict[str, 
         by_tool.setdefault(one.plan.calls[0].tool, []).append(one)
     found = []
     for number, (name, ones) in enumerate(by_tool.items(), 1):
-        serials = list(range(serial + 1, serial + 1 + len(ones)))
+        numbered = list(enumerate(ones, serial + 1))
         serial += len(ones)
-        tool = catalog.find(ones[0].plan.calls[0].name, ones[0].plan.calls[0].app)[0]
+        call = ones[0].plan.calls[0]
+        tool = catalog.find(call.name, call.app)[0]
         found.append(
             {
                 "function_num": number,
                 "function_name": name,
                 "function_info": _function(tool)["function"],
-                "query": [{"serial_num": at, "content": one.query} for at, one in zip(serials, ones, strict=True)],
-                "ground_truth": [{"serial_num": at, "content": _gold(one)} for at, one in zip(serials, ones, strict=True)],
-                "acceptable_arguments": [{"serial_num": at, "content": None} for at in serials],
+                "query": [{"serial_num": at, "content": one.query} for at, one in numbered],
+                "ground_truth": [{"serial_num": at, "content": _gold(one)} for at, one in numbered],
+                "acceptable_arguments": [{"serial_num": at, "content": None} for at, _ in numbered],
                 "tools": list(_lists(tool, catalog, Random(f"{seed}/{name}"))),
             }
-        )  # fmt: skip
+        )
     return found
 
 

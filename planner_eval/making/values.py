@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from random import Random
 from typing import Any
+from uuid import UUID
 
 from planner_eval.catalogs.catalog import Parameter, Tool, Type
 from planner_eval.catalogs.parts import Parts
@@ -18,15 +19,23 @@ NOTHING = object()
 
 _FIRST_DAY = date(2027, 1, 4)
 
-_PLACES = ("Lisbon", "Oslo", "Kyoto", "Nairobi", "Quito", "Dublin", "Porto", "Bergen", "Lyon", "Graz", "Denver", "Tampa")  # fmt: skip
+_PLACES = (
+    "Lisbon", "Oslo", "Kyoto", "Nairobi", "Quito", "Dublin", "Porto", "Bergen", "Lyon", "Graz", "Denver",
+)  # fmt: skip
 _COUNTRIES = ("Portugal", "Norway", "Japan", "Kenya", "Ecuador", "Ireland", "France", "Austria")
-_PEOPLE = ("Ada Becker", "Bruno Castillo", "Chioma Dubois", "Elif Eriksen", "Farid Gallo", "Hana Ito", "Mara Novak", "Nils Moreau")  # fmt: skip
-_PLAIN = ("amber falcon", "blue lantern", "copper river", "golden willow", "hidden summit", "quiet harbor", "silver orchid", "velvet comet", "northern beacon", "little meadow")  # fmt: skip
+_PEOPLE = (
+    "Ada Becker", "Bruno Castillo", "Chioma Dubois", "Elif Eriksen", "Farid Gallo", "Hana Ito", "Mara Novak",
+)  # fmt: skip
+_PLAIN = (
+    "amber falcon", "blue lantern", "copper river", "golden willow", "hidden summit", "quiet harbor",
+    "silver orchid", "velvet comet", "northern beacon", "little meadow",
+)  # fmt: skip
+_WHO = ("person", "customer", "guest", "user", "author", "contact", "receiver", "recipient")
 
 _NAMED: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("city", "town", "place", "location", "destination", "origin"), _PLACES),
     **dict.fromkeys(("country", "nation"), _COUNTRIES),
-    **dict.fromkeys(("person", "customer", "guest", "user", "author", "contact", "receiver", "recipient"), _PEOPLE),
+    **dict.fromkeys(_WHO, _PEOPLE),
     "currency": ("EUR", "USD", "JPY", "GBP", "CHF", "NOK", "CAD"),
     "language": ("English", "Norwegian", "Japanese", "Portuguese", "French", "Swahili"),
     "email": tuple(f"{name.split()[0].lower()}@example.org" for name in _PEOPLE),
@@ -43,6 +52,7 @@ EXAMPLES = 0.6
 """How often an example or default of the catalog is taken where another value could be."""
 
 _DEEPEST = 4
+_LONGEST = 2_000
 
 
 def literal(tool: Tool, parameter: Parameter, random: Random, *, texts: bool = False) -> Any:
@@ -114,10 +124,14 @@ def _value(name: str, kind: Type, told: Sequence[Any], random: Random, deep: int
         return random.choice(told)
     if kind.any_of:
         return _value(name, random.choice(kind.any_of), (), random, deep + 1)
-    kinds = [one for one in kind.kinds if one != "null"]
-    if not kinds:
-        return _text(name, kind, random) if kind.kinds == () and deep == 0 else NOTHING
-    if "integer" in kinds or "number" in kinds:
+    if not kind.kinds:
+        return _text(name, kind, random) if deep == 0 else NOTHING
+    return _of_kind(name, kind, random, deep)
+
+
+def _of_kind(name: str, kind: Type, random: Random, deep: int) -> Any:
+    kinds = set(kind.kinds)
+    if kinds & {"integer", "number"}:
         return _number(kind, random, whole="number" not in kinds)
     if "boolean" in kinds:
         return random.random() < 0.5
@@ -125,7 +139,7 @@ def _value(name: str, kind: Type, told: Sequence[Any], random: Random, deep: int
         return _text(name, kind, random)
     if "array" in kinds:
         return _items(name, kind, random, deep)
-    return _fields(kind, random, deep)
+    return _fields(kind, random, deep) if "object" in kinds else NOTHING
 
 
 def _number(kind: Type, random: Random, *, whole: bool) -> Any:
@@ -149,39 +163,40 @@ def _number(kind: Type, random: Random, *, whole: bool) -> Any:
 
 
 def _text(name: str, kind: Type, random: Random) -> Any:
-    made = _formatted(name, kind, random)
+    made = _formatted(kind.format or "", random) or _telling(words_of(name), random)
     low, high = kind.length
     if high is not None and len(made) > high:
         made = "".join(random.choice(string.ascii_uppercase) for _ in range(high))
-    while low is not None and len(made) < low:
-        made += random.choice(string.ascii_lowercase)
+    if low is not None and len(made) < low:
+        return (
+            NOTHING
+            if low > _LONGEST
+            else made + "".join(random.choices(string.ascii_lowercase, k=low - len(made)))
+        )
     return made
 
 
-def _formatted(name: str, kind: Type, random: Random) -> str:
-    words = words_of(name)
-    form = kind.format or ""
+def _formatted(form: str, random: Random) -> str:
+    """A text of a format; "" for none that is known."""
     day = (_FIRST_DAY + timedelta(days=random.randrange(360))).isoformat()
     clock = f"{random.randrange(7, 22):02d}:{random.randrange(0, 60, 15):02d}"
-    if form == "date-time":
-        return f"{day}T{clock}:00"
-    if form == "date" or (not form and words[-1:] == ["date"]):
-        return day
-    if form == "time" or (not form and words[-1:] == ["time"]):
-        return clock
-    if form == "email":
-        return random.choice(_NAMED["email"])
-    if form in ("uri", "url"):
-        return random.choice(_NAMED["url"])
+    if form in ("date", "time", "date-time"):
+        return {"date": day, "time": clock}.get(form, f"{day}T{clock}:00")
     if form == "uuid":
-        return "-".join(
-            "".join(random.choice("0123456789abcdef") for _ in range(n)) for n in (8, 4, 4, 4, 12)
-        )
+        return str(UUID(int=random.getrandbits(128), version=4))
+    known = {"email": "email", "uri": "url", "url": "url"}.get(form)
+    return random.choice(_NAMED[known]) if known else ""
+
+
+def _telling(words: Sequence[str], random: Random) -> str:
+    """A text of which nothing but the parameter's name is known."""
+    if words[-1:] in (["date"], ["time"]):
+        return _formatted(words[-1], random)
     for word in reversed(words):
         if word in _NAMED:
             return random.choice(_NAMED[word])
     if words and words[-1] in _CODES:
-        return f"{(words[0][:1] or 'x').upper()}{random.randrange(1000, 10000)}"
+        return f"{words[0][:1].upper()}{random.randrange(1000, 10000)}"
     return random.choice(_PLAIN)
 
 

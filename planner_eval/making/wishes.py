@@ -108,7 +108,7 @@ class Wishes:
         return ((name, getattr(self, name)) for name in BOUNDS)
 
 
-def wishes_of(
+def wishes_of(  # noqa: PLR0913 - each is a bound of its own
     *,
     calls: Any = None,
     depth: Any = None,

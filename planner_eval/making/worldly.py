@@ -80,8 +80,8 @@ def _elsewhere(world: World, api: Api, argument: Argument, random: Random) -> An
     for name, choices in (match.groups() for text, _ in api.requires for match in _LISTED.finditer(text)):
         if name == argument.name:
             return random.choice(re.findall(r"'([^']*)'", choices))
-    for name in (api.adds, api.reads):
-        table = world.definition.tables.get(name or "")
+    for place in (api.adds, api.reads):
+        table = world.definition.tables.get(place or "")
         column = table.column(argument.name) if table else None
         if column is not None and column.maker.kind:
             made = world.making.value(column, {}, random)

@@ -33,7 +33,10 @@ FORMS: Mapping[str, str] = {
 }
 """The layouts that made records are written in."""
 
-_PLAIN_KINDS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list", "object": "dict", "null": "None"}  # fmt: skip
+_PLAIN_KINDS = {
+    "string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list",
+    "object": "dict", "null": "None",
+}  # fmt: skip
 
 
 def fitted(form: str) -> Step:
@@ -165,26 +168,25 @@ def _for_appbench(made: Made) -> Made | Refused:
     plan = made.plan
     if plan.answer is not None or not all(call.app for call in plan.calls):
         return Refused("AppBench's records take calls of apps, and name no answer")
-    used = [
-        {str(edge.path[0]) for edge in plan.edges if edge.producer == at and edge.path}
-        for at in range(len(plan))
-    ]
+    texts = [value for call in plan.calls for _, value in call.arguments if isinstance(value, str)]
+    if any("'" in text or "#" in text for text in texts):
+        return Refused("AppBench's lines trip over a text's quotes")
+    used = [{edge.path[0] for edge in plan.edges if edge.producer == at} for at in range(len(plan))]
     few = [
         tuple(name for name in call.returns if name in used[at]) or call.returns[:1]
         for at, call in enumerate(plan.calls)
     ]
     for returns in ([call.returns for call in plan.calls], few):
-        changed = replace(
-            plan,
-            calls=tuple(
-                replace(call, returns=names) for call, names in zip(plan.calls, returns, strict=True)
-            ),
-        )
+        calls = [replace(call, returns=names) for call, names in zip(plan.calls, returns, strict=True)]
+        changed = replace(plan, calls=tuple(calls))
         try:
-            if same(parse(write(changed, "appbench"), dialect="appbench"), plan):
-                return replace(made, plan=changed)
+            text = write(changed, "appbench")
+            back = parse(text, dialect="appbench")
         except (WriteError, ParseError):
             continue
+        lines = [line.partition(": ")[2] for line in text.split("\n")]
+        if same(back, plan) and not back.diagnostics and len({*lines}) == len(lines):
+            return replace(made, plan=changed)
     return Refused("AppBench's names hide one another")
 
 

@@ -188,10 +188,8 @@ def make(
                 f"{counted(strangers, 'wish')} name tools that {material.catalog.name} does not have"
             )
         if len(known) < len(asked):
-            notes.append(
-                f"{counted(len(asked) - len(known), 'wish')} join tools that --join {given.get('join') or 'auto'} does not"
-            )
-    made, refused, making = _made(order, material, n, tries, isolation, timeout, progress)
+            notes.append(f"{counted(len(asked) - len(known), 'wish')} join tools that nothing joins here")
+    made, refused, making = _made(order, material, n, tries, (isolation, timeout), progress)
     card = _card(n, made, refused, order, making, total if fill is not None else None)
     said = "" if len(made) == n else _said(len(made), n, tries, refused)
     return MadePlans(tuple(made), card, material.catalog, form, seed, said, tuple(notes))
@@ -215,7 +213,8 @@ def _refuse_types(n: Any, seed: Any, tries: Any, distractors: Any) -> None:
 def _one_of(value: Any, known: Any, what: str) -> str:
     if value not in known:
         raise InputError(
-            f"there is no {what} {shortened(repr(value), 40)}; {did_you_mean(str(value), known, ', '.join(known))}"
+            f"there is no {what} {shortened(repr(value), 40)}; "
+            + did_you_mean(str(value), known, ", ".join(known))
         )
     return str(value)
 
@@ -262,9 +261,15 @@ def _templates(like: Any, graph: ToolGraph, notes: list[str]) -> tuple[Any, ...]
 
 
 def _made(
-    order: Order, material: Material, n: int, tries: int, isolation: str | None, timeout: float, progress: Progress | None
+    order: Order,
+    material: Material,
+    n: int,
+    tries: int,
+    how: tuple[str | None, float],
+    progress: Progress | None,
 ) -> tuple[list[Made], Counter[str], Making]:  # fmt: skip
     made: list[Made] = []
+    isolation, timeout = how
     refused: Counter[str] = Counter()
     idle = 0
     box = (
