@@ -82,9 +82,10 @@ def _pattern(wishes: Wishes, graph: ToolGraph) -> None:
                 )
         raise InputError(f"pattern {pattern!r}: several of its calls give the answer, and one is wanted")
     if all(_most_in(needs) > graph.most_in for needs in fitting):
+        taken = counted(min(map(_most_in, fitting)), "call")
         raise InputError(
-            f"pattern {pattern!r}: one call takes the outputs of "
-            f"{counted(min(map(_most_in, fitting)), 'call')}, and a tool of {graph.catalog.name} of {graph.most_in} at most"
+            f"pattern {pattern!r}: one call takes the outputs of {taken}, and a tool of {graph.catalog.name} "
+            f"of {graph.most_in} at most"
             + ("; with fewer calls it could be made" if pattern in PATTERNS else "")
         )
     if all(figures(needs)["depth"] > graph.longest for needs in fitting):

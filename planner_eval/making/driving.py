@@ -35,6 +35,12 @@ Step: TypeAlias = Callable[[Made], Made | Refused]
 TOGETHER = 64
 """Plans under way at once; the same whatever the machine, for what is made must not depend on it."""
 
+PATIENCE = 300
+"""Attempts in a row that fill no open wish, after which none is waited for any more."""
+
+FEW = 8
+"""The same where a plan is run from its beginning for each of its calls, so that one too many is dear."""
+
 
 @dataclass(frozen=True)
 class Order:
@@ -84,20 +90,24 @@ class Making:
         self.order, self.box = order, box
         self.known: set[str] = set()
         self.open = list(order.fill)
-        self.filled = 0
+        self.filled = self.vain = 0
         self._classes = Classes(literals=order.distinct == "values")
         self._fillable: dict[tuple[int, str], bool] = {}
 
     def outcomes(self) -> Iterator[Made | Refused]:
         """A plan, or why there is none, for each attempt; without end."""
-        number = 0
+        number, together = 0, FEW if self.order.ground.stateful else TOGETHER
         while True:
-            lanes = [self._lane(at) for at in range(number, number + TOGETHER)]
-            number += TOGETHER
+            lanes = [self._lane(at) for at in range(number, number + together)]
+            number += together
             while waiting := [lane for lane in lanes if lane.outcome is None]:
                 self._run(waiting)
             for lane in lanes:
+                before = self.filled
                 yield self._finished(lane)
+                self.vain = self.vain + 1 if self.filled == before else 0
+                if self.vain == PATIENCE:
+                    self.open = []
 
     # ------------------------------------------------------------ one attempt
     def _lane(self, number: int) -> _Lane:
@@ -172,8 +182,9 @@ class Making:
         name = self._classes.of(made.plan)
         if name in self.known:
             return Refused("it is made already")
+        if not self._fills(lane.nodes, made.plan):
+            return Refused("it fills nothing that is open")
         self.known.add(name)
-        self._fill(lane.nodes, made.plan)
         return made
 
     def _judged(self, lane: _Lane, found: Grown) -> Made | Refused:
@@ -209,18 +220,17 @@ class Making:
             return plan
         return plan_of(plan.calls, tuple((f"answer_{at}", Ref(end)) for at, end in enumerate(ends, 1)))
 
-    def _fill(self, nodes: Sequence[Node], plan: Plan) -> None:
+    def _fills(self, nodes: Sequence[Node], plan: Plan) -> bool:
+        """Whether a plan has something that is wished for, which is no wish any more then."""
         if not self.open:
-            return
-        given = [
-            (node.tool, name)
-            for node, call in zip(nodes, plan.calls, strict=True)
-            for name, _ in call.arguments
-        ]
+            return True
+        calls = zip(nodes, plan.calls, strict=True)
+        given = [(node.tool, name) for node, call in calls for name, _ in call.arguments]
         told = shape(plan), depth(plan)
         left = [wish for wish in self.open if not wish.filled(nodes, given, *told)]
-        self.filled += len(self.open) - len(left)
-        self.open = left
+        done = len(self.open) - len(left)
+        self.filled, self.open = self.filled + done, left
+        return done > 0
 
 
 def _with_result(call: Call, value: Any) -> Call:

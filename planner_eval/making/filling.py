@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from planner_eval.making.assigning import Node, Pins
 from planner_eval.making.graph import ToolGraph
-from planner_eval.making.skeletons import Needs, figures, users_of
+from planner_eval.making.skeletons import Needs, figures
 
 KINDS = ("tools", "parameters", "pairs", "edges", "shapes", "depths")
 """What of a file of wishes made plans can fill."""
@@ -108,8 +108,3 @@ def reachable(wish: Wish, graph: ToolGraph) -> bool:
     return len(wish.tools) < 2 or any(
         wish.kind == "pairs" or wish._is(way) for way in graph.between(*wish.tools)
     )
-
-
-def served(needs: Needs) -> int:
-    """The most calls that one output serves."""
-    return max(map(len, users_of(needs)), default=0)

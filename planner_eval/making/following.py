@@ -24,7 +24,8 @@ def nodes_of(plan: Plan, graph: ToolGraph, places: Mapping[str, int]) -> tuple[N
     >>> nodes_of(parse("a = f()\ng(#y=a)"), graph, {"f": 0, "g": 1})
     (Node(tool=0, links=()), Node(tool=1, links=(Link(parameter='y', producer=0, output=('a',)),)))
     """
-    order = topological_order(plan)
+    backwards = any(edge.producer >= edge.consumer for edge in plan.edges)
+    order = topological_order(plan) if backwards else list(range(len(plan)))
     place = {old: new for new, old in enumerate(order)}
     found = []
     for old in order:

@@ -123,7 +123,8 @@ def _value(name: str, kind: Type, told: Sequence[Any], random: Random, deep: int
     if told and (random.random() < EXAMPLES or kind.kinds in ((), ("object",))):
         return random.choice(told)
     if kind.any_of:
-        return _value(name, random.choice(kind.any_of), (), random, deep + 1)
+        some = [each for each in kind.any_of if each.unfolded.kinds != ("null",)]
+        return _value(name, random.choice(some), (), random, deep + 1) if some else NOTHING
     if not kind.kinds:
         return _text(name, kind, random) if deep == 0 else NOTHING
     return _of_kind(name, kind, random, deep)
@@ -219,7 +220,7 @@ def other(value: Any, kind: Type, random: Random) -> list[Any]:
     """Other values in a value's place, to see whether anything depends on it.
 
     >>> other(4, Type(("integer",)), Random(0)), other([1, 2], Type(), Random(0))
-    ([5, 19], [[2, 1, 2]])
+    ([5, 19], [[2, 1, 2], [10, 13]])
     """
     if isinstance(value, bool):
         return [not value]
@@ -229,7 +230,11 @@ def other(value: Any, kind: Type, random: Random) -> list[Any]:
         choices = [one for one in kind.unfolded.enum or () if one != value]
         return [random.choice(choices)] if choices else [_other_text(value)]
     if isinstance(value, list) and value:
-        return [[*reversed(value), value[-1]]]
+        changed = [other(each, Type(), random) for each in value]
+        return [
+            [*reversed(value), value[-1]],
+            [new[-1] if new else old for new, old in zip(changed, value, strict=True)],
+        ]
     return []
 
 

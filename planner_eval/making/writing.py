@@ -257,7 +257,18 @@ def _complexfuncbench(made: Made) -> Record:
     talk.append(
         {"role": "assistant", "content": json.dumps(ends[0] if len(ends) == 1 else ends, ensure_ascii=False)}
     )
-    return {"id": made.id, "conversations": talk, "functions": [function_of(tool) for tool in made.tools]}
+    return {"id": made.id, "conversations": talk, "functions": [_flat(tool) for tool in made.tools]}
+
+
+def _flat(tool: Tool) -> Record:
+    """A function as ComplexFuncBench describes it: one word for each parameter's type."""
+    function = function_of(tool)
+    fields = {name: dict(entry) for name, entry in function["parameters"].get("properties", {}).items()}
+    for entry in fields.values():
+        if isinstance(entry.get("type"), list):
+            words = [word for word in entry["type"] if word != "null"]
+            entry["type"] = "number" if "number" in words else (words or ["null"])[0]
+    return {**function, "parameters": {**function["parameters"], "properties": fields}}
 
 
 def _for_functionchat(made: Made) -> Made | Refused:
