@@ -64,9 +64,7 @@ def _range(flag: str, help: str) -> Decorator:
     type=click.Choice(["ss", "sm", "ms", "mm"]),
     help="AppBench's: one app or several, one call of it or several.",
 )
-@click.option(
-    "--single/--no-single", default=None, help="Whether one call alone gives the answer, as NESTful has it."
-)
+@click.option("--single", is_flag=True, help="One call alone gives the answer, as NESTful has it.")
 @click.option(
     "--join",
     type=click.Choice(["auto", "name", "type"]),
@@ -137,6 +135,7 @@ def command(
     card: str | None,
     output: str | None,
     like: str | None,
+    single: bool,
     **asked: Any,
 ) -> int:
     """Make gold plans of wanted structure out of tools, without any model, and write them as records.
@@ -167,6 +166,7 @@ def command(
         n,
         catalog=_catalog(catalogs, catalog_format),
         like=like,
+        single=single or None,
         progress=tell,
         **asked,
     )

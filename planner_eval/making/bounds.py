@@ -75,7 +75,7 @@ def _pattern(wishes: Wishes, graph: ToolGraph) -> None:
     fitting = [needs for needs in found if meets(needs, wishes)]
     if not fitting:
         told = figures(found[-1])
-        for name, bound in wishes.bounds:
+        for name, bound in wishes.bounds.items():
             if told[name] not in bound:
                 raise InputError(
                     f"pattern {pattern!r} and {name} {bound} contradict each other: it has {told[name]}"

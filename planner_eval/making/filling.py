@@ -78,12 +78,19 @@ class Wish(NamedTuple):
         return shape == self.shape if self.kind == "shapes" else depth == self.depth
 
 
-def wishes_in(data: Mapping[str, Any], graph: ToolGraph) -> tuple[list[Wish], int]:
-    """The wishes of a file that ``planeval data coverage --to-make`` wrote, and how many name unknown tools.
+class Asked(NamedTuple):
+    """The wishes of a file, and how many of it name tools that there are not."""
+
+    wishes: list[Wish]
+    strangers: int
+
+
+def wishes_in(data: Mapping[str, Any], graph: ToolGraph) -> Asked:
+    """The wishes of a file that ``planeval data coverage --to-make`` wrote.
 
     >>> from planner_eval.catalogs.formats import as_catalog
     >>> graph = ToolGraph(as_catalog([{"name": "f", "parameters": {}}], "callnavi"))
-    >>> [wish.kind for wish in wishes_in({"tools": ["f", "g"], "depths": [2]}, graph)[0]]
+    >>> [wish.kind for wish in wishes_in({"tools": ["f", "g"], "depths": [2]}, graph).wishes]
     ['tools', 'depths']
     """
     place = {tool.full_name: at for at, tool in enumerate(graph.tools)}
@@ -100,7 +107,7 @@ def wishes_in(data: Mapping[str, Any], graph: ToolGraph) -> tuple[list[Wish], in
             found.append(Wish(kind, tools, str(fields.get("output", "")), str(fields.get("parameter", ""))))
     found += [Wish("shapes", shape=str(text)) for text in data.get("shapes", ())]
     found += [Wish("depths", depth=int(depth)) for depth in data.get("depths", ())]
-    return found, strangers
+    return Asked(found, strangers)
 
 
 def reachable(wish: Wish, graph: ToolGraph) -> bool:

@@ -61,6 +61,7 @@ class ToolGraph:
             {tool.full_name: tool for tool in reversed(catalog.tools)}.values()
         )[::-1]
         self._ways: dict[tuple[int, int], list[Way]] = {}
+        self._count = 0
         if join != "type":
             self._by_name()
         if join != "name":
@@ -92,9 +93,11 @@ class ToolGraph:
 
     def _add(self, u: int, v: int, way: Way) -> None:
         ways = self._ways.setdefault((u, v), [])
-        if way not in ways:
-            ways.append(way)
-        if sum(map(len, (ways,))) > LINKS:
+        if way in ways:
+            return
+        ways.append(way)
+        self._count += 1
+        if self._count > LINKS:
             raise InputError(f"{self.catalog.name}: more than {LINKS:,} ways from a tool to another")
 
     def echoes(self, tool: int, output: str) -> bool:

@@ -45,7 +45,7 @@ def users_of(needs: Needs) -> list[list[int]]:
 def meets(needs: Needs, wishes: Wishes) -> bool:
     """Whether a skeleton is what is wished for."""
     found = figures(needs)
-    if any(found[name] not in bound for name, bound in wishes.bounds):
+    if any(found[name] not in bound for name, bound in wishes.bounds.items()):
         return False
     return not wishes.single or sum(not users for users in users_of(needs)) == 1
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
@@ -103,9 +102,9 @@ class Wishes:
     single: bool = False
 
     @property
-    def bounds(self) -> Iterator[tuple[str, Range]]:
+    def bounds(self) -> dict[str, Range]:
         """The figures that are bounded, by name."""
-        return ((name, getattr(self, name)) for name in BOUNDS)
+        return {name: getattr(self, name) for name in BOUNDS}
 
 
 def wishes_of(  # noqa: PLR0913 - each is a bound of its own

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.plan.model import Call, Plan, Ref, Value
 from planner_eval.plan.rewire import plan_of
@@ -58,10 +58,15 @@ def differs(one: Any, other: Any) -> bool:
     return type(one) is not type(other) or bool(one != other)
 
 
-def replaced(
-    plan: Plan, needs: Sequence[frozenset[int]], at: int, value: Any
-) -> tuple[Plan, Mapping[int, int]]:
-    """What depends on a call, its result replaced; and where each call that is left stands now."""
+class Replaced(NamedTuple):
+    """A part of a plan, and where the calls of the whole stand in it."""
+
+    plan: Plan
+    places: Mapping[int, int]
+
+
+def replaced(plan: Plan, needs: Sequence[frozenset[int]], at: int, value: Any) -> Replaced:
+    """What depends on a call, its result replaced."""
     tainted = {at}
     for later in range(at + 1, len(plan)):
         if needs[later] & tainted:
@@ -84,7 +89,7 @@ def replaced(
         )
         for call in (plan.calls[old] for old in kept)
     ]
-    return plan_of(calls), place
+    return Replaced(plan_of(calls), place)
 
 
 def _ancestors(needs: Sequence[frozenset[int]], at: int) -> set[int]:
