@@ -140,6 +140,7 @@ TARGETS = {
     "--record": "out.jsonl",
     "--clusters": "out.jsonl",
     "--to-make": "out.json",
+    "--card": "out.md",
     "--judge-cache": "out.sqlite",
     "--cache": "out.sqlite",
     "--output": "out",

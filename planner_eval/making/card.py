@@ -10,7 +10,7 @@ from planner_eval.base.tables import table
 from planner_eval.base.text import counted
 from planner_eval.making.made import Made
 from planner_eval.making.skeletons import Needs, figures
-from planner_eval.making.wishes import ANY_NUMBER, BOUNDS, MOST_CALLS, Wishes
+from planner_eval.making.wishes import BOUNDS, MOST_CALLS, Wishes
 from planner_eval.plan.adjacency import producers
 from planner_eval.plan.model import Plan
 
@@ -96,21 +96,40 @@ def skeleton(plan: Plan) -> Needs:
     return tuple(tuple(sorted(those)) for those in producers(plan))
 
 
-def figures_of(made: Sequence[Made], wishes: Wishes) -> tuple[Figure, ...]:
-    """The structure of what was made, beside what was wanted."""
+def figures_of(made: Sequence[Made], wishes: Wishes, *, given: bool = False) -> tuple[Figure, ...]:
+    """The structure of what was made, beside what was wanted.
+
+    Args:
+        made: What was made.
+        wishes: What was wanted.
+        given: Whether given plans said the structure instead.
+    """
     told = [figures(skeleton(one.plan)) for one in made]
+    wanted = wanted_of(wishes)
     found = []
     for name in BOUNDS:
-        bound = getattr(wishes, name)
         values = [each[name] for each in told]
-        free = (bound.low <= 1 and bound.high >= MOST_CALLS) or bound == ANY_NUMBER
         found.append(
             Figure(
                 name,
-                "any" if free else str(bound),
+                "as given" if given else wanted.get(name, "any"),
                 min(values, default=None),
                 sum(values) / len(values) if values else None,
                 max(values, default=None),
             )
         )
     return tuple(found)
+
+
+def wanted_of(wishes: Wishes) -> dict[str, str]:
+    """The figures that are bounded at all, each with its bound in words.
+
+    >>> from planner_eval.making.wishes import wishes_of
+    >>> wanted_of(wishes_of(depth=3))
+    {'calls': '3..5', 'depth': '3'}
+    """
+    return {
+        name: str(bound)
+        for name, bound in wishes.bounds.items()
+        if bound.low > (name != "reuse") or bound.high < MOST_CALLS
+    }

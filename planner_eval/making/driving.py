@@ -14,6 +14,7 @@ from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox import Sandbox
 from planner_eval.execution.terms import symbolic
 from planner_eval.making.assigning import Node, assigned
+from planner_eval.making.card import wanted_of
 from planner_eval.making.distractors import Offer, offered
 from planner_eval.making.filling import Wish
 from planner_eval.making.graph import ToolGraph
@@ -200,7 +201,9 @@ class Making:
         if doubts:
             return Refused(f"the catalog refuses it: {doubts[0].code}")
         tools = offered(plan, order.graph, order.offer, Random(f"{order.seed}/{lane.number}/tools"))
-        notes = {"seed": order.seed, "attempt": lane.number, "shape": shape(plan)}
+        notes: dict[str, Any] = {"seed": order.seed, "attempt": lane.number, "shape": shape(plan)}
+        if not order.templates:
+            notes["wanted"] = wanted_of(order.wishes)
         if order.wishes.pattern is not None:
             notes["pattern"] = order.wishes.pattern
         if order.wishes.scope is not None:

@@ -306,7 +306,7 @@ def _card(
     return Card(
         n,
         len(made),
-        figures_of(made, order.wishes),
+        figures_of(made, order.wishes, given=bool(order.templates)),
         (len(called), len(graph.tools)),
         (len(joined), max(len(joined), sum(map(len, graph.consumers)))),
         len({shape(one.plan) for one in made}),

@@ -82,7 +82,7 @@ def _catalog_of(tools: Any) -> Catalog:
     file, colon, _ = tools.partition(".py")
     if colon and os.path.isfile(f"{file}.py"):
         return read_catalog(f"{file}.py")
-    raise InputError(f"{shortened(tools, 60)}: these tools do not say what they take: name a catalog too")
+    raise InputError(f"{shortened(tools, 400)}: these tools do not say what they take: name a catalog too")
 
 
 def read_wishes(fill: Any) -> Mapping[str, Any]:
