@@ -66,9 +66,13 @@ class ToolGraph:
             self._by_name()
         if join != "name":
             self._by_type(every=join == "type")
-        count = range(len(self.tools))
-        self.consumers = tuple(tuple(v for v in count if (u, v) in self._ways) for u in count)
-        self.producers = tuple(tuple(u for u in count if (u, v) in self._ways) for v in count)
+        self.consumers: tuple[tuple[int, ...], ...] = self._joined_to()
+
+    def _joined_to(self) -> tuple[tuple[int, ...], ...]:
+        found: list[list[int]] = [[] for _ in self.tools]
+        for u, v in sorted(self._ways):
+            found[u].append(v)
+        return tuple(map(tuple, found))
 
     def _by_name(self) -> None:
         links = possible(self.tools)
