@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from planner_eval.verbs.exporting import export_dataset
     from planner_eval.verbs.fetching import fetch_dataset
     from planner_eval.verbs.grammars import grammar
+    from planner_eval.verbs.making import make
     from planner_eval.verbs.predicting import predict
     from planner_eval.verbs.reading import parse, read
     from planner_eval.verbs.readings import Reading
@@ -99,6 +100,7 @@ _WHERE = {
     "list_datasets": "verbs.datasets",
     "list_dialects": "verbs.dialects",
     "open_sources": "datasets.sources",
+    "make": "verbs.making",
     "pair": "verbs.evaluating",
     "parse": "verbs.reading",
     "predict": "verbs.predicting",
@@ -162,6 +164,7 @@ __all__ = [
     "grammar",
     "list_datasets",
     "list_dialects",
+    "make",
     "open_sources",
     "pair",
     "parse",

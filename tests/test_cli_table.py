@@ -100,6 +100,10 @@ def _answers(name: str) -> list[tuple[str, str]]:
 
 
 FILES: dict[str, str] = {
+    "wishes.json": json.dumps(
+        {"schema": "planeval.to-make/1", "data": "d", "catalog": "c", "tools": ["sqrt"]}
+        | {name: [] for name in ("parameters", "pairs", "edges", "shapes", "depths", "kinds")}
+    ),
     **_run("own-run", "own", "gold.jsonl", "small", [("a", ADD), ("b", SUB), ("c", "add(x=")]),
     **_run("better-run", "own", "gold.jsonl", "large", [("a", ADD), ("b", ADD), ("c", CHAIN)]),
     **_run("fewer-run", "own", "gold.jsonl", "fewer", [("a", ADD), ("b", SUB)]),

@@ -135,6 +135,8 @@ CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "data duplicates": (("data", "duplicates", "gold.jsonl", "--query", "kind", "--by", "query", "--across", "kind"), ("text", "md", "json")),
     "data duplicates of two": (("data", "duplicates", "pred.jsonl", "gold.jsonl", "--by", "plan"), ("text", "md", "json")),
+    "data make": (("data", "make", "--catalog", "tools.json", "-n", "1", "--tries", "5"), ("",)),
+    "data make of wrong words": (("data", "make", "--tools", "nestful", "--pattern", "HOSTILE"), ("",)),
     "data show": (("data", "show", "nestful-v1", "--source", "bench/nestful_data.jsonl", "--samples", "1"), ("",)),
     "data show a sample": (("data", "show", "nestful-v1", "--source", "bench", "--id", "HOSTILE"), ("",)),
     "data list": (("data", "list", "--source", "HOSTILE"), LISTED),

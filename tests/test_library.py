@@ -64,6 +64,7 @@ CALLS: dict[str, list[tuple[list[str], str]]] = {
     "data duplicates": [
         (["callnavi", "--source", "data/samples"], verb) for verb in ("open_sources", "duplicates")
     ],
+    "data make": [(["--catalog", RATES, "-n", "1"], "make")],
     "data export": [(["callnavi", "--to", "chat-jsonl"], "export_dataset")],
     "dialects": [([], "list_dialects"), (["json"], "list_dialects")],
     "diff": [

@@ -16,6 +16,7 @@ from planner_eval.base.tables import FORMATS, table
 from planner_eval.cli.data_check import command as check
 from planner_eval.cli.data_coverage import command as coverage
 from planner_eval.cli.data_duplicates import command as duplicates
+from planner_eval.cli.data_make import command as make
 from planner_eval.cli.options import (
     Applies,
     dialect_option,
@@ -39,12 +40,13 @@ if TYPE_CHECKING:
 
 @click.group("data")
 def command() -> None:
-    """Fetch, verify, show, check and export the published data sets."""
+    """Fetch, verify, show, check and export the published data sets; make data of your own."""
 
 
 command.add_command(check)
 command.add_command(coverage)
 command.add_command(duplicates)
+command.add_command(make)
 
 
 def _places(function: Any) -> Any:

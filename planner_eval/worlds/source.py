@@ -10,6 +10,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +67,14 @@ def world_source(
 
 def restored(definition: bytes, seed: str, image: bytes) -> World:
     """The world that :func:`world_source` packed; runs in the worker, on data from its parent."""
-    return World.from_image(pickle.loads(definition), seed, image)
+    return World.from_image(_unpacked(definition), seed, image)
+
+
+@lru_cache(maxsize=4)
+def _unpacked(definition: bytes) -> Definition:
+    """A packed definition; to unpack it takes longer than to restore the database, and nothing changes it."""
+    found: Definition = pickle.loads(definition)
+    return found
 
 
 def begun(path: str, seed: int | str, facts: Sequence[Sequence[Mapping[str, Any]]]) -> World:

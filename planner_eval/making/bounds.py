@@ -1,0 +1,115 @@
+"""Whether tools can meet what is wished for at all: which bound they cannot, and the most that can be."""
+
+from __future__ import annotations
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import counted
+from planner_eval.making.graph import ToolGraph
+from planner_eval.making.patterns import every
+from planner_eval.making.skeletons import Needs, figures, meets
+from planner_eval.making.wishes import PATTERNS, Wishes
+
+
+def refuse_impossible(wishes: Wishes, graph: ToolGraph) -> None:
+    """Refuse wishes that no plan of these tools can meet.
+
+    Raises:
+        InputError: says which bound cannot be met, why, and the most that can be.
+    """
+    name = graph.catalog.name
+    if not graph.tools:
+        raise InputError(f"{name} has no tools to make plans of")
+    deep = wishes.depth.low
+    if deep > graph.longest:
+        chain = graph.chain()
+        why = (
+            f": {' → '.join(chain)}"
+            if len(chain) > 1
+            else ", for no output of one goes into a parameter of another"
+        )
+        raise InputError(
+            f"depth {wishes.depth}: plans of {name} are at most {int(graph.longest)} deep{why}; --join type "
+            "joins outputs and parameters by their types alone"
+        )
+    if wishes.reuse.low and not graph.joined:
+        raise InputError(
+            f"reuse {wishes.reuse}: no output of {name} goes into a parameter, so that none is used again"
+        )
+    _scope(wishes, graph)
+    if wishes.pattern is not None:
+        _pattern(wishes, graph)
+    elif wishes.single:
+        _single(wishes, graph)
+
+
+def _scope(wishes: Wishes, graph: ToolGraph) -> None:
+    if wishes.scope is None:
+        return
+    apps = {tool.app for tool in graph.tools if tool.app}
+    least = 1 if wishes.scope in ("ss", "sm") else 2
+    if len(apps) < least:
+        raise InputError(
+            f"scope {wishes.scope}: it takes tools of {counted(least, 'app')} or more; "
+            f"{graph.catalog.name} has {len(apps)}"
+        )
+    calls = wishes.calls
+    wrong = {
+        "ss": calls.low > 1 and "one call",
+        "sm": calls.high < 2 and "two calls or more",
+        "ms": (calls.high < 2 and "two calls or more")
+        or (calls.low > len(apps) and f"at most {len(apps)} calls, one an app"),
+        "mm": calls.high < 3 and "three calls or more",
+    }[wishes.scope]
+    if wrong:
+        raise InputError(
+            f"calls {calls} and scope {wishes.scope} contradict each other: such a plan has {wrong}"
+        )
+
+
+def _pattern(wishes: Wishes, graph: ToolGraph) -> None:
+    """A pattern that no size makes what is wished for, or that the tools cannot join."""
+    pattern = wishes.pattern or ""
+    found = list(every(pattern, wishes.calls))
+    if not found:
+        raise InputError(f"pattern {pattern!r}: none has {wishes.calls} calls")
+    fitting = [needs for needs in found if meets(needs, wishes)]
+    if not fitting:
+        told = figures(found[-1])
+        for name, bound in wishes.bounds.items():
+            if told[name] not in bound:
+                raise InputError(
+                    f"pattern {pattern!r} and {name} {bound} contradict each other: it has {told[name]}"
+                )
+        raise InputError(f"pattern {pattern!r}: several of its calls give the answer, and one is wanted")
+    if all(_most_in(needs) > graph.most_in for needs in fitting):
+        taken = counted(min(map(_most_in, fitting)), "call")
+        raise InputError(
+            f"pattern {pattern!r}: one call takes the outputs of {taken}, and a tool of {graph.catalog.name} "
+            f"of {graph.most_in} at most"
+            + ("; with fewer calls it could be made" if pattern in PATTERNS else "")
+        )
+    if all(figures(needs)["depth"] > graph.longest for needs in fitting):
+        raise InputError(
+            f"pattern {pattern!r}: plans of {graph.catalog.name} are at most {int(graph.longest)} deep"
+        )
+
+
+def _most_in(needs: Needs) -> int:
+    return max(map(len, needs), default=0)
+
+
+def _single(wishes: Wishes, graph: ToolGraph) -> None:
+    """What one call alone can gather: so many calls a generation as the outputs that tools take."""
+    most, deep = graph.most_in, int(min(wishes.depth.high, wishes.calls.high, graph.longest))
+    wide = min(most ** (deep - 1), 10**6)
+    whole = min(sum(most**at for at in range(deep)), 10**6)
+    taken = counted(most, "call")
+    why = f"one call gives the answer, tools of {graph.catalog.name} take the outputs of at most {taken}"
+    if wishes.width.low > wide:
+        raise InputError(
+            f"width {wishes.width}: {why}, so that a plan of depth {deep} is at most {wide} wide"
+        )
+    if wishes.calls.low > whole:
+        raise InputError(
+            f"calls {wishes.calls}: {why}, so that a plan of depth {deep} has at most {whole} calls"
+        )

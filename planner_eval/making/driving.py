@@ -1,0 +1,266 @@
+"""Many plans under way at once: drawn one by one, run together, judged in the order of their drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import starmap, zip_longest
+from random import Random
+from typing import Any, TypeAlias
+
+from planner_eval.catalogs.check import check
+from planner_eval.execution.program import outcomes
+from planner_eval.execution.run import execute_many
+from planner_eval.execution.sandbox import Sandbox
+from planner_eval.execution.terms import symbolic
+from planner_eval.making.assigning import Node, assigned
+from planner_eval.making.card import wanted_of
+from planner_eval.making.distractors import Offer, offered
+from planner_eval.making.filling import Wish
+from planner_eval.making.graph import ToolGraph
+from planner_eval.making.growing import Ground, Grown, Growth, Refused, grown
+from planner_eval.making.made import Made
+from planner_eval.making.patterns import patterned
+from planner_eval.making.skeletons import drawn
+from planner_eval.making.values import NOTHING, literal
+from planner_eval.making.wishes import Wishes
+from planner_eval.plan.digest import Classes
+from planner_eval.plan.model import Call, Plan, Ref
+from planner_eval.plan.rewire import plan_of
+from planner_eval.plan.shape import shape
+from planner_eval.plan.structure import depth
+
+Step: TypeAlias = Callable[[Made], Made | Refused]
+"""What is done with a plan that is otherwise made: it may be written, asked about, refused."""
+
+TOGETHER = 64
+"""Plans under way at once; the same whatever the machine, for what is made must not depend on it."""
+
+PATIENCE = 300
+"""Attempts in a row that fill no open wish, after which none is waited for any more."""
+
+FEW = 8
+"""The same where a plan is run from its beginning for each of its calls, so that one too many is dear."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be made.
+
+    Args:
+        graph: The tools and how they join.
+        ground: What values come from, and whether plans are run.
+        wishes: What is wanted of each plan.
+        seed: What chance comes from.
+        distinct: One of :data:`.wishes.DISTINCT`.
+        offer: Which other tools are offered.
+        templates: Calls and references that the plans are to have, in turn; drawn when there are none.
+        fill: Things that no plan touches yet; while there are any, each plan is to touch one.
+        steps: What is done with each plan at the end.
+    """
+
+    graph: ToolGraph
+    ground: Ground
+    wishes: Wishes = field(default_factory=Wishes)
+    seed: int = 0
+    distinct: str = "skeleton"
+    offer: Offer = field(default_factory=Offer)
+    templates: Sequence[tuple[Node, ...]] = ()
+    fill: Sequence[Wish] = ()
+    steps: Sequence[Step] = ()
+
+
+@dataclass
+class _Lane:
+    number: int
+    nodes: tuple[Node, ...] = ()
+    growth: Growth | None = None
+    asked: list[Plan] = field(default_factory=list)
+    outcome: Grown | Refused | None = None
+
+
+class Making:
+    """Makes plans, and keeps count of what it makes of what.
+
+    Args:
+        order: What is to be made.
+        box: Runs plans; None where nothing is run.
+    """
+
+    def __init__(self, order: Order, box: Sandbox | None) -> None:
+        self.order, self.box = order, box
+        self.known: set[str] = set()
+        self.open = list(order.fill)
+        self.filled = self.vain = 0
+        self._classes = Classes(literals=order.distinct == "values")
+        self._fillable: dict[tuple[int, str], bool] = {}
+
+    def outcomes(self) -> Iterator[Made | Refused]:
+        """A plan, or why there is none, for each attempt; without end."""
+        number, together = 0, FEW if self.order.ground.stateful else TOGETHER
+        while True:
+            lanes = [self._lane(at) for at in range(number, number + together)]
+            number += together
+            while waiting := [lane for lane in lanes if lane.outcome is None]:
+                self._run(waiting)
+            for lane in lanes:
+                before = self.filled
+                yield self._finished(lane)
+                self.vain = self.vain + 1 if self.filled == before else 0
+                if self.vain == PATIENCE:
+                    self.open = []
+
+    # ------------------------------------------------------------ one attempt
+    def _lane(self, number: int) -> _Lane:
+        order, random = self.order, Random(f"{self.order.seed}/{number}")
+        lane = _Lane(number)
+        wish = self.open[number % len(self.open)] if self.open else None
+        if order.templates:
+            nodes: tuple[Node, ...] | Refused = order.templates[number % len(order.templates)]
+        else:
+            nodes = self._drawn(wish, random)
+        if isinstance(nodes, Refused):
+            lane.outcome = nodes
+            return lane
+        forced = (wish.tools[0], wish.parameter) if wish is not None and wish.kind == "parameters" else None
+        lane.nodes, lane.growth = nodes, grown(nodes, order.ground, random, forced)
+        self._send(lane, None)
+        return lane
+
+    def _drawn(self, wish: Wish | None, random: Random) -> tuple[Node, ...] | Refused:
+        """A skeleton and its tools."""
+        order = self.order
+        wishes = _patterned(order.wishes, wish.shape) if wish is not None and wish.shape else order.wishes
+        draw = drawn if wishes.pattern is None else patterned
+        needs = draw(wishes, order.graph.most_in, random)
+        if needs is None:
+            return Refused("no skeleton meets the bounds")
+        pins = wish.pins(needs, order.graph, random) if wish is not None else None
+        if wish is not None and pins is None:
+            return Refused("its skeleton cannot hold what is to be filled")
+        nodes = assigned(needs, order.graph, self._is_fillable, random, scope=order.wishes.scope, pins=pins)
+        if nodes is None:
+            return Refused("no tools fit the skeleton")
+        if order.distinct == "skeleton" and self._classes.of(_bare(nodes, order.graph)) in self.known:
+            return Refused("it is made already")
+        return nodes
+
+    def _is_fillable(self, tool: int, parameter: Any) -> bool:
+        key = tool, parameter.name
+        if key not in self._fillable:
+            ground = self.order.ground
+            self._fillable[key] = (
+                ground.world is not None
+                or literal(ground.tools[tool], parameter, Random(0), texts=ground.texts) is not NOTHING
+            )
+        return self._fillable[key]
+
+    def _send(self, lane: _Lane, traces: Any) -> None:
+        assert lane.growth is not None
+        try:
+            lane.asked = lane.growth.send(traces)
+        except StopIteration as done:
+            lane.outcome = done.value
+
+    def _run(self, waiting: Sequence[_Lane]) -> None:
+        assert self.box is not None
+        traces = execute_many([plan for lane in waiting for plan in lane.asked], self.box)
+        for lane in waiting:
+            self._send(lane, [next(traces) for _ in lane.asked])
+
+    # ------------------------------------------------------------ and its end
+    def _finished(self, lane: _Lane) -> Made | Refused:
+        grown_ = lane.outcome
+        if not isinstance(grown_, Grown):
+            return grown_ or Refused("nothing came of it")
+        made = self._judged(lane, grown_)
+        for step in self.order.steps:
+            if isinstance(made, Refused):
+                return made
+            made = step(made)
+        if isinstance(made, Refused):
+            return made
+        name = self._classes.of(made.plan)
+        if name in self.known:
+            return Refused("it is made already")
+        if not self._fills(lane.nodes, made.plan):
+            return Refused("it fills nothing that is open")
+        self.known.add(name)
+        return made
+
+    def _judged(self, lane: _Lane, found: Grown) -> Made | Refused:
+        order = self.order
+        plan = self._answering(found.plan)
+        plan = replace(
+            plan, calls=tuple(starmap(_with_result, zip_longest(plan.calls, found.values, fillvalue=NOTHING)))
+        )
+        terms = symbolic(plan, answer="last" if order.wishes.single else "sinks")
+        if terms.dead or terms.duplicated:
+            return Refused("a call is dead" if terms.dead else "it makes a call twice")
+        doubts = [one for one in check(plan, order.graph.catalog) if one.severity != "info"]
+        if doubts:
+            return Refused(f"the catalog refuses it: {doubts[0].code}")
+        tools = offered(plan, order.graph, order.offer, Random(f"{order.seed}/{lane.number}/tools"))
+        notes: dict[str, Any] = {"seed": order.seed, "attempt": lane.number, "shape": shape(plan)}
+        if not order.templates:
+            notes["wanted"] = wanted_of(order.wishes)
+        if order.wishes.pattern is not None:
+            notes["pattern"] = order.wishes.pattern
+        if order.wishes.scope is not None:
+            notes["scope"] = order.wishes.scope
+        if order.ground.world is not None:
+            notes["world"] = order.ground.world.definition.name
+        return Made("", plan, tools, answer=_answer(found), notes=notes)
+
+    def _answering(self, plan: Plan) -> Plan:
+        """The plan with its answer named, where several calls give it and the catalog does not say so."""
+        ends, catalog = outcomes(plan), self.order.graph.catalog
+        named = [(at, plan.calls[at]) for at in ends]
+        looking = [
+            at for at, call in named if not any(tool.action for tool in catalog.find(call.name, call.app))
+        ]
+        if catalog.reports_all or not plan.edges or len(looking) < 2:
+            return plan
+        return plan_of(plan.calls, tuple((f"answer_{at}", Ref(end)) for at, end in enumerate(ends, 1)))
+
+    def _fills(self, nodes: Sequence[Node], plan: Plan) -> bool:
+        """Whether a plan has something that is wished for, which is no wish any more then."""
+        if not self.open:
+            return True
+        calls = zip(nodes, plan.calls, strict=True)
+        given = [(node.tool, name) for node, call in calls for name, _ in call.arguments]
+        told = shape(plan), depth(plan)
+        left = [wish for wish in self.open if not wish.filled(nodes, given, *told)]
+        done = len(self.open) - len(left)
+        self.filled, self.open = self.filled + done, left
+        return done > 0
+
+
+def _with_result(call: Call, value: Any) -> Call:
+    return call if value is NOTHING else replace(call, result=value, has_result=True)
+
+
+def _patterned(wishes: Wishes, pattern: str) -> Wishes:
+    fields = {name: getattr(wishes, name) for name in wishes.__dataclass_fields__}
+    return Wishes(**{**fields, "pattern": pattern})
+
+
+def _bare(nodes: Sequence[Node], graph: ToolGraph) -> Plan:
+    """The calls and references of a plan whose values are still to come."""
+    return plan_of(
+        Call(
+            f"c{at}",
+            graph.tools[node.tool].name,
+            tuple((link.parameter, Ref(link.producer, link.output)) for link in node.links),
+            graph.tools[node.tool].app,
+        )
+        for at, node in enumerate(nodes)
+    )
+
+
+def _answer(found: Grown) -> Any:
+    """What the plan came to: the value of the one call that nobody uses, or of each in order."""
+    if not found.values:
+        return None
+    ends = [found.values[at] for at in outcomes(found.plan)]
+    return ends[0] if len(ends) == 1 else ends

@@ -1,0 +1,43 @@
+"""Plans of a structure that given plans have: their calls and references, to be filled with other values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from planner_eval.making.assigning import Link, Node
+from planner_eval.making.graph import ToolGraph
+from planner_eval.plan.model import Plan
+from planner_eval.plan.structure import topological_order
+
+
+def nodes_of(plan: Plan, graph: ToolGraph, places: Mapping[str, int]) -> tuple[Node, ...] | str:
+    r"""The calls of a plan without its values, or why they cannot be had.
+
+    Args:
+        plan: The plan, with edges that are written or inferred.
+        graph: The tools.
+        places: Each tool's place in the graph by its full name.
+
+    >>> from planner_eval.catalogs.catalog import Catalog, Parameter, Tool
+    >>> from planner_eval.dialects.read import parse
+    >>> graph = ToolGraph(Catalog((Tool("f"), Tool("g", parameters=(Parameter("y"),)))))
+    >>> nodes_of(parse("a = f()\ng(#y=a)"), graph, {"f": 0, "g": 1})
+    (Node(tool=0, links=()), Node(tool=1, links=(Link(parameter='y', producer=0, output=('a',)),)))
+    """
+    backwards = any(edge.producer >= edge.consumer for edge in plan.edges)
+    order = topological_order(plan) if backwards else list(range(len(plan)))
+    place = {old: new for new, old in enumerate(order)}
+    found = []
+    for old in order:
+        call = plan.calls[old]
+        tools = [tool for tool in graph.catalog.find(call.name, call.app) if tool.full_name in places]
+        if not tools:
+            return f"the catalog has no tool {call.tool!r:.60}"
+        links = []
+        for edge in plan.edges:
+            if edge.consumer == old:
+                if edge.at or place[edge.producer] >= place[old]:
+                    return f"{edge.argument!r} of {call.tool} takes only a part of its value from a call"
+                links.append(Link(edge.argument, place[edge.producer], edge.path))
+        found.append(Node(places[tools[0].full_name], tuple(links)))
+    return tuple(found) or "it makes no call"

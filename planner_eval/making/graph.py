@@ -1,0 +1,192 @@
+"""The graph of a catalog's tools: which output may go into which parameter, by name and type."""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import cached_property
+from typing import NamedTuple
+
+from planner_eval.base.errors import InputError
+from planner_eval.catalogs.catalog import Catalog, Tool, Type
+from planner_eval.catalogs.values import fits
+from planner_eval.datasets.coverage import LINKS, possible
+from planner_eval.plan.model import WHOLE_RESULT, Path
+from planner_eval.plan.topological import stuck
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+
+_BY_TYPE = frozenset({"integer", "number", "array"})
+"""Kinds by which alone an output without a telling name is joined: a text may be anything."""
+
+
+class Way(NamedTuple):
+    """How one tool's output goes into another tool.
+
+    Args:
+        output: The way into the producer's result.
+        parameter: The parameter that takes it.
+        named: Whether the names say so too, and not the types alone.
+    """
+
+    output: Path
+    parameter: str
+    named: bool
+
+
+class ToolGraph:
+    """Tools, and the ways from one's outputs into another's parameters.
+
+    Args:
+        catalog: The tools; of several variants of one name the first.
+        join: One of :data:`.wishes.JOINS`. ``"name"``: an output goes into a parameter of its name, however
+            that is spelled, whose type may hold it. ``"type"``: the types alone decide. ``"auto"``: by name;
+            an output that has none, as NESTful's ``result``, by the tool's own name, and numbers and lists
+            by type.
+
+    Raises:
+        InputError: there are more ways than can be kept.
+
+    >>> from planner_eval.catalogs.formats import as_catalog
+    >>> pay = {"name": "pay", "parameters": {"bill_id": "int"}, "returnParameter": []}
+    >>> find = {"name": "find", "parameters": {}, "returnParameter": {"billID": "int"}}
+    >>> graph = ToolGraph(as_catalog([pay, find], "callnavi"))
+    >>> graph.between(1, 0), graph.longest
+    ((Way(output=('billID',), parameter='bill_id', named=True),), 2)
+    """
+
+    def __init__(self, catalog: Catalog, join: str = "auto") -> None:
+        self.catalog = catalog
+        self.tools: tuple[Tool, ...] = tuple(
+            {tool.full_name: tool for tool in reversed(catalog.tools)}.values()
+        )[::-1]
+        self._ways: dict[tuple[int, int], list[Way]] = {}
+        self._count = 0
+        if join != "type":
+            self._by_name()
+        if join != "name":
+            self._by_type(every=join == "type")
+        self.consumers: tuple[tuple[int, ...], ...] = self._joined_to()
+
+    def _joined_to(self) -> tuple[tuple[int, ...], ...]:
+        found: list[list[int]] = [[] for _ in self.tools]
+        for u, v in sorted(self._ways):
+            found[u].append(v)
+        return tuple(map(tuple, found))
+
+    def _by_name(self) -> None:
+        links = possible(self.tools)
+        if links is None:
+            raise InputError(f"{self.catalog.name}: more than {LINKS:,} outputs and parameters have one name")
+        place = {tool.full_name: at for at, tool in enumerate(self.tools)}
+        for link in links:
+            if link.output not in WHOLE_RESULT:
+                u, v = place[link.producer], place[link.consumer]
+                if not self.echoes(u, link.output):
+                    self._add(u, v, Way((link.output,), link.parameter, named=True))
+
+    def _by_type(self, *, every: bool) -> None:
+        for u, tool in enumerate(self.tools):
+            for output, kind in _outputs(tool, every=every):
+                words = words_of(tool.name)
+                for v, other in enumerate(self.tools):
+                    for each in other.parameters:
+                        alike = not every and u != v and words_of(each.name) in (words, words[-1:])
+                        if _join(kind, each.type, named=alike, every=every):
+                            self._add(u, v, Way(output, each.name, named=alike))
+
+    def _add(self, u: int, v: int, way: Way) -> None:
+        ways = self._ways.setdefault((u, v), [])
+        if way in ways:
+            return
+        ways.append(way)
+        self._count += 1
+        if self._count > LINKS:
+            raise InputError(f"{self.catalog.name}: more than {LINKS:,} ways from a tool to another")
+
+    def echoes(self, tool: int, output: str) -> bool:
+        """Whether a tool only gives back what it was given: then nothing has to be called for it."""
+        return any(each.name == output and each.required for each in self.tools[tool].parameters)
+
+    def between(self, producer: int, consumer: int) -> tuple[Way, ...]:
+        """The ways from one tool to another."""
+        return tuple(self._ways.get((producer, consumer), ()))
+
+    @property
+    def joined(self) -> bool:
+        """Whether any output goes anywhere."""
+        return bool(self._ways)
+
+    @cached_property
+    def heights(self) -> tuple[float, ...]:
+        """For each tool the calls of the longest chain that begins with it; infinite where it comes back."""
+        circular = set(stuck([list(those) for those in self.consumers]))
+        found: dict[int, float] = dict.fromkeys(circular, math.inf)
+
+        def height(at: int) -> float:
+            if at not in found:
+                found[at] = 1 + max((height(v) for v in self.consumers[at]), default=0)
+            return found[at]
+
+        return tuple(height(at) for at in range(len(self.tools)))
+
+    @property
+    def longest(self) -> float:
+        """The calls of the longest chain."""
+        return max(self.heights, default=0)
+
+    def chain(self) -> list[str]:
+        """The tools of one longest chain, where it is finite."""
+        if not self.tools or self.longest == math.inf:
+            return []
+        at = self.heights.index(self.longest)
+        names = [self.tools[at].full_name]
+        while self.consumers[at]:
+            at = max(self.consumers[at], key=lambda v: (self.heights[v], -v))
+            names.append(self.tools[at].full_name)
+        return names
+
+    @cached_property
+    def most_in(self) -> int:
+        """The most calls whose outputs one call can take."""
+        return max((len(self.slots(v)) for v in range(len(self.tools))), default=0)
+
+    def slots(self, tool: int) -> frozenset[str]:
+        """The parameters of a tool that some output goes into."""
+        return self._slots[tool]
+
+    @cached_property
+    def _slots(self) -> tuple[frozenset[str], ...]:
+        found: list[set[str]] = [set() for _ in self.tools]
+        for (_, v), ways in self._ways.items():
+            found[v].update(way.parameter for way in ways)
+        return tuple(map(frozenset, found))
+
+
+def _outputs(tool: Tool, *, every: bool) -> list[tuple[Path, Type]]:
+    """The outputs that types alone join: those without a telling name, or all."""
+    fields = tool.returns.fields
+    if every and fields:
+        return [((each.name,), each.type) for each in fields]
+    only = tool.only_output
+    if only is None or (only and only not in WHOLE_RESULT):
+        return []
+    return [((only,) if only else (), fields[0].type if fields else tool.returns)]
+
+
+def _join(given: Type, taken: Type, *, named: bool, every: bool) -> bool:
+    ours, theirs = set(given.unfolded.kinds), set(taken.unfolded.kinds)
+    if not ours or not theirs or taken.enum is not None or not fits(given, taken):
+        return False
+    if ours == {"number"} and "integer" in theirs and "number" not in theirs:
+        return False  # few of them are whole
+    return named or every or bool(ours & theirs & _BY_TYPE) or bool(ours & _BY_TYPE and theirs & _BY_TYPE)
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name or a sentence, however it is spelled.
+
+    >>> words_of("getATMList"), words_of("bill_id")
+    (['get', 'atm', 'list'], ['bill', 'id'])
+    """
+    return [word.lower() for word in _WORD.findall(name)]

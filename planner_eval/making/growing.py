@@ -1,0 +1,287 @@
+"""A plan's values, call by call: each is run as soon as it has them, and kept only if it is worth making."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, NamedTuple, TypeAlias
+
+from planner_eval.catalogs.catalog import ANY, Parameter, Tool, Type
+from planner_eval.catalogs.values import problem
+from planner_eval.execution.bind import CallFailed
+from planner_eval.execution.core import follow
+from planner_eval.execution.program import outcomes
+from planner_eval.execution.trace import Trace
+from planner_eval.making.assigning import Link, Node
+from planner_eval.making.graph import words_of
+from planner_eval.making.skeletons import users_of
+from planner_eval.making.values import NOTHING, as_text, literal, other
+from planner_eval.making.worldly import asked
+from planner_eval.making.worth import differs, replaced, worthless
+from planner_eval.plan.model import Call, Plan, Ref, Value
+from planner_eval.plan.rewire import plan_of
+from planner_eval.worlds.world import World
+
+TRIES = 10
+"""How often the values of one call are drawn."""
+
+SHARED = 0.9
+"""How often a text that a plan has under a name is taken for an argument of that name."""
+
+OPTIONAL = 0.2
+"""How often a call gives an argument that it need not."""
+
+
+class Refused(NamedTuple):
+    """Why a plan was not kept, in a few words that are counted."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What plans are made of.
+
+    Args:
+        tools: The tools, as nodes name them.
+        texts: Whether literals are written as text.
+        runs: Whether there are tools to run.
+        stateful: Whether a call may find what those before it left.
+        world: The world whose rows the values come from.
+    """
+
+    tools: tuple[Tool, ...]
+    texts: bool = False
+    runs: bool = False
+    stateful: bool = False
+    world: World | None = None
+
+
+class Grown(NamedTuple):
+    """A plan with its values, and what each call came to where it was run."""
+
+    plan: Plan
+    values: tuple[Any, ...]
+
+
+Growth: TypeAlias = Generator[list[Plan], list[Trace], Grown | Refused]
+"""Asks for plans to be run, and is sent their traces; the last call of each is the one in question."""
+
+
+@dataclass
+class _Growing:
+    """One plan under way."""
+
+    nodes: Sequence[Node]
+    ground: Ground
+    random: Random
+    forced: tuple[int, str] | None = None
+    calls: list[Call] = field(default_factory=list)
+    values: list[Any] = field(default_factory=list)
+    shared: dict[str, Value] = field(default_factory=dict)
+
+
+def grown(
+    nodes: Sequence[Node], ground: Ground, random: Random, forced: tuple[int, str] | None = None
+) -> Growth:
+    """Give each call its values.
+
+    A call is run with the values that calls before it gave; where it fails, gives nothing of worth, or gives
+    the same whatever it takes, other values are drawn. At the end the whole plan is run once more, and has to
+    give the same.
+    """
+    state = _Growing(nodes, ground, random, forced)
+    users = users_of(tuple(tuple(sorted({link.producer for link in node.links})) for node in nodes))
+    for at, node in enumerate(nodes):
+        why = Refused("no values for its arguments")
+        for _ in range(TRIES):
+            call = _call(state, at)
+            if call is None:
+                continue
+            if call.arguments in [one.arguments for one in state.calls if one.tool == call.tool]:
+                why = Refused("it makes a call twice")
+                continue
+            if not ground.runs:
+                state.calls.append(call)
+                break
+            found = yield from _tried(state, call, [nodes[user] for user in users[at]], at)
+            if not isinstance(found, Refused):
+                state.calls.append(call)
+                state.values.append(found.value)
+                break
+            why = found
+        else:
+            return why
+        _share(state, node, state.calls[at])
+    plan = plan_of(state.calls)
+    if ground.runs:
+        refused = yield from _again(state, plan)
+        if refused is not None:
+            return refused
+    return Grown(plan, tuple(state.values))
+
+
+class _Value(NamedTuple):
+    value: Any
+
+
+def _call(state: _Growing, at: int) -> Call | None:
+    """The call with values for what it does not take of others; None where there are none."""
+    node = state.nodes[at]
+    tool = state.ground.tools[node.tool]
+    taken: dict[str, Value] = {link.parameter: Ref(link.producer, link.output) for link in node.links}
+    used = {
+        str(link.output[0])
+        for other in state.nodes
+        for link in other.links
+        if link.producer == at and link.output
+    }
+    wanted = [
+        each
+        for each in tool.parameters
+        if each.name not in taken
+        and (
+            each.required
+            or (node.tool, each.name) == state.forced
+            or (each.name not in used and state.random.random() < OPTIONAL)
+        )
+    ]
+    given = _literals(state, tool, wanted, taken)
+    for each in wanted:
+        if given.get(each.name, NOTHING) is not NOTHING:
+            taken[each.name] = given[each.name]
+        elif each.required:
+            return None
+    arguments = tuple((each.name, taken[each.name]) for each in tool.parameters if each.name in taken)
+    returns = tuple(field.name for field in tool.returns.fields)
+    return Call(f"var_{at + 1}", tool.name, arguments, tool.app, returns)
+
+
+def _literals(
+    state: _Growing, tool: Tool, wanted: Sequence[Parameter], taken: Mapping[str, Value]
+) -> dict[str, Value]:
+    """Values for the arguments that no call makes; one name stands for one text in all of a plan."""
+    ground, random = state.ground, state.random
+    known = {
+        each.name: state.shared[each.name]
+        for each in wanted
+        if each.name in state.shared and random.random() < SHARED
+        and not problem(state.shared[each.name], each.type, texts=ground.texts)
+    }  # fmt: skip
+    rest = [each for each in wanted if each.name not in known]
+    if ground.world is None:
+        return known | {each.name: literal(tool, each, random, texts=ground.texts) for each in rest}
+    api = ground.world.definition.find(tool.name, tool.app)
+    seen = {name: _observed(state, value) for name, value in taken.items()}
+    found = asked(ground.world, api, {**known, **seen}, frozenset(each.name for each in rest), random)
+    return known | {name: as_text(value) if ground.texts else value for name, value in found.items()}
+
+
+def _share(state: _Growing, node: Node, call: Call) -> None:
+    """Let later calls take a value under its name: one trip is to one city."""
+    if any(len(words_of(name)) > 1 or len(name) > 3 for name, _ in call.arguments):
+        for name, value in call.arguments:
+            if isinstance(value, str) and not name[-1].isdigit():
+                state.shared.setdefault(name, value)
+
+
+def _observed(state: _Growing, value: Value) -> Any:
+    """What a reference came to."""
+    if not isinstance(value, Ref):
+        return value
+    outputs = list(state.calls[value.call].returns)
+    return follow(state.values[value.call], list(value.path), outputs)
+
+
+# ---------------------------------------------------------------- run
+def _tried(
+    state: _Growing, call: Call, users: Sequence[Node], at: int
+) -> Generator[list[Plan], list[Trace], _Value | Refused]:
+    """Run one call, and again with each of its inputs changed."""
+    ground = state.ground
+    seen = [(name, _observed(state, value)) for name, value in call.arguments]
+    kinds = {each.name: each.type for each in ground.tools[state.nodes[at].tool].parameters}
+    (trace,) = yield [_trial(state, call, dict(seen))]
+    last = trace.calls[-1]
+    if not trace.ok:
+        return Refused("a call fails")
+    known = [value for one in state.calls for _, value in one.arguments] + state.values
+    why = worthless(last.value, [value for _, value in seen] + known)
+    if why is not None:
+        return Refused(why)
+    for node in users:
+        for link in node.links:
+            if link.producer == at and (lacks := _lacking(ground, node, link, last.value, call)):
+                return Refused(lacks)
+    changed = [
+        (name, new)
+        for (name, value), (_, written) in zip(seen, call.arguments, strict=True)
+        if isinstance(written, Ref) or not ground.stateful
+        for new in other(value, kinds.get(name, Type()), state.random)
+    ]
+    trials = [_trial(state, call, {**dict(seen), name: value}, {name}) for name, value in changed]
+    if not ground.stateful and trials:  # calls that know nothing of one another can be sent together
+        trials = [Plan(tuple(plan.calls[0] for plan in trials))]
+    traces = yield trials
+    ran = [one for trace in traces for one in (trace.calls[-1:] if ground.stateful else trace.calls)]
+    depends = {
+        name
+        for (name, _), one in zip(changed, ran, strict=True)
+        if one.status != "ok" or differs(one.value, last.value)
+    }
+    if depends != {name for name, _ in changed}:
+        return Refused("a result does not depend on an input")
+    return _Value(last.value)
+
+
+def _again(state: _Growing, plan: Plan) -> Generator[list[Plan], list[Trace], Refused | None]:
+    """Run the whole plan once more, and with each result that others use replaced by another.
+
+    What a call gives may cancel out further on: ``(a + b) - a`` needs no ``a``.
+    """
+    needs = [
+        frozenset(edge.producer for edge in plan.edges if edge.consumer == at) for at in range(len(plan))
+    ]
+    ends = outcomes(plan)
+    trials, asked = [plan], []
+    for at in range(len(plan)) if not state.ground.stateful else ():
+        changed = other(state.values[at], ANY, state.random)[-1:]
+        if at not in ends and changed:
+            copied, place = replaced(plan, needs, at, changed[0])
+            trials.append(copied)
+            asked.append([(place[end], end) for end in ends if end in place])
+    traces = yield trials
+    if not traces[0].ok or [call.value for call in traces[0]] != state.values:
+        return Refused("it gives another value when it is run again")
+    for trace, pairs in zip(traces[1:], asked, strict=True):
+        ran = trace.calls
+        if all(
+            ran[new].status == "ok" and not differs(ran[new].value, state.values[old]) for new, old in pairs
+        ):
+            return Refused("an answer does not depend on a call")
+    return None
+
+
+def _trial(
+    state: _Growing, call: Call, given: Mapping[str, Any], changed: frozenset[str] | set[str] = frozenset()
+) -> Plan:
+    """What has to be run to see what a call gives: itself alone, or after all that may matter to it."""
+    if not state.ground.stateful:
+        return Plan((Call(call.id, call.name, tuple(given.items()), call.app, call.returns),))
+    arguments = tuple((name, given[name] if name in changed else value) for name, value in call.arguments)
+    return plan_of((*state.calls, Call(call.id, call.name, arguments, call.app, call.returns)))
+
+
+def _lacking(ground: Ground, user: Node, link: Link, value: Any, call: Call) -> str | None:
+    """Why a value is none that another call can use; None where it can."""
+    try:
+        found = follow(value, list(link.output), list(call.returns))
+    except CallFailed:
+        return "an output that is needed is not given"
+    if worthless(found, ()) is not None:
+        return "an output that is needed is not given"
+    kind = next(
+        (each.type for each in ground.tools[user.tool].parameters if each.name == link.parameter), ANY
+    )
+    return None if problem(found, kind, texts=True) is None else "a value is none that the next call takes"

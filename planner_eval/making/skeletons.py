@@ -1,0 +1,198 @@
+"""Which call needs which, before anybody says what they call: drawn by wish, named, or read from a shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import TypeAlias
+
+from planner_eval.making.wishes import MOST_CALLS, Range, Wishes
+from planner_eval.plan.adjacency import leaders, levels
+
+Needs: TypeAlias = tuple[tuple[int, ...], ...]
+"""For each call the calls whose outputs it takes, all of them before it."""
+
+TRIES = 60
+"""How often one skeleton is drawn until it is what is wished for."""
+
+
+def figures(needs: Needs) -> dict[str, int]:
+    """The figures that may be wanted of a plan, by name.
+
+    >>> figures(((), (0,), (0,), (1, 2)))
+    {'calls': 4, 'depth': 3, 'width': 2, 'components': 1, 'reuse': 1}
+    """
+    placed = levels([list(those) for those in needs])
+    sizes = [placed.count(level) for level in set(placed)]
+    return {
+        "calls": len(needs),
+        "depth": len(sizes),
+        "width": max(sizes, default=0),
+        "components": len(set(leaders([list(those) for those in needs]))),
+        "reuse": sum(max(0, len(users) - 1) for users in users_of(needs)),
+    }
+
+
+def users_of(needs: Needs) -> list[list[int]]:
+    """For each call the calls that take its output."""
+    users: list[list[int]] = [[] for _ in needs]
+    for call, needed in enumerate(needs):
+        for producer in needed:
+            users[producer].append(call)
+    return users
+
+
+def meets(needs: Needs, wishes: Wishes) -> bool:
+    """Whether a skeleton is what is wished for."""
+    found = figures(needs)
+    if any(found[name] not in bound for name, bound in wishes.bounds.items()):
+        return False
+    return not wishes.single or sum(not users for users in users_of(needs)) == 1
+
+
+def drawn(wishes: Wishes, most_in: int, random: Random) -> Needs | None:
+    """A skeleton that meets the wishes; None where so many tries as :data:`TRIES` gave none.
+
+    Args:
+        wishes: What is wanted.
+        most_in: How many calls' outputs one call can take.
+        random: Where chance comes from.
+
+    >>> found = drawn(Wishes(calls=Range(4, 4), depth=Range(3, 3), single=True), 2, Random(1))
+    >>> found is not None and figures(found)["depth"]
+    3
+    """
+    for _ in range(TRIES):
+        needs = _grown(wishes, most_in, random)
+        if needs is not None and meets(needs, wishes):
+            return needs
+    return None
+
+
+class _Growing:
+    """A skeleton that grows call by call.
+
+    Args:
+        calls: How many calls there will be.
+        deep: How many generations at most.
+        most_in: How many calls' outputs one call can take.
+        random: Where chance comes from.
+    """
+
+    def __init__(self, calls: int, deep: int, most_in: int, random: Random) -> None:
+        self.deep, self.most_in, self.random = deep, most_in, random
+        self.needs: list[set[int]] = [set() for _ in range(calls)]
+        self.users: list[set[int]] = [set() for _ in range(calls)]
+
+    @property
+    def again(self) -> int:
+        """How often outputs are used again."""
+        return sum(max(0, len(each) - 1) for each in self.users)
+
+    def join(self, producer: int, consumer: int) -> None:
+        """Give a call's output to another."""
+        self.needs[consumer].add(producer)
+        self.users[producer].add(consumer)
+
+    def hang(self, at: int, placed: Sequence[int], *, branch: bool) -> None:
+        """Join a further call to one that stands: as a producer of it, or as a consumer beside others."""
+        below, above = _ranks(self.users), _ranks(self.needs)
+        free = [p for p in placed if len(self.needs[p]) < self.most_in and below[p] < self.deep]
+        served = [p for p in placed if self.users[p] and above[p] < self.deep] if branch else []
+        if served:
+            self.join(self.random.choice(served), at)
+        elif free:
+            self.join(at, self.random.choice(free))
+
+    def reuse(self) -> None:
+        """Give an output that is used already to one call more, which may not make the plan deeper."""
+        below, above = _ranks(self.users), _ranks(self.needs)
+        every = range(len(self.needs))
+        pairs = [
+            (p, c)
+            for p in every
+            for c in every
+            if p != c and self.users[p] and c not in self.users[p] and len(self.needs[c]) < self.most_in
+            and above[p] + below[c] <= self.deep and not _leads(self.users, c, p)
+        ]  # fmt: skip
+        if pairs:
+            self.join(*self.random.choice(pairs))
+
+
+def _grown(wishes: Wishes, most_in: int, random: Random) -> Needs | None:
+    """A skeleton of a size, depth and number of pieces that are wanted; its width is left to chance."""
+    calls = random.randint(*wishes.calls)
+    deep = _between(wishes.depth, 1, calls if most_in else 1, random)
+    if deep is None:
+        return None
+    pieces = _between(wishes.components, 1, min(wishes.width.high, calls - deep + 1), random)
+    if pieces is None:
+        return None
+    if wishes.components.high >= MOST_CALLS:  # few pieces are the commoner case, as in published plans
+        pieces = random.randint(wishes.components.low, pieces)
+    spread = max(wishes.reuse.low, min(wishes.reuse.high, calls // 2))
+    again = random.choice((wishes.reuse.low, random.randint(wishes.reuse.low, spread))) if most_in else 0
+    branches = 0 if wishes.single else random.randint(0, again)
+    made = _Growing(calls, deep, most_in, random)
+    for at in range(1, deep):  # the first piece is as deep as is wanted
+        made.join(at - 1, at)
+    for at in range(deep + pieces - 1, calls):
+        made.hang(at, range(at), branch=made.again < branches)
+    while made.again < again:
+        before = made.again
+        made.reuse()
+        if made.again == before:
+            break
+    return _ordered(made.needs)
+
+
+def _between(wanted: Range, least: int, most: int, random: Random) -> int | None:
+    low, high = max(wanted.low, least), min(wanted.high, most)
+    return random.randint(low, high) if low <= high else None
+
+
+def _ranks(beside: Sequence[set[int]]) -> list[int]:
+    """For each call how many calls the longest way has that ends with it."""
+    found: dict[int, int] = {}
+
+    def rank(at: int) -> int:
+        if at not in found:
+            found[at] = 1 + max((rank(one) for one in beside[at]), default=0)
+        return found[at]
+
+    return [rank(at) for at in range(len(beside))]
+
+
+def _leads(users: list[set[int]], start: int, end: int) -> bool:
+    waiting, seen = [start], set[int]()
+    while waiting:
+        at = waiting.pop()
+        if at == end:
+            return True
+        if at not in seen:
+            seen.add(at)
+            waiting += users[at]
+    return False
+
+
+def _ordered(needs: Sequence[set[int]]) -> Needs:
+    """The skeleton with producers before consumers; calls that give an answer come as late as they can."""
+    users: list[list[int]] = [[] for _ in needs]
+    for call, needed in enumerate(needs):
+        for producer in needed:
+            users[producer].append(call)
+    order: list[int] = []
+    done: set[int] = set()
+
+    def visit(at: int) -> None:
+        for producer in sorted(needs[at]):
+            if producer not in done:
+                visit(producer)
+        done.add(at)
+        order.append(at)
+
+    for at, those in enumerate(users):
+        if not those:
+            visit(at)
+    place = {call: at for at, call in enumerate(order)}
+    return tuple(tuple(sorted(place[p] for p in needs[call])) for call in order)

@@ -1,0 +1,245 @@
+"""Values for parameters, from what a catalog says of them: choices, defaults, examples, limits, formats."""
+
+from __future__ import annotations
+
+import math
+import string
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from random import Random
+from typing import Any
+from uuid import UUID
+
+from planner_eval.catalogs.catalog import Parameter, Tool, Type
+from planner_eval.catalogs.parts import Parts
+from planner_eval.making.graph import words_of
+
+NOTHING = object()
+"""No value could be made."""
+
+_FIRST_DAY = date(2027, 1, 4)
+
+_PLACES = (
+    "Lisbon", "Oslo", "Kyoto", "Nairobi", "Quito", "Dublin", "Porto", "Bergen", "Lyon", "Graz", "Denver",
+)  # fmt: skip
+_COUNTRIES = ("Portugal", "Norway", "Japan", "Kenya", "Ecuador", "Ireland", "France", "Austria")
+_PEOPLE = (
+    "Ada Becker", "Bruno Castillo", "Chioma Dubois", "Elif Eriksen", "Farid Gallo", "Hana Ito", "Mara Novak",
+)  # fmt: skip
+_PLAIN = (
+    "amber falcon", "blue lantern", "copper river", "golden willow", "hidden summit", "quiet harbor",
+    "silver orchid", "velvet comet", "northern beacon", "little meadow",
+)  # fmt: skip
+_WHO = ("person", "customer", "guest", "user", "author", "contact", "receiver", "recipient")
+
+_NAMED: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys(("city", "town", "place", "location", "destination", "origin"), _PLACES),
+    **dict.fromkeys(("country", "nation"), _COUNTRIES),
+    **dict.fromkeys(_WHO, _PEOPLE),
+    "currency": ("EUR", "USD", "JPY", "GBP", "CHF", "NOK", "CAD"),
+    "language": ("English", "Norwegian", "Japanese", "Portuguese", "French", "Swahili"),
+    "email": tuple(f"{name.split()[0].lower()}@example.org" for name in _PEOPLE),
+    "url": tuple(f"https://example.org/{word.replace(' ', '-')}" for word in _PLAIN),
+    "colour": ("red", "green", "blue", "amber", "violet"),
+    "color": ("red", "green", "blue", "amber", "violet"),
+    "weekday": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday"),
+}  # fmt: skip
+"""Texts for parameters of which nothing but the name is known, by a word of it."""
+
+_CODES = frozenset({"id", "ids", "code", "number", "no", "key", "reference", "pin", "token"})
+
+EXAMPLES = 0.6
+"""How often an example or default of the catalog is taken where another value could be."""
+
+_DEEPEST = 4
+_LONGEST = 2_000
+
+
+def literal(tool: Tool, parameter: Parameter, random: Random, *, texts: bool = False) -> Any:
+    """A value for a parameter that the catalog allows, or :data:`NOTHING`.
+
+    Args:
+        tool: The tool.
+        parameter: Its parameter.
+        random: Where chance comes from.
+        texts: Whether the catalog's literals are written as text.
+
+    >>> whole = Parameter("n", Type(("integer",), minimum=4, maximum=4))
+    >>> literal(Tool("f", parameters=(whole,)), whole, Random(0))
+    4
+    """
+    told = told_of(tool, parameter)
+    for _ in range(8):
+        value = _value(parameter.name, parameter.type, told, random, 0)
+        if value is NOTHING:
+            return NOTHING
+        written = as_text(value) if texts else value
+        if not any(True for _ in Parts(texts, ()).wrong(written, parameter.type)) and _judged(
+            tool, parameter, written, texts
+        ):
+            return written
+    return NOTHING
+
+
+def as_text(value: Any) -> Any:
+    """A scalar as the text that notations without types write.
+
+    >>> as_text(True), as_text(2), as_text([1])
+    ('True', '2', [1])
+    """
+    return str(value) if isinstance(value, (bool, int, float)) else value
+
+
+def told_of(tool: Tool, parameter: Parameter) -> Sequence[Any]:
+    """The examples and the default that a catalog gives of a parameter."""
+    found = []
+    fields = (tool.schema or {}).get("properties")
+    entry = fields.get(parameter.name) if isinstance(fields, Mapping) else None
+    if isinstance(entry, Mapping):
+        several = entry.get("examples")
+        found += several if isinstance(several, list) else []
+        found += [entry["example"]] if "example" in entry else []
+        found += [entry["const"]] if "const" in entry else []
+    if parameter.has_default and parameter.default is not None:
+        found.append(parameter.default)
+    return found
+
+
+def _judged(tool: Tool, parameter: Parameter, value: Any, texts: bool) -> bool:
+    """Whether what holds the tool's arguments against its schema has nothing against this one."""
+    if tool.judge is None:
+        return True
+    wrong = tool.judge.wrong({parameter.name: value}, texts=texts, holes=())
+    return not any(one.at and one.at[0] == parameter.name for one in wrong)
+
+
+def _value(name: str, kind: Type, told: Sequence[Any], random: Random, deep: int) -> Any:
+    kind = kind.unfolded
+    if deep > _DEEPEST:
+        return NOTHING
+    if kind.enum is not None:
+        choices = [one for one in kind.enum if one is not None and one != ""]
+        return random.choice(choices) if choices else NOTHING
+    if told and (random.random() < EXAMPLES or kind.kinds in ((), ("object",))):
+        return random.choice(told)
+    if kind.any_of:
+        some = [each for each in kind.any_of if each.unfolded.kinds != ("null",)]
+        return _value(name, random.choice(some), (), random, deep + 1) if some else NOTHING
+    if not kind.kinds:
+        return _text(name, kind, random) if deep == 0 else NOTHING
+    return _of_kind(name, kind, random, deep)
+
+
+def _of_kind(name: str, kind: Type, random: Random, deep: int) -> Any:
+    kinds = set(kind.kinds)
+    if kinds & {"integer", "number"}:
+        return _number(kind, random, whole="number" not in kinds)
+    if "boolean" in kinds:
+        return random.random() < 0.5
+    if "string" in kinds:
+        return _text(name, kind, random)
+    if "array" in kinds:
+        return _items(name, kind, random, deep)
+    return _fields(kind, random, deep) if "object" in kinds else NOTHING
+
+
+def _number(kind: Type, random: Random, *, whole: bool) -> Any:
+    """A number that a person might say: not large, and away from 0 and 1 where there is room."""
+    least = -math.inf if kind.minimum is None else kind.minimum
+    most = math.inf if kind.maximum is None else kind.maximum
+    low = least if least >= 2 or most < 4 else 2
+    if low == -math.inf:
+        low = most - 100
+    high = min(most, low + random.choice((20, 100, 100, 1000)))
+    if not whole and (high - low < 2 or random.random() < 0.25):
+        if high - low >= 1:
+            return round(random.uniform(low + 0.1, high - 0.1), 1)
+        return round(low + (high - low) * random.randint(1, 19) / 20, 4)
+    first, last = math.ceil(low), math.floor(high)
+    first += kind.exclusive[0] and first == least
+    last -= kind.exclusive[1] and last == most
+    if first > last:
+        return NOTHING
+    return random.randint(first, last)
+
+
+def _text(name: str, kind: Type, random: Random) -> Any:
+    made = _formatted(kind.format or "", random) or _telling(words_of(name), random)
+    low, high = kind.length
+    if high is not None and len(made) > high:
+        made = "".join(random.choice(string.ascii_uppercase) for _ in range(high))
+    if low is not None and len(made) < low:
+        return (
+            NOTHING
+            if low > _LONGEST
+            else made + "".join(random.choices(string.ascii_lowercase, k=low - len(made)))
+        )
+    return made
+
+
+def _formatted(form: str, random: Random) -> str:
+    """A text of a format; "" for none that is known."""
+    day = (_FIRST_DAY + timedelta(days=random.randrange(360))).isoformat()
+    clock = f"{random.randrange(7, 22):02d}:{random.randrange(0, 60, 15):02d}"
+    if form in ("date", "time", "date-time"):
+        return {"date": day, "time": clock}.get(form, f"{day}T{clock}:00")
+    if form == "uuid":
+        return str(UUID(int=random.getrandbits(128), version=4))
+    known = {"email": "email", "uri": "url", "url": "url"}.get(form)
+    return random.choice(_NAMED[known]) if known else ""
+
+
+def _telling(words: Sequence[str], random: Random) -> str:
+    """A text of which nothing but the parameter's name is known."""
+    if words[-1:] in (["date"], ["time"]):
+        return _formatted(words[-1], random)
+    for word in reversed(words):
+        if word in _NAMED:
+            return random.choice(_NAMED[word])
+    if words and words[-1] in _CODES:
+        return f"{words[0][:1].upper()}{random.randrange(1000, 10000)}"
+    return random.choice(_PLAIN)
+
+
+def _items(name: str, kind: Type, random: Random, deep: int) -> Any:
+    low, high = kind.size
+    least = low if low is not None else 3
+    count = random.randint(least, max(least, high if high is not None else least + 2))
+    inner = kind.items or Type(("number",))
+    made = [_value(name, inner, (), random, deep + 1) for _ in range(min(count, 20))]
+    return NOTHING if NOTHING in made else made
+
+
+def _fields(kind: Type, random: Random, deep: int) -> Any:
+    wanted = [each for each in kind.fields if each.required or len(kind.fields) < 3]
+    made = {each.name: _value(each.name, each.type, (), random, deep + 1) for each in wanted}
+    return NOTHING if not made or NOTHING in made.values() else made
+
+
+def other(value: Any, kind: Type, random: Random) -> list[Any]:
+    """Other values in a value's place, to see whether anything depends on it.
+
+    >>> other(4, Type(("integer",)), Random(0)), other([1, 2], Type(), Random(0))
+    ([5, 19], [[2, 1, 2], [10, 13]])
+    """
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, (int, float)):
+        return [value + 1, value * 3 + 7]
+    if isinstance(value, str):
+        choices = [one for one in kind.unfolded.enum or () if one != value]
+        return [random.choice(choices)] if choices else [_other_text(value)]
+    if isinstance(value, list) and value:
+        changed = [other(each, Type(), random) for each in value]
+        return [
+            [*reversed(value), value[-1]],
+            [new[-1] if new else old for new, old in zip(changed, value, strict=True)],
+        ]
+    return []
+
+
+def _other_text(text: str) -> str:
+    try:
+        return (date.fromisoformat(text) + timedelta(days=3)).isoformat()
+    except ValueError:
+        return f"{text} {_PLAIN[0]}"

@@ -1,0 +1,323 @@
+"""New gold plans of wanted structure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import counted, did_you_mean, shortened
+from planner_eval.catalogs.catalog import Catalog
+from planner_eval.execution.sandbox import Limits, Sandbox
+from planner_eval.making.bounds import refuse_impossible
+from planner_eval.making.card import Card, figures_of
+from planner_eval.making.distractors import OFFERS, Offer
+from planner_eval.making.driving import Making, Order, Step
+from planner_eval.making.filling import reachable, wishes_in
+from planner_eval.making.following import nodes_of
+from planner_eval.making.graph import ToolGraph
+from planner_eval.making.growing import Ground, Refused
+from planner_eval.making.made import Made
+from planner_eval.making.presets import preset_of
+from planner_eval.making.wishes import DISTINCT, JOINS, Wishes, wishes_of
+from planner_eval.making.writing import FORMS, Record, fitted, records
+from planner_eval.plan.shape import shape
+from planner_eval.verbs.makings import Material, material_of, read_wishes
+from planner_eval.verbs.sets import set_of
+
+Progress = Callable[[int, int], object]
+
+TRIES = 1_000
+"""Attempts in a row that may bring nothing new."""
+
+MOST = 1_000_000
+"""Plans that are made at most."""
+
+
+@dataclass(frozen=True)
+class MadePlans:
+    """Plans that were made.
+
+    Args:
+        made: The plans, in the order in which they were made.
+        card: Their structure beside what was wanted.
+        catalog: The tools that they are made of.
+        form: The layout that they are written in.
+        seed: What chance came from.
+        said: Why there are fewer than were wanted; "" where there are not.
+        notes: What may not be what was meant, in words.
+    """
+
+    made: tuple[Made, ...]
+    card: Card
+    catalog: Catalog
+    form: str = "planeval"
+    seed: int = 0
+    said: str = ""
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.made)
+
+    def records(self) -> list[Record]:
+        """The records of a file, as the layout has them."""
+        return records(self.form, self.made, self.catalog, self.seed)
+
+
+def make(
+    n: int = 10,
+    *,
+    catalog: Any = None,
+    tools: Any = None,
+    preset: str | None = None,
+    like: Any = None,
+    fill: Any = None,
+    seed: int = 0,
+    calls: Any = None,
+    depth: Any = None,
+    width: Any = None,
+    components: Any = None,
+    reuse: Any = None,
+    pattern: str | None = None,
+    scope: str | None = None,
+    single: bool | None = None,
+    join: str | None = None,
+    distinct: str | None = None,
+    distractors: int | None = None,
+    offer: str | None = None,
+    to: str | None = None,
+    tries: int = TRIES,
+    isolation: str | None = None,
+    timeout: float = 10.0,
+    steps: Sequence[Step] = (),
+    progress: Progress | None = None,
+) -> MadePlans:
+    """Make gold plans of wanted structure, run them, and keep those that are worth asking for.
+
+    Args:
+        n: How many.
+        catalog: The tools that there are, as :func:`planner_eval.read_catalog` takes them; those of `tools`
+            when left out.
+        tools: What runs the plans, as :func:`planner_eval.tool_source` takes it; when left out they are not
+            run, but for those of a world.
+        preset: ``"nestful"``, ``"appbench:ss"`` …: what a published benchmark wanted, where nothing is said.
+        like: Plans whose calls and references are to be had with other values: a set as
+            :func:`planner_eval.coverage` takes it.
+        fill: What no plan touches yet, as :meth:`Coverage.to_make` gives it, or its file: while there is any
+            left, each plan touches one more.
+        seed: What chance comes from; the same seed makes the same plans.
+        calls: How many calls: a number, or a range as ``"2..4"``.
+        depth: How many generations.
+        width: How many calls in the largest generation.
+        components: How many pieces that nothing joins.
+        reuse: How often outputs are used again, beyond the first use of each.
+        pattern: ``"chain"``, ``"fan-out"``, ``"fan-in"``, ``"diamond"``, ``"independent"``, or a shape as
+            :func:`planner_eval.stats` writes it.
+        scope: AppBench's ``"ss"``, ``"sm"``, ``"ms"``, ``"mm"``.
+        single: One call alone gives the answer.
+        join: What makes an output one that a parameter takes: ``"name"`` (and type), ``"type"``, or by name
+            where it says something (``"auto"``).
+        distinct: No two plans have the same ``"skeleton"`` (calls and references), or the same in all
+            ``"values"`` too.
+        distractors: How many tools are offered beside those that a plan needs.
+        offer: Which: those that are ``"close"`` to them, or any at ``"random"``.
+        to: The layout of records, one of ``planner_eval.making.writing.FORMS``.
+        tries: End after so many attempts in a row that bring nothing new.
+        isolation: As for :func:`planner_eval.execute`.
+        timeout: Seconds for one run of a plan.
+        steps: What is done with each plan at the end, in order: each takes a record and gives one, or says
+            why there is none.
+        progress: Is told after each plan how many are made, and of how many.
+
+    Raises:
+        InputError: the wishes contradict one another, or the tools can meet no such; says which bound cannot
+            be met and the most that can be.
+        CatalogError: the catalog cannot be read.
+        ExecutionError: the tools cannot be loaded.
+
+    >>> found = make(3, tools="nestful", calls=3, depth=2, single=True, seed=1)
+    >>> len(found), found.card.figures[1].most, found.said
+    (3, 2, '')
+    """
+    _refuse_types(n, seed, tries, distractors)
+    given = {
+        "catalog": catalog, "tools": tools, "like": like, "calls": calls, "depth": depth, "width": width,
+        "components": components, "reuse": reuse, "pattern": pattern, "scope": scope, "single": single,
+        "distinct": distinct, "distractors": distractors, "to": to, "join": join, "offer": offer,
+    }  # fmt: skip
+    if preset is not None:
+        given = preset_of(preset, given)
+    form = _one_of(given.get("to") or "planeval", FORMS, "layout")
+    material = material_of(given.get("catalog"), given.get("tools"))
+    graph = ToolGraph(material.catalog, _one_of(given.get("join") or "auto", JOINS, "way to join"))
+    notes: list[str] = []
+    wishes = _wished(given, graph)
+    order = Order(
+        graph,
+        Ground(
+            graph.tools,
+            material.catalog.text_values,
+            material.source is not None,
+            material.stateful,
+            material.world,
+        ),
+        wishes,
+        seed,
+        _one_of(given.get("distinct") or "skeleton", DISTINCT, "way to differ"),
+        Offer(
+            given.get("distractors") or 0,
+            _one_of(given.get("offer") or "close", OFFERS, "way to choose tools"),
+        ),
+        steps=(fitted(form), *steps),
+    )
+    if given.get("like") is not None:
+        order = replace(order, templates=_templates(given["like"], graph, notes), distinct="values")
+    else:
+        refuse_impossible(wishes, graph)
+    total = 0
+    if fill is not None:
+        asked, strangers = wishes_in(read_wishes(fill), graph)
+        known = [wish for wish in asked if reachable(wish, graph)]
+        total = len(asked)
+        order = replace(order, fill=known)
+        if strangers:
+            notes.append(
+                f"{counted(strangers, 'wish')} name tools that {material.catalog.name} does not have"
+            )
+        if len(known) < len(asked):
+            notes.append(f"{counted(len(asked) - len(known), 'wish')} join tools that nothing joins here")
+    made, refused, making = _made(order, material, n, tries, (isolation, timeout), progress)
+    card = _card(n, made, refused, order, making, total if fill is not None else None)
+    said = "" if len(made) == n else _said(len(made), n, tries, refused)
+    return MadePlans(tuple(made), card, material.catalog, form, seed, said, tuple(notes))
+
+
+def _refuse_types(n: Any, seed: Any, tries: Any, distractors: Any) -> None:
+    for value, name, least in (
+        (n, "n", 1),
+        (seed, "seed", 0),
+        (tries, "tries", 1),
+        (distractors or 0, "distractors", 0),
+    ):
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise InputError(
+                f"{name} {shortened(repr(value), 40)}: expected a whole number of {least} or more"
+            )
+    if n > MOST:
+        raise InputError(f"n {n}: at most {MOST:,} plans are made at once")
+
+
+def _one_of(value: Any, known: Any, what: str) -> str:
+    if value not in known:
+        raise InputError(
+            f"there is no {what} {shortened(repr(value), 40)}; "
+            + did_you_mean(str(value), known, ", ".join(known))
+        )
+    return str(value)
+
+
+def _wished(given: Mapping[str, Any], graph: ToolGraph) -> Wishes:
+    bounds = {name: given.get(name) for name in ("calls", "depth", "width", "components", "reuse")}
+    if given.get("pattern") is not None and not isinstance(given["pattern"], str):
+        raise InputError(
+            f"pattern {shortened(repr(given['pattern']), 40)}: expected a name, or a shape as '(())'"
+        )
+    free = all(given.get(name) is None for name in ("depth", "width", "components", "pattern", "scope"))
+    wishes = wishes_of(
+        **bounds, pattern=given.get("pattern"), scope=given.get("scope"), single=bool(given.get("single"))
+    )
+    if (
+        free and graph.joined and wishes.calls.low > 1
+    ):  # nobody wants plans that join nothing without saying so
+        return wishes_of(**{**bounds, "depth": "2.."}, single=wishes.single)
+    return wishes
+
+
+def _templates(like: Any, graph: ToolGraph, notes: list[str]) -> tuple[Any, ...]:
+    """The plans of a set without their values.
+
+    Raises:
+        InputError: none of them can be followed.
+    """
+    places = {tool.full_name: at for at, tool in enumerate(graph.tools)}
+    source = set_of(like, {})
+    found, why = [], Counter[str]()
+    reader = source.reader(None, infer=True)
+    for one in map(reader.read, source.records):
+        nodes = nodes_of(one.plan, graph, places) if one.plan is not None else one.error or "it has no plan"
+        if isinstance(nodes, str):
+            why[nodes] += 1
+        else:
+            found.append(nodes)
+    if not found:
+        first = next(iter(why), "it has no records")
+        raise InputError(f"{source.name}: none of its plans can be followed: {first}")
+    if lost := why.total():
+        notes.append(f"{counted(lost, 'plan')} of {source.name} cannot be followed: {next(iter(why))}")
+    return tuple(found)
+
+
+def _made(
+    order: Order,
+    material: Material,
+    n: int,
+    tries: int,
+    how: tuple[str | None, float],
+    progress: Progress | None,
+) -> tuple[list[Made], Counter[str], Making]:  # fmt: skip
+    made: list[Made] = []
+    isolation, timeout = how
+    refused: Counter[str] = Counter()
+    idle = 0
+    box = (
+        nullcontext(None)
+        if material.source is None
+        else Sandbox(material.source, level=isolation or material.level, limits=Limits(seconds=timeout))
+    )
+    with box as held:
+        making = Making(order, held)
+        for one in making.outcomes():
+            if isinstance(one, Refused):
+                refused[one.why] += 1
+                idle += 1
+            else:
+                idle = 0
+                made.append(replace(one, id=f"made-{len(made) + 1}"))
+                if progress is not None:
+                    progress(len(made), n)
+            if len(made) == n or idle == tries:
+                return made, refused, making
+    raise AssertionError("attempts have no end")
+
+
+def _card(
+    n: int, made: Sequence[Made], refused: Counter[str], order: Order, making: Making, asked: int | None
+) -> Card:
+    graph = order.graph
+    called = {call.tool for one in made for call in one.plan.calls}
+    joined = {
+        (one.plan.calls[edge.producer].tool, one.plan.calls[edge.consumer].tool)
+        for one in made
+        for edge in one.plan.edges
+    }
+    return Card(
+        n,
+        len(made),
+        figures_of(made, order.wishes, given=bool(order.templates)),
+        (len(called), len(graph.tools)),
+        (len(joined), max(len(joined), sum(map(len, graph.consumers)))),
+        len({shape(one.plan) for one in made}),
+        len(made) + refused.total(),
+        dict(sorted(refused.items(), key=lambda item: (-item[1], item[0]))),
+        None if asked is None else (making.filled, asked),
+        order.ground.runs,
+    )
+
+
+def _said(made: int, n: int, tries: int, refused: Counter[str]) -> str:
+    """Why there are fewer than were wanted."""
+    why = ", ".join(f"{reason} ({count:,})" for reason, count in refused.most_common(3))
+    return f"{made:,} of {n:,} made: {counted(tries, 'attempt')} in a row brought nothing new: {why}"

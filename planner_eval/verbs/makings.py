@@ -1,0 +1,108 @@
+"""What plans are made of: a catalog, what runs them, and wishes out of a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.jsonfile import read_json
+from planner_eval.base.resources import folder
+from planner_eval.base.text import shortened
+from planner_eval.catalogs.catalog import Catalog
+from planner_eval.catalogs.formats import read_catalog as read_file
+from planner_eval.datasets.schema import ToMakeFile
+from planner_eval.execution.source import ToolSource
+from planner_eval.verbs.catalogs import read_catalog
+from planner_eval.verbs.running import tool_source
+from planner_eval.worlds.reading import load
+from planner_eval.worlds.source import world_source
+from planner_eval.worlds.world import World
+
+_WORLD = "world:"
+
+
+@dataclass(frozen=True)
+class Material:
+    """What plans are made of.
+
+    Args:
+        catalog: The tools.
+        source: What runs them; None where nothing does.
+        world: The world that they are of, whose rows give values.
+        stateful: Whether a call may find what those before it left.
+        level: The isolation that suits them; None for their own.
+    """
+
+    catalog: Catalog
+    source: ToolSource | None = None
+    world: World | None = None
+    stateful: bool = False
+    level: str | None = None
+
+
+def material_of(catalog: Any, tools: Any) -> Material:
+    """What plans are made of.
+
+    Args:
+        catalog: As :func:`planner_eval.read_catalog` takes it; None for that of `tools`.
+        tools: As :func:`planner_eval.tool_source` takes it; None where nothing is run.
+
+    Raises:
+        InputError: neither is given, or the tools come without a catalog.
+        CatalogError: the catalog cannot be read.
+        ExecutionError: the tools cannot be loaded.
+    """
+    if catalog is None and tools is None:
+        raise InputError("say what plans are made of: a catalog, tools, or a preset that has its own")
+    if isinstance(catalog, str) and catalog.startswith(_WORLD) and tools is None:
+        tools = catalog
+    known = _catalog_of(tools) if catalog is None else read_catalog(catalog)
+    if not isinstance(tools, str) or not tools.startswith(_WORLD) or tools.endswith(".py"):
+        source = None if tools is None else tool_source(tools)
+        return Material(known, source, stateful=source is not None and source.stateful)
+    world = World(load(tools.removeprefix(_WORLD)))
+    return Material(known, world_source(world), world, stateful=True, level="inline")
+
+
+def _catalog_of(tools: Any) -> Catalog:
+    """The catalog that tools bring themselves."""
+    if isinstance(tools, ToolSource) or (isinstance(tools, str) and tools.startswith("recorded:")):
+        raise InputError("these tools do not say what they take: name a catalog too")
+    if not isinstance(tools, str):
+        functions = list(tools.values()) if isinstance(tools, Mapping) else tools
+        return read_catalog(functions)
+    if tools in ("nestful", "nestful:official", "nestful:sane"):
+        return read_file(str(folder("data") / "catalogs" / "nestful.json"))
+    if tools.startswith(_WORLD):
+        return read_catalog(tools)
+    file, colon, _ = tools.partition(".py")
+    if colon and os.path.isfile(f"{file}.py"):
+        return read_catalog(f"{file}.py")
+    raise InputError(f"{shortened(tools, 400)}: these tools do not say what they take: name a catalog too")
+
+
+def read_wishes(fill: Any) -> Mapping[str, Any]:
+    """What no plan touches, from a file or from data.
+
+    Raises:
+        InputError: there is no such file, or it is none that ``data coverage --to-make`` writes.
+    """
+    if isinstance(fill, (str, os.PathLike)):
+        path = Path(fill)
+        try:
+            data = read_json(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{path}: cannot be read: {error}") from None
+        except ParseError as error:
+            raise InputError(f"{path}: {error.brief}") from None
+        where = str(path)
+    else:
+        data, where = fill, "fill"
+    if not isinstance(data, Mapping):
+        raise InputError(f"{where}: expected an object as 'data coverage --to-make' writes it")
+    ToMakeFile.check(data, where)
+    return data

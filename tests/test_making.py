@@ -1,0 +1,550 @@
+"""Made plans: what is wanted is met by each, each runs again to the same, no two are alike, seeds decide."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import planner_eval as pe
+from planner_eval.base.errors import InputError
+from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
+from planner_eval.catalogs.values import problem
+from planner_eval.execution.terms import symbolic
+from planner_eval.making.assigning import assigned
+from planner_eval.making.card import skeleton
+from planner_eval.making.distractors import Offer, beside
+from planner_eval.making.graph import ToolGraph
+from planner_eval.making.growing import Refused
+from planner_eval.making.made import Made
+from planner_eval.making.patterns import read_shape
+from planner_eval.making.skeletons import drawn, figures, meets
+from planner_eval.making.values import NOTHING, literal, other
+from planner_eval.making.wishes import MOST_CALLS, Wishes, range_of, wishes_of
+from planner_eval.making.writing import FORMS
+from planner_eval.plan.digest import Classes
+from planner_eval.plan.rewire import plan_of
+from planner_eval.plan.shape import shape
+from planner_eval.verbs.making import MadePlans
+from tests.conftest import examples
+
+NUMBER = Type(("integer", "number"))
+
+
+def add(first: float, second: float) -> float:
+    """Add two numbers."""
+    return first + second
+
+
+def twice(value: float) -> float:
+    """Twice a number."""
+    return 2 * value
+
+
+def ignore(value: float, other: float) -> float:
+    """A number; the other does not count."""
+    return value + 3
+
+
+# ---------------------------------------------------------------- what is wanted is met
+WISHES: list[dict[str, Any]] = [
+    {},
+    {"depth": 4, "single": True},
+    {"depth": "2..3", "width": "2..", "calls": "3..6"},
+    {"components": 3, "calls": "4..7"},
+    {"reuse": "1..2", "single": True},
+    {"pattern": "chain", "calls": "3..5"},
+    {"pattern": "fan-out", "calls": 4},
+    {"pattern": "fan-in", "calls": 3},
+    {"pattern": "diamond"},
+    {"pattern": "independent", "calls": 3},
+    {"pattern": "(a:()) (a)"},
+]
+
+
+@pytest.mark.parametrize("wanted", WISHES, ids=str)
+def test_every_bound_is_met_by_every_plan(wanted: dict[str, Any]) -> None:
+    found = pe.make(12, tools="nestful", seed=5, **wanted)
+    assert len(found) == 12
+    wishes = wishes_of(**({"calls": "1..64"} | wanted if "pattern" in wanted else wanted))
+    for one in found.made:
+        assert meets(skeleton(one.plan), wishes), str(one.plan)
+    if wanted.get("pattern", "").startswith("("):
+        assert {shape(one.plan) for one in found.made} == {wanted["pattern"]}
+
+
+@pytest.fixture(scope="module")
+def nestful() -> MadePlans:
+    return pe.make(60, preset="nestful", seed=3)
+
+
+def test_each_plan_runs_to_the_answer_that_it_was_made_with(nestful: MadePlans) -> None:
+    tools = pe.tool_source("nestful")
+    for one in nestful.made:
+        trace = pe.execute(one.plan, tools, isolation="inline")
+        assert trace.ok
+        assert trace.result == one.answer
+        assert [call.value for call in trace] == [call.result for call in one.plan.calls]
+
+
+def test_no_call_is_dead_or_made_twice_and_the_catalog_has_nothing_against_it(nestful: MadePlans) -> None:
+    for one in nestful.made:
+        terms = symbolic(one.plan, answer="last")
+        assert (terms.dead, terms.duplicated) == ((), ())
+        assert pe.check(one.plan, nestful.catalog) == ()
+        assert pe.check(one.plan, Catalog(one.tools)) == ()
+
+
+def test_every_answer_depends_on_every_call(nestful: MadePlans) -> None:
+    """Each result but the last is replaced in turn, and the answer is another then."""
+    tools = pe.tool_source("nestful")
+    for one in nestful.made:
+        *inner, last = range(len(one.plan))
+        for at in inner:
+            calls = tuple(with_other(call, at, one.plan.calls[at].result * 3 + 7) for call in one.plan.calls)
+            trace = pe.execute(replace(one.plan, calls=calls), tools, isolation="inline")
+            assert trace.calls[last].status != "ok" or trace.result != one.answer, str(one.plan)
+
+
+def with_other(call: pe.Call, at: int, value: Any) -> pe.Call:
+    """A call that takes another value where it took the result of the call at a place."""
+    given_ = [
+        (name, value if isinstance(one, pe.Ref) and one.call == at else one) for name, one in call.arguments
+    ]
+    return replace(call, arguments=tuple(given_))
+
+
+def test_no_two_plans_have_the_same_calls_and_references(nestful: MadePlans) -> None:
+    classes = Classes(literals=False)
+    assert len({classes.of(one.plan) for one in nestful.made}) == len(nestful)
+
+
+def test_numbers_are_such_as_a_person_might_say(nestful: MadePlans) -> None:
+    literals = [
+        value for one in nestful.made for call in one.plan.calls for _, value in call.arguments
+        if isinstance(value, (int, float))
+    ]  # fmt: skip
+    assert literals
+    assert all(0.01 <= abs(value) <= 10_000 for value in literals)
+    answers = [one.answer for one in nestful.made]
+    assert all(1e-6 <= abs(answer) <= 1e9 and answer not in (0, 1, -1) for answer in answers)
+
+
+def test_a_tool_that_ignores_what_it_is_given_is_not_called() -> None:
+    found = pe.make(10, tools={"add": add, "twice": twice, "ignore": ignore}, depth="2..3", distinct="values")
+    called = {call.name for one in found.made for call in one.plan.calls}
+    assert called == {"add", "twice"}
+    assert found.card.refused["a result does not depend on an input"] > 0
+
+
+def test_a_tool_that_answers_anew_each_time_is_not_called() -> None:
+    def dice(sides: float) -> float:
+        return Random().random() * sides + 2
+
+    found = pe.make(2, tools={"dice": dice}, calls=1, tries=30)
+    assert len(found) == 0
+    assert "another value when it is run again" in found.said
+
+
+# ---------------------------------------------------------------- seeds
+def test_the_same_seed_makes_the_same_bytes_whatever_the_hash_seed(tmp_path: Path) -> None:
+    def made(hashing: str, seed: str, preset: str) -> bytes:
+        argv = [
+            sys.executable,
+            "-m",
+            "planner_eval",
+            "data",
+            "make",
+            "--preset",
+            preset,
+            "-n",
+            "8",
+            "--seed",
+            seed,
+        ]
+        env = os.environ | {"PYTHONHASHSEED": hashing}
+        done = subprocess.run(
+            [*argv, "-o", "out.json"], cwd=tmp_path, env=env, capture_output=True, check=True
+        )
+        assert done.stdout == b""
+        return (tmp_path / "out.json").read_bytes()
+
+    for preset in ("nestful", "appbench:mm"):
+        first = made("0", "4", preset)
+        assert first == made("71", "4", preset)
+        assert first != made("0", "5", preset)
+
+
+def test_more_plans_begin_with_those_of_fewer() -> None:
+    few, many = (pe.make(n, tools="nestful", seed=8) for n in (5, 70))
+    assert [one.plan for one in many.made[:5]] == [one.plan for one in few.made]
+
+
+# ---------------------------------------------------------------- worlds
+@pytest.mark.parametrize(
+    ("scope", "apps", "calls"),
+    [("ss", (1, 1), (1, 1)), ("sm", (1, 1), (2, 4)), ("ms", (2, 4), (2, 4)), ("mm", (2, 5), (3, 6))],
+)
+def test_the_scopes_of_appbench(scope: str, apps: tuple[int, int], calls: tuple[int, int]) -> None:
+    found = pe.make(5, preset=f"appbench:{scope}", seed=2)
+    assert len(found) == 5
+    for one in found.made:
+        told = pe.stats(one.plan)
+        assert told.scope == scope.upper()
+        assert apps[0] <= told.apps <= apps[1]
+        assert calls[0] <= told.calls <= calls[1]
+
+
+def test_plans_of_a_world_ask_for_what_is_there_and_run_again_to_the_same() -> None:
+    found = pe.make(5, tools="world:appbench", depth="2..", seed=6)
+    source = pe.tool_source("world:appbench")
+    for one in found.made:
+        trace = pe.execute(one.plan, source, isolation="inline")
+        assert trace.ok
+        assert [call.value for call in trace] == [call.result for call in one.plan.calls]
+        assert all(call.value for call in trace)
+        assert all(said.code == "check.unused_result" for said in pe.check(one.plan, found.catalog))
+        assert one.notes["world"] == "appbench"
+
+
+def test_a_reference_to_what_was_given_is_none() -> None:
+    graph = ToolGraph(pe.read_catalog("world:appbench"))
+    place = {tool.full_name: at for at, tool in enumerate(graph.tools)}
+    ways = graph.between(place["Buses.findbus"], place["Buses.buybusticket"])
+    assert {way.parameter for way in ways} == {"departure_time", "num_passengers"}
+
+
+# ---------------------------------------------------------------- layouts
+MADE: list[tuple[str, dict[str, Any]]] = [
+    ("planeval", {"tools": "nestful", "depth": "2.."}),
+    ("nestful", {"preset": "nestful"}),
+    ("appbench", {"preset": "appbench:mm"}),
+    ("functionchat", {"preset": "functionchat", "tools": "nestful"}),
+    ("complexfuncbench", {"tools": "nestful", "to": "complexfuncbench", "depth": "2.."}),
+]
+
+
+def test_every_layout_is_tried() -> None:
+    assert {form for form, _ in MADE} == set(FORMS)
+
+
+def test_our_records_hold_the_plans() -> None:
+    found = pe.make(6, tools="nestful", seed=1)
+    for one, record in zip(found.made, found.records(), strict=True):
+        back = pe.parse(record["gold"])
+        assert pe.same(back, one.plan)
+        assert record["gold_answer"] == one.answer
+        assert {tool.name for tool in pe.read_catalog(record["tools"]).tools} == {
+            tool.name for tool in one.tools
+        }
+
+
+def written(tmp_path: Path, name: str, found: MadePlans) -> str:
+    records = found.records()
+    lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    (tmp_path / name).write_text(json.dumps(records) if name.endswith(".json") else lines, encoding="utf-8")
+    return str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "file", "wanted"),
+    [
+        ("nestful-v2", "nestful_data.jsonl", {"preset": "nestful"}),
+        ("appbench", "test_mm.json", {"preset": "appbench:mm"}),
+        ("functionchat", "FunctionChat-Singlecall.jsonl", {"preset": "functionchat", "tools": "nestful"}),
+        ("complexfuncbench", "ComplexFuncBench.jsonl", {"tools": "nestful", "to": "complexfuncbench"}),
+    ],
+)
+def test_records_in_a_benchmarks_layout_are_read_back_and_nothing_is_wrong_with_them(
+    dataset: str, file: str, wanted: dict[str, Any], tmp_path: Path
+) -> None:
+    found = pe.make(10, seed=9, **wanted)
+    folder = written(tmp_path, file, found)
+    source = str(tmp_path / file) if dataset in ("nestful-v2", "complexfuncbench") else folder
+    checked = pe.check_dataset(dataset, source=source)
+    assert checked.checked.samples >= 10
+    assert checked.perfect
+    assert not checked.checked.serious
+    plans = [read.plan for one in pe.open_sources([dataset], folder=source) for read in one.read(None)]
+    if dataset in ("nestful-v2", "appbench"):
+        assert all(pe.same(back, one.plan) for back, one in zip(plans, found.made, strict=True) if back)
+    assert None not in plans
+
+
+def test_nestfuls_validator(tmp_path: Path) -> None:
+    """At least one nested call, one output a tool, references to earlier labels, no invented name."""
+    for record in pe.make(20, preset="nestful", seed=12).records():
+        specs = {tool["name"]: tool for tool in record["tools"]}
+        labels: list[str] = []
+        nested = 0
+        for call in record["output"]:
+            spec = specs[call["name"]]
+            assert call["arguments"].keys() == spec["parameters"].keys()
+            assert len(spec["output_parameters"]) == 1
+            for value in call["arguments"].values():
+                if isinstance(value, str):
+                    label, _, output = value.strip("$").partition(".")
+                    assert f"${label}" in labels
+                    assert output == "result"
+                    nested += 1
+            labels.append(call["label"])
+        assert nested
+        assert len(record["tools"]) >= 9
+
+
+def test_a_list_of_tools_holds_the_wanted_one_and_so_many_others() -> None:
+    found = pe.make(8, preset="functionchat", tools="nestful", seed=1)
+    for record in found.records():
+        lists = {
+            one["type"]: [tool["function"]["name"] for tool in one["content"]] for one in record["tools"]
+        }
+        assert {kind: len(names) for kind, names in lists.items()} == {
+            "exact": 1, "4_random": 4, "4_close": 4, "8_random": 8, "8_close": 8,
+        }  # fmt: skip
+        assert all(record["function_name"] in names for names in lists.values())
+    assert sum(len(record["query"]) for record in found.records()) == 8
+
+
+# ---------------------------------------------------------------- like others; what no plan touches
+def test_plans_like_given_ones_have_their_calls_and_other_values(tmp_path: Path) -> None:
+    given_ = pe.make(3, tools="nestful", seed=1)
+    file = tmp_path / "given.jsonl"
+    file.write_text("".join(json.dumps(record) + "\n" for record in given_.records()), encoding="utf-8")
+    found = pe.make(9, tools="nestful", like=str(file), seed=2)
+    skeletons, whole = Classes(literals=False), Classes()
+    assert {skeletons.of(one.plan) for one in found.made} == {skeletons.of(one.plan) for one in given_.made}
+    every = [whole.of(one.plan) for one in (*given_.made, *found.made)]
+    assert len(set(every)) == 12
+
+
+def test_what_no_plan_touches_is_touched_first(tmp_path: Path) -> None:
+    catalog = pe.read_catalog("data/catalogs/nestful.json")
+    few = pe.make(4, tools="nestful", seed=1)
+    touched = pe.coverage([one.plan for one in few.made], catalog)
+    wishes = touched.to_make()
+    left = len(touched.aspect("tools").never or ())
+    assert left > 20
+    wishes |= {"shapes": [], "depths": [], "parameters": [], "pairs": [], "edges": []}
+    found = pe.make(left, tools="nestful", seed=2, fill=wishes)
+    assert found.card.filled == (left, left)
+    after = pe.coverage([one.plan for one in (*few.made, *found.made)], catalog)
+    assert after.aspect("tools").never == ()
+
+
+def test_shapes_and_depths_can_be_filled_too() -> None:
+    catalog = pe.read_catalog("data/catalogs/nestful.json")
+    wishes = pe.coverage([pe.make(1, tools="nestful").made[0].plan], catalog).to_make()
+    only = {"tools": [], "parameters": [], "pairs": [], "edges": [], "depths": [4]}
+    found = pe.make(
+        30, tools="nestful", calls="1..4", fill=wishes | only | {"shapes": ["(((())))", "()", "(()())"]}
+    )
+    assert {"(((())))", "()", "(()())"} <= {shape(one.plan) for one in found.made}
+    assert found.card.filled == (4, 4)
+
+
+# ---------------------------------------------------------------- too few, and impossible wishes
+def test_a_space_that_is_exhausted_ends_and_says_why() -> None:
+    found = pe.make(50, tools={"add": add, "twice": twice}, calls="1..2", tries=200)
+    assert len(found) == 11  # 2 calls alone, 3 pairs, and 6 ways from one into another
+    assert found.said.startswith(f"{len(found)} of 50 made: 200 attempts in a row brought nothing new: ")
+    assert "it is made already" in found.said
+    assert found.card.made == len(found)
+
+
+ALONE = Tool(
+    "alone", parameters=(Parameter("a", NUMBER),), returns=Type(("object",), fields=(Parameter("b"),))
+)
+PAY = Tool("pay", parameters=(Parameter("b", Type()),), returns=Type(("boolean",)))
+
+IMPOSSIBLE: list[tuple[dict[str, Any], str]] = [
+    ({"catalog": Catalog((ALONE,), "t"), "depth": 5}, "depth 5: plans of t are at most 1 deep, for no"),
+    ({"catalog": Catalog((ALONE, PAY), "t"), "depth": 5}, "plans of t are at most 2 deep: alone → pay"),
+    ({"catalog": Catalog((), "t")}, "t has no tools to make plans of"),
+    ({"tools": "nestful", "depth": 5, "calls": 3}, "need at least 5 calls; at most 3 are wanted"),
+    ({"tools": "nestful", "components": 4, "width": 2}, "a plan of width 2 has at most 2"),
+    ({"tools": "nestful", "calls": 9, "depth": 2, "width": 2}, "a plan of depth 2 and width 2 has at most 4"),
+    ({"tools": "nestful", "single": True, "components": 2}, "a plan has 1 component"),
+    ({"tools": "nestful", "single": True, "width": 9, "depth": 3}, "a plan of depth 3 is at most 4 wide"),
+    ({"tools": "nestful", "single": True, "calls": 9, "depth": 3}, "a plan of depth 3 has at most 7 calls"),
+    ({"tools": "nestful", "pattern": "fan-in", "calls": 5}, "takes the outputs of 4 calls, and a tool of"),
+    ({"tools": "nestful", "pattern": "chain", "calls": 1}, "pattern 'chain': none has 1 calls"),
+    ({"tools": "nestful", "pattern": "chain", "depth": "5..", "calls": 3}, "need at least 5 calls"),
+    ({"tools": "nestful", "pattern": "(())", "calls": 3}, "contradict each other: it has 2"),
+    ({"tools": "nestful", "pattern": "fan-out", "single": True}, "several of its calls give the answer"),
+    ({"tools": "nestful", "pattern": "chian"}, "did you mean 'chain'?"),
+    ({"tools": "nestful", "scope": "ms"}, "scope ms: it takes tools of 2 apps or more; nestful.json has 0"),
+    ({"tools": "world:appbench", "scope": "ss", "calls": 3}, "such a plan has one call"),
+    ({"catalog": Catalog((ALONE,), "t"), "reuse": 1}, "reuse 1: no output of t goes into a parameter"),
+    ({"tools": "nestful", "depth": "x"}, "depth 'x': expected a number or a range of numbers"),
+    ({"tools": "nestful", "depth": "4..2"}, "the range ends before it begins"),
+    ({"tools": "nestful", "depth": 0}, "depth 0: a plan has at least 1"),
+    ({"tools": "nestful", "calls": 1000}, f"at most {MOST_CALLS} calls"),
+    ({"tools": "nestful", "n": 0}, "n 0: expected a whole number of 1 or more"),
+    ({"tools": "nestful", "n": "5"}, "n '5': expected a whole number"),
+    ({"tools": "nestful", "seed": -1}, "seed -1: expected"),
+    ({"tools": "nestful", "distractors": 1.5}, "distractors 1.5: expected"),
+    ({"tools": "nestful", "tries": True}, "tries True: expected"),
+    ({"tools": "nestful", "pattern": 3}, "pattern 3: expected a name"),
+    ({"tools": "nestful", "to": "nestfull"}, "there is no layout 'nestfull'; did you mean 'nestful'?"),
+    ({"tools": "nestful", "distinct": "x"}, "there is no way to differ 'x'"),
+    ({"tools": "nestful", "join": "x"}, "there is no way to join 'x'"),
+    ({"preset": "nestfull"}, "there is no preset 'nestfull'; did you mean 'nestful'?"),
+    ({"preset": "functionchat"}, "preset 'functionchat' has no tools of its own"),
+    ({"preset": "complexfuncbench", "tools": "nestful"}, "say which with like"),
+    ({}, "say what plans are made of"),
+    ({"tools": "recorded:x.jsonl"}, "name a catalog too"),
+    ({"tools": "nestful", "fill": "nosuch.json"}, "nosuch.json: cannot be read"),
+    ({"tools": "nestful", "fill": {"tools": []}}, "fill: "),
+    ({"tools": "nestful", "fill": 3}, "fill: expected an object"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("wanted", "said"), IMPOSSIBLE, ids=lambda one: one if isinstance(one, str) else "")
+def test_wishes_that_cannot_be_met_are_refused_in_words(wanted: dict[str, Any], said: str) -> None:
+    wanted = dict(wanted)
+    with pytest.raises(InputError) as refused:
+        pe.make(wanted.pop("n", 2), **wanted)
+    assert said in str(refused.value)
+
+
+# ---------------------------------------------------------------- steps that come after
+def test_a_step_may_change_a_record_or_refuse_it() -> None:
+    def asked(made: Made) -> Made | Refused:
+        return replace(made, query=f"{len(made.plan)} calls?") if len(made.plan) != 3 else Refused("three")
+
+    found = pe.make(8, tools="nestful", calls="2..4", seed=1, steps=(asked,))
+    assert {one.query for one in found.made} == {"2 calls?", "4 calls?"}
+    assert found.card.refused["three"] > 0
+
+
+# ---------------------------------------------------------------- parts
+@given(st.integers(0, 10**6), st.integers(1, 9), st.integers(1, 5), st.integers(0, 3), st.booleans())
+@examples(200)
+def test_a_drawn_skeleton_meets_the_wishes(
+    seed: int, calls: int, deep: int, again: int, single: bool
+) -> None:
+    try:
+        wishes = wishes_of(calls=calls, depth=deep, reuse=(0, again), single=single)
+    except InputError:
+        return
+    needs = drawn(wishes, 3, Random(seed))
+    if needs is not None:
+        assert meets(needs, wishes)
+        assert all(producer < at for at, those in enumerate(needs) for producer in those)
+        assert max(map(len, needs)) <= 3
+
+
+@given(st.integers(0, 10**6), st.integers(1, 7))
+@examples(100)
+def test_a_shape_is_read_as_the_skeleton_that_it_says(seed: int, calls: int) -> None:
+    needs = drawn(Wishes(calls=range_of(calls, "calls")), 3, Random(seed))
+    assert needs is not None
+    tools = tuple(Parameter(f"p{at}", NUMBER) for at in range(3))
+    graph = ToolGraph(Catalog((Tool("f", parameters=tools, returns=NUMBER),)))
+    nodes = assigned(needs, graph, lambda _tool, _parameter: True, Random(seed))
+    assert nodes is not None
+    plan = plan_of(
+        pe.Call(f"c{at}", "f", tuple((link.parameter, pe.Ref(link.producer)) for link in node.links))
+        for at, node in enumerate(nodes)
+    )
+    assert skeleton(plan) == needs
+    again = plan_of(
+        pe.Call(f"c{at}", "f", tuple((f"p{k}", pe.Ref(p)) for k, p in enumerate(those)))
+        for at, those in enumerate(read_shape(shape(plan)))
+    )
+    assert figures(skeleton(again)) == figures(needs)
+    assert shape(again) == shape(plan)
+
+
+TYPES = [
+    Type(("integer",), minimum=3, maximum=3),
+    Type(("integer",), minimum=0, maximum=1),
+    Type(("number",), minimum=0, maximum=1, exclusive=(True, True)),
+    Type(("number",), maximum=-5),
+    Type(("integer",), minimum=-3, maximum=-1),
+    Type(("string",), enum=("a", "b")),
+    Type(("string",), length=(3, 3)),
+    Type(("string",), length=(40, 60)),
+    Type(("string",), format="date"),
+    Type(("string",), format="time"),
+    Type(("string",), format="date-time"),
+    Type(("array",), items=Type(("integer",)), size=(2, 2)),
+    Type(("object",), fields=(Parameter("x", Type(("boolean",))),)),
+    Type(any_of=(Type(("null",)), Type(("integer",)))),
+    Type(("null", "string")),
+]
+
+
+@pytest.mark.parametrize("kind", TYPES, ids=str)
+@pytest.mark.parametrize("texts", [False, True])
+def test_a_value_is_one_that_the_catalog_allows(kind: Type, texts: bool) -> None:
+    each = Parameter("thing", kind)
+    for seed in range(40):
+        value = literal(Tool("f", parameters=(each,)), each, Random(seed), texts=texts)
+        assert value is not NOTHING
+        assert problem(value, kind, texts=texts) is None
+
+
+def test_defaults_and_examples_are_taken() -> None:
+    entry = {"type": "string", "examples": ["Oslo"], "default": "Rome"}
+    tool = pe.read_catalog(
+        [{"name": "f", "parameters": {"type": "object", "properties": {"q": entry}}}]
+    ).tools[0]
+    found = {literal(tool, tool.parameters[0], Random(seed)) for seed in range(60)}
+    assert {"Oslo", "Rome"} < found
+
+
+def test_a_type_that_nothing_fits_has_no_value() -> None:
+    for kind in (
+        Type(enum=()),
+        Type(("integer",), minimum=5, maximum=4),
+        Type(("string",), length=(10**9, None)),
+    ):
+        each = Parameter("x", kind)
+        assert literal(Tool("f", parameters=(each,)), each, Random(0)) is NOTHING
+
+
+def test_another_value_is_another() -> None:
+    for value in (4, 2.5, "x", "2027-01-04", True, [1, 2], ["a"]):
+        assert other(value, Type(), Random(0))
+        assert all(each != value for each in other(value, Type(), Random(0)))
+
+
+def test_close_tools_come_first() -> None:
+    tools = pe.read_catalog("data/catalogs/nestful.json").tools
+    (cube,) = [tool for tool in tools if tool.name == "volume_cube"]
+    names = [tool.name for tool in beside([cube], tools, Offer(4), Random(0))]
+    assert {"volume_sphere", "volume_cone"} <= set(names)
+    assert len({tool.name for tool in beside([cube], tools, Offer(99), Random(0))}) == 39
+
+
+def test_the_shipped_catalog_names_the_tools_that_are_shipped() -> None:
+    from planner_eval.execution.tools.nestful_basic import OFFICIAL
+
+    assert {tool.name for tool in pe.read_catalog("data/catalogs/nestful.json").tools} == set(OFFICIAL)
+
+
+@pytest.mark.parametrize("make", [lambda: {"add": add}, lambda: [add, twice]])
+def test_functions_of_ones_own_are_tools(make: Callable[[], Any]) -> None:
+    assert len(pe.make(2, tools=make(), calls=2, distinct="values")) == 2
+
+
+def test_the_card_counts_what_was_made() -> None:
+    found = pe.make(10, tools="nestful", depth="2..3", seed=4)
+    (depth,) = [one for one in found.card.figures if one.name == "depth"]
+    told = [pe.stats(one.plan).depth for one in found.made]
+    assert (depth.wanted, depth.least, depth.most) == ("2..3", min(told), max(told))
+    assert depth.mean == sum(told) / 10
+    assert found.card.attempts == 10 + sum(found.card.refused.values())
+    assert "10 of 10 plans made, each of them run" in found.card.written()
+    assert found.card.written("md").startswith("| figure | wanted |")
