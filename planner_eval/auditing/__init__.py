@@ -1,1 +1,1 @@
-"""What is doubtful in gold itself: findings about a record's plan, each with its place, reason and confidence."""
+"""What is doubtful in gold: findings about a record's plan, each with its place, reason and confidence."""

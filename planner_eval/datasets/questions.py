@@ -14,13 +14,14 @@ from planner_eval.dialects.talks import texts_of
 
 TEXT, DATE, NUMBER, NAME = "<text>", "<date>", "<number>", "<name>"
 
-_MONTH = (
+# Named in English, without regard to case, as parts of patterns.
+MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
-_DAY = r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
-_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_WORD = (
+DAY = r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
+WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+NUMBER_WORD = (
     r"(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
     r"|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
     r"|hundred|thousand|million|billion|dozen)"
@@ -35,17 +36,17 @@ _TOKENS = re.compile(
   | (?P<date> \b(?:
         \d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}(?:[t ]\d{{1,2}}:\d\d(?::\d\d)?z?)?
       | \d{{1,2}}(?P<sep>[-/.])\d{{1,2}}(?P=sep)\d{{4}}
-      | {_DAY}(?:[ ]of)?[ ]{_MONTH}\b(?:\.?,?[ ]\d{{4}}\b)?
-      | {_MONTH}\b\.?[ ]{_DAY}\b(?:,?[ ]\d{{4}}\b)?
-      | {_MONTH}\b\.?,?[ ]\d{{4}}\b
+      | {DAY}(?:[ ]of)?[ ]{MONTH}\b(?:\.?,?[ ]\d{{4}}\b)?
+      | {MONTH}\b\.?[ ]{DAY}\b(?:,?[ ]\d{{4}}\b)?
+      | {MONTH}\b\.?,?[ ]\d{{4}}\b
       | (?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:[ ]?[ap]\.?m\b)?
       | (?:0?[1-9]|1[0-2])[ ]?[ap]\.?m\b
-      | (?:(?:next|last|this|coming)[ ])?{_WEEKDAY}
+      | (?:(?:next|last|this|coming)[ ])?{WEEKDAY}
       | today | tomorrow | tonight | yesterday )(?!\w) )
   | (?P<code> \b(?=[a-z-]{{0,20}}\d)(?=[\d-]{{0,20}}(?-i:[A-Z]))(?-i:[A-Z\d][A-Z\d-]{{1,30}})(?!\w) )
   | (?P<number> (?<![\w)])[-+−]?(?:\d++(?:[.,]\d++)*+|\.\d++)(?:(?:st|nd|rd|th)\b)?
       | \d++(?:[.,]\d++)*+
-      | \b{_WORD}(?:(?:[ -]|(?<=hundred)[ ]and[ ]|(?<=thousand)[ ]and[ ]){_WORD})*+\b )
+      | \b{NUMBER_WORD}(?:(?:[ -]|(?<=hundred)[ ]and[ ]|(?<=thousand)[ ]and[ ]){NUMBER_WORD})*+\b )
   | (?P<word> [^\W\d_]++(?:['’][^\W\d_]++)*+ )
   | (?P<end> [.!?。！？]++ | \n )
   | (?P<space> [ ] )

@@ -18,11 +18,11 @@ def _numbered(names: str) -> dict[str, int]:
     return {name: at for at, group in enumerate(names.split(",")) for name in group.split()}
 
 
-_MONTHS = _numbered(
+MONTHS = _numbered(
     ",january jan,february feb,march mar,april apr,may,june jun,july jul,august aug,september sep sept,"
     "october oct,november nov,december dec"
 )
-_WEEKDAYS = _numbered(
+WEEKDAYS = _numbered(
     "monday mon,tuesday tue tues,wednesday wed weds,thursday thu thur thurs,friday fri,"
     "saturday sat,sunday sun"
 )
@@ -32,7 +32,7 @@ _ENDS = frozenset("0123456789zct")
 _PART = r"([a-z]++|[0-9]++(?:st|nd|rd|th)?)"
 _GAP = r"(?:\.?,?\s+|\.?\s*[-/,]\s*)"
 _DAY = re.compile(
-    rf"(?:({'|'.join(_WEEKDAYS)})\.?,?\s+)?"
+    rf"(?:({'|'.join(WEEKDAYS)})\.?,?\s+)?"
     rf"(?:([0-9]{{8}})|([0-9]++)([-/.])([0-9]++)\4([0-9]++)"
     rf"|(?:the\s+)?{_PART}{_GAP}(?:(?:of|the)\s+)?{_PART}{_GAP}{_PART})"
     r"(?:(?:t|\s+)00:00(?::00(?:\.0+)?)?\s*(?:z|utc|gmt|[-+]00:?00)?)?"
@@ -68,7 +68,7 @@ def dates(value: Value) -> Value:
         day = _of_numbers(first, second, third)
     else:
         day = _of_names(*named)
-    if day is None or (weekday and day.weekday() != _WEEKDAYS[weekday]):
+    if day is None or (weekday and day.weekday() != WEEKDAYS[weekday]):
         return value
     return day.isoformat()
 
@@ -100,16 +100,16 @@ def _of_numbers(first: str, second: str, third: str) -> date | None:
 
 def _of_names(first: str, second: str, third: str) -> date | None:
     """The day of a month's name, a day and a year, in the three orders in which people write them."""
-    if first in _MONTHS:
+    if first in MONTHS:
         month, day, year = first, second, third
     elif len(first) == 4 and first.isdecimal():
         year, month, day = first, second, third
     else:
         day, month, year = first, second, third
     number = day[:-2] if day[-2:] in ("st", "nd", "rd", "th") else day
-    if month not in _MONTHS or not number.isdecimal() or day not in (number, number + _ordinal(int(number))):
+    if month not in MONTHS or not number.isdecimal() or day not in (number, number + _ordinal(int(number))):
         return None
-    return _day(year, str(_MONTHS[month]), number)
+    return _day(year, str(MONTHS[month]), number)
 
 
 def _ordinal(number: int) -> str:

@@ -1,0 +1,149 @@
+"""Models that agree with one another and not with gold: where several give one plan, gold may be wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from planner_eval.auditing.finding import Confidence, GoldFinding
+from planner_eval.base.named import NamedTuple
+from planner_eval.base.text import counted
+from planner_eval.comparison.diff import diff
+from planner_eval.plan.model import Plan
+from planner_eval.policy import DEFAULT_POLICY, Policy
+
+CODES = ("gold.outvoted",)
+
+
+class Answer(NamedTuple):
+    """What one run said to a record.
+
+    Args:
+        run: The run's name.
+        plan: Its plan; None where it gave none that can be read.
+        model: What tells models apart; the run's name where that is not known.
+    """
+
+    run: str
+    plan: Plan | None
+    model: str = ""
+
+
+class Camp(NamedTuple):
+    """Answers that are one plan under a policy.
+
+    Args:
+        plan: The first of them.
+        answers: All of them.
+    """
+
+    plan: Plan
+    answers: tuple[Answer, ...]
+
+    @property
+    def models(self) -> int:
+        """How many different models gave it."""
+        return len({one.model or one.run for one in self.answers})
+
+
+def camps(answers: Iterable[Answer], policy: Policy = DEFAULT_POLICY) -> list[Camp]:
+    """The answers that are one plan, those of most models first.
+
+    A plan joins the first camp whose plan it equals, in either direction.
+
+    Args:
+        answers: The answers to one record.
+        policy: How values compare.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> plans = {"one": "f(x=1)", "two": "g(x=1)", "three": "f(x=1)"}
+    >>> said = [Answer(run, parse(plan)) for run, plan in plans.items()]
+    >>> [[one.run for one in camp.answers] for camp in camps(said)]
+    [['one', 'three'], ['two']]
+    """
+    found: list[list[Answer]] = []
+    for answer in answers:
+        if answer.plan is None or not answer.plan.calls:
+            continue
+        for camp in found:
+            if _equal(answer.plan, camp[0].plan, policy):
+                camp.append(answer)
+                break
+        else:
+            found.append([answer])
+    made = [Camp(camp[0].plan, tuple(camp)) for camp in found if camp[0].plan is not None]
+    return sorted(made, key=lambda camp: (-camp.models, -len(camp.answers)))
+
+
+def outvoted(gold: Plan, answers: Sequence[Answer], policy: Policy = DEFAULT_POLICY) -> Iterator[GoldFinding]:
+    """Whether models agree with one another on a plan that is not gold's.
+
+    Told where two runs or more gave one plan that is not gold's, more models than gave gold's. ``medium``
+    where it is the plan of three different models or more, of two in three of all that answered, and nobody
+    gave gold's; else ``low``. Never ``high``: models may share a mistake, and runs of one model do.
+
+    Args:
+        gold: The gold plan.
+        answers: What the runs said.
+        policy: How values compare.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> said = [Answer(name, parse("g(x=1)"), name) for name in ("a-7b", "b-9b", "c-70b")]
+    >>> for found in outvoted(parse("f(x=1)"), said): print(found.confidence, found.message)
+    medium 3 of 3 models give one plan that is not gold's: g instead of f (a-7b, b-9b, c-70b)
+    """
+    given = [one for one in answers if one.plan is not None and one.plan.calls]
+    found = camps(given, policy)
+    for_gold = sum(camp.models for camp in found if _equal(camp.plan, gold, policy))
+    against = next((camp for camp in found if not _equal(camp.plan, gold, policy)), None)
+    if against is None or len(against.answers) < 2 or against.models <= for_gold:
+        return
+    asked = len({one.model or one.run for one in given})
+    many = against.models >= 3 and 3 * against.models >= 2 * asked and not for_gold
+    confidence: Confidence = "medium" if many else "low"
+    runs = [one.run for one in against.answers]
+    who = (
+        f"{against.models} of {counted(asked, 'model')}"
+        if asked > 1
+        else counted(len(runs), "run") + " of one model"
+    )
+    names = ", ".join(runs[:4]) + (", …" if len(runs) > 4 else "")
+    message = f"{who} give one plan that is not gold's: {_apart(against.plan, gold, policy)} ({names})"
+    yield GoldFinding("gold.outvoted", message, confidence)
+
+
+def agreeing(
+    gold: Mapping[str, Plan], answers: Mapping[str, Sequence[Answer]], policy: Policy = DEFAULT_POLICY
+) -> dict[str, list[GoldFinding]]:
+    """:func:`outvoted` of all records with gold and answers; those without a finding are left out.
+
+    Args:
+        gold: The gold plans by record.
+        answers: What the runs said, by record.
+        policy: How values compare.
+
+    >>> agreeing({}, {})
+    {}
+    """
+    found = {record: [*outvoted(plan, answers.get(record, ()), policy)] for record, plan in gold.items()}
+    return {record: told for record, told in found.items() if told}
+
+
+def _equal(one: Plan | None, other: Plan | None, policy: Policy) -> bool:
+    """Whether two plans are one under a policy, whichever is taken for gold."""
+    if one is None or other is None:
+        return False
+    return diff(one, other, policy).same and diff(other, one, policy).same
+
+
+def _apart(theirs: Plan, gold: Plan, policy: Policy) -> str:
+    """In what a plan differs from gold: the first root of the comparison, told with the plans' own names."""
+    there, wanted = sorted(call.tool for call in theirs.calls), sorted(call.tool for call in gold.calls)
+    if there != wanted:
+        return f"{_tools(theirs)} instead of {_tools(gold)}"
+    roots = diff(theirs, gold, policy).roots
+    return "; ".join(edit.message for edit in roots[:2]) + ("; …" if len(roots) > 2 else "")
+
+
+def _tools(plan: Plan) -> str:
+    names = [call.tool for call in plan.calls]
+    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "") or "no call"

@@ -1,0 +1,279 @@
+"""Whether a question says a value, and where: the question prepared once, asked of many values."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import islice
+
+from planner_eval.auditing.amounts import Amount, amounts
+from planner_eval.auditing.counts import inferred_number, said_number
+from planner_eval.auditing.flags import OPPOSITE, is_denied, telling
+from planner_eval.auditing.ground import FEW, Ground
+from planner_eval.auditing.moments import Moments, moments
+from planner_eval.auditing.when import moment_ground, moment_of
+from planner_eval.auditing.words import FUNCTION, Word, akin, aliases, reads, words
+from planner_eval.base.limits import Span
+from planner_eval.plan.model import Value
+from planner_eval.policy.values import booleans, numbers
+
+_LONGEST = 200_000
+"""Of a question no more characters are looked at."""
+_VALUE = 20_000
+"""Of a value no more characters are looked at."""
+_MATTER = 200
+"""Of a value no more words are looked for one by one."""
+_HUGE = 1e300
+_KIN = 100
+"""Of words that begin alike no more are tried for one family."""
+
+
+class Question:
+    """A question, read once.
+
+    Args:
+        text: What is asked; of a conversation, all that is said in it.
+
+    >>> question = Question("Tickets from NYC for me and my wife, March 5th at half past six in the evening")
+    >>> [bool(question.grounds(one)) for one in (2, "New York", "2019-03-05", "18:30", "Boston")]
+    [True, True, True, True, False]
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text[:_LONGEST]
+        self._cut = len(text) > _LONGEST
+
+    @cached_property
+    def words(self) -> tuple[Word, ...]:
+        """Its words."""
+        return tuple(words(self.text))
+
+    @cached_property
+    def amounts(self) -> tuple[Amount, ...]:
+        """The numbers that it says."""
+        found = tuple(islice(amounts(self.text), FEW + 1))
+        self._cut = self._cut or len(found) > FEW
+        return found
+
+    @cached_property
+    def moments(self) -> Moments:
+        """The days and times that it says."""
+        return moments(self.text)
+
+    @cached_property
+    def english(self) -> bool:
+        """Whether its numbers, days and inflections can be read."""
+        return reads(self.words)
+
+    def grounds(self, value: Value, name: str = "") -> Ground | None:
+        """What grounds a literal.
+
+        Args:
+            value: A text, a number, a flag or None.
+            name: The argument's name, whose words ground a flag.
+
+        Returns:
+            None where the question does not say it.
+        """
+        if value is None:
+            return Ground("empty", sure=False)
+        flag = booleans(value) if isinstance(value, (bool, str)) else value
+        if isinstance(value, bool) or flag != value:
+            return self._flag(bool(flag), name)
+        read = numbers(value) if isinstance(value, str) else value
+        found = self._number(read, value) if isinstance(read, (int, float)) else self._text(str(value))
+        return Ground("unread", sure=False) if found is None and self._cut else found
+
+    def _text(self, value: str) -> Ground | None:
+        text = value[:_VALUE]
+        mine = list(words(text))
+        if not any(word.form.isalnum() for word in mine):
+            return Ground("empty", sure=False)
+        if (span := self._verbatim(mine)) is not None:
+            return Ground("text", span)
+        if not self.english:
+            return self._unread(text)
+        if (moment := moment_of(text)) is not None:
+            return moment_ground(moment, self.moments, self.amounts)
+        return self._other(text, mine)
+
+    # ------------------------------------------------------------ words
+    @cached_property
+    def _line(self) -> str:
+        return " " + " ".join(word.form for word in self.words) + " "
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        starts, at = [], 0
+        for word in self.words:
+            starts.append(at)
+            at += len(word.form) + 1
+        return starts
+
+    @cached_property
+    def _compact(self) -> tuple[str, list[int]]:
+        """The words without anything between them, and where each begins."""
+        starts, at = [], 0
+        for word in self.words:
+            starts.append(at)
+            at += len(word.plain)
+        return "".join(word.plain for word in self.words), starts
+
+    @cached_property
+    def _families(self) -> dict[str, list[Word]]:
+        """The words by their first four characters, few of each."""
+        known: dict[str, list[Word]] = {}
+        seen = set()
+        for word in self.words:
+            if word.form not in seen:
+                seen.add(word.form)
+                family = known.setdefault(word.form[:4], [])
+                if len(family) < _KIN:
+                    family.append(word)
+        return known
+
+    def _span(self, first: int, last: int) -> Span:
+        return (self.words[first].span[0], self.words[last].span[1])
+
+    @cached_property
+    def _at(self) -> dict[str, int]:
+        """Where each form stands first."""
+        return {word.form: at for at, word in reversed([*enumerate(self.words)])}
+
+    def _find(self, forms: Sequence[str]) -> Span | None:
+        """Where words stand behind one another."""
+        if len(forms) == 1:
+            found = self._at.get(forms[0])
+            return None if found is None else self.words[found].span
+        at = self._line.find(f" {' '.join(forms)} ") if forms else -1
+        if at < 0:
+            return None
+        first = bisect_right(self._starts, at) - 1
+        return self._span(first, first + len(forms) - 1)
+
+    def _verbatim(self, mine: Sequence[Word]) -> Span | None:
+        """Where a value's words stand, however they are divided."""
+        if (span := self._find([word.form for word in mine])) is not None:
+            return span
+        compact, (line, starts) = "".join(word.plain for word in mine), self._compact
+        at = line.find(compact) if len(compact) >= 5 else -1
+        if at < 0:
+            return None
+        return self._span(bisect_right(starts, at) - 1, bisect_right(starts, at + len(compact) - 1) - 1)
+
+    def _word(self, word: Word) -> Span | None:
+        """Where a word stands, one of its family, a number that it says, or another name of it."""
+        if (span := self._find((word.form,))) is not None:
+            return span
+        if word.form.isdecimal() and len(word.form) < 15:
+            return next((one.span for one in self.amounts[:FEW] if one.value == int(word.form)), None)
+        near = next((one for one in self._families.get(word.form[:4], ()) if akin(one.form, word.form)), None)
+        if near is not None:
+            return near.span
+        return self._alias((word.form,))
+
+    def _alias(self, forms: tuple[str, ...]) -> Span | None:
+        return next((span for other in aliases().get(forms, ()) if (span := self._find(other))), None)
+
+    def _other(self, text: str, mine: Sequence[Word]) -> Ground | None:
+        """All of its words somewhere, another name of it, its initials, or a good part of it."""
+        whole = self._alias(tuple(word.form for word in mine)) if len(mine) < 6 else None
+        whole = whole or self._initials(text, mine)
+        if whole is not None:
+            return Ground("words", whole)
+        matter = ([word for word in mine if word.plain not in FUNCTION] or list(mine))[:_MATTER]
+        found = [span for word in matter if (span := self._word(word)) is not None]
+        if not found or 2 * len(found) < len(matter):
+            return None
+        hull = (min(span[0] for span in found), max(span[1] for span in found))
+        return Ground("words" if len(found) == len(matter) else "part", hull)
+
+    def _initials(self, text: str, mine: Sequence[Word]) -> Span | None:
+        """Where a name stands in short (LA, KLIA, ATL), or what a short name stands for."""
+        name = "".join(word.plain for word in mine)
+        short = "".join(word.plain[:1] for word in mine)
+        if len(mine) > 1 or (name.isalpha() and len(name) > 5):
+            for one in self._capitals:
+                if len(short) > 1 and one.plain.startswith(short) and len(one.plain) <= len(short) + 2:
+                    return one.span
+                if len(one.plain) == 3 and _in_order(one.plain, name):
+                    return one.span
+            return None
+        short = mine[0].plain
+        if not (2 <= len(short) <= 5 and text.strip().isupper() and short.isalpha()):
+            return None
+        named, letters = self._begins
+        at = letters.find(short)
+        for _ in range(_KIN):
+            if at < 0:
+                break
+            run = named[at : at + len(short)]
+            if all(self.text[word.span[0]].isupper() for word in run):
+                return (run[0].span[0], run[-1].span[1])
+            at = letters.find(short, at + 1)
+        return None
+
+    @cached_property
+    def _begins(self) -> tuple[list[Word], str]:
+        """The words that initials are made of, and those."""
+        named = [word for word in self.words if word.plain and word.plain not in ("of", "the", "and")]
+        return named, "".join(word.plain[0] for word in named)
+
+    @cached_property
+    def _capitals(self) -> list[Word]:
+        """The words in capitals, few of them."""
+        return [
+            word for word in self.words if len(word.plain) > 1 and self.text[slice(*word.span)].isupper()
+        ][:FEW]
+
+    # ------------------------------------------------------------ flags, numbers
+    def _flag(self, on: bool, name: str) -> Ground | None:
+        if not self.english:
+            return Ground("unread", sure=False)
+        denied = None
+        for word in telling(name):
+            span, other = self._word(word), self._find((OPPOSITE.get(word.plain, ""),))
+            if other is not None:
+                return Ground("flag", other, sure=span is None) if span or not on else None
+            if span is None:
+                continue
+            if is_denied(self.text, span) != on or (on and "free" in name.casefold()):
+                return Ground("flag", span)
+            denied = span
+        return Ground("absent", sure=False) if denied is None and not on else None
+
+    def _number(self, read: int | float, value: Value) -> Ground | None:
+        if not -_HUGE < read < _HUGE:
+            return Ground("empty", sure=False)
+        number, said = float(read), self.amounts
+        if (found := said_number(number, said)) is not None:
+            return found
+        if isinstance(value, str) and (span := self._find([word.form for word in words(value)])) is not None:
+            return Ground("text", span)
+        if not self.english:
+            return Ground("unread", sure=False)
+        if number in (0, 1):
+            return Ground("one", sure=False)
+        return inferred_number(number, said, self.text)
+
+    def _unread(self, text: str) -> Ground | None:
+        """What cannot be judged of a question in another language: all but codes and addresses."""
+        if self.english:
+            return None
+        digits = [part.strip("0") for part in re.findall(r"\d++", text)]
+        code = text.isascii() and (len("".join(digits)) >= 3 or "@" in text) and moment_of(text) is None
+        if code and not all(part in self.text for part in digits):
+            return None
+        return Ground("unread", sure=False)
+
+
+def _in_order(short: str, name: str) -> bool:
+    """Whether a name begins like its short form, whose letters stand in it in this order.
+
+    >>> _in_order("phl", "philadelphia"), _in_order("lax", "losangeles")
+    (True, False)
+    """
+    rest = iter(name)
+    return name[:1] == short[:1] and all(letter in rest for letter in short)

@@ -1,0 +1,233 @@
+"""Days and times of day that a text says, whole or in part: "March 5th", "the 5th", "Friday", "5:30"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date
+
+from planner_eval.base.limits import Span
+from planner_eval.base.named import NamedTuple
+from planner_eval.datasets.questions import DAY, MONTH, WEEKDAY
+from planner_eval.policy.dates import MONTHS, WEEKDAYS
+
+
+class Day(NamedTuple):
+    """A day that a text says, as far as it says it.
+
+    Args:
+        day: The day of the month; None where a whole month or year is meant.
+        month: The month, counted from 1.
+        year: The year.
+        span: Where it stands.
+    """
+
+    day: int | None
+    month: int | None
+    year: int | None
+    span: Span
+
+    def fits(self, when: date) -> bool:
+        """Whether a date is, or may be, the one meant; a year of two digits is one of this century."""
+        return all(
+            said is None or said == meant
+            for said, meant in ((self.day, when.day), (self.month, when.month), (self.year, when.year))
+        )
+
+
+class Clock(NamedTuple):
+    """A time of day that a text says.
+
+    Args:
+        times: The minutes after midnight that it may mean.
+        span: Where it stands.
+    """
+
+    times: tuple[int, ...]
+    span: Span
+
+
+class Moments(NamedTuple):
+    """What a text says of days and times.
+
+    Args:
+        days: Days named by number or month.
+        weekdays: Days of the week, counted from Monday as 0, with their places.
+        clocks: Times of day.
+        relative: A place where it speaks of a day that today's date decides, if it does.
+        lasting: A place where it speaks of a length of days, or of now, if it does.
+        vague: A place where it speaks of a part of the day, if it does.
+    """
+
+    days: tuple[Day, ...]
+    weekdays: tuple[tuple[int, Span], ...]
+    clocks: tuple[Clock, ...]
+    relative: Span | None
+    lasting: Span | None
+    vague: Span | None
+
+
+_ORDINALS = {
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
+    "ninth": 9, "tenth": 10, "eleventh": 11, "twelfth": 12, "thirteenth": 13, "fourteenth": 14,
+    "fifteenth": 15, "sixteenth": 16, "seventeenth": 17, "eighteenth": 18, "nineteenth": 19, "twentieth": 20,
+    "twenty-first": 21, "twenty-second": 22, "twenty-third": 23, "twenty-fourth": 24, "twenty-fifth": 25,
+    "twenty-sixth": 26, "twenty-seventh": 27, "twenty-eighth": 28, "twenty-ninth": 29, "thirtieth": 30,
+    "thirty-first": 31,
+}  # fmt: skip
+_SPELLED = "(?:" + "|".join(sorted(_ORDINALS, key=len, reverse=True)) + ")"
+_ONE = rf"(?:{DAY}|{_SPELLED})"
+_YEAR = r"(?:,?[ ]?(?:of[ ])?(?P<{0}>\d{{4}})\b(?!:))?+"
+_AND = r"[ ]?(?:-|–|—|/|,|to|until|till|til|and|through|thru|or|&|,[ ]and)[ ]?(?:on[ ])?(?:the[ ])?"
+_NO_TIME = r"(?!:|[ ]?[ap]\.?m\b)"
+_RANGE = r"[ ]?(?:-|–|—|to|until|till|and|through|or|,[ ]and)[ ]?(?:on[ ])?(?:the[ ])?"
+
+# Every repetition is bounded or possessive: a text of a model's takes time in proportion to its length.
+_DAYS = re.compile(
+    rf"""
+    (?<!\d)(?P<iso>\d{{4}})[-/.](?P<iso_month>\d{{1,2}})(?:[-/.](?P<iso_day>\d{{1,2}}))?+(?!\d)
+  | (?<![\d/.-])(?P<one>\d{{1,2}})[-/.](?P<two>\d{{1,2}})(?:[-/.](?P<short>\d{{4}}|\d\d))?+(?![\d/]|-\d|\.\d)
+  | \b{MONTH}\b\.?,?[ ]?(?:the[ ])?(?P<after>{_ONE}\b{_NO_TIME}(?:{_AND}{_ONE}\b{_NO_TIME}){{0,6}}+)
+      {_YEAR.format("after_year")}
+  | (?<![\d/.:-])\b(?P<before>{_ONE}\b(?:{_RANGE}{_ONE}\b){{0,6}}+)(?:[ ]day)?(?:[ ]of)?[ ,-]{{1,2}}
+      {MONTH}\b\.?{_YEAR.format("before_year")}
+  | \b{MONTH}\b\.?{_YEAR.format("month_year")}
+  | \b(?P<nth>(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th))\b
+  | \bthe[ ](?P<spelled>{_SPELLED})\b
+  | (?<![\d.,:])(?P<year>(?:19|20)\d\d)(?![\d:]|[.,]\d)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_A_MONTH = re.compile(rf"\b{MONTH}\b", re.IGNORECASE)
+_A_DAY = re.compile(rf"\b{_ONE}\b", re.IGNORECASE)
+_WEEK = re.compile(rf"\b(?P<name>{WEEKDAY}|mon|tue|tues|wed|thu|thur|thurs|fri)s?\b", re.IGNORECASE)
+_RELATIVE = re.compile(
+    r"""\b(?:to-?day|tonight|tonite|to-?morrow|yesterday|immediately|asap|soon
+    |(?:next|last|(?<!of\ )this|coming|following|upcoming|past|previous|every|each)\ (?:\w{1,12}\ ){0,2}
+       (?:day|night|week|weekend|month|year|quarter|evening|morning|afternoon|date|time)s?
+    |weekend|later|earlier
+    |christmas|easter|thanksgiving|halloween|new\ year(?:['’]s)?
+    |valentine(?:['’]?s)?|birthday|holiday)s?\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_LASTING = re.compile(
+    r"""\b(?:now|currently|current|recent(?:ly)?|latest|(?:day|night|week|month|year|fortnight)s?|daily|weekly|monthly
+    |annual|yearly|quarterly)\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_CLOCKS = re.compile(
+    r"""
+    (?<![\d:.,$])(?P<hour>[01]?\d|2[0-4])(?:[:.h](?P<minute>[0-5]\d)(?::[0-5]\d)?+)?+(?![\d:])
+      (?:\ ?-?(?P<half>[ap])\.?\ ?m\b\.?|\ ?(?P<clock>o['’]?\ ?clock))?+(?!\w|\ ?%|[.,]\d)
+  | \b(?P<past>half|quarter)\ (?P<way>past|to|after|before|till)\ (?P<of>\w{1,8})\b
+  | \b(?P<word>noon|midday|midnight)\b
+  | \bat\ (?P<spelled>one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)
+      (?:[ -](?P<more>thirty|fifteen|forty-?five))?+\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_BEFORE_HOUR = re.compile(
+    r"(?:\b(?:at|around|about|by|after|before|until|till|from|between|past|and|or|to)|[-–@~])\ ?$",
+    re.IGNORECASE,
+)
+_AFTER_HOUR = re.compile(
+    r"\ ?(?:-|–|or|to|and|until|till)\ ?\d|\ (?:in|this|tomorrow|tonight|sharp|hrs|hours)\b", re.IGNORECASE
+)
+_VAGUE = re.compile(
+    r"\b(?:morning|noon|afternoon|evening|night|tonight|lunch|lunchtime|dinner|breakfast|brunch|now|later|earlier"
+    r"|asap|early|late|matinee|same\ time|any\ ?time|hours?|minutes?|mins?|hrs?)\b",
+    re.IGNORECASE,
+)
+_HOURS = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "eleven": 11, "twelve": 12,
+}  # fmt: skip
+
+
+def moments(text: str) -> Moments:
+    """What a text says of days and times of day.
+
+    >>> said = moments("from March 5th to 8th, 2024 at half past five, back next Friday")
+    >>> [(day.day, day.month, day.year) for day in said.days], said.clocks[0].times, said.weekdays[0][0]
+    ([(5, 3, 2024), (8, 3, 2024)], (330, 1050), 4)
+    """
+    relative = _RELATIVE.search(text)
+    lasting, vague = _LASTING.search(text), _VAGUE.search(text)
+    return Moments(
+        tuple(_days(text)),
+        tuple((_weekday(match["name"]), match.span()) for match in _WEEK.finditer(text)),
+        tuple(_clocks(text)),
+        relative.span() if relative else None,
+        lasting.span() if lasting else None,
+        vague.span() if vague else None,
+    )
+
+
+def _weekday(name: str) -> int:
+    return WEEKDAYS[name.casefold()]
+
+
+def _days(text: str) -> Iterator[Day]:
+    for match in _DAYS.finditer(text):
+        span = match.span()
+        if match["iso"]:
+            yield Day(_number(match["iso_day"]), int(match["iso_month"]), int(match["iso"]), span)
+        elif match["one"]:
+            year = _number(match["short"])
+            year = year + 2000 if year is not None and year < 100 else year
+            one, two = int(match["one"]), int(match["two"])
+            yield Day(one, two, year, span)
+            yield Day(two, one, year, span)
+        elif match["year"]:
+            yield Day(None, None, int(match["year"]), span)
+        elif match["nth"] or match["spelled"]:
+            yield Day(_day(match["nth"] or match["spelled"]), None, None, span)
+        else:
+            named = _A_MONTH.search(match[0])
+            month = MONTHS[named[0].casefold()] if named else None
+            year = _number(match["after_year"] or match["before_year"] or match["month_year"])
+            listed = match["after"] or match["before"]
+            if listed is None:
+                yield Day(None, month, year, span)
+            for one_day in _A_DAY.finditer(listed or ""):
+                yield Day(_day(one_day[0]), month, year, span)
+
+
+def _number(digits: str | None) -> int | None:
+    return int(digits) if digits else None
+
+
+def _day(written: str) -> int:
+    return _ORDINALS.get(written.casefold()) or int(written.casefold().rstrip("stndrh"))
+
+
+def _clocks(text: str) -> Iterator[Clock]:
+    for match in _CLOCKS.finditer(text):
+        span = match.span()
+        if match["hour"]:
+            hour, minute = int(match["hour"]), int(match["minute"] or 0)
+            half = (match["half"] or "").casefold()
+            if half:
+                yield Clock((hour % 12 * 60 + minute + (720 if half == "p" else 0),), span)
+            elif match["minute"] or match["clock"]:
+                yield Clock(_either(hour, minute), span)
+            elif _BEFORE_HOUR.search(text, max(0, span[0] - 9), span[0]) or _AFTER_HOUR.match(text, span[1]):
+                yield Clock(_either(hour, 0), span)
+        elif match["word"]:
+            yield Clock((0, 1440) if match["word"].casefold() == "midnight" else (720,), span)
+        elif match["past"]:
+            of = _HOURS.get(match["of"].casefold(), int(match["of"]) if match["of"].isdecimal() else 0)
+            minutes = 30 if match["past"].casefold() == "half" else 15
+            back = match["way"].casefold() in ("to", "before", "till")
+            if 1 <= of <= 12:
+                yield Clock(_either(of - back, 60 - minutes if back else minutes), span)
+        else:
+            more = {"thirty": 30, "fifteen": 15, None: 0}.get((match["more"] or "").casefold() or None, 45)
+            yield Clock(_either(_HOURS[match["spelled"].casefold()], more), span)
+
+
+def _either(hour: int, minute: int) -> tuple[int, ...]:
+    """Morning and evening, where it is not said which."""
+    if hour > 12:
+        return (hour * 60 + minute,)
+    return (hour % 12 * 60 + minute, hour % 12 * 60 + minute + 720)

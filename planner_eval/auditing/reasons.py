@@ -1,0 +1,242 @@
+"""Why a literal that nothing grounds is doubtful, and how sure that is."""
+
+from __future__ import annotations
+
+from math import pi
+
+from planner_eval.auditing.asked import Question
+from planner_eval.auditing.finding import Confidence, GoldFinding
+from planner_eval.auditing.ground import Ground
+from planner_eval.auditing.when import moment_of
+from planner_eval.auditing.words import FUNCTION, words
+from planner_eval.base.named import NamedTuple
+from planner_eval.base.text import shortened
+from planner_eval.catalogs.catalog import Type
+from planner_eval.plan.model import Call, Path, Ref, Unresolved, Value
+from planner_eval.plan.walk import leaves
+from planner_eval.policy.values import booleans, numbers
+
+CONSTANTS = frozenset(
+    (
+        *(0.2, 0.25, 0.2778, 0.3, 0.33, 0.3333, 0.3937, 0.4535, 0.4536, 0.5, 0.6, 0.6214, 0.75, 1.34e-05),
+        *(
+            1.6,
+            1.609,
+            2.2046,
+            2.54,
+            3.14,
+            3.1416,
+            pi,
+            3.6,
+            9.8,
+            9.81,
+            15,
+            24,
+            26,
+            30,
+            36,
+            50,
+            52,
+            60,
+            90,
+            100,
+        ),
+        *(144, 180, 200, 360, 365, 366, 400, 500, 600, 1000, 1024, 1440, 1760, 2000, 3600, 5280, 10_000),
+        *(60_000, 86_400, 100_000, 1_000_000),
+    )
+)
+"""Numbers that formulas hold of themselves: percent, units, angles. So are integers up to 12."""
+
+_NAMING = frozenset(
+    (
+        *("from", "to", "city", "town", "location", "origin", "destination", "airport", "place", "where"),
+        *("address", "station", "street", "receiver", "recipient", "sender", "name", "person", "contact"),
+        *("hotel", "restaurant", "movie", "event", "venue", "country"),
+    )
+)
+
+
+class Literal(NamedTuple):
+    """A literal of a plan, and what grounds it.
+
+    Args:
+        call: The position of its call, counted from 0.
+        argument: The argument's name.
+        path: The way into the argument's value.
+        value: The literal.
+        type: What the tool declares for it, as far as that is known.
+        ground: What grounds it; None where nothing does.
+    """
+
+    call: int
+    argument: str
+    path: Path
+    value: Value
+    type: Type
+    ground: Ground | None
+
+
+def unasked(call: Call, position: int, given: list[Literal], question: Question) -> GoldFinding | None:
+    """The finding about a call of whose names, days and times the query says hardly anything.
+
+    Told where two of them or more, and at least two in three, are not said; days and times alone have to be
+    three, for the query may say others.
+
+    Args:
+        call: The call.
+        position: Its position.
+        given: Its literals.
+        question: What is asked.
+    """
+    telling = [one for one in given if _tells(one)]
+    lacking = [one for one in telling if one.ground is None]
+    if len(lacking) < 2 or 3 * len(lacking) < 2 * len(telling) or not question.english:
+        return None
+    if all(_kind(one.value) for one in lacking) and len(lacking) < 3:
+        return None
+    whole = len(lacking) == len(telling)
+    what = "nothing" if whole else "hardly anything"
+    shown = ", ".join(f"{one.argument}={_shown(one.value)}" for one in lacking[:4])
+    message = (
+        f"the query says {what} of what {call.tool} is given: {shown}{', …' if len(lacking) > 4 else ''}"
+    )
+    return GoldFinding("gold.unasked", message, "high", position)
+
+
+def _tells(literal: Literal) -> bool:
+    """Whether a literal is a name, a day or a time: what nobody can know unless it is said."""
+    value = literal.value
+    if not isinstance(value, str) or isinstance(booleans(value), int) or not isinstance(numbers(value), str):
+        return False
+    return literal.type.enum is None and (_kind(value) is not None or _proper(value))
+
+
+def _kind(value: Value) -> str | None:
+    """``"day"`` or ``"time"``."""
+    said = moment_of(value) if isinstance(value, str) and isinstance(numbers(value), str) else None
+    return None if said is None else "day" if said.days else "time"
+
+
+def _proper(value: str) -> bool:
+    """Whether a text looks like the name of something: capitalised words, no code of a program's."""
+    if "_" in value or value.isupper() or not any(c.islower() for c in value):
+        return False
+    return any(part[:1].isupper() for part in value.split()) and sum(c.isalpha() for c in value) > 3
+
+
+def finding(literal: Literal, question: Question) -> GoldFinding:
+    """The finding about one literal that nothing grounds.
+
+    Args:
+        literal: The literal.
+        question: What is asked; of one that is not in English all findings are ``low``.
+    """
+    code, reason, confidence = _reason(literal, question)
+    place = literal.argument + "".join(f"[{step!r}]" for step in literal.path)
+    message = f"{place} is {_shown(literal.value)}, but the query {reason}"
+    return GoldFinding(
+        code, message, confidence if question.english else "low", literal.call, literal.argument
+    )
+
+
+def _reason(literal: Literal, question: Question) -> tuple[str, str, Confidence]:
+    value, kind = literal.value, _kind(literal.value)
+    if isinstance(booleans(value), int) and isinstance(value, (bool, str)):
+        return _flag(literal, question)
+    if kind == "day":
+        return _day(question)
+    if kind == "time":
+        return _time(question)
+    if (other := _chosen(literal, question)) is not None:
+        return "gold.contradicted", f"speaks of {_shown(other)}, another of its values", "medium"
+    if literal.type.enum is not None:
+        return "gold.ungrounded", "leaves the choice open", "low"
+    if not _code(value) and isinstance(numbers(value), (int, float)):
+        return "gold.ungrounded", "does not say this number", "medium"
+    return "gold.ungrounded", "does not say it", _sureness(value, literal.argument)
+
+
+def _flag(literal: Literal, question: Question) -> tuple[str, str, Confidence]:
+    """Of a flag that is on: off and not spoken of would be grounded."""
+    off = question.grounds(False, literal.argument)
+    if booleans(literal.value) and off is not None and off.how == "absent":
+        return "gold.ungrounded", "does not speak of it", "low"
+    return "gold.contradicted", "says the opposite", "medium"
+
+
+def _day(question: Question) -> tuple[str, str, Confidence]:
+    said = question.moments
+    days = [day for day in said.days if day.day is not None]
+    if days:
+        first, several = question.text[slice(*days[0].span)], len({day.span for day in days}) > 1
+        others = f'other days ("{first}", …)' if several else f'another day ("{first}")'
+        return "gold.contradicted", f"speaks of {others}", "medium" if said.lasting else "high"
+    if said.weekdays:
+        first = question.text[slice(*said.weekdays[0][1])]
+        return "gold.contradicted", f'speaks of another day of the week ("{first}")', "medium"
+    return "gold.ungrounded", "names no day", "medium"
+
+
+def _time(question: Question) -> tuple[str, str, Confidence]:
+    clocks = question.moments.clocks
+    if not clocks:
+        return "gold.ungrounded", "names no time", "medium"
+    first = max((question.text[slice(*one.span)].strip(" .") for one in clocks[:20]), key=len)
+    return "gold.contradicted", f'speaks of another time ("{first}")', "high"
+
+
+def _sureness(value: Value, argument: str) -> Confidence:
+    if _code(value):
+        return "high"
+    if not _proper(value):
+        return "low"
+    return "high" if _names(argument) else "medium"
+
+
+def _code(value: Value) -> bool:
+    """Whether a text is an identifier that nobody guesses: one word with three digits or more."""
+    if not isinstance(value, str) or not value.isascii() or "." in value or len(value.split()) != 1:
+        return False
+    return sum(c.isdecimal() for c in value) >= 3 and len(value) >= 4
+
+
+def _names(argument: str) -> bool:
+    """Whether an argument takes the name of a place or of somebody, which no knowledge of the world gives."""
+    return any(word.plain in _NAMING for word in words(argument))
+
+
+def _chosen(literal: Literal, question: Question) -> Value:
+    """Another of the values that may be chosen, which the query says."""
+    for other in (literal.type.enum or ())[:50]:
+        if other != literal.value and isinstance(other, str) and isinstance(numbers(other), str):
+            found = question.grounds(other)
+            if found is not None and found.how == "text" and other.casefold() not in FUNCTION:
+                return other
+    return None
+
+
+def arithmetic(call: Call) -> bool:
+    """Whether a call is given nothing but numbers and references."""
+    return all(
+        isinstance(value, (int, float, Ref, Unresolved))
+        or (isinstance(value, str) and not isinstance(numbers(value), str))
+        for _, given in call.arguments
+        for _, value in leaves(given)
+    )
+
+
+def constant(value: Value) -> bool:
+    """Whether a number is one that formulas hold of themselves.
+
+    >>> constant(100), constant("7"), constant(137)
+    (True, True, False)
+    """
+    number = numbers(value)
+    if not isinstance(number, (int, float)):
+        return False
+    size = abs(float(number)) if abs(number) < 1e15 else 0.0
+    return size in CONSTANTS or (size <= 12 and size == int(size)) or abs(size - pi) < 0.01
+
+
+def _shown(value: Value) -> str:
+    return shortened(repr(value), 60)

@@ -1,0 +1,212 @@
+"""Words of a text with their places, in a form in which inflected ones meet, and other names of things."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from unicodedata import combining, normalize
+
+from planner_eval.base.limits import Span
+from planner_eval.base.named import NamedTuple
+from planner_eval.base.resources import read as read_resource
+
+_WORD = re.compile(r"[^\W\d_]++(?:['’][^\W\d_]++)*+|\d++|[€$£¥₹]")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_LONGEST = 60
+"""A word of more characters is kept as it is."""
+
+_ENDINGS = (
+    ("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("ing", ""), ("ied", "y"),
+    ("ed", ""), ("ss", "ss"), ("us", "us"), ("is", "is"), ("s", ""),
+)  # fmt: skip
+FUNCTION = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "by",
+        "can",
+        "could",
+        "do",
+        "does",
+        "for",
+        "from",
+        "get",
+        "give",
+        "had",
+        "has",
+        "have",
+        "he",
+        "her",
+        "his",
+        "how",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "me",
+        "my",
+        "no",
+        "not",
+        "of",
+        "off",
+        "on",
+        "or",
+        "our",
+        "out",
+        "please",
+        "she",
+        "so",
+        "some",
+        "than",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "to",
+        "up",
+        "us",
+        "want",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+    ]
+)
+"""English words that stand in every text and tell nothing of its matter."""
+
+
+class Word(NamedTuple):
+    """A word of a text.
+
+    Args:
+        form: Its form, see :func:`form`.
+        span: Where it stands.
+        plain: The word without accents and case.
+    """
+
+    form: str
+    span: Span
+    plain: str
+
+
+def words(text: str) -> Iterator[Word]:
+    """The words and digits of a text in order; a word of several written together is taken apart.
+
+    >>> [word.form for word in words("Cafés near O'Hare, next_day: hasWifi 24")]
+    ['cafe', 'near', 'ohare', 'next', 'day', 'ha', 'wifi', '24']
+    """
+    for match in _WORD.finditer(text):
+        start = match.start()
+        pieces = _CAMEL.split(match[0]) if len(match[0]) <= _LONGEST else [match[0]]
+        for piece in pieces:
+            yield Word(form(piece), (start, start + len(piece)), plain(piece))
+            start += len(piece)
+
+
+@lru_cache(maxsize=4096)
+def plain(word: str) -> str:
+    """A word without accents, case and apostrophes.
+
+    >>> plain("Café’s")
+    'cafes'
+    """
+    if word.isascii():
+        return word.casefold().replace("'", "")
+    bare = "".join(c for c in normalize("NFKD", word) if not combining(c))
+    return bare.casefold().replace("'", "").replace("’", "")
+
+
+@lru_cache(maxsize=4096)
+def form(word: str) -> str:
+    """A form that most inflections of an English word share; not always a word.
+
+    >>> [form(word) for word in ("Cities", "city", "Booked", "booking", "book's", "classes", "05")]
+    ['city', 'city', 'book', 'book', 'book', 'class', '5']
+    """
+    bare = plain(word[:-2] if word[-2:] in ("'s", "’s") else word)
+    if bare.isdecimal():
+        return bare.lstrip("0") or "0"
+    if len(bare) > _LONGEST:
+        return bare
+    for ending, instead in _ENDINGS:
+        if bare.endswith(ending) and len(bare) - len(ending) >= 2 + (len(ending) > 1):
+            return bare.removesuffix(ending) + instead
+    return bare
+
+
+def akin(one: str, other: str) -> bool:
+    """Whether two forms are of one word or of one family of words.
+
+    >>> akin("histor", "historical"), akin("animat", "animation"), akin("san", "sand")
+    (True, True, False)
+    """
+    if one == other:
+        return True
+    short, long = sorted((one, other), key=len)
+    if len(short) < 4 or short.isdecimal() or len(long) > _LONGEST:
+        return False
+    shared = 0
+    for left, right in zip(short, long, strict=False):
+        if left != right:
+            break
+        shared += 1
+    return shared >= 4 and shared >= len(short) - (len(short) > 5) - (len(short) > 8)
+
+
+@lru_cache(maxsize=1)
+def aliases() -> dict[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """What else a thing is called: forms of a name, and of those that mean the same; both ways.
+
+    >>> ("new", "york") in aliases()[("big", "apple")]
+    True
+    """
+    known: dict[tuple[str, ...], dict[tuple[str, ...], None]] = {}
+    for name, others in tomllib.loads(read_resource("data/other_names.toml")).items():
+        for other in others:
+            one, same = (tuple(word.form for word in words(said)) for said in (name, other))
+            known.setdefault(one, {})[same] = None
+            known.setdefault(same, {})[one] = None
+    return {name: tuple(others) for name, others in known.items()}
+
+
+def reads(said: Sequence[Word]) -> bool:
+    """Whether words are English enough for its numbers, dates and inflections to be read.
+
+    >>> reads([*words("Find me a room in Rome")]), reads([*words("Suche bitte einen Flug nach Rom morgen")])
+    (True, False)
+    """
+    letters = [word.plain for word in said if not word.plain.isdecimal()]
+    if not letters:
+        return True
+    latin = sum(word.isascii() for word in letters)
+    if 10 * latin < 7 * len(letters):
+        return False
+    return len(letters) < 6 or any(
+        word in FUNCTION for word in letters if word not in ("in", "an", "was", "so")
+    )
