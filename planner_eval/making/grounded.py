@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from planner_eval.auditing.asked import Ground, Question
+from planner_eval.auditing.asked import Question
+from planner_eval.auditing.ground import Ground
 from planner_eval.base.text import one_line
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.making.described import in_words, tool_of
