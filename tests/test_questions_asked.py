@@ -1,7 +1,5 @@
 """Questions to made plans from a server, which may say anything, and by the options of a command."""
 
-# ruff: noqa: E501
-
 from __future__ import annotations
 
 import json
