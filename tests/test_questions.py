@@ -22,7 +22,7 @@ from planner_eval.llm import Reply
 from planner_eval.llm.replies import ToolCall
 from planner_eval.making.asking import (
     MOST_TOLD,
-    Refused,
+    NoQuestion,
     Wanted,
     fence,
     opening,
@@ -451,14 +451,17 @@ def test_a_plan_without_a_question_says_why_and_stands_in_its_place() -> None:
         return "Trains?" if "Turin" in said else of_city(messages)
 
     found = ask_for(map(plan_to, CITIES), Scripted(answer))
-    assert [one.code if isinstance(one, Refused) else "" for one in found] == [
+    assert [one.code if isinstance(one, NoQuestion) else "" for one in found] == [
         "", "transport", "failed", "question.short", "", "",
     ]  # fmt: skip
     turin = found[3]
-    assert isinstance(turin, Refused)
+    assert isinstance(turin, NoQuestion)
     assert turin.made == plan_to("Turin")
     assert len(turin.tries) == 3
     assert turin.tries[0]["text"] == "Trains?"
+    assert turin.marked.query == ""
+    assert turin.marked.notes["question"]["error"] == {"code": "question.short", "message": turin.message}
+    assert json.loads(json.dumps(dict(turin.marked.notes)))["question"]["tries"] == list(turin.tries)
 
 
 def test_another_model_judges_and_the_users_temperature_is_everybodys() -> None:
@@ -487,7 +490,7 @@ def test_kept_answers_are_not_asked_for_again_and_can_be_replayed(tmp_path: Path
     assert whole == replayed == fresh
     assert len(seen) == 6
     lost = ask_for([plan_to("Lima")], "Scripted", endpoint=at._replace(replay=True))[0]
-    assert isinstance(lost, Refused)
+    assert isinstance(lost, NoQuestion)
     assert lost.code == "missing"
 
 
@@ -564,13 +567,13 @@ def test_what_cannot_be_told_plainly_is_refused() -> None:
     hidden = Made("a", Plan((Call("1", "f", (("a", "x\x1b[2Jy"),)),)), ())
     lines = Made("b", Plan((Call("1", "f", (("a", "x\ny"),)),)), ())
     found = template_for([hidden, lines, MADE])
-    assert [one.code if isinstance(one, Refused) else "" for one in found] == [
+    assert [one.code if isinstance(one, NoQuestion) else "" for one in found] == [
         "question.hidden",
         "question.around",
         "",
     ]
     first = found[0]
-    assert isinstance(first, Refused)
+    assert isinstance(first, NoQuestion)
     assert not TERMINAL.search(first.message + first.tries[0]["text"])
 
 

@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from planner_eval.cli.questions import Questions, code_of, questioning
-from planner_eval.making.asking import Refused
+from planner_eval.making.asking import NoQuestion
 from planner_eval.making.made import Made
 from planner_eval.verbs.endpoints import Endpoint
 from planner_eval.verbs.questions import ask_for
@@ -50,7 +50,7 @@ def served(body: dict[str, Any], number: int) -> Answer:
     return message(VERDICT if judged else f"Which trains go to {city_of(body)}?")
 
 
-def asked(server: ModelServer, **more: Any) -> list[Made | Refused]:
+def asked(server: ModelServer, **more: Any) -> list[Made | NoQuestion]:
     at = Endpoint(server.url, deadline=2.0, retries=more.pop("retries", 1))
     return ask_for([plan_to(city) for city in CITIES], "writer", endpoint=at, **more)
 
@@ -95,10 +95,10 @@ def test_whatever_the_server_does_each_plan_has_its_row_and_nothing_hostile_is_k
         endpoint=Endpoint(server.url, deadline=0.5, retries=0),
         concurrency=1,
     )
-    assert [one.made.id if isinstance(one, Refused) else one.id for one in found] == [
+    assert [one.made.id if isinstance(one, NoQuestion) else one.id for one in found] == [
         f"to {c}" for c in CITIES * 4
     ]
-    assert {type(one) for one in found} == {Refused, Made}
+    assert {type(one) for one in found} == {NoQuestion, Made}
     for one in found:
         said = one.query if isinstance(one, Made) else one.message + json.dumps(one.tries, ensure_ascii=False)
         assert not TERMINAL.search(said)
@@ -111,7 +111,7 @@ def test_whatever_the_server_does_each_plan_has_its_row_and_nothing_hostile_is_k
 def test_a_judge_that_cannot_be_read_refuses_the_question(server: ModelServer, said: str) -> None:
     server.script = lambda body, number: message(said) if body["model"] == "critic" else served(body, number)
     found = asked(server, judge="critic")
-    assert [one.code for one in found if isinstance(one, Refused)] == ["question.unjudged"] * 6
+    assert [one.code for one in found if isinstance(one, NoQuestion)] == ["question.unjudged"] * 6
     assert len(server.bodies) == 18
 
 
@@ -173,7 +173,7 @@ def test_reasons_are_said_once_a_code_and_what_failed_is_asked_again(
 
     server.script = script
     argv = ["--model", "m", "--url", server.url, "--cache", str(tmp_path / "kept.sqlite"), "--retries", "0"]
-    done = run(*argv, "--tries", "2")
+    done = run(*argv, "--attempts", "2")
     assert done.return_value == 1
     lines = done.stderr.splitlines()
     assert lines[0].startswith("6 questions asked for: 3 written, 2 question.short, 1 transport; ")
@@ -181,13 +181,15 @@ def test_reasons_are_said_once_a_code_and_what_failed_is_asked_again(
     assert lines[2].startswith("question.short: to Bern: none of 2 tries passed; of the last, 'Trains?'")
     assert lines[3] == "the same command asks for 1 question again"
     server.script, before = served, len(server.bodies)
-    assert run(*argv, "--tries", "2").return_value == 1
+    assert run(*argv, "--attempts", "2").return_value == 1
     assert {city_of(body) for body in server.bodies[before:]} == {"Oslo"}
 
 
 def test_nothing_written_is_three(server: ModelServer, tmp_path: Path) -> None:
     server.script = lambda body, number: message("No.")
-    done = run("--model", "m", "--url", server.url, "--cache", str(tmp_path / "kept.sqlite"), "--tries", "1")
+    done = run(
+        "--model", "m", "--url", server.url, "--cache", str(tmp_path / "kept.sqlite"), "--attempts", "1"
+    )
     assert done.return_value == 3
 
 

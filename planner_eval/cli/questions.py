@@ -17,7 +17,7 @@ from planner_eval.cli.targets import Target
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from planner_eval.making.asking import Refused, Wanted
+    from planner_eval.making.asking import NoQuestion, Wanted
     from planner_eval.making.made import Made
 
 _FAILED = ("transport", "context", "refused", "missing")
@@ -33,11 +33,11 @@ class Questions(NamedTuple):
     url: str | None
     language: str | None
     quality: int | None
-    tries: int | None
+    attempts: int | None
     prompts: str | None
     settings: tuple[str, ...]
     concurrency: int
-    timeout: float
+    server_timeout: float
     deadline: float
     retries: int
     cache: str | None
@@ -58,7 +58,7 @@ class Questions(NamedTuple):
             said = "which keeps every answer: after a stop the same command goes on from there"
             raise click.UsageError(f"--model needs --cache FILE, {said}")
 
-    def to(self, made: Iterable[Made]) -> list[Made | Refused]:
+    def to(self, made: Iterable[Made]) -> list[Made | NoQuestion]:
         """The made records with their questions, each that has none with the reason; says how many there are.
 
         Args:
@@ -74,12 +74,12 @@ class Questions(NamedTuple):
         _say(found, "")
         return found
 
-    def _asked(self, model: str, made: Iterable[Made]) -> list[Made | Refused]:
+    def _asked(self, model: str, made: Iterable[Made]) -> list[Made | NoQuestion]:
         from planner_eval.verbs.endpoints import Endpoint
         from planner_eval.verbs.questions import ask_for
 
         endpoint = Endpoint(
-            self.url, self.timeout, self.deadline, self.retries, self.cache, self.replay, self.prices
+            self.url, self.server_timeout, self.deadline, self.retries, self.cache, self.replay, self.prices
         )
         progress = Asking(endpoint.rates(model, self.judge), "questions")
         try:
@@ -109,7 +109,7 @@ class Questions(NamedTuple):
         told: dict[str, Any] = {
             "language": self.language,
             "threshold": self.quality,
-            "tries": self.tries,
+            "tries": self.attempts,
             "texts": read_texts(Path(self.prompts)) if self.prompts else None,
         }
         return Wanted(**{name: value for name, value in told.items() if value is not None})
@@ -141,7 +141,7 @@ _OPTIONS = (
         help="The least score of 10 that is kept; 6 when left out, as AppBench's.",
     ),
     click.option(
-        "--tries",
+        "--attempts",
         metavar="N",
         type=click.IntRange(min=1),
         help="How often a question is written at most; 3 when left out.",
@@ -159,7 +159,7 @@ _OPTIONS = (
         help="Questions under way at a time.",
     ),
     click.option(
-        "--timeout",
+        "--server-timeout",
         metavar="SECONDS",
         type=click.FloatRange(min=0, min_open=True),
         default=60.0,
@@ -193,19 +193,19 @@ _OPTIONS = (
 )
 
 
-def code_of(found: list[Made | Refused]) -> int:
+def code_of(found: list[Made | NoQuestion]) -> int:
     """The exit code: 0 all plans have their question, 1 some have none, 3 none has one."""
     refused = len(_refused(found))
     return 0 if not refused else 3 if refused == len(found) else 1
 
 
-def _refused(found: Iterable[Made | Refused]) -> list[Refused]:
-    from planner_eval.making.asking import Refused
+def _refused(found: Iterable[Made | NoQuestion]) -> list[NoQuestion]:
+    from planner_eval.making.asking import NoQuestion
 
-    return [one for one in found if isinstance(one, Refused)]
+    return [one for one in found if isinstance(one, NoQuestion)]
 
 
-def _say(found: list[Made | Refused], took: str) -> None:
+def _say(found: list[Made | NoQuestion], took: str) -> None:
     """Say how many plans have a question, and why others have none."""
     refused = _refused(found)
     codes = Counter(one.code for one in refused)

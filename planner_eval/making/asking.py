@@ -10,7 +10,7 @@ whose quality is judged below 6 of 10 is dropped. There none is written anew.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -90,7 +90,7 @@ class Wanted:
 
 
 @quick
-class Refused:
+class NoQuestion:
     """A made record to which there is no question, and why.
 
     Args:
@@ -105,6 +105,13 @@ class Refused:
     code: str
     message: str
     tries: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def marked(self) -> Made:
+        """The record without a question, with the reason among its notes, so that its row can say it."""
+        error = {"code": self.code, "message": self.message}
+        said = {"error": error, "tries": [dict(one) for one in self.tries]}
+        return replace(self.made, query="", notes={**self.made.notes, "question": said})
 
 
 class Verdict(NamedTuple):

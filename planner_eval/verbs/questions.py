@@ -12,7 +12,7 @@ from typing import Any
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import one_line, shortened
 from planner_eval.llm.replies import Model
-from planner_eval.making.asking import Refused, Wanted, question
+from planner_eval.making.asking import NoQuestion, Wanted, question
 from planner_eval.making.lacking import plain
 from planner_eval.making.made import Made
 from planner_eval.making.templated import templated
@@ -41,7 +41,7 @@ def ask_for(
     concurrency: int = 8,
     tell: Callable[[int, int], None] = lambda done, total: None,
     seen: Callable[[Mapping[str, Any]], None] = lambda row: None,
-) -> list[Made | Refused]:
+) -> list[Made | NoQuestion]:
     """Have a model write the questions to made plans; each is checked and judged before it is kept.
 
     Args:
@@ -95,7 +95,7 @@ def ask_for(
         ]
 
 
-def template_for(made: Iterable[Made], *, wanted: Wanted = _USUAL) -> list[Made | Refused]:
+def template_for(made: Iterable[Made], *, wanted: Wanted = _USUAL) -> list[Made | NoQuestion]:
     """Tell plans in plain English without a model; what is told passes the same checks but the judge's.
 
     Args:
@@ -112,24 +112,24 @@ def template_for(made: Iterable[Made], *, wanted: Wanted = _USUAL) -> list[Made 
     >>> template_for([Made("a", parse("findTrains(#to='Rome')"), tools)])[0].query
     'Please do this and tell me what it gives: find trains to a city, with to "Rome".'
     """
-    found: list[Made | Refused] = []
+    found: list[Made | NoQuestion] = []
     for one in made:
         text = templated(one, partial(plain, made=one))
         lacking = wanted.lacks(text, one)
         if lacking:
             said = "; ".join(each.message for each in lacking)
             tried = {"text": one_line(text, 1000), "lacks": [each._asdict() for each in lacking]}
-            found.append(Refused(one, lacking[0].code, one_line(said, 1000), (tried,)))
+            found.append(NoQuestion(one, lacking[0].code, one_line(said, 1000), (tried,)))
         else:
             notes = {**one.notes, "question": {"by": "template", "language": "English"}}
             found.append(replace(one, query=text, notes=notes))
     return found
 
 
-def _result(made: Made, row: Mapping[str, Any], about: Mapping[str, Any]) -> Made | Refused:
+def _result(made: Made, row: Mapping[str, Any], about: Mapping[str, Any]) -> Made | NoQuestion:
     tries: Sequence[Mapping[str, Any]] = row["stages"].get("tries", ())
     if row["error"] is not None:
-        return Refused(made, row["error"]["code"], row["error"]["message"], tuple(tries))
+        return NoQuestion(made, row["error"]["code"], row["error"]["message"], tuple(tries))
     said = {**about, "score": row["stages"]["score"], "tries": len(tries)}
     return replace(made, query=row["prediction"], notes={**made.notes, "question": said})
 
