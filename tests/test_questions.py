@@ -537,6 +537,17 @@ def test_descriptions_that_name_things_give_way_to_the_name_in_words() -> None:
     assert found.query == 'Please do this and tell me what it gives: get rate, with "EUR".'
 
 
+def test_of_two_numbers_without_names_it_is_told_which_is_which() -> None:
+    taken = (
+        Parameter("arg_0", NUMBER, description="The number to take from, any."),
+        Parameter("arg_1", NUMBER, description="What get_it(x) is."),
+    )
+    tools = (Tool("subtract", description="Takes one number from another.", parameters=taken),)
+    found = template_for([Made("a", parse("[subtract(arg_0=7, arg_1=87)]"), tools)])[0]
+    assert isinstance(found, Made)
+    assert found.query.endswith(": takes one number from another, with 7 as the number to take from and 87.")
+
+
 def test_lists_objects_flags_and_texts_around_references_are_told() -> None:
     calls = (
         Call(

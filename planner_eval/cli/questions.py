@@ -199,6 +199,13 @@ def code_of(found: list[Made | NoQuestion]) -> int:
     return 0 if not refused else 3 if refused == len(found) else 1
 
 
+def marked(found: Iterable[Made | NoQuestion]) -> tuple[Made, ...]:
+    """All records, those without a question with the reason among their notes."""
+    from planner_eval.making.asking import NoQuestion
+
+    return tuple(one.marked if isinstance(one, NoQuestion) else one for one in found)
+
+
 def _refused(found: Iterable[Made | NoQuestion]) -> list[NoQuestion]:
     from planner_eval.making.asking import NoQuestion
 

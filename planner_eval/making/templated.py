@@ -56,7 +56,7 @@ def _clause(step: Step, plain: Callable[[str], bool]) -> str:
     off = [one for one in step.given if one.name and _is_off(one.value)]
     rest = [one for one in step.given if one not in off]
     clause = does if plain(does) else step.name
-    clause += f", with {listed([_given(one) for one in rest])}" if rest else ""
+    clause += f", with {listed([_given(one, plain) for one in rest])}" if rest else ""
     return clause + (f", {listed([f'without {one.name}' for one in off])}" if off else "")
 
 
@@ -71,14 +71,17 @@ def _sentence(text: str) -> str:
     return first[:1].lower() + first[1:] if first[1:2].islower() else first
 
 
-def _given(one: Given) -> str:
+def _given(one: Given, plain: Callable[[str], bool]) -> str:
+    """An argument; one whose name says nothing by what its tool says of it: which of two numbers is meant."""
+    meant = "" if one.name else re.split(r"[,;(]", _sentence(one.about), maxsplit=1)[0].strip()
+    role = f" as {meant}" if meant and plain(meant) else ""
     if isinstance(one.value, Ref):
         part = f" ({part_of(one.value.path)})" if part_of(one.value.path) else ""
         name = f"{one.name} as" if one.name else "what"
         told_as = "gives it" if one.name else "gives"
-        return f"{name} the {_ordinal(one.value.call)} {told_as}{part}"
+        return f"{name} the {_ordinal(one.value.call)} {told_as}{part}{role}"
     said = _value(one.value)
-    return f"{one.name} {said}" if one.name else said
+    return f"{one.name} {said}" if one.name else f"{said}{role}"
 
 
 def _value(value: Value) -> str:
