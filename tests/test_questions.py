@@ -21,7 +21,6 @@ from planner_eval.dialects.read import parse
 from planner_eval.llm import Reply
 from planner_eval.llm.replies import ToolCall
 from planner_eval.making.asking import (
-    MOST_TOLD,
     NoQuestion,
     Wanted,
     fence,
@@ -32,11 +31,11 @@ from planner_eval.making.asking import (
 )
 from planner_eval.making.described import described
 from planner_eval.making.grounded import grounding_of
-from planner_eval.making.lacking import asked_at_most, lacks, longest
+from planner_eval.making.lacking import MOST_TOLD, asked_at_most, lacks, longest
 from planner_eval.making.made import Made
 from planner_eval.making.templated import templated
 from planner_eval.making.texts import read_texts
-from planner_eval.plan.model import Call, Edge, Plan, Ref, Template
+from planner_eval.plan.model import Call, Edge, Plan, Ref, Template, Unresolved
 from planner_eval.prediction.pipeline import Outcome, Request
 from planner_eval.verbs.endpoints import Endpoint
 from planner_eval.verbs.questions import ask_for, template_for
@@ -305,6 +304,33 @@ def test_a_judge_that_says_nothing_is_asked_once_more() -> None:
     assert outcome.error is not None
     assert (outcome.prediction, outcome.error.code) == ("", "question.unjudged")
     assert outcome.stages["tries"][0]["text"] == GOOD
+
+
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        (Plan(), "calls nothing"),
+        (Plan((Call("1", "f", (("a", Ref(0)),)),), (Edge(0, 0, "a"),)), "refers to itself or to a later"),
+        (
+            Plan(
+                (Call("1", "f", (("a", Ref(1)),)), Call("2", "g", (("a", Ref(0)),))),
+                (Edge(0, 1, "a"), Edge(1, 0, "a")),
+            ),
+            "refers to itself or to a later",
+        ),
+        (Plan((Call("1", "f", (("a", [Unresolved("x")]),)),)), "refers to what no call gives"),
+    ],
+)
+def test_a_plan_that_cannot_be_told_is_refused_before_anybody_is_asked(plan: Plan, said: str) -> None:
+    made = Made("a", plan, ())
+    outcome, asked = gone_through(made, [])
+    assert asked == []
+    assert outcome.error is not None
+    assert outcome.error.code == "question.plan"
+    assert said in outcome.error.message
+    told = template_for([made])[0]
+    assert isinstance(told, NoQuestion)
+    assert told.code == "question.plan"
 
 
 def test_a_plan_that_is_too_long_to_tell_is_not_asked_about() -> None:

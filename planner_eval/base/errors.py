@@ -282,7 +282,7 @@ CODES: dict[str, str] = {
     "check.unknown_output": "a reference asks for an output that the producer does not have",
     "check.output_type": "the producer's output does not fit the argument that it feeds",
     "check.unused_result": "no call and no answer uses the result",
-    "question.plan": "a made plan takes too long to describe, so that nobody is asked for a question to it",
+    "question.plan": "a made plan cannot be told: it calls nothing, refers to nothing or is too long",
     "question.empty": "there is no question",
     "question.long": "a question is longer than any to its plan has to be",
     "question.short": "a question has a single word",

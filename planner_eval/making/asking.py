@@ -23,7 +23,7 @@ from planner_eval.dialects.states import ended
 from planner_eval.llm.replies import Reply
 from planner_eval.making.described import described
 from planner_eval.making.grounded import ENGLISH, grounding_of
-from planner_eval.making.lacking import Grounding, Lack, asked_at_most, lacks
+from planner_eval.making.lacking import Grounding, Lack, asked_at_most, lacks, untellable
 from planner_eval.making.made import Made
 from planner_eval.making.texts import Texts, read_texts
 from planner_eval.prediction.pipeline import (
@@ -45,9 +45,6 @@ THRESHOLD = 6
 
 TRIES = 3
 """How often a question is written at most."""
-
-MOST_TOLD = 20_000
-"""Characters of a described plan that is asked about."""
 
 JUDGING: Mapping[str, Any] = MappingProxyType({"temperature": 0.0})
 """What requests for a verdict say other than those for a question."""
@@ -137,10 +134,9 @@ def question(made: Made, wanted: Wanted) -> Steps:
         The outcome's ``prediction`` is the question, "" where there is none, and its ``stages`` say of each
         try what was written, its score, and what it lacks.
     """
+    if (problem := untellable(made)) is not None:
+        return Outcome("", stop="refused", error=Failure(*problem))
     shown = described(made)
-    if len(shown) > MOST_TOLD:
-        said = f"the plan takes {len(shown):,} characters to describe, {MOST_TOLD:,} is the most"
-        return Outcome("", stop="refused", error=Failure("question.plan", said))
     talk = opening(made, wanted, shown)
     tried: list[dict[str, Any]] = []
     found: list[Lack] = []

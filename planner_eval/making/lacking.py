@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.text import one_line, printable, shortened
 from planner_eval.catalogs.catalog import Tool
-from planner_eval.making.described import ends, literals
+from planner_eval.making.described import described, ends, literals
 from planner_eval.making.made import Made
-from planner_eval.plan.model import Plan, Ref
+from planner_eval.plan.model import Plan, Ref, Unresolved
 from planner_eval.plan.walk import leaves
 
 Grounding = Callable[[Made, str], Iterable[str]]
@@ -21,6 +21,9 @@ Grounding = Callable[[Made, str], Iterable[str]]
 
 LONGEST, A_CALL = 400, 200
 """Characters that a question may have, and as many more for each call, beside those of its values."""
+
+MOST_TOLD = 20_000
+"""Characters of a described plan that is asked about."""
 
 _LEAST = 2
 """Words of the shortest question."""
@@ -82,6 +85,8 @@ def lacks(question: str, made: Made, grounding: Grounding) -> list[Lack]:
     >>> [one.code for one in lacks("Call get_rate for EUR.", made, lambda made, query: ())]
     ['question.names']
     """
+    if (problem := untellable(made)) is not None:
+        return [problem]
     if not question.strip():
         return [Lack("question.empty", "there is no request")]
     most = longest(made)
@@ -95,6 +100,27 @@ def lacks(question: str, made: Made, grounding: Grounding) -> list[Lack]:
         *_leaks(rest, made),
         *_unsaid(question, made, grounding),
     ]
+
+
+def untellable(made: Made) -> Lack | None:
+    """Why nobody can ask what a plan answers; None where somebody can.
+
+    >>> untellable(Made("a", Plan(), ())).message
+    'the plan calls nothing'
+    """
+    given = [leaf for call in made.plan.calls for _, value in call.arguments for _, leaf in leaves(value)]
+    size = len(described(made)) if made.plan.calls else 0
+    if not made.plan.calls:
+        said = "the plan calls nothing"
+    elif any(edge.producer >= edge.consumer for edge in made.plan.edges):
+        said = "a call of the plan refers to itself or to a later one"
+    elif any(isinstance(leaf, Unresolved) for leaf in given):
+        said = "the plan refers to what no call gives"
+    elif size > MOST_TOLD:
+        said = f"the plan takes {size:,} characters to describe, {MOST_TOLD:,} is the most"
+    else:
+        return None
+    return Lack("question.plan", said)
 
 
 def longest(made: Made) -> int:

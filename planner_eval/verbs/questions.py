@@ -114,7 +114,7 @@ def template_for(made: Iterable[Made], *, wanted: Wanted = _USUAL) -> list[Made 
     """
     found: list[Made | NoQuestion] = []
     for one in made:
-        text = templated(one, partial(plain, made=one))
+        text = templated(one, partial(plain, made=one)) if one.plan.calls else ""
         lacking = wanted.lacks(text, one)
         if lacking:
             said = "; ".join(each.message for each in lacking)
