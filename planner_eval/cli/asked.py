@@ -27,11 +27,12 @@ class Asking:
 
     Args:
         rates: What tokens cost; None where that is not wanted.
+        what: What is counted, in the plural.
     """
 
-    def __init__(self, rates: Rates | None) -> None:
-        self.rates = rates
-        self.counter: Counter = counter("samples")
+    def __init__(self, rates: Rates | None, what: str = "samples") -> None:
+        self.rates, self.what = rates, what
+        self.counter: Counter = counter(what)
         self.begun = self.said = time.monotonic()
         self.tokens, self.uncounted, self.cost = (0, 0), 0, 0.0
         self.limited = 0
@@ -69,7 +70,8 @@ class Asking:
     def _words(self) -> None:
         least = "at least " if self.uncounted else ""
         given, made = self.tokens
-        said = [f"samples, {least}{given:,} tokens in and {made:,} out" if given or made else "samples"]
+        tokens = f", {least}{given:,} tokens in and {made:,} out" if given or made else ""
+        said = [f"{self.what}{tokens}"]
         said += [f"cost {least}{self.cost:,.2f}"] if self.rates is not None else []
         now = time.monotonic()
         if waits := [each for each in self.waits if each[0] > now]:

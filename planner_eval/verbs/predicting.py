@@ -219,18 +219,27 @@ def predict(
             for each in asking.models():
                 refuse_unkept(each)
         with journal_of(place, asked) as journal, Ending():
-            _wait(_run(jobs, asking, journal, tell, seen))
+            wait(run_all(jobs, asking, journal, tell, seen))
             found = finish(place, asked, keys_of(ready.every * repeat), journal, rates)
         return found if out is not None else list(found)
 
 
-async def _run(
+async def run_all(
     jobs: list[Job],
     asking: Asking,
     journal: Journal,
     tell: Callable[[int, int], None],
     seen: Callable[[Mapping[str, Any]], None],
 ) -> None:
+    """Ask every sample that the journal has no row of, and close what was opened for it.
+
+    Args:
+        jobs: The samples.
+        asking: Whom to ask, and how.
+        journal: What there is so far, entered.
+        tell: Is told how many samples are done, and of how many.
+        seen: Is given each row.
+    """
     done = sum(journal.finished(key, job.task) for key, job in zip(keys(jobs), jobs, strict=True))
     tell(done, len(jobs))
 
@@ -279,7 +288,7 @@ def _tools(ready: Prepared, tools: Any, isolation: str | None) -> AbstractContex
     return Sandbox(tool_source(wanted), level=isolation)
 
 
-def _wait(work: Coroutine[Any, Any, None]) -> None:
+def wait(work: Coroutine[Any, Any, None]) -> None:
     """Run to the end, also where a loop runs already, as in a notebook."""
     import asyncio
 

@@ -1,0 +1,237 @@
+"""Who writes the questions to made plans: the options, the asking, and what is said of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from planner_eval.base.text import counted, one_line
+from planner_eval.cli.asked import Asking
+from planner_eval.cli.asked_for import setting
+from planner_eval.cli.options import Applies, bundled, note, refuse_idle
+from planner_eval.cli.targets import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from planner_eval.making.asking import NoQuestion, Wanted
+    from planner_eval.making.made import Made
+
+_FAILED = ("transport", "context", "refused", "missing")
+"""Codes of plans to which nobody could be asked, whose answers no cache keeps."""
+
+
+class Questions(NamedTuple):
+    """Who writes questions, and what they have to be, as the options of :func:`questioning` say."""
+
+    question: str | None
+    model: str | None
+    judge: str | None
+    url: str | None
+    language: str | None
+    quality: int | None
+    attempts: int | None
+    prompts: str | None
+    settings: tuple[str, ...]
+    concurrency: int
+    server_timeout: float
+    deadline: float
+    retries: int
+    cache: str | None
+    replay: bool
+    prices: str | None
+
+    def refuse(self) -> None:
+        """Refuse options that have no effect, and a model whose answers nobody would keep.
+
+        Raises:
+            UsageError: says which, and when they apply.
+        """
+        names = tuple(name for name in self._fields if name not in ("question", "model"))
+        refuse_idle([Applies(names, self.model is not None, "with --model NAME, which writes the questions")])
+        if self.question is not None and self.model is not None:
+            raise click.UsageError("--question template asks no model: leave out one of it and --model")
+        if self.model is not None and self.cache is None:
+            said = "which keeps every answer: after a stop the same command goes on from there"
+            raise click.UsageError(f"--model needs --cache FILE, {said}")
+
+    def to(self, made: Iterable[Made]) -> list[Made | NoQuestion]:
+        """The made records with their questions, each that has none with the reason; says how many there are.
+
+        Args:
+            made: The records; they come back as they are where no questions are asked for.
+        """
+        from planner_eval.verbs.questions import template_for
+
+        if self.model is not None:
+            return self._asked(self.model, made)
+        if self.question is None:
+            return [*made]
+        found = template_for(made)
+        _say(found, "")
+        return found
+
+    def _asked(self, model: str, made: Iterable[Made]) -> list[Made | NoQuestion]:
+        from planner_eval.verbs.endpoints import Endpoint
+        from planner_eval.verbs.questions import ask_for
+
+        endpoint = Endpoint(
+            self.url, self.server_timeout, self.deadline, self.retries, self.cache, self.replay, self.prices
+        )
+        progress = Asking(endpoint.rates(model, self.judge), "questions")
+        try:
+            found = ask_for(
+                made,
+                model,
+                judge=self.judge,
+                wanted=self._wanted(),
+                endpoint=endpoint._replace(paused=progress.paused),
+                sampling=dict(map(setting, self.settings)),
+                concurrency=self.concurrency,
+                tell=progress,
+                seen=progress.seen,
+            )
+        except KeyboardInterrupt as stop:
+            stop.add_note(f"; what was answered is kept in {self.cache}: the same command goes on from there")
+            raise
+        finally:
+            progress.counter.clear()
+        _say(found, _took(progress))
+        return found
+
+    def _wanted(self) -> Wanted:
+        from planner_eval.making.asking import Wanted
+        from planner_eval.making.texts import read_texts
+
+        told: dict[str, Any] = {
+            "language": self.language,
+            "threshold": self.quality,
+            "tries": self.attempts,
+            "texts": read_texts(Path(self.prompts)) if self.prompts else None,
+        }
+        return Wanted(**{name: value for name, value in told.items() if value is not None})
+
+
+def questioning(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say who writes the questions, which the command takes as ``questions``."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return bundled("questions", Questions, Questions._fields)(command)
+
+
+_OPTIONS = (
+    click.option(
+        "--question",
+        type=click.Choice(["template"]),
+        help="Tell each plan in plain English without a model; such questions are marked.",
+    ),
+    click.option("--model", metavar="NAME", help="The model that writes the questions."),
+    click.option("--judge", metavar="NAME", help="The model that judges them; the same when left out."),
+    click.option(
+        "--url", metavar="URL", help="Their OpenAI-compatible server; OPENAI_BASE_URL when left out."
+    ),
+    click.option("--language", metavar="NAME", help="The language of questions; English when left out."),
+    click.option(
+        "--quality",
+        metavar="N",
+        type=click.IntRange(1, 10),
+        help="The least score of 10 that is kept; 6 when left out, as AppBench's.",
+    ),
+    click.option(
+        "--attempts",
+        metavar="N",
+        type=click.IntRange(min=1),
+        help="How often a question is written at most; 3 when left out.",
+    ),
+    click.option("--prompts", metavar="DIR", help="A folder of prompts that take the place of ours."),
+    click.option(
+        "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Sampling, e.g. temperature=0.5."
+    ),
+    click.option(
+        "--concurrency",
+        metavar="N",
+        type=click.IntRange(min=1),
+        default=8,
+        show_default=True,
+        help="Questions under way at a time.",
+    ),
+    click.option(
+        "--server-timeout",
+        metavar="SECONDS",
+        type=click.FloatRange(min=0, min_open=True),
+        default=60.0,
+        show_default=True,
+        help="The longest silence of the server.",
+    ),
+    click.option(
+        "--deadline",
+        metavar="SECONDS",
+        type=click.FloatRange(min=0, min_open=True),
+        default=600.0,
+        show_default=True,
+        help="The longest time for one request in all.",
+    ),
+    click.option(
+        "--retries",
+        metavar="N",
+        type=click.IntRange(min=0),
+        default=5,
+        show_default=True,
+        help="How many more times to ask after a failure that may pass.",
+    ),
+    click.option(
+        "--cache",
+        metavar="FILE",
+        type=Target(unless="replay"),
+        help="Keeps every answer; the same command goes on with what it holds.",
+    ),
+    click.option("--replay", is_flag=True, help="Answer from --cache alone, without a network."),
+    click.option("--prices", metavar="FILE", help="What a million tokens of each model cost: TOML or JSON."),
+)
+
+
+def code_of(found: list[Made | NoQuestion]) -> int:
+    """The exit code: 0 all plans have their question, 1 some have none, 3 none has one."""
+    refused = len(_refused(found))
+    return 0 if not refused else 3 if refused == len(found) else 1
+
+
+def marked(found: Iterable[Made | NoQuestion]) -> tuple[Made, ...]:
+    """All records, those without a question with the reason among their notes."""
+    from planner_eval.making.asking import NoQuestion
+
+    return tuple(one.marked if isinstance(one, NoQuestion) else one for one in found)
+
+
+def _refused(found: Iterable[Made | NoQuestion]) -> list[NoQuestion]:
+    from planner_eval.making.asking import NoQuestion
+
+    return [one for one in found if isinstance(one, NoQuestion)]
+
+
+def _say(found: list[Made | NoQuestion], took: str) -> None:
+    """Say how many plans have a question, and why others have none."""
+    refused = _refused(found)
+    codes = Counter(one.code for one in refused)
+    said = "".join(f", {count:,} {code}" for code, count in sorted(codes.items()))
+    note(f"{counted(len(found), 'question')} asked for: {len(found) - len(refused):,} written{said}{took}")
+    told: set[str] = set()
+    for one in refused:
+        if one.code not in told:
+            note(f"{one.code}: {one_line(one.made.id, 60)}: {one.message}")
+            told.add(one.code)
+    if again := sum(codes[code] for code in _FAILED):
+        note(f"the same command asks for {counted(again, 'question')} again")
+
+
+def _took(progress: Asking) -> str:
+    least = "at least " if progress.uncounted else ""
+    given, made = progress.tokens
+    said = f"; {least}{given:,} tokens in and {made:,} out" if given or made else ""
+    if progress.rates is None:
+        return said
+    amount = f"{progress.cost:,.6f}".rstrip("0").rstrip(".")
+    return f"{said or ';'}{',' if said else ''} cost {least}{amount}"

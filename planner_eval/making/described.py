@@ -1,0 +1,185 @@
+"""A plan in words: what its calls do, and with what, for whoever writes the question to it.
+
+Names of tools and arguments are told as plain words, so that whoever reads this can name none of them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from planner_eval.base.text import one_line
+from planner_eval.catalogs.catalog import Catalog, Tool
+from planner_eval.making.made import Made
+from planner_eval.plan.model import WHOLE_RESULT, Call, Path, Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.structure import consumers
+from planner_eval.plan.walk import leaves
+
+_ABOUT = 300
+"""Characters of a description that are told."""
+
+_MEANINGLESS = re.compile(r"(?:args?|params?|parameter|input|output|operand|value)_?\d*", re.IGNORECASE)
+"""Names of arguments that say nothing of them."""
+
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
+
+
+class Given(NamedTuple):
+    """An argument of a call.
+
+    Args:
+        name: Its name in words; "" where that says nothing.
+        about: What it means, as the tool says.
+        value: What is given.
+    """
+
+    name: str
+    about: str
+    value: Value
+
+
+class Step(NamedTuple):
+    """A call as it is told.
+
+    Args:
+        does: What its tool does, as the tool says, else its name in words.
+        name: The tool's name in words.
+        given: Its arguments.
+    """
+
+    does: str
+    name: str
+    given: tuple[Given, ...]
+
+
+def steps_of(made: Made) -> list[Step]:
+    """The calls of a plan as they are told, in written order."""
+    catalog = Catalog(made.tools)
+    return [_step(call, tool_of(call, catalog)) for call in made.plan.calls]
+
+
+def tool_of(call: Call, catalog: Catalog) -> Tool | None:
+    """The tool that a call means; None where it is not on offer."""
+    return next(iter(catalog.find(call.name, call.app)), None)
+
+
+def described(made: Made) -> str:
+    r"""A plan as the steps that a model is shown, which is to write the question.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> from planner_eval.catalogs.catalog import Tool
+    >>> tools = (Tool("find_hotel", description="Find a hotel."), Tool("bookRoom"))
+    >>> plan = parse("h = find_hotel(#city='Rome')\nbookRoom(#hotel_id=h, #nights='2')")
+    >>> print(described(Made("a", plan, tools)))
+    1. Find a hotel.
+       city: "Rome"
+    2. book room
+       hotel id: what 1 gives (h)
+       nights: "2"
+    The person wants what 2 gives.
+    """
+    lines: list[str] = []
+    for number, step in enumerate(steps_of(made), 1):
+        lines.append(f"{number}. {step.does}")
+        for one in step.given:
+            about = f" ({one.about})" if one.about else ""
+            name = one.name or "given"
+            lines.append(f"   {name}{about}: {told(one.value, _numbered)}")
+    return "\n".join([*lines, f"The person wants {listed(_wanted(made.plan))}."])
+
+
+def _numbered(reference: Ref) -> str:
+    part = f" ({part_of(reference.path)})" if part_of(reference.path) else ""
+    return f"what {reference.call + 1} gives{part}"
+
+
+def _wanted(plan: Plan) -> list[str]:
+    if plan.answer is not None:
+        said = [told(value, _numbered) for _, value in plan.answer]
+        return said or ["that this is done"]
+    return [f"what {position + 1} gives" for position in ends(plan)]
+
+
+def ends(plan: Plan) -> list[int]:
+    """The calls whose results the user gets: those that no other call uses."""
+    return [position for position, users in enumerate(consumers(plan)) if not users]
+
+
+def told(value: Value, refer: Callable[[Ref], str]) -> str:
+    """A value in words: JSON, with words where it takes something from another call.
+
+    Args:
+        value: The value.
+        refer: What is said in place of a reference.
+
+    >>> told({"to": [Ref(0, ("city",)), 7]}, lambda ref: "that city")
+    '{"to": [that city, 7]}'
+    """
+    if isinstance(value, Ref):
+        return refer(value)
+    if isinstance(value, Template):
+        return " followed by ".join(told(part, refer) for part in value.parts)
+    if isinstance(value, list):
+        return f"[{', '.join(told(item, refer) for item in value)}]"
+    if isinstance(value, dict):
+        pairs = (f"{json.dumps(key, ensure_ascii=False)}: {told(item, refer)}" for key, item in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, Unresolved):
+        return "what nothing gives"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def part_of(path: Path) -> str:
+    """A way into a result, in words; "" for the whole of it.
+
+    >>> part_of(("rooms", 0, "hotel_id")), part_of(("result",))
+    ('hotel id of item 1 of rooms', '')
+    """
+    steps = path[1:] if path and path[0] in WHOLE_RESULT else path
+    said = [f"item {step + 1}" if isinstance(step, int) else in_words(step) for step in steps]
+    return " of ".join(reversed(said))
+
+
+def in_words(name: str) -> str:
+    """A name as plain words.
+
+    >>> in_words("check_inDate"), in_words("userID2"), in_words("名前")
+    ('check in date', 'user id 2', '名前')
+    """
+    return " ".join(_WORD.findall(name)).lower() or name
+
+
+def literals(plan: Plan) -> Iterator[Value]:
+    """Every scalar that is written in a plan's arguments, texts around references among them."""
+    for call in plan.calls:
+        for _, value in call.arguments:
+            for _, leaf in leaves(value):
+                if not isinstance(leaf, (Ref, Unresolved)):
+                    yield leaf
+
+
+def _step(call: Call, tool: Tool | None) -> Step:
+    parameters = {each.name: each for each in tool.parameters} if tool else {}
+    given = tuple(
+        Given(
+            "" if _MEANINGLESS.fullmatch(name) else in_words(name),
+            one_line(parameters[name].description.strip(), _ABOUT) if name in parameters else "",
+            value,
+        )
+        for name, value in call.arguments
+    )
+    name = in_words(call.name)
+    about = one_line(" ".join(tool.description.split()), _ABOUT) if tool else ""
+    return Step(about or name, name, given)
+
+
+def listed(said: list[str]) -> str:
+    """A list in words.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)

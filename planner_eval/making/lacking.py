@@ -1,0 +1,298 @@
+"""What keeps a question from being one that a plan answers: checks that need no model.
+
+A question passes where nothing is found; what is found is a sentence that whoever wrote it can act on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from planner_eval.base.text import one_line, printable, shortened
+from planner_eval.catalogs.catalog import Tool
+from planner_eval.making.described import described, ends, literals
+from planner_eval.making.made import Made
+from planner_eval.plan.model import Plan, Ref, Unresolved
+from planner_eval.plan.walk import leaves
+
+Grounding = Callable[[Made, str], Iterable[str]]
+"""Says of a plan's literals, in words, which a question does not say."""
+
+LONGEST, A_CALL = 400, 200
+"""Characters that a question may have, and as many more for each call, beside those of its values."""
+
+MOST_TOLD = 20_000
+"""Characters of a described plan that is asked about."""
+
+_LEAST = 2
+"""Words of the shortest question."""
+
+_NAMED = 5
+"""Names or values that one sentence names."""
+
+_TELLING = 10
+"""A smaller whole number may stand in a question by chance, and is no result that it tells."""
+
+_LEAST_TOLD = 3
+"""Characters of a shorter text may stand in any question: "a", "no"."""
+
+_IDENTIFIER = re.compile(r"\w_\w|[a-z][A-Z]|\w\.\w")
+"""What plain words do not have: such a name is an identifier, others are words as well."""
+
+_SNAKE = re.compile(r"(?<!\w)[A-Za-z]\w*_\w+")
+_STEP = re.compile(r"\b(?:step|call)\s+(?:\d|one\b|two\b|three\b)|\$var_?\d", re.IGNORECASE)
+_BLANK = re.compile(
+    r"\[[^\W\d][^\[\]\n]{0,40}\]|<[^\W\d][^<>\n]{0,40}>|\{[^\W\d][^{}\n]{0,40}\}|_{3,}|\bX{3,}\b"
+)
+_LIST = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s|^#", re.MULTILINE)
+_PREAMBLE = re.compile(
+    r"\s*(?:(?:sure|certainly|of course)\s*[,!.]|here(?:'s|\u2019s| is| are)\s+(?:the|a|my|your)\b[^.\n]*:"
+    r"|(?:request|question|query|user|assistant|answer)\s*:)",
+    re.IGNORECASE,
+)
+_REFUSAL = re.compile(
+    r"\s*(?:(?:i'm|i\u2019m|i am|we are)\s+(?:very\s+)?(?:sorry|afraid|unable|not able)\b"
+    r"|(?:sorry|apologies)\b[^.\n]{0,20}\bi\s+(?:can|could|am|will|must)"
+    r"|i\s+(?:cannot|can not|can['\u2019]t|won['\u2019]t)\s+(?:help|assist|write|comply|generate)"
+    r"|as an? (?:ai|artificial|large language))",
+    re.IGNORECASE,
+)
+
+
+class Lack(NamedTuple):
+    """Why a question cannot be used.
+
+    Args:
+        code: ``question.…``, of :data:`planner_eval.base.errors.CODES`.
+        message: What is wrong, one sentence with the words or values concerned.
+    """
+
+    code: str
+    message: str
+
+
+def lacks(question: str, made: Made, grounding: Grounding) -> list[Lack]:
+    r"""Everything that keeps a question from being that of a plan, the gravest first; none where it passes.
+
+    Args:
+        question: The question.
+        made: The plan with its tools, and what it comes to.
+        grounding: Says which literals the question does not say.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> made = Made("a", parse("get_rate(#to='EUR')"), ())
+    >>> [one.code for one in lacks("Call get_rate for EUR.", made, lambda made, query: ())]
+    ['question.names']
+    """
+    if (problem := untellable(made)) is not None:
+        return [problem]
+    if not question.strip():
+        return [Lack("question.empty", "there is no request")]
+    most = longest(made)
+    if len(question) > most:
+        said = f"it has {len(question):,} characters, {most:,} is the most for this plan"
+        return [Lack("question.long", said)]
+    rest = _without(question, made)
+    return [
+        *_shape(question, rest, made),
+        *_names(rest, made),
+        *_leaks(rest, made),
+        *_unsaid(question, made, grounding),
+    ]
+
+
+def untellable(made: Made) -> Lack | None:
+    """Why nobody can ask what a plan answers; None where somebody can.
+
+    >>> untellable(Made("a", Plan(), ())).message
+    'the plan calls nothing'
+    """
+    given = [leaf for call in made.plan.calls for _, value in call.arguments for _, leaf in leaves(value)]
+    size = len(described(made)) if made.plan.calls else 0
+    if not made.plan.calls:
+        said = "the plan calls nothing"
+    elif any(edge.producer >= edge.consumer for edge in made.plan.edges):
+        said = "a call of the plan refers to itself or to a later one"
+    elif any(isinstance(leaf, Unresolved) for leaf in given):
+        said = "the plan refers to what no call gives"
+    elif size > MOST_TOLD:
+        said = f"the plan takes {size:,} characters to describe, {MOST_TOLD:,} is the most"
+    else:
+        return None
+    return Lack("question.plan", said)
+
+
+def longest(made: Made) -> int:
+    """How many characters a question of a plan may have."""
+    values = sum(len(str(value)) for value in literals(made.plan))
+    return LONGEST + A_CALL * len(made.plan) + 2 * values
+
+
+def plain(text: str, made: Made) -> bool:
+    """Whether a tool's own words may stand in a question: they name nothing, and are no code."""
+    return not any((*_names(text, made), _BLANK.search(text), _hidden(text), "\n" in text))
+
+
+# ---------------------------------------------------------------- how it is written
+def _shape(question: str, rest: str, made: Made) -> Iterator[Lack]:
+    if _hidden(question):
+        shown = one_line(question, 60)
+        yield Lack("question.hidden", f"it holds characters that do not print: {shown}")
+    if _REFUSAL.match(rest):
+        yield Lack("question.refusal", f"it is a refusal, not a request: {one_line(question, 80)!r}")
+    if found := _PREAMBLE.match(rest):
+        yield Lack("question.around", f"{one_line(found[0].strip(), 60)!r} stands before the request")
+    if "\n" in question.strip() or "```" in rest or _LIST.search(rest):
+        yield Lack("question.around", "it has several lines or a list, one paragraph is expected")
+    if len(question.split()) < _LEAST:
+        yield Lack("question.short", f"{one_line(question, 40)!r} is no request")
+    if found := _BLANK.search(rest):
+        yield Lack("question.blank", f"{one_line(found[0], 50)!r} is a blank to be filled in")
+    most = asked_at_most(made.plan)
+    marks = len(re.findall(r"[?\uff1f\u061f]+", rest))
+    if marks > most:
+        yield Lack("question.several", f"it asks {marks} questions, the plan answers {most}")
+
+
+def asked_at_most(plan: Plan) -> int:
+    """How many questions a plan answers: one for each result that the user gets."""
+    return max(1, len(plan.answer) if plan.answer is not None else len(ends(plan)))
+
+
+def _hidden(text: str) -> bool:
+    return printable(text) != text or "\t" in text or "\r" in text
+
+
+# ---------------------------------------------------------------- what it names
+def _names(rest: str, made: Made) -> Iterator[Lack]:
+    """Identifiers of tools, apps, arguments and outputs, and whatever else reads as code.
+
+    A name that is a plain word, as ``city`` or ``Hotels``, may stand: people say it too.
+    """
+    folded = rest.casefold()
+    named = [
+        name
+        for name in sorted({*_known(made)})
+        if (_IDENTIFIER.search(name) and _stands(name.casefold(), folded)) or f"{name.casefold()}(" in folded
+    ]
+    others = (*_SNAKE.findall(rest), *_STEP.findall(rest))
+    known = {name.casefold() for name in named}
+    found = [*named, *dict.fromkeys(one for one in others if one.casefold() not in known)]
+    if found:
+        said = ", ".join(repr(one_line(one, 60)) for one in found[:_NAMED])
+        yield Lack("question.names", f"nobody who asks would write {said}")
+
+
+def _known(made: Made) -> Iterator[str]:
+    for call in made.plan.calls:
+        yield from (each for each in (call.name, call.tool, call.app, *dict(call.arguments)) if each)
+        for _, value in call.arguments:
+            for _, leaf in leaves(value):
+                if isinstance(leaf, Ref):
+                    yield from (step for step in leaf.path if isinstance(step, str))
+    for tool in made.tools:
+        yield from _names_of(tool)
+
+
+def _names_of(tool: Tool) -> Iterator[str]:
+    yield from (each for each in (tool.name, tool.full_name, tool.app, tool.written) if each)
+    yield from (each.name for each in (*tool.parameters, *tool.returns.fields))
+
+
+def _stands(name: str, text: str) -> bool:
+    """Whether a name stands in a text as a word of its own; both in small letters."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+def _without(question: str, made: Made) -> str:
+    """The question without the plan's own texts, which may look like anything: the longest first."""
+    texts = {value for value in literals(made.plan) if isinstance(value, str) and value.strip()}
+    for text in sorted(texts, key=lambda one: (-len(one), one)):
+        pattern = rf"(?<!\w){re.escape(text)}(?!\w)" if text[:1].isalnum() else re.escape(text)
+        question = re.sub(pattern, " \u2026 ", question, flags=re.IGNORECASE)
+    return question
+
+
+# ---------------------------------------------------------------- what it tells
+def _leaks(rest: str, made: Made) -> Iterator[Lack]:
+    """Results that the plan is to find out: whole numbers of 10 and more, other numbers, and names.
+
+    A text counts where it has a capital, a digit or several words, so that ``open`` may stand in a question
+    whose answer is that; what the plan is given counts as said, not as told.
+    """
+    said = [str(value).casefold() for value in literals(made.plan)]
+    given = {float(value) for value in literals(made.plan) if is_number(value)}
+    numbers = set(numbers_of(rest))
+    results = [made.answer, *(call.result for call in made.plan.calls if call.has_result)]
+    found = dict.fromkeys(
+        _shown(leaf)
+        for result in results
+        for leaf in _scalars(result)
+        if _tells(leaf, rest, numbers) and not _given(leaf, said, given)
+    )
+    if found:
+        listed = ", ".join(one_line(one, 60) for one in list(found)[:_NAMED])
+        yield Lack("question.leak", f"it tells what is to be found out: {listed}")
+
+
+def _tells(leaf: Any, rest: str, numbers: set[float]) -> bool:
+    if is_number(leaf):
+        return float(leaf) in numbers and not (abs(leaf) < _TELLING and float(leaf).is_integer())
+    if not isinstance(leaf, str):
+        return False
+    text = leaf.strip()
+    if len(text) < _LEAST_TOLD or text not in rest:
+        return False
+    name = any(each.isdigit() or each.isupper() for each in text) or " " in text
+    return name and _stands(text, rest)
+
+
+def _given(leaf: Any, said: list[str], given: set[float]) -> bool:
+    if is_number(leaf):
+        return float(leaf) in given or str(leaf) in said
+    text = str(leaf).strip().casefold()
+    return any(text in one for one in said)
+
+
+def _scalars(value: Any, depth: int = 0) -> Iterator[Any]:
+    """The scalars of a result, which may be anything; as deep as results are."""
+    if depth > 50:
+        return
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from _scalars(item, depth + 1)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _scalars(item, depth + 1)
+    else:
+        yield value
+
+
+def _shown(leaf: Any) -> str:
+    return shortened(repr(leaf), 60)
+
+
+# ---------------------------------------------------------------- what it does not say
+def _unsaid(question: str, made: Made, grounding: Grounding) -> Iterator[Lack]:
+    found = list(grounding(made, question))
+    if found:
+        more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
+        said = "; ".join(found[:_NAMED])
+        yield Lack("question.ungrounded", f"it does not say what the plan is given: {said}{more}")
+
+
+# ---------------------------------------------------------------- values
+def is_number(value: Any) -> bool:
+    """Whether a value is a number that can be compared with others."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300
+
+
+def numbers_of(text: str) -> Iterator[float]:
+    """The numbers that a text holds in digits.
+
+    >>> list(numbers_of("from 1,200 to -3.5 km"))
+    [1200.0, -3.5]
+    """
+    for found in re.findall(r"(?<![\w.])-?\d[\d,]{0,40}(?:\.\d{1,40})?(?!\w)", text):
+        yield float(found.replace(",", ""))

@@ -1,0 +1,147 @@
+"""Questions to made plans: written by a model and judged, or told from the catalog without one."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import one_line, shortened
+from planner_eval.llm.replies import Model
+from planner_eval.making.asking import NoQuestion, Wanted, question
+from planner_eval.making.lacking import plain
+from planner_eval.making.made import Made
+from planner_eval.making.templated import templated
+from planner_eval.prediction.journal import Journal
+from planner_eval.prediction.run import Asking, Job, keys, rows
+from planner_eval.prediction.sampling import refuse_sampling
+from planner_eval.verbs.endpoints import Endpoint, model_of, name_of, refuse_unkept
+from planner_eval.verbs.predicting import run_all, wait
+
+SAMPLING: Mapping[str, Any] = {"temperature": 0.7, "max_tokens": 2048}
+"""What requests say unless the user has them say something else; a judge is asked at temperature 0."""
+
+_USUAL = Wanted()
+_HERE = Endpoint()
+_NOTHING: Mapping[str, Any] = {}
+
+
+def ask_for(
+    made: Iterable[Made],
+    model: str | Model,
+    *,
+    judge: str | Model | None = None,
+    wanted: Wanted = _USUAL,
+    endpoint: Endpoint = _HERE,
+    sampling: Mapping[str, Any] = _NOTHING,
+    concurrency: int = 8,
+    tell: Callable[[int, int], None] = lambda done, total: None,
+    seen: Callable[[Mapping[str, Any]], None] = lambda row: None,
+) -> list[Made | NoQuestion]:
+    """Have a model write the questions to made plans; each is checked and judged before it is kept.
+
+    Args:
+        made: The plans with their tools; a question that one has already is not looked at.
+        model: Who writes: the model's name at the endpoint, or anything with a ``complete`` like
+            :class:`planner_eval.llm.Model`.
+        judge: Who judges; the same model when left out.
+        wanted: What questions have to be: the language, the least score, how often one is written.
+        endpoint: How models are reached by name. With its ``cache`` the same call goes on where it stopped.
+        sampling: What requests say beside the usual, by name; None leaves something out.
+        concurrency: How many plans are under way at a time.
+        tell: Is told how many plans are done, and of how many.
+        seen: Is given a row for each as soon as it is there, with its requests and their tokens.
+
+    Returns:
+        One a plan, in their order: the record with its ``query``, and in its ``notes`` who wrote it and its
+        score; or why there is none.
+
+    Raises:
+        InputError: something is wrong that can be known before anything is asked.
+        ModelError: the model cannot be asked at all: the package or the key is missing.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> from planner_eval.llm import Reply
+    >>> class Scripted:
+    ...     async def complete(self, messages, tools=None, **sampling):
+    ...         judged = "Request:" in messages[-1]["content"]
+    ...         return Reply('{"score": 8, "reason": "Clear."}' if judged else "Which trains go to Rome?")
+    >>> found = ask_for([Made("a", parse("trains(#to='Rome')"), ())], Scripted())[0]
+    >>> found.query, found.notes["question"]["score"]
+    ('Which trains go to Rome?', 8)
+    """
+    _refuse(wanted, concurrency)
+    refuse_sampling(sampling, "question", constrained=False)
+    told = {name: value for name, value in {**SAMPLING, **sampling}.items() if value is not None}
+    if "temperature" in sampling:  # the user's is meant for every request
+        wanted = replace(wanted, judging={})
+    asked = list(made)
+    jobs = [Job(one.id, partial(question, one, wanted)) for one in asked]
+    judging = None if judge is None else model_of(judge, endpoint)
+    asking = Asking(model_of(model, endpoint), judging, told, concurrency, messages=False)
+    for each in asking.models():
+        refuse_unkept(each)
+    about = {"by": name_of(model), "judge": name_of(model if judge is None else judge)}
+    with tempfile.TemporaryDirectory() as place, Journal(Path(place) / "journal.jsonl") as journal:
+        wait(run_all(jobs, asking, journal, tell, seen))
+        found = rows(keys(jobs), journal)
+        return [
+            _result(one, row, {**about, "language": wanted.language})
+            for one, row in zip(asked, found, strict=True)
+        ]
+
+
+def template_for(made: Iterable[Made], *, wanted: Wanted = _USUAL) -> list[Made | NoQuestion]:
+    """Tell plans in plain English without a model; what is told passes the same checks but the judge's.
+
+    Args:
+        made: The plans with their tools.
+        wanted: What questions have to be; only what needs no model is looked at.
+
+    Returns:
+        One a plan, in their order: the record with its ``query``, marked in its ``notes`` as told by a
+        template; or why there is none.
+
+    >>> from planner_eval.catalogs.catalog import Tool
+    >>> from planner_eval.dialects.read import parse
+    >>> tools = (Tool("findTrains", description="Find trains to a city."),)
+    >>> template_for([Made("a", parse("findTrains(#to='Rome')"), tools)])[0].query
+    'Please do this and tell me what it gives: find trains to a city, with to "Rome".'
+    """
+    found: list[Made | NoQuestion] = []
+    for one in made:
+        text = templated(one, partial(plain, made=one)) if one.plan.calls else ""
+        lacking = wanted.lacks(text, one)
+        if lacking:
+            said = "; ".join(each.message for each in lacking)
+            tried = {"text": one_line(text, 1000), "lacks": [each._asdict() for each in lacking]}
+            found.append(NoQuestion(one, lacking[0].code, one_line(said, 1000), (tried,)))
+        else:
+            notes = {**one.notes, "question": {"by": "template", "language": "English"}}
+            found.append(replace(one, query=text, notes=notes))
+    return found
+
+
+def _result(made: Made, row: Mapping[str, Any], about: Mapping[str, Any]) -> Made | NoQuestion:
+    tries: Sequence[Mapping[str, Any]] = row["stages"].get("tries", ())
+    if row["error"] is not None:
+        return NoQuestion(made, row["error"]["code"], row["error"]["message"], tuple(tries))
+    said = {**about, "score": row["stages"]["score"], "tries": len(tries)}
+    return replace(made, query=row["prediction"], notes={**made.notes, "question": said})
+
+
+def _refuse(wanted: Wanted, concurrency: int) -> None:
+    """Refuse what cannot be wanted."""
+    if not 1 <= wanted.threshold <= 10:
+        raise InputError(f"the least score is {wanted.threshold}, expected a whole number from 1 to 10")
+    if wanted.tries < 1 or concurrency < 1:
+        raise InputError("a question is written at least once, and one at a time")
+    if not wanted.language.strip() or len(wanted.language) > 60 or not wanted.language.isprintable():
+        raise InputError(f"{shortened(ascii(wanted.language), 60)} is no name of a language, as English is")
+    bare = next((one.id for one in wanted.examples if not one.query.strip()), None)
+    if bare is not None:
+        raise InputError(f"the example {bare!r} has no question to show")
