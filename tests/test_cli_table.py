@@ -19,6 +19,7 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.cli import COMMANDS, cli
+from planner_eval.cli.numbers import Seconds
 from planner_eval.comparison.patch import make_patch
 from planner_eval.engine.run_file import run_text
 from tests.conftest import ROOT
@@ -428,7 +429,7 @@ def test_an_option_is_refused_as_its_row_says(command: str, option: str) -> None
     assert row.says in " ".join(done.err.split())
 
 
-TIMES = [
+NUMBERS = [
     (name, option)
     for name, command in ALL.items()
     for option in command.params
@@ -436,9 +437,10 @@ TIMES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "option"), TIMES, ids=lambda one: getattr(one, "name", one))
+@pytest.mark.parametrize(("name", "option"), NUMBERS, ids=lambda one: getattr(one, "name", one))
 @pytest.mark.parametrize("value", ["nan", "inf", "NaN", "1e999"])
-def test_no_time_is_no_number_and_none_has_no_end(name: str, option: click.Parameter, value: str) -> None:
+def test_no_number_is_nan_and_none_has_no_end(name: str, option: click.Parameter, value: str) -> None:
     done = planeval(*name.split(), "a.json", "b.json", _flag(option), value)
     assert done.returncode == 2
-    assert f"Invalid value for '{_flag(option)}': '{value}' is no number of seconds" in done.stderr
+    said = "number of seconds" if isinstance(option.type, Seconds) else "number"
+    assert f"Invalid value for '{_flag(option)}': '{value}' is no {said}" in done.stderr

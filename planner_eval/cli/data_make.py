@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +12,9 @@ import planner_eval as pe
 from planner_eval.base.formats import of_suffix
 from planner_eval.base.jsontext import indented
 from planner_eval.base.text import counted as said_of
+from planner_eval.cli.numbers import Seconds
 from planner_eval.cli.options import Applies, Decorator, emit, note, outputs, refuse_idle, was_given
+from planner_eval.cli.questions import Questions, code_of, marked, questioning
 from planner_eval.cli.targets import Target
 from planner_eval.cli.terminal import counted as counter
 
@@ -116,7 +119,7 @@ def _range(flag: str, help: str) -> Decorator:
 @click.option(
     "--timeout",
     metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(),
     default=10.0,
     show_default=True,
     help="With --tools: time for one run of a plan.",
@@ -127,6 +130,7 @@ def _range(flag: str, help: str) -> Decorator:
     type=Target(forms=("text", "md", "json")),
     help="Write to FILE what was made beside what was wanted, as text, Markdown or JSON by its suffix.",
 )
+@questioning
 @outputs("jsonl", "json")
 def command(
     catalogs: tuple[str, ...],
@@ -136,14 +140,17 @@ def command(
     output: str | None,
     like: str | None,
     single: bool,
+    questions: Questions,
     **asked: Any,
 ) -> int:
-    """Make gold plans of wanted structure out of tools, without any model, and write them as records.
+    """Make gold plans of wanted structure out of tools, and write them as records.
 
     Outputs of tools are joined with parameters by name and type; values come from the catalog or from what a
     world holds; with --tools each plan is run, and kept only if every call gives something and depends on
-    all that it takes. No two plans are alike. N..M are bounds. The queries stay empty. Exit code: 0 all are
-    made, 1 fewer, for nothing new came up, 2 usage or wishes that these tools cannot meet, 3 none.
+    all that it takes. No two plans are alike. N..M are bounds. No model is needed: queries stay empty, but
+    with --model, whose questions are checked and judged, or --question template. Exit code: 0 all are made, 1
+    fewer, for nothing new came up, or some without the query that was asked for, 2 usage or wishes that these
+    tools cannot meet, 3 none.
     """
     refuse_idle(
         [
@@ -161,6 +168,7 @@ def command(
             ),
         ]
     )
+    questions.refuse()
     tell = counter("plans")
     found = pe.make(
         n,
@@ -170,14 +178,19 @@ def command(
         progress=tell,
         **asked,
     )
+    asked_for = questions.to(found.made)
+    found = replace(found, made=marked(asked_for, every=found.form == "planeval"))
     if found.made:
         emit(_written(found, output), output, plain=True)
+    if left := len(asked_for) - len(found.made):
+        said = f"{said_of(left, 'plan')} without a query: left out"
+        note(f"{said}, for records of {found.form} have no place for the reason; --to planeval keeps it")
     if card is not None:
         emit(_card(found, card), card)
     for said in found.notes:
         note(said)
-    note(found.said or f"{said_of(len(found), 'plan')} made, {found.card.attempts:,} drawn")
-    return 3 if not found.made else int(bool(found.said))
+    note(found.said or f"{said_of(len(asked_for), 'plan')} made, {found.card.attempts:,} drawn")
+    return 3 if not asked_for else max(int(bool(found.said)), code_of(asked_for))
 
 
 def _catalog(names: tuple[str, ...], form: str | None) -> Any:

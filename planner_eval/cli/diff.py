@@ -13,12 +13,12 @@ from planner_eval.base.formats import CI, DRAWN, WRITTEN, of_suffix
 from planner_eval.cli.ci import emit_findings, findings_in
 from planner_eval.cli.diff_rows import draw_each, draw_pair, effects_of, say_distance, say_effects
 from planner_eval.cli.drawing import Look, drawing, is_folder
+from planner_eval.cli.numbers import Seconds
 from planner_eval.cli.options import Applies, emit, note, outputs, refuse_idle, was_given, written
 from planner_eval.cli.pairs import in_parts, missing, pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.running import Running, running, store_option
 from planner_eval.cli.runs import as_begun, refuse_absent, refuse_runs
-from planner_eval.cli.seconds import Seconds
 from planner_eval.cli.sources import ids, read_sides, tell_of_facts
 from planner_eval.cli.terminal import counting
 from planner_eval.cli.working import Done, working

@@ -13,8 +13,8 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError, RenderError
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.writing import write
+from planner_eval.cli.numbers import Seconds
 from planner_eval.cli.options import bundled, note
-from planner_eval.cli.seconds import Seconds
 from planner_eval.cli.terminal import colorful, counting
 
 if TYPE_CHECKING:

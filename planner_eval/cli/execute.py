@@ -16,10 +16,10 @@ from planner_eval.base.formats import DRAWN, RECORDS
 from planner_eval.base.text import counted
 from planner_eval.cli.drawing import Look, draw_one, drawing, is_folder
 from planner_eval.cli.execute_job import KEPT, Asked, ExecuteJob, told, unread
+from planner_eval.cli.numbers import Seconds
 from planner_eval.cli.options import Applies, emit, note, outputs, reading, refuse_idle, written
 from planner_eval.cli.running import Running, running, store_option
 from planner_eval.cli.runs import as_begun
-from planner_eval.cli.seconds import Seconds
 from planner_eval.cli.sources import chosen, dataset_places, ids, read_plans, tell_of_facts
 from planner_eval.cli.targets import Target
 from planner_eval.cli.terminal import counting

@@ -11,8 +11,8 @@ import planner_eval as pe
 from planner_eval.base.text import counted
 from planner_eval.cli.asked import Asking, told_run
 from planner_eval.cli.asked_for import choices, constrained, setting, setup_of
+from planner_eval.cli.numbers import Seconds
 from planner_eval.cli.options import Applies, dialect_option, emit, note, refuse_idle
-from planner_eval.cli.seconds import Seconds
 from planner_eval.cli.targets import Target, refuse_targets
 
 if TYPE_CHECKING:

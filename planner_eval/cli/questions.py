@@ -11,6 +11,7 @@ import click
 from planner_eval.base.text import counted, one_line
 from planner_eval.cli.asked import Asking
 from planner_eval.cli.asked_for import setting
+from planner_eval.cli.numbers import Seconds
 from planner_eval.cli.options import Applies, bundled, note, refuse_idle
 from planner_eval.cli.targets import Target
 
@@ -161,7 +162,7 @@ _OPTIONS = (
     click.option(
         "--server-timeout",
         metavar="SECONDS",
-        type=click.FloatRange(min=0, min_open=True),
+        type=Seconds(),
         default=60.0,
         show_default=True,
         help="The longest silence of the server.",
@@ -169,7 +170,7 @@ _OPTIONS = (
     click.option(
         "--deadline",
         metavar="SECONDS",
-        type=click.FloatRange(min=0, min_open=True),
+        type=Seconds(),
         default=600.0,
         show_default=True,
         help="The longest time for one request in all.",
@@ -199,10 +200,17 @@ def code_of(found: list[Made | NoQuestion]) -> int:
     return 0 if not refused else 3 if refused == len(found) else 1
 
 
-def marked(found: Iterable[Made | NoQuestion]) -> tuple[Made, ...]:
-    """All records, those without a question with the reason among their notes."""
+def marked(found: Iterable[Made | NoQuestion], *, every: bool) -> tuple[Made, ...]:
+    """The records, those without a question with the reason among their notes.
+
+    Args:
+        found: The records.
+        every: Whether they have a place for the reason; else those are left out.
+    """
     from planner_eval.making.asking import NoQuestion
 
+    if not every:
+        return tuple(one for one in found if not isinstance(one, NoQuestion))
     return tuple(one.marked if isinstance(one, NoQuestion) else one for one in found)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from planner_eval.base.named import NamedTuple
+from planner_eval.cli.numbers import Seconds
 from planner_eval.cli.options import bundled, note
-from planner_eval.cli.seconds import Seconds
 from planner_eval.cli.terminal import Counter, counted
 
 _SAY_EVERY = 10.0

@@ -14,11 +14,11 @@ from planner_eval.base.text import counted as so_many
 from planner_eval.base.text import printable
 from planner_eval.base.writing import write
 from planner_eval.cli.drawing import is_folder
+from planner_eval.cli.numbers import Seconds
 from planner_eval.cli.options import Applies, emit, note, outputs, refuse_idle, was_given, written
 from planner_eval.cli.pairs import written_pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.runs import refuse_runs
-from planner_eval.cli.seconds import Seconds
 from planner_eval.cli.sources import ids, read_sides, refuse_stdin_twice
 from planner_eval.cli.terminal import counted
 

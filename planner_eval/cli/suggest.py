@@ -12,6 +12,7 @@ from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import indented
 from planner_eval.base.tables import table
 from planner_eval.base.text import counted, encodable, one_line, printable
+from planner_eval.cli.numbers import Number
 from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
 from planner_eval.cli.sources import dataset_places, read_plans
 from planner_eval.cli.targets import Target
@@ -53,7 +54,7 @@ _WIDE = 300
 )
 @click.option(
     "--least",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     default=0.6,
     show_default=True,
     metavar="SCORE",
