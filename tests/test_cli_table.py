@@ -208,6 +208,7 @@ example = '<call>{"wish": "f", "gifts": {"a": 1}}</call>'
     "nestful/src/PROMPTS.json": json.dumps(
         {"big": "SYSTEM: You plan with {FUNCTION_STR}{ICL_EXAMPLES}\nUSER: {QUERY}"}
     ),
+    "prompts/making/again.txt": "Anew: {reasons}",
     "prompts/own/plan.txt": "Mine: {tools} {notation} {examples}",
     "judge.jsonl": _lines(
         {"id": "a", "key": "b", "verdict": "pass", "mark": "good"},
@@ -443,4 +444,8 @@ def test_no_number_is_nan_and_none_has_no_end(name: str, option: click.Parameter
     done = planeval(*name.split(), "a.json", "b.json", _flag(option), value)
     assert done.returncode == 2
     said = "number of seconds" if isinstance(option.type, Seconds) else "number"
-    assert f"Invalid value for '{_flag(option)}': '{value}' is no {said}" in done.stderr
+    refused = f"Invalid value for '{_flag(option)}': "
+    if getattr(option.type, "max", None) is not None and value in ("inf", "1e999"):
+        assert f"{refused}inf is not in the range" in done.stderr
+    else:
+        assert f"{refused}'{value}' is no {said}" in done.stderr

@@ -360,8 +360,8 @@ def test_records_can_be_audited_beside_each_other(monkeypatch: pytest.MonkeyPatc
         ({"query": "nosuch"}, "no record has that field"),
         ({"query": 3}, "query is 3, expected a name"),
         ({"answer": 3}, "answer is 3, expected a name"),
-        ({"timeout": "long"}, "timeout is 'long', expected seconds"),
-        ({"allow_read": 3}, "allow_read is 3, expected a list of files"),
+        ({"timeout": "long"}, "timeout is 'long', expected a number of seconds above 0"),
+        ({"allow_read": 3}, "allow_read is 3, expected a list of paths"),
         ({"isolation": "none"}, "no isolation level is named 'none'"),
     ],
 )

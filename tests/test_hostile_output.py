@@ -46,6 +46,7 @@ TABLES = ("text", "md", "tex", "csv", "svg")
 LISTED = ("text", "md", "csv", "json", "jsonl")
 CATALOGS = ("openai", "anthropic", "gemini", "mcp", "jsonschema", "planeval")
 GRAMMARS = ("json-schema", "lark", "gbnf")
+MADE = ("planeval", "nestful", "appbench", "functionchat", "complexfuncbench")
 CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "diff": (("diff", "pred.jsonl", "gold.jsonl"), (*ROWS, "junit", *CI, "html")),
     "diff one": (("diff", "pred.json", "gold.json"), ("text", "json", *CI, "html", "listing", "boxes", *DRAWN)),
@@ -136,6 +137,19 @@ CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "data duplicates": (("data", "duplicates", "gold.jsonl", "--query", "kind", "--by", "query", "--across", "kind"), ("text", "md", "json")),
     "data duplicates of two": (("data", "duplicates", "pred.jsonl", "gold.jsonl", "--by", "plan"), ("text", "md", "json")),
     "data make": (("data", "make", "--catalog", "tools.json", "-n", "1", "--tries", "5"), ("",)),
+    **{
+        f"data make told, as {form}": (
+            ("data", "make", "--catalog", "tools.json", "-n", "1", "--calls", "1", "--tries", "5", "--question", "template", "--to", form),
+            ("",),
+        )
+        for form in MADE
+    },
+    "data make with a catalog so named": (("data", "make", "--catalog", "NAMED.json", "-n", "1"), ("",)),
+    "data make asked": (
+        ("data", "make", "--tools", "nestful", "--isolation", "inline", "-n", "1", "--model", "HOSTILE", "--judge", "HOSTILE",
+         "--language", "HOSTILE", "--url", "http://127.0.0.1:9/v1", "--retries", "0", "--cache", "kept.sqlite"),
+        ("",),
+    ),
     "data make of wrong words": (("data", "make", "--tools", "nestful", "--pattern", "HOSTILE"), ("",)),
     "data show": (("data", "show", "nestful-v1", "--source", "bench/nestful_data.jsonl", "--samples", "1"), ("",)),
     "data show a sample": (("data", "show", "nestful-v1", "--source", "bench", "--id", "HOSTILE"), ("",)),

@@ -178,6 +178,9 @@ ALLOWED = {
     "what a record asks, from which values may be taken": {"datasets.questions", "reports.question"},
     "which schemas there are": {"verbs.schemas"},
     "which files are read, so that none is written onto": {"records.several"},
+    "what a question has to be, and in which words it is asked for": {
+        "making.asking", "making.texts", "verbs.questions",
+    },
     "whose patch it is": {"records.patches"},
     "whom models are asked for, and what they were asked": {
         "prediction.answers", "prediction.candidates", "prediction.folder", "prediction.recorded",

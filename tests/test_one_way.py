@@ -260,7 +260,6 @@ UNLIKE = {
         "dialects/python_cuts.cut",
         "dialects/searches.in_prose",
         "dialects/sections.read_framed",
-        "plan/link.binders",
         "plan/model.references",
         "plan/walk.leaves",
         "records/index.texts",

@@ -205,7 +205,7 @@ def test_the_patch_takes_nothing_unlikely() -> None:
     found = pe.suggest(plan(call("a", "f")), catalog, query="Is it so in Rome or Oslo?")
     assert found.faults[0].suggestions[0].score < 0.6
     assert found.operations == ()
-    with pytest.raises(InputError, match="expected a score from 0 to 1"):
+    with pytest.raises(InputError, match="expected a number from 0 to 1"):
         pe.suggest(RIGHT, TOOLS, least=2)
     with pytest.raises(InputError, match="most is 0"):
         pe.suggest(RIGHT, TOOLS, most=0)

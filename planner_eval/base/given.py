@@ -33,19 +33,30 @@ def _is_time(one: Any) -> bool:
     return number and 0 < one < float("inf")  # nan is neither
 
 
+def _is_share(one: Any) -> bool:
+    return isinstance(one, (int, float)) and not isinstance(one, bool) and 0 <= one <= 1
+
+
 def _are_names(given: Any) -> bool:
     return isinstance(given, str) or (
         isinstance(given, Collection) and all(isinstance(one, str) for one in given)
     )
 
 
+def _are_paths(given: Any) -> bool:
+    several = isinstance(given, Collection) and not isinstance(given, (str, bytes))
+    return several and all(isinstance(one, (str, os.PathLike)) for one in given)
+
+
 NAME = Kind("a name", lambda one: isinstance(one, str))
 NAMES = Kind("a list of names", _are_names)
 PATH = Kind("a path", lambda one: isinstance(one, (str, os.PathLike)))
+PATHS = Kind("a list of paths", _are_paths)
 FLAG = Kind("True or False", lambda one: isinstance(one, bool))
 COUNT = Kind("a whole number from 0 on", _from(0))
 NUMBER = Kind("a whole number from 1 on", _from(1))
 SECONDS = Kind("a number of seconds above 0", _is_time)
+SHARE = Kind("a number from 0 to 1", _is_share)
 FUNCTION = Kind("a function", callable)
 MAPPING = Kind("a mapping", lambda one: isinstance(one, Mapping))
 SEVERAL = Kind("a list", lambda one: isinstance(one, Iterable) and not isinstance(one, (str, bytes)))

@@ -147,10 +147,10 @@ def command(
 
     Outputs of tools are joined with parameters by name and type; values come from the catalog or from what a
     world holds; with --tools each plan is run, and kept only if every call gives something and depends on
-    all that it takes. No two plans are alike. N..M are bounds. No model is needed: queries stay empty, but
-    with --model, whose questions are checked and judged, or --question template. Exit code: 0 all are made, 1
-    fewer, for nothing new came up, or some without the query that was asked for, 2 usage or wishes that these
-    tools cannot meet, 3 none.
+    all that it takes. No two plans are alike. N..M are bounds. Plans need no model. Their queries stay empty
+    without --question template, which tells each plan, or --model, whose questions are checked and judged.
+    Exit code: 0 all are made, 1 fewer, for nothing new came up, or some without the query that was asked for,
+    2 usage or wishes that these tools cannot meet, 3 none, or none with its query.
     """
     refuse_idle(
         [

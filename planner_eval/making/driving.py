@@ -210,7 +210,7 @@ class Making:
             notes["scope"] = order.wishes.scope
         if order.ground.world is not None:
             notes["world"] = order.ground.world.definition.name
-        return Made("", plan, tools, answer=_answer(found), notes=notes)
+        return Made("", plan, tools, answer=_answer(plan, found.values), notes=notes)
 
     def _answering(self, plan: Plan) -> Plan:
         """The plan with its answer named, where several calls give it and the catalog does not say so."""
@@ -258,9 +258,11 @@ def _bare(nodes: Sequence[Node], graph: ToolGraph) -> Plan:
     )
 
 
-def _answer(found: Grown) -> Any:
-    """What the plan came to: the value of the one call that nobody uses, or of each in order."""
-    if not found.values:
+def _answer(plan: Plan, values: Sequence[Any]) -> Any:
+    """What the plan came to, as whoever runs it again has it: what it names, else the last call's value."""
+    if not values:
         return None
-    ends = [found.values[at] for at in outcomes(found.plan)]
-    return ends[0] if len(ends) == 1 else ends
+    if plan.answer is None:
+        return values[-1]
+    named = {name: values[end.call] for name, end in plan.answer if isinstance(end, Ref)}
+    return named if len(named) > 1 else next(iter(named.values()))

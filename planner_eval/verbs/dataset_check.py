@@ -12,9 +12,7 @@ from typing import Any, NamedTuple
 
 from planner_eval.auditing.audits import wanted
 from planner_eval.auditing.choice import Choice, choice
-from planner_eval.base.errors import InputError
-from planner_eval.base.given import COUNT, FUNCTION, NAME, PATH, expect, expect_or_none
-from planner_eval.base.text import shortened
+from planner_eval.base.given import COUNT, FUNCTION, NAME, PATH, PATHS, SECONDS, expect, expect_or_none
 from planner_eval.benchmarks.replay import Replayed, replay
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.datasets.check import Checked, Tally, state_of
@@ -217,10 +215,8 @@ def _box(
     allow_read: Sequence[str],
 ) -> AbstractContextManager[Sandbox | None]:
     """Where plans are run; None where there are no tools, or nothing is asked for that needs a run."""
-    if not isinstance(timeout, (int, float)) or isinstance(timeout, bool) or not timeout > 0:
-        raise InputError(f"timeout is {shortened(repr(timeout), 40)}, expected seconds")
-    if isinstance(allow_read, str) or not isinstance(allow_read, Sequence):
-        raise InputError(f"allow_read is {shortened(repr(allow_read), 40)}, expected a list of files")
+    expect(SECONDS, timeout=timeout)
+    expect(PATHS, allow_read=allow_read)
     if runner is None or not any(one.runs for one in wanted(asked.has)):
         return nullcontext()
     if isinstance(runner, Sandbox):

@@ -9,6 +9,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.given import (
+    COUNT,
+    FLAG,
+    FUNCTION,
+    NAME,
+    NUMBER,
+    SECONDS,
+    SEVERAL,
+    expect,
+    expect_or_none,
+)
 from planner_eval.base.text import counted, did_you_mean, shortened
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.execution.sandbox import Limits, Sandbox
@@ -142,7 +153,18 @@ def make(
     >>> len(found), found.card.figures[1].most, found.said
     (3, 2, '')
     """
-    _refuse_types(n, seed, tries, distractors)
+    expect(NUMBER, n=n, tries=tries)
+    expect(COUNT, seed=seed)
+    expect_or_none(COUNT, distractors=distractors)
+    expect_or_none(FLAG, single=single)
+    expect_or_none(NAME, preset=preset, pattern=pattern, scope=scope)
+    expect(SECONDS, timeout=timeout)
+    expect(SEVERAL, steps=steps)
+    for step in steps:
+        expect(FUNCTION, step=step)
+    expect_or_none(FUNCTION, progress=progress)
+    if n > MOST:
+        raise InputError(f"n is {n}, at most {MOST:,} plans are made at once")
     given = {
         "catalog": catalog, "tools": tools, "like": like, "calls": calls, "depth": depth, "width": width,
         "components": components, "reuse": reuse, "pattern": pattern, "scope": scope, "single": single,
@@ -195,23 +217,8 @@ def make(
     return MadePlans(tuple(made), card, material.catalog, form, seed, said, tuple(notes))
 
 
-def _refuse_types(n: Any, seed: Any, tries: Any, distractors: Any) -> None:
-    for value, name, least in (
-        (n, "n", 1),
-        (seed, "seed", 0),
-        (tries, "tries", 1),
-        (distractors or 0, "distractors", 0),
-    ):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise InputError(
-                f"{name} {shortened(repr(value), 40)}: expected a whole number of {least} or more"
-            )
-    if n > MOST:
-        raise InputError(f"n {n}: at most {MOST:,} plans are made at once")
-
-
 def _one_of(value: Any, known: Any, what: str) -> str:
-    if value not in known:
+    if not isinstance(value, str) or value not in known:
         raise InputError(
             f"there is no {what} {shortened(repr(value), 40)}; "
             + did_you_mean(str(value), known, ", ".join(known))
@@ -221,10 +228,6 @@ def _one_of(value: Any, known: Any, what: str) -> str:
 
 def _wished(given: Mapping[str, Any], graph: ToolGraph) -> Wishes:
     bounds = {name: given.get(name) for name in ("calls", "depth", "width", "components", "reuse")}
-    if given.get("pattern") is not None and not isinstance(given["pattern"], str):
-        raise InputError(
-            f"pattern {shortened(repr(given['pattern']), 40)}: expected a name, or a shape as '(())'"
-        )
     free = all(given.get(name) is None for name in ("depth", "width", "components", "pattern", "scope"))
     wishes = wishes_of(
         **bounds, pattern=given.get("pattern"), scope=given.get("scope"), single=bool(given.get("single"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.given import FLAG, NAME, NUMBER, SHARE, expect, expect_or_none, of
 from planner_eval.llm.protocol import Judge
 from planner_eval.suggesting.asking import asking
 from planner_eval.suggesting.mends import Tools
@@ -55,10 +56,11 @@ def suggest(
     """
     if plan is None or catalog is None:
         raise InputError("to suggest something takes a plan and a catalog of the tools that it may call")
-    if most < 1:
-        raise InputError(f"most is {most}, expected 1 or more")
-    if not 0 <= least <= 1:
-        raise InputError(f"least is {least}, expected a score from 0 to 1")
+    expect(NUMBER, most=most)
+    expect(SHARE, least=least)
+    expect(FLAG, repair=repair)
+    expect_or_none(NAME, query=query)
+    expect_or_none(of(Judge, "anything with ask(), as open_judge() gives it"), model=model)
     tools = tools_of(catalog)
     ask = asking(model, tools, query or "") if model is not None else None
     read = parse(plan, dialect=dialect, repair=repair)
