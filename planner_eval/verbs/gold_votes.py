@@ -103,7 +103,7 @@ class _Voter:
     @property
     def notes(self) -> Iterator[str]:
         model = f", by {self._given.model}" if self._given.model else ""
-        unread = f"; {self._unread:,} cannot be read and do not vote" if self._unread else ""
+        unread = f", {self._unread:,} of them unreadable and without a vote" if self._unread else ""
         yield f"run {self._name}{model}: {counted(self._said, 'record')} answered{unread}"
         for doubt in self._doubts:
             yield f"run {self._name}: {doubt}"
@@ -131,7 +131,7 @@ def _named(runs: Any) -> list[tuple[str, Any]]:
     for at, one in enumerate(known):
         if one in known[:at]:
             raise InputError(f"the run {one} is given twice, and would vote twice: name it once")
-    names = short_names([path or f"run {at}" for at, path in enumerate(paths, 1)])
+    names = short_names([path or str(at) for at, path in enumerate(paths, 1)])
     return list(zip(names, runs, strict=True))
 
 
