@@ -13,6 +13,7 @@ from planner_eval.base.text import counted
 from planner_eval.cli.ci import emit_findings
 from planner_eval.cli.data_check_shown import shown
 from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
+from planner_eval.cli.seconds import Seconds
 from planner_eval.cli.sources import dataset_places, opened_sets, refuse_stdin_twice
 from planner_eval.cli.targets import Target
 from planner_eval.cli.terminal import counted as counter
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 @click.option(
     "--timeout",
     metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(),
     default=10.0,
     show_default=True,
     help="Time for one plan (not enforced inline).",
