@@ -190,7 +190,7 @@ class Audited:
     def _voted(self, votes: Votes, record: Record, subject: Subject) -> Subject:
         """The same with what runs said."""
         answers = votes.of(record)
-        right = right_of(record, subject.plan) if len(answers) > 1 else ()
+        right = _right_of(record, subject.plan) if len(answers) > 1 else ()
         if right is None:
             self._unvoted += 1
             return subject
@@ -290,7 +290,7 @@ def wanted_of(record: Record, answer: str) -> Wanted:
     return Wanted(fields[answer], True, text if isinstance(text, str) else None)
 
 
-def right_of(record: Record, plan: Plan) -> tuple[tuple[Plan, Terms], ...] | None:
+def _right_of(record: Record, plan: Plan) -> tuple[tuple[Plan, Terms], ...] | None:
     """What a record says is as right as its plan; None where that cannot be read, so that nobody may vote.
 
     Args:
@@ -299,7 +299,7 @@ def right_of(record: Record, plan: Plan) -> tuple[tuple[Plan, Terms], ...] | Non
 
     >>> from planner_eval.dialects.read import parse
     >>> record = Record("g.jsonl", 0, "q", "f()", fields={"alternatives": ["g()"]})
-    >>> [one.calls[0].name for one, _ in right_of(record, parse("f()"))]
+    >>> [one.calls[0].name for one, _ in _right_of(record, parse("f()"))]
     ['f', 'g']
     """
     if not any(name in record.fields for name in OPEN):
