@@ -246,6 +246,7 @@ UNLIKE = {
     "click's own": ("cli/__init__.resolve_command",),
     "pairs of a key or a place with what is there, as of dict.items()": (
         "auditing/audits.found",
+        "auditing/audits.found",
         "auditing/twins.found",
         "base/jsontext.pairs_of",
         "cli/asked_for.setting",
