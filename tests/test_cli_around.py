@@ -427,7 +427,7 @@ PLACES = [
     "data list --source {}", "data fetch mathqa --source {}", "data verify mathqa --source {}",
     "data show mathqa --source {}", "data check mathqa --source {}",
     "data check {}", "data check gold.jsonl --catalog {}", "data check gold.jsonl --tools {}",
-    "data check gold.jsonl --baseline {}",
+    "data check gold.jsonl --baseline {}", "data check gold.jsonl --runs {}",
     "data coverage {}", "data coverage gold.jsonl --against {}", "data coverage gold.jsonl --catalog {}",
     "data duplicates {}", "data duplicates gold.jsonl {}",
     "data make --tools {}", "data make --catalog {}", "data make --tools nestful --fill {}",
