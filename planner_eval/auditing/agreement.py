@@ -9,7 +9,7 @@ from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import counted
 from planner_eval.comparison.diff import diff
 from planner_eval.plan.model import Plan
-from planner_eval.policy import DEFAULT_POLICY, Policy
+from planner_eval.policy import DEFAULT_POLICY, Policy, Terms
 
 CODES = ("gold.outvoted",)
 
@@ -74,7 +74,12 @@ def camps(answers: Iterable[Answer], policy: Policy = DEFAULT_POLICY) -> list[Ca
     return sorted(made, key=lambda camp: (-camp.models, -len(camp.answers)))
 
 
-def outvoted(gold: Plan, answers: Sequence[Answer], policy: Policy = DEFAULT_POLICY) -> Iterator[GoldFinding]:
+def outvoted(
+    gold: Plan,
+    answers: Sequence[Answer],
+    policy: Policy = DEFAULT_POLICY,
+    right: Sequence[tuple[Plan, Terms]] = (),
+) -> Iterator[GoldFinding]:
     """Whether models agree with one another on a plan that is not gold's.
 
     Told where two runs or more gave one plan that is not gold's, more models than gave gold's. ``medium``
@@ -85,6 +90,7 @@ def outvoted(gold: Plan, answers: Sequence[Answer], policy: Policy = DEFAULT_POL
         gold: The gold plan.
         answers: What the runs said.
         policy: How values compare.
+        right: What the record says is as right: its plans with what they leave open.
 
     >>> from planner_eval.dialects.read import parse
     >>> said = [Answer(name, parse("g(x=1)"), name) for name in ("a-7b", "b-9b", "c-70b")]
@@ -92,9 +98,12 @@ def outvoted(gold: Plan, answers: Sequence[Answer], policy: Policy = DEFAULT_POL
     medium 3 of 3 models give one plan that is not gold's: g instead of f (a-7b, b-9b, c-70b)
     """
     given = [one for one in answers if one.plan is not None and one.plan.calls]
+    if len(given) < 2:
+        return
     found = camps(given, policy)
-    for_gold = sum(camp.models for camp in found if _equal(camp.plan, gold, policy))
-    against = next((camp for camp in found if not _equal(camp.plan, gold, policy)), None)
+    ours = [camp for camp in found if _is_right(camp.plan, gold, policy, right)]
+    for_gold = len({one.model or one.run for camp in ours for one in camp.answers})
+    against = next((camp for camp in found if camp not in ours), None)
     if against is None or len(against.answers) < 2 or against.models <= for_gold:
         return
     asked = len({one.model or one.run for one in given})
@@ -133,6 +142,11 @@ def _equal(one: Plan | None, other: Plan | None, policy: Policy) -> bool:
     if one is None or other is None:
         return False
     return diff(one, other, policy).same and diff(other, one, policy).same
+
+
+def _is_right(plan: Plan, gold: Plan, policy: Policy, right: Sequence[tuple[Plan, Terms]]) -> bool:
+    """Whether a plan is gold, or another that its record says is right."""
+    return _equal(plan, gold, policy) or any(diff(plan, one, policy, terms).same for one, terms in right)
 
 
 def _apart(theirs: Plan, gold: Plan, policy: Policy) -> str:

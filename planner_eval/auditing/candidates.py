@@ -86,7 +86,8 @@ def ambiguous(
     """Literals of a recorded conversation that were picked where another pick would have been as right.
 
     - ``gold.candidate``: an entry that is not the first of the list it was taken from: ``medium`` where the
-      query has no word that chooses ("cheapest", "second", "any"), else, and without a query, ``low``.
+      query has no word that chooses ("cheapest", "second", "any"), else, without a query, and where it is
+      not in English, ``low``.
     - ``gold.candidates``: several entries of the list hold the value, but not all: ``low``.
 
     A value that the query says is no pick, nor is one that every entry holds.
@@ -120,7 +121,8 @@ def ambiguous(
             yield GoldFinding("gold.candidates", message, "low", pick.call, pick.argument)
         elif pick.entries[0] > 0:
             chooses = _CHOOSES.search(query) if query else None
-            confidence: Confidence = "medium" if query and chooses is None else "low"
+            clear = question is not None and question.english and chooses is None
+            confidence: Confidence = "medium" if clear else "low"
             why = (
                 f'the query says "{chooses[0]}"'
                 if chooses

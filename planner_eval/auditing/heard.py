@@ -10,6 +10,7 @@ from planner_eval.datasets.sample import Sample
 from planner_eval.dialects.talks import texts_of
 
 _SPOKEN = ("user", "human", "tool", "function", "observation", "assistant", "system", "developer", "gpt")
+_ASSISTANT = ("assistant", "gpt")
 
 
 def heard(sample: Sample) -> str:
@@ -31,9 +32,31 @@ def heard(sample: Sample) -> str:
     return "\n".join(parts)
 
 
+def heard_in(talk: Any) -> str | None:
+    r"""All that is said in a conversation of a user's file before its answer; None where it is none.
+
+    Turns of the assistant at its end are left out, for gold may be one of them.
+
+    Args:
+        talk: What stands in the field.
+
+    >>> turns = [("system", "Today is Monday."), ("user", "And tomorrow?"), ("assistant", "Tuesday.")]
+    >>> heard_in([{"role": role, "content": text} for role, text in turns])
+    'Today is Monday.\nAnd tomorrow?'
+    """
+    if not isinstance(talk, list) or not all(isinstance(one, dict) for one in talk):
+        return None
+    last = max((at for at, one in enumerate(talk, 1) if _role(one) not in _ASSISTANT), default=0)
+    return "\n".join(part for part in _parts(talk[:last]) if part.strip()) or None
+
+
+def _role(message: dict[str, Any]) -> Any:
+    return message.get("role", message.get("from", "user"))
+
+
 def _parts(messages: list[Any]) -> Iterator[str]:
     for message in messages:
-        if isinstance(message, dict) and message.get("role", "user") in _SPOKEN:
-            yield from texts_of(message.get("content"))
+        if isinstance(message, dict) and _role(message) in _SPOKEN:
+            yield from texts_of(message.get("content", message.get("value")))
             if message.get("tool_calls"):
                 yield json.dumps(message["tool_calls"], ensure_ascii=False, default=str)

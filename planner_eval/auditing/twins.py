@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from hashlib import blake2b
+from itertools import islice
 
 from planner_eval.auditing.finding import Confidence, GoldFinding
+from planner_eval.auditing.words import reads, words
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import counted, shortened
 from planner_eval.datasets.questions import question_template
@@ -34,6 +37,78 @@ class Item(NamedTuple):
     tools: Hashable = None
 
 
+class Sketch(NamedTuple):
+    """What is told of plans of one shape.
+
+    Args:
+        tools: What they call, as the first of them writes it.
+        given: What their calls are given.
+        bare: Their shape, whatever they answer with.
+    """
+
+    tools: tuple[str, ...]
+    given: tuple[tuple[str, str], ...]
+    bare: str
+
+
+class _Group:
+    """Records of one question, up to values: their places, names and shapes."""
+
+    def __init__(self) -> None:
+        self.items: list[tuple[int, str, str]] = []
+        self.english = True
+
+    def add(self, place: int, item: Item, shape: str) -> None:
+        if self.english and self.items and self.items[0][2] != shape:
+            self.english = reads([*words(item.question)])
+        self.items.append((place, item.record, shape))
+
+
+class Twins:
+    """Records that go by, of which no more is kept than their names and shapes, and a sketch of each shape.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> twins = Twins()
+    >>> for place, plan in enumerate(["f(x=3)", "f(x=5)", "g(x=7)"]):
+    ...     twins.add(place, Item(f"q{place}", f"Take {place} off.", parse(plan)))
+    >>> [(place, found.related) for place, found in twins.found()]
+    [(2, ('q0', 'q1'))]
+    """
+
+    def __init__(self) -> None:
+        self._shapes = Classes(values=False)
+        self._sketches: dict[str, Sketch] = {}
+        self._groups: dict[tuple[bytes, Hashable], _Group] = {}
+
+    def add(self, place: int, item: Item) -> None:
+        """Look at one more record.
+
+        Args:
+            place: Its number.
+            item: The record.
+        """
+        shape = self._shapes.of(item.plan)
+        if shape not in self._sketches:
+            self._sketches[shape] = self._sketch(item.plan, shape)
+        template = question_template(item.question).encode("utf-8", "surrogatepass")
+        key = blake2b(template, digest_size=16).digest(), item.tools
+        self._groups.setdefault(key, _Group()).add(place, item, shape)
+
+    def found(self) -> Iterator[tuple[int, GoldFinding]]:
+        """The findings, each with the number of its record."""
+        for group in self._groups.values():
+            yield from _odd(group, self._sketches)
+
+    def _sketch(self, plan: Plan, shape: str) -> Sketch:
+        tools = tuple(call.tool for call in plan.calls)
+        given = tuple(sorted((call.tool, name) for call in plan.calls for name, _ in call.arguments))
+        return Sketch(tools, given, shape if plan.answer is None else self._shapes.of(_unanswered(plan)))
+
+
+def _unanswered(plan: Plan) -> Plan:
+    return replace(plan, answer=None)
+
+
 def differing(items: Iterable[Item]) -> dict[str, list[GoldFinding]]:
     """Records whose plan has another shape than those of records with the same question, up to values.
 
@@ -41,7 +116,8 @@ def differing(items: Iterable[Item]) -> dict[str, list[GoldFinding]]:
     :class:`planner_eval.plan.digest.Classes`, up to values. Where one shape is that of more than half of a
     group, the others are doubtful: of three or more and at least three in four that agree, ``medium``; of a
     smaller majority, and where there is none (all are then named), ``low``. Never ``high``: a question up to
-    values may ask for other calls where a value decides which.
+    values may ask for other calls where a value decides which; of questions that are not in English always
+    ``low``, for what is a name or a number is known of English.
 
     Args:
         items: The records of a data set.
@@ -55,58 +131,61 @@ def differing(items: Iterable[Item]) -> dict[str, list[GoldFinding]]:
     >>> for name, (found,) in differing(asked).items(): print(name, found.confidence, found.message)
     d medium the question is that of a, b, c, up to values, whose plans make the calls f; this one makes g
     """
-    shapes = Classes(values=False)
-    grouped: dict[tuple[str, Hashable], list[tuple[Item, str]]] = {}
-    order: list[str] = []
-    for item in items:
-        order.append(item.record)
-        key = (question_template(item.question), item.tools)
-        grouped.setdefault(key, []).append((item, shapes.of(item.plan)))
+    twins, names = Twins(), list[str]()
+    for place, item in enumerate(items):
+        names.append(item.record)
+        twins.add(place, item)
     found: dict[str, list[GoldFinding]] = {}
-    for group in grouped.values():
-        for record, finding in _odd(group):
-            found.setdefault(record, []).append(finding)
-    return {record: found[record] for record in dict.fromkeys(order) if record in found}
+    for place, finding in sorted(twins.found(), key=lambda one: one[0]):
+        found.setdefault(names[place], []).append(finding)
+    return found
 
 
-def _odd(group: Sequence[tuple[Item, str]]) -> Iterator[tuple[str, GoldFinding]]:
-    counts = Counter(shape for _, shape in group)
+def _odd(group: _Group, sketches: Mapping[str, Sketch]) -> Iterator[tuple[int, GoldFinding]]:
+    counts = Counter(shape for _, _, shape in group.items)
     if len(counts) < 2:
         return
+    total = len(group.items)
     (first, most), (_, second) = counts.most_common(2)
-    usual = first if most > second and 2 * most > len(group) else None
-    confidence: Confidence = "medium" if usual and most >= 3 and 4 * most >= 3 * len(group) else "low"
-    for item, shape in group:
+    usual = first if most > second and 2 * most > total else None
+    agree = usual is not None and most >= 3 and 4 * most >= 3 * total
+    confidence: Confidence = "medium" if agree and group.english else "low"
+    told: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for place, _, shape in group.items:
         if shape == usual:
             continue
-        others = [other for other, its in group if (its == usual if usual else its != shape)]
-        names = [other.record for other in others[:FEW]]
-        what = f"{', '.join(names)}{', …' if len(others) > FEW else ''}"
-        theirs, mine = _told(others[0].plan, item.plan)
-        whose = "whose plans make" if len(others) > 1 else "whose plan makes"
-        if usual is None and len({its for other, its in group if its != shape}) > 1:
-            shapes = counted(len(counts), "shape")
-            message = f"the question is that of {what}, up to values; their plans are of {shapes}"
-        else:
-            message = f"the question is that of {what}, up to values, {whose} {theirs}; this one makes {mine}"
-        yield item.record, GoldFinding("gold.twin", message, confidence, None, None, tuple(names))
+        if shape not in told:  # once a shape, however many have it
+            told[shape] = _said(group, shape, usual, counts, sketches)
+        message, names = told[shape]
+        yield place, GoldFinding("gold.twin", message, confidence, None, None, names)
 
 
-def _told(usual: Plan, odd: Plan) -> tuple[str, str]:
-    """What two plans of different shape call, or that only what they pass on differs."""
-    ours, theirs = ([call.tool for call in plan.calls] for plan in (odd, usual))
-    if sorted(ours) != sorted(theirs):
-        return f"the calls {_calls(theirs)}", _calls(ours)
-    given = [
-        sorted((call.tool, name) for call in plan.calls for name, _ in call.arguments)
-        for plan in (odd, usual)
-    ]
-    if given[0] != given[1]:
-        return f"the calls {_calls(theirs)} with other arguments", "them with its own"
-    bare = Classes(values=False)
-    if bare.of(replace(usual, answer=None)) == bare.of(replace(odd, answer=None)):
-        return f"the calls {_calls(theirs)} and answer with other results", "them too"
-    return f"the calls {_calls(theirs)} and pass their results on otherwise", "them too"
+def _said(
+    group: _Group, shape: str, usual: str | None, counts: Counter[str], sketches: Mapping[str, Sketch]
+) -> tuple[str, tuple[str, ...]]:
+    """What is told of the records of a shape, and the first of those that they differ from."""
+    others = ((name, its) for _, name, its in group.items if (its == usual if usual else its != shape))
+    few = tuple(islice(others, FEW))
+    count = counts[usual] if usual else len(group.items) - counts[shape]
+    names = tuple(name for name, _ in few)
+    what = f"{', '.join(names)}{', …' if count > FEW else ''}"
+    if usual is None and len(counts) > 2:
+        shapes = counted(len(counts), "shape")
+        return f"the question is that of {what}, up to values; their plans are of {shapes}", names
+    theirs, mine = _told(sketches[few[0][1]], sketches[shape])
+    whose = "whose plans make" if count > 1 else "whose plan makes"
+    return f"the question is that of {what}, up to values, {whose} {theirs}; this one makes {mine}", names
+
+
+def _told(usual: Sketch, odd: Sketch) -> tuple[str, str]:
+    """What plans of two shapes call, or that only what they pass on differs."""
+    if sorted(odd.tools) != sorted(usual.tools):
+        return f"the calls {_calls(usual.tools)}", _calls(odd.tools)
+    if odd.given != usual.given:
+        return f"the calls {_calls(usual.tools)} with other arguments", "them with its own"
+    if usual.bare == odd.bare:
+        return f"the calls {_calls(usual.tools)} and answer with other results", "them too"
+    return f"the calls {_calls(usual.tools)} and pass their results on otherwise", "them too"
 
 
 def _calls(tools: Sequence[str]) -> str:
