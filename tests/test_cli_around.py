@@ -425,7 +425,7 @@ PLACES = [
     "data list --source {}", "data fetch mathqa --source {}", "data verify mathqa --source {}",
     "data show mathqa --source {}", "data check mathqa --source {}",
     "data check {}", "data check gold.jsonl --catalog {}", "data check gold.jsonl --tools {}",
-    "data check gold.jsonl --baseline {}",
+    "data check gold.jsonl --baseline {}", "data check gold.jsonl --runs {}",
     "data coverage {}", "data coverage gold.jsonl --against {}", "data coverage gold.jsonl --catalog {}",
     "data duplicates {}", "data duplicates gold.jsonl {}",
     "data export {} --to chat-jsonl", "data export bare.jsonl --to chat-jsonl --catalog {}",

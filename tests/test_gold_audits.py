@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import time
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,8 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.auditing import audits
-from planner_eval.auditing.audits import AUDITS, Beside
+from planner_eval.auditing.audits import AUDITS, BESIDE, Beside
 from planner_eval.auditing.finding import CONFIDENCES, GoldFinding
 from planner_eval.auditing.options import Offered, offered, read_options
 from planner_eval.auditing.subject import Subject
@@ -24,6 +24,7 @@ from planner_eval.auditing.surplus import surplus
 from planner_eval.base.errors import CODES, InputError
 from planner_eval.datasets.gold import gold_plan
 from planner_eval.datasets.mathqa import read_mathqa
+from planner_eval.engine.run_file import run_text
 from planner_eval.execution.run import execute_many
 from planner_eval.verbs.dataset_check import DatasetCheck
 from tests.conftest import ROOT
@@ -49,7 +50,19 @@ def calls(*named: tuple[str, Any, Any]) -> list[dict[str, Any]]:
 
 
 def record(identity: str, plan: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
-    return {"id": identity, "question": "what is it?", "gold": plan, **more}
+    """A record whose question is that of no other, and says the numbers of its plan."""
+    numbers = re.findall(r"(?<=: )\d+", json.dumps(plan))
+    return {
+        "id": identity,
+        "question": f"what is {identity} of {' and '.join(numbers)}?",
+        "gold": plan,
+        **more,
+    }
+
+
+def call(name: str, **arguments: Any) -> list[dict[str, Any]]:
+    """One call of a tool that nobody has."""
+    return [{"name": name, "label": "$var_1", "arguments": arguments}]
 
 
 CLEAN = [
@@ -67,6 +80,11 @@ DOUBTFUL = [
     record("lost", calls(("add", 1, "#7")), gold_answer=5),
     record("circle", calls(("add", 1, "#2"), ("add", 1, "#1")), gold_answer=5),
     record("words", "it depends", gold_answer=5),  # type: ignore[arg-type]
+    record("asked", call("rent", place="Brno", day="2031-03-05"), question="Rent a car in Oslo."),
+    record("other", call("book", day="2031-03-06"), question="Book a room for March 5th."),
+    record("pets", call("book", pets="True"), question="Book a room in Rome."),
+    record("odd", calls(("add", 1, 4)), question="How many are 1 and 4?"),
+    record("even", calls(("multiply", 1, 4)), question="How many are 1 and 4?"),
 ]
 FOUND = {
     "answer": ["gold.answer"],
@@ -79,6 +97,11 @@ FOUND = {
     "lost": ["gold.unresolved"],
     "circle": ["gold.cycle"],
     "words": ["gold.unreadable"],
+    "asked": ["gold.unasked"],
+    "other": ["gold.contradicted"],
+    "pets": ["gold.ungrounded"],
+    "odd": ["gold.twin"],
+    "even": ["gold.twin"],
 }
 
 
@@ -108,7 +131,7 @@ def test_each_doubt_is_found_and_nothing_else() -> None:
 
 
 def test_every_code_has_a_meaning_and_every_meaning_an_audit() -> None:
-    audited = {code for each in AUDITS for code in each.codes} | {"gold.unreadable"}
+    audited = {code for each in (*AUDITS, *BESIDE) for code in each.codes} | {"gold.unreadable"}
     assert audited == {code for code in CODES if code.startswith("gold.")}
     page = (ROOT / "docs" / "gold.md").read_text(encoding="utf-8")
     for code in audited:
@@ -262,6 +285,7 @@ def _told(found: DatasetCheck) -> Counter[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_order_of_records_does_not_matter(seed: int) -> None:
+    """Twins are told in the order of the file; a pair names the other one whatever it is."""
     mixed = [*CLEAN, *DOUBTFUL]
     random.Random(seed).shuffle(mixed)
     assert _told(checked(mixed)) == _told(checked([*CLEAN, *DOUBTFUL]))
@@ -333,16 +357,226 @@ def test_what_is_called_shorter_comes_to_the_same_without_it(named: list[tuple[s
 
 # ---------------------------------------------------------------- beside each other
 def test_records_can_be_audited_beside_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    def named(subjects: Iterable[Subject]) -> dict[str, list[GoldFinding]]:
-        every = [(one.record, one.query) for one in subjects]
-        assert every == [("sum", "what is it?"), ("half", "what is it?")]
-        return {"half": [GoldFinding("gold.answer", "another is alike", "low", related=("sum",))]}
+    class Named:
+        def __init__(self) -> None:
+            self.seen: list[str] = []
 
-    monkeypatch.setattr("planner_eval.verbs.gold_findings.BESIDE", (Beside(("gold.answer",), named),))
-    assert audits.BESIDE is not None
+        def add(self, place: int, subject: Subject) -> None:
+            assert place == len(self.seen)
+            self.seen.append(subject.record)
+
+        def found(self) -> Iterable[tuple[int, GoldFinding]]:
+            assert self.seen == ["sum", "half"]
+            yield 1, GoldFinding("gold.answer", "another is alike", "low", related=("sum",))
+
+    monkeypatch.setattr("planner_eval.verbs.gold_findings.BESIDE", (Beside(("gold.answer",), Named),))
     found = checked(CLEAN)
-    assert [(one.record, one.found.related) for one in found.doubts] == [("half", ("sum",))]
+    assert [(one.record, one.found.related, one.query) for one in found.doubts] == [
+        ("half", ("sum",), CLEAN[1]["question"])
+    ]
     assert not checked(CLEAN, ignore=["gold.answer"]).doubts
+
+
+def test_twins_of_one_id_are_told_apart() -> None:
+    plans = [calls(("add", n, 4)) for n in (1, 2, 3)] + [calls(("multiply", 6, 4))]
+    same = [{**record("q", plan), "question": f"how many are {n} and 4?"} for n, plan in enumerate(plans)]
+    (found,) = checked(same, select=["gold.twin"]).doubts
+    assert found.found.confidence == "medium"
+    assert found.query == "how many are 3 and 4?"
+    assert found.found.message.endswith("whose plans make the calls add; this one makes multiply")
+    other = [{**one, "tools": [{"name": "add", "parameters": {}}]} for one in same[:3]]
+    assert not checked([*other, same[3]], select=["gold.twin"]).doubts
+
+
+def test_twins_in_another_language_are_never_more_than_low() -> None:
+    plans = [calls(("add", n, 4)) for n in (1, 2, 3)] + [calls(("multiply", 6, 4))]
+    asked = [{**record(f"q{n}", plan), "question": f"{n}와 4는 얼마입니까?"} for n, plan in enumerate(plans)]
+    (found,) = checked(asked, select=["gold.twin"]).doubts
+    assert found.found.confidence == "low"
+
+
+def test_many_twins_take_time_in_proportion() -> None:
+    def took(count: int) -> float:
+        plans = [calls(("add", n % 7, 4)) if n % 3 else calls(("multiply", n % 7, 4)) for n in range(count)]
+        every = [{**record(f"q{n}", plan), "question": "how many?"} for n, plan in enumerate(plans)]
+        start = time.process_time()
+        assert len(checked(every, select=["gold.twin"], tools=None).doubts) == (count + 2) // 3
+        return time.process_time() - start
+
+    took(100)
+    assert took(4_000) < 25 * max(took(400), 0.05)
+
+
+# ---------------------------------------------------------------- what is said
+def test_what_anybody_says_before_the_answer_grounds_a_value() -> None:
+    talk = [
+        {"role": "system", "content": "The user lives in Brno."},
+        {"role": "user", "content": "Book me a room at home."},
+        {"role": "tool", "content": '{"hotel": "H-2300"}'},
+        {"role": "assistant", "content": "Pets stay with Ostrava-77123."},
+    ]
+    told = {
+        value: codes(checked([record("q", call("book", place=value), question=talk)], select=["gold.un"]))
+        for value in ("Brno", "H-2300", "Ostrava-77123")
+    }
+    assert told == {"Brno": {}, "H-2300": {}, "Ostrava-77123": {"q": ["gold.ungrounded"]}}
+
+
+def test_questions_in_another_language_give_nothing_sure() -> None:
+    asked = record(
+        "q", call("book", place="Ostrava 77123", day="2031-03-06"), question="3월 5일에 방을 잡아 줘"
+    )
+    assert {one.found.confidence for one in checked([asked]).doubts} == {"low"}
+
+
+def conversation(hotel: str) -> list[dict[str, Any]]:
+    hotels = json.dumps(
+        [{"id": "h-171", "stars": 3}, {"id": "h-231", "stars": 4}, {"id": "h-241", "stars": 4}]
+    )
+
+    def asks(key: str, name: str, **arguments: Any) -> dict[str, Any]:
+        function = {"name": name, "arguments": json.dumps(arguments)}
+        return {"role": "assistant", "tool_calls": [{"id": key, "type": "function", "function": function}]}
+
+    return [
+        {"role": "user", "content": "Book one."},
+        asks("1", "search", city="Rome"),
+        {"role": "tool", "tool_call_id": "1", "content": hotels},
+        asks("2", "book", hotel=hotel),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "hotel", "told"),
+    [
+        ("Book one in Rome.", "h-231", [("gold.candidate", "medium")]),
+        ("Book the second in Rome.", "h-231", [("gold.candidate", "low")]),
+        ("Book h-231 in Rome.", "h-231", []),
+        ("Book one in Rome.", "h-171", []),
+        ("로마에 하나 잡아 줘", "h-231", [("gold.candidate", "low")]),
+    ],
+)
+def test_a_pick_from_a_recorded_answer(query: str, hotel: str, told: list[tuple[str, str]]) -> None:
+    one = {"id": "q", "query": query, "gold": conversation(hotel)}
+    found = pe.check_dataset([one], confidence="low", text_field="gold", select=["gold.candidate"])
+    assert [(one.found.code, one.found.confidence) for one in found.doubts] == told
+
+
+# ---------------------------------------------------------------- what models said
+GIVEN = [
+    {"id": "a", "query": "one?", "gold": "f(#x='1')"},
+    {"id": "b", "query": "two?", "gold": "f(#x='2')", "alternatives": ["g(#x='2')"]},
+    {"id": "c", "query": "three?", "gold": "f(#x='3')"},
+]
+
+
+def said(*plans: str) -> list[dict[str, str]]:
+    return [{"id": key, "prediction": plan} for key, plan in zip("abc", plans, strict=False)]
+
+
+RUNS = {
+    "one": said("g(#x='1')", "g(#x='2')", "f(#x='3')"),
+    "two": said("g(#x='1')", "g(#x='2')", "g(#x='3')"),
+    "three": said("g(#x='1')", "g(#x='2')"),
+}
+
+
+def voted(runs: Any, **how: Any) -> DatasetCheck:
+    return pe.check_dataset(
+        GIVEN, text_field="gold", runs=runs, select=["gold.outvoted"], **{"confidence": "low"} | how
+    )
+
+
+def test_models_that_agree_with_each_other_outvote_gold() -> None:
+    found = voted(RUNS)
+    assert [(one.record, one.found.confidence) for one in found.doubts] == [("a", "medium")]
+    assert found.doubts[0].found.message == (
+        "3 of 3 models give one plan that is not gold's: g instead of f (one, two, three)"
+    )
+    assert found.notes[1:] == (
+        "run one: 3 records answered",
+        "run two: 3 records answered",
+        "run three: 2 records answered",
+    )
+    assert not voted(RUNS, confidence="high").doubts
+    assert not voted(RUNS, ignore=["gold.outvoted"]).doubts
+    assert not voted({}).doubts
+
+
+def test_what_cannot_be_read_does_not_vote() -> None:
+    wrong = [*said("g(#x='1')"), {"id": "b", "prediction": "g(#x="}]
+    found = voted({"one": RUNS["one"], "two": RUNS["two"], "torn": wrong})
+    assert "run torn: 2 records answered, 1 of them unreadable and without a vote" in found.notes
+    assert [one.found.confidence for one in found.doubts] == ["medium"]
+
+
+def test_predictions_are_joined_by_id_whatever_their_order() -> None:
+    mixed = {name: [*reversed(rows)] for name, rows in RUNS.items()}
+    assert voted(mixed).doubts == voted(RUNS).doubts
+    twice = [GIVEN[0], {**GIVEN[0], "gold": "g(#x='1')"}, *GIVEN[1:]]
+    again = pe.check_dataset(twice, text_field="gold", runs=RUNS, select=["gold.outvoted"], confidence="low")
+    assert [one.record for one in again.doubts] == ["a"]
+
+
+def test_terms_that_cannot_be_meant_let_nobody_vote() -> None:
+    odd = [{**GIVEN[0], "alternatives": 17}]
+    found = pe.check_dataset(odd, text_field="gold", runs=RUNS, select=["gold.outvoted"], confidence="low")
+    assert not found.doubts
+    assert "what else is right of 1 record cannot be read: the runs do not vote there" in found.notes
+
+
+def _kept(rows: list[dict[str, str]], name: str) -> str:
+    """A file of predictions."""
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return name
+
+
+def test_runs_are_files_and_folders_of_score_and_predict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    gold = _kept(GIVEN, "gold.jsonl")  # type: ignore[arg-type]
+    file = _kept(RUNS["one"], "one.jsonl")
+    pe.score(Path(_kept(RUNS["two"], "two.jsonl")), Path(gold), folder="scored")
+    for name in ("three", "four"):
+        told = [{**row, "error": None, "requests": []} for row in RUNS["three"]]
+        options = {"dataset": "own", "setup": {}, "model": "small", "repeat": 1}
+        samples = {"role": "samples", "path": gold, "size": 2, "digest": ""}
+        run = {"schema": "planeval.run/1", "version": pe.__version__, "python": "3", "kind": "predict"}
+        run |= {"options": options, "inputs": [samples], "pairs": 2, "part": 1, "store": "jsonl"}
+        Path(name).mkdir()
+        Path(name, "run.json").write_text(run_text(run), encoding="utf-8")
+        _kept(told, f"{name}/rows.jsonl")
+    done = planeval(
+        "data", "check", gold, "--confidence", "low", "--select", "gold.outvoted",
+        *(word for run in (file, "scored", "three", "four") for word in ("--runs", run)),
+    )  # fmt: skip
+    assert done.returncode == 1
+    line = "record a, line 1: medium: 3 of 3 models give one plan that is not gold's: g instead of f"
+    assert f"{line} (one.jsonl, scored, three, four) [gold.outvoted]" in done.stdout.splitlines()
+    assert "run four, by small: 2 records answered" in done.stderr
+    _kept(RUNS["one"], "two.jsonl")
+    changed = planeval("data", "check", gold, "--runs", "scored")
+    assert changed.returncode == 2
+    assert (
+        "scored was made of other predictions: the file two.jsonl (pred) has changed since" in changed.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("runs", "why"),
+    [
+        ([[{"id": "z", "prediction": "f()"}]], "the run 1 says nothing to plans: no id is in both files"),
+        ({"mine": "nosuch.jsonl"}, "nosuch.jsonl"),
+        ({"mine": 3}, "the run mine is 3, expected a folder, a file or records"),
+        ({3: "x.jsonl"}, "3 is no name of a run"),
+        (3, "runs is 3, expected a list of folders and files"),
+        (["x.jsonl", "./x.jsonl"], "is given twice"),
+    ],
+)
+def test_what_is_no_run_is_told_in_words(runs: Any, why: str) -> None:
+    with pytest.raises(InputError, match=re.escape(why)):
+        voted(runs)
 
 
 # ---------------------------------------------------------------- words
@@ -360,7 +594,7 @@ def test_records_can_be_audited_beside_each_other(monkeypatch: pytest.MonkeyPatc
         ({"query": "nosuch"}, "no record has that field"),
         ({"query": 3}, "query is 3, expected a name"),
         ({"answer": 3}, "answer is 3, expected a name"),
-        ({"timeout": "long"}, "timeout is 'long', expected seconds"),
+        ({"timeout": "long"}, "timeout is 'long', expected a number of seconds above 0"),
         ({"allow_read": 3}, "allow_read is 3, expected a list of files"),
         ({"isolation": "none"}, "no isolation level is named 'none'"),
     ],
@@ -492,16 +726,26 @@ def test_mathqa_formulas_that_come_to_a_wrong_option(reference: Path) -> None:
 
 
 PUBLISHED = {
-    "appbench": {"gold.cycle": 4, "gold.enum": 16, "gold.missing_argument": 78, "gold.unknown_argument": 132},
+    "appbench": {
+        "gold.contradicted": 39,
+        "gold.cycle": 4,
+        "gold.enum": 16,
+        "gold.missing_argument": 78,
+        "gold.unasked": 120,
+        "gold.ungrounded": 29,
+        "gold.unknown_argument": 132,
+    },
     "callnavi": {
         "gold.enum": 1,
         "gold.missing_argument": 31,
+        "gold.ungrounded": 32,
         "gold.unknown_argument": 35,
         "gold.unknown_tool": 6,
     },
     "functionchat": {},
     "mathqa": {"gold.answer": 695, "gold.fails": 12, "gold.option": 104},
     "nestful-v1": {
+        "gold.contradicted": 1,
         "gold.dead": 4,
         "gold.enum": 5,
         "gold.missing_argument": 30,

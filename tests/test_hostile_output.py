@@ -127,6 +127,9 @@ CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("data", "check", "pred.jsonl", "--tools", "nestful", "--isolation", "inline", "--confidence", "low"),
         ("text", "md", "json", *CI),
     ),
+    "data check of runs": (
+        ("data", "check", "gold.jsonl", "--runs", "pred.jsonl", "--confidence", "low"), ("text", "md", "json", *CI),
+    ),
     "data check of a code": (("data", "check", "gold.jsonl", "--select", "HOSTILE"), ("text",)),
     "data check of a baseline": (("data", "check", "gold.jsonl", "--baseline", "HOSTILE"), ("text",)),
     "data coverage": (

@@ -108,6 +108,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "verbs.benchmark_runs",
         "verbs.score_runs",
     ),
+    "only --runs needs it: 15 ms, with runs' folders": ("verbs.gold_votes",),
     "only --patch needs it: 3 ms of each diff": ("comparison.patch",),
     "only --causes needs them: 3 ms of each score with what mends, 1 with what sums": (
         "scoring.attribution",

@@ -9,8 +9,10 @@ from planner_eval.execution.tools.nestful_basic import OFFICIAL
 from planner_eval.plan.model import Call, Plan
 
 if TYPE_CHECKING:
+    from planner_eval.auditing.agreement import Answer
     from planner_eval.catalogs.catalog import Catalog
     from planner_eval.execution.trace import Trace
+    from planner_eval.policy import Terms
 
 
 class Wanted(NamedTuple):
@@ -42,6 +44,9 @@ class Subject(NamedTuple):
         basic: Whether the tools are NESTful's functions of mathematics, of which is known what they do.
         wanted: What the plan should come to.
         trace: The plan's run; None where it was not run.
+        heard: All that is said before its plan, by whomever; None where that is no more than the query.
+        answers: What runs of models said to it.
+        right: What the record says is as right: its plans with what they leave open; where there are answers.
     """
 
     record: str
@@ -51,6 +56,14 @@ class Subject(NamedTuple):
     basic: bool = False
     wanted: Wanted = Wanted()
     trace: Trace | None = None
+    heard: str | None = None
+    answers: tuple[Answer, ...] = ()
+    right: tuple[tuple[Plan, Terms], ...] = ()
+
+    @property
+    def said(self) -> str | None:
+        """Where the values of its plan may come from."""
+        return self.heard or self.query
 
     @property
     def ends(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import index
 from typing import Any, SupportsIndex
 
@@ -33,6 +33,11 @@ def _is_time(one: Any) -> bool:
     return number and 0 < one < float("inf")  # nan is neither
 
 
+def _are_paths(given: Any) -> bool:
+    listed = isinstance(given, Sequence) and not isinstance(given, (str, bytes))
+    return listed and all(isinstance(one, (str, os.PathLike)) for one in given)
+
+
 def _are_names(given: Any) -> bool:
     return isinstance(given, str) or (
         isinstance(given, Collection) and all(isinstance(one, str) for one in given)
@@ -42,6 +47,7 @@ def _are_names(given: Any) -> bool:
 NAME = Kind("a name", lambda one: isinstance(one, str))
 NAMES = Kind("a list of names", _are_names)
 PATH = Kind("a path", lambda one: isinstance(one, (str, os.PathLike)))
+PATHS = Kind("a list of files", _are_paths)
 FLAG = Kind("True or False", lambda one: isinstance(one, bool))
 COUNT = Kind("a whole number from 0 on", _from(0))
 NUMBER = Kind("a whole number from 1 on", _from(1))

@@ -13,7 +13,8 @@ from planner_eval.base.text import counted
 from planner_eval.cli.ci import emit_findings
 from planner_eval.cli.data_check_shown import shown
 from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
-from planner_eval.cli.sources import dataset_places, opened_sets
+from planner_eval.cli.seconds import Seconds
+from planner_eval.cli.sources import dataset_places, opened_sets, refuse_stdin_twice
 from planner_eval.cli.targets import Target
 from planner_eval.cli.terminal import counted as counter
 
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 @click.option(
     "--timeout",
     metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(),
     default=10.0,
     show_default=True,
     help="Time for one plan (not enforced inline).",
@@ -83,6 +84,13 @@ if TYPE_CHECKING:
     help="How sure a doubt about gold has to be to be shown and to count.",
 )
 @click.option(
+    "--runs",
+    metavar="RUN",
+    multiple=True,
+    help="What a model said to the same records: the folder of a run of predict or score, or a file of "
+    "predictions, joined by id; repeatable. Where models agree on another plan, gold is in doubt.",
+)
+@click.option(
     "--baseline", metavar="FILE", help="What is in FILE, which --write-baseline wrote, does not count."
 )
 @click.option(
@@ -106,6 +114,7 @@ def command(
     isolation: str | None,
     timeout: float,
     allow_read: tuple[str, ...],
+    runs: tuple[str, ...],
     write_baseline: str | None,
     examples: int,
     form: str,
@@ -116,18 +125,20 @@ def command(
     """Say which gold plans may be wrong, and what is irregular in a data set.
 
     FILE holds records of gold plans; DATASET is a name of 'planeval data list'. Gold is held against its
-    tools, looked through for calls that it makes for nothing, and run where there are tools for it, its
-    result held against the gold answer. Of a data set every irregularity is counted, and gold is scored
+    tools and its question, looked through for calls that it makes for nothing, and run where there are
+    tools for it, its result held against the gold answer; records of one question are held beside each
+    other, and gold against what models said. Of a data set every irregularity is counted, and gold is scored
     against itself. Exit code: 0 nothing was found, 1 something was, 2 usage, 3 nothing could be read.
     """
     fields = {key: given.pop(key) for key in ("id_field", "text_field", "turn", "cache", "folder")}
+    refuse_stdin_twice(name, *runs)
     source = opened_sets([name], fields)[0]
-    runs = spec is not None or (source.dataset is not None and bool(source.dataset.tools))
+    executed = spec is not None or (source.dataset is not None and bool(source.dataset.tools))
     refuse_idle(
         [
             Applies(("catalog_format",), bool(catalogs), "to a catalog, and none is given"),
             Applies(
-                ("isolation", "timeout", "allow_read"), runs, "with --tools, without which no plan is run"
+                ("isolation", "timeout", "allow_read"), executed, "with --tools, without which no plan is run"
             ),
             Applies(
                 ("query", "answer"), source.file is not None, "to files: a data set says itself what it asks"
@@ -139,7 +150,7 @@ def command(
         catalog=pe.read_catalog(catalogs, catalog_format) if catalogs else None,
         tools=pe.tool_source(spec) if spec is not None else None,
         isolation=isolation, timeout=timeout, allow_read=allow_read, dialect=dialect, examples=examples,
-        progress=counter("gold plans"), **given,
+        runs=runs, progress=counter("gold plans"), **given,
     )  # fmt: skip
     if write_baseline is not None:
         emit(json.dumps(found.baseline(), ensure_ascii=False, indent=1), write_baseline, plain=True)

@@ -8,17 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.auditing.audits import wanted
 from planner_eval.auditing.choice import Choice, choice
-from planner_eval.base.errors import InputError
-from planner_eval.base.given import COUNT, FUNCTION, NAME, PATH, expect, expect_or_none
-from planner_eval.base.text import shortened
+from planner_eval.base.given import COUNT, FUNCTION, NAME, PATH, PATHS, SECONDS, expect, expect_or_none
 from planner_eval.benchmarks.replay import Replayed, replay
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.datasets.check import Checked, Tally, state_of
 from planner_eval.datasets.published import Dataset
+from planner_eval.datasets.sources import Source
 from planner_eval.dialects.sources import Which
 from planner_eval.execution.sandbox import Limits, Sandbox
 from planner_eval.execution.source import ToolSource
@@ -28,6 +27,9 @@ from planner_eval.verbs.gold_baseline import Baseline, baseline_data, read_basel
 from planner_eval.verbs.gold_findings import ANSWER, Audited, GoldDoubt, How, Ran
 from planner_eval.verbs.running import tool_source
 from planner_eval.verbs.sets import Questions, SetItem, doubts_of, items_of, set_of
+
+if TYPE_CHECKING:
+    from planner_eval.verbs.gold_votes import Votes
 
 
 class DatasetCheck(NamedTuple):
@@ -102,6 +104,7 @@ def check_dataset(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     confidence: str = "high",
+    runs: Any = (),
     baseline: Any = None,
     isolation: str | None = None,
     timeout: float = 10.0,
@@ -117,9 +120,9 @@ def check_dataset(
 ) -> DatasetCheck:
     """Say which gold plans of a set may be wrong, and what is irregular in it.
 
-    Gold is held against its tools, looked through for calls that it makes for nothing, and run where there
-    are tools for it, its result held against the gold answer. Gold of a published data set is also scored
-    against itself.
+    Gold is held against its tools and its question, looked through for calls that it makes for nothing, and
+    run where there are tools for it, its result held against the gold answer; records of one question are
+    held beside each other. Gold of a published data set is also scored against itself.
 
     Args:
         name: The set: the name of a file of records or of a published data set, what
@@ -136,6 +139,9 @@ def check_dataset(
             scored against itself, which has no code.
         ignore: Codes, or their beginnings, of what is left out.
         confidence: How sure a doubt has to be: ``"high"``, ``"medium"`` or ``"low"``.
+        runs: What models said to the same records: a list of folders of :func:`planner_eval.predict` and
+            :func:`planner_eval.score`, files of predictions, or predictions in memory; or a mapping of them
+            by name. Where they agree on another plan than gold, that is told.
         baseline: What was found before and does not count: the file that ``--write-baseline`` wrote, or what
             :meth:`DatasetCheck.baseline` gave.
         isolation: As for :func:`planner_eval.execute`.
@@ -152,7 +158,7 @@ def check_dataset(
 
     Raises:
         DatasetError: there is no data set of that name, or its files are not there or cannot be read.
-        InputError: a file, an option or the baseline cannot be used.
+        InputError: a file, an option or the baseline cannot be used, or a run says nothing to the set.
         ExecutionError: the tools cannot be loaded, or the isolation that was asked for is not to be had.
 
     >>> from planner_eval.base.resources import folder
@@ -170,19 +176,21 @@ def check_dataset(
     expect_or_none(PATH, cache=cache, source=source)
     expect(COUNT, examples=examples)
     expect_or_none(FUNCTION, progress=progress)
+    expect(SECONDS, timeout=timeout)
+    expect(PATHS, allow_read=allow_read)
     known = read_baseline(baseline)
     fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": source}
     opened = set_of(name, fields)
     offered = catalog if catalog is None or isinstance(catalog, Catalog) else read_catalog(catalog)
     questions = Questions(opened, query)
+    votes = _votes(runs, opened) if asked.has("gold.outvoted") else None
     tally = Tally(examples)
     own = opened.dataset
     given = tools if tools is not None or own is None else own.tools or None
     runner = given if given is None or isinstance(given, Sandbox) else tool_source(given)
     with _box(runner, asked, isolation, timeout, allow_read) as box:
-        how = How(asked, offered, box, _basic(runner), questions, answer or ANSWER)
+        how = How(asked, offered, box, _basic(runner), questions, answer or ANSWER, votes)
         audited = Audited(opened, how).add(_tallied(items_of(opened, dialect, progress), tally))
-    audited.add_beside(lambda: items_of(opened, dialect))
     checked = _asked_for(tally.checked(), asked)
     sure = tuple(one for one in audited.doubts if asked.sure(one.found.confidence))
     less = Counter(one.found.confidence for one in audited.doubts if not asked.sure(one.found.confidence))
@@ -194,6 +202,15 @@ def check_dataset(
         own, checked, tuple(replayed), opened.name, new, dict(sorted(less.items())), len(sure) - len(new),
         audited.ran, notes, sure, known,
     )  # fmt: skip
+
+
+def _votes(runs: Any, opened: Source) -> Votes | None:
+    """What runs said; None where none are given."""
+    if isinstance(runs, (tuple, list, dict)) and not runs:
+        return None
+    from planner_eval.verbs.gold_votes import Votes
+
+    return Votes(runs, opened)
 
 
 def _tallied(items: Iterable[SetItem], tally: Tally) -> Iterator[SetItem]:
@@ -217,10 +234,6 @@ def _box(
     allow_read: Sequence[str],
 ) -> AbstractContextManager[Sandbox | None]:
     """Where plans are run; None where there are no tools, or nothing is asked for that needs a run."""
-    if not isinstance(timeout, (int, float)) or isinstance(timeout, bool) or not timeout > 0:
-        raise InputError(f"timeout is {shortened(repr(timeout), 40)}, expected seconds")
-    if isinstance(allow_read, str) or not isinstance(allow_read, Sequence):
-        raise InputError(f"allow_read is {shortened(repr(allow_read), 40)}, expected a list of files")
     if runner is None or not any(one.runs for one in wanted(asked.has)):
         return nullcontext()
     if isinstance(runner, Sandbox):

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-from planner_eval.auditing.audits import BESIDE, Audit, audit, wanted
+from planner_eval.auditing.audits import BESIDE, Audit, Gathering, audit, wanted
 from planner_eval.auditing.choice import Choice
 from planner_eval.auditing.finding import GoldFinding
 from planner_eval.auditing.options import read_options
 from planner_eval.auditing.outcome import lacks_tools
 from planner_eval.auditing.subject import Subject, Wanted
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named import NamedTuple
+from planner_eval.base.text import counted
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import from_data
 from planner_eval.datasets.mathqa import options as written_options
@@ -22,11 +23,18 @@ from planner_eval.execution.program import Start
 from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox import Sandbox
 from planner_eval.execution.trace import Trace
+from planner_eval.plan.model import Plan
+from planner_eval.policy import Terms
 from planner_eval.records.files import Record
+from planner_eval.records.gold import BESIDE as OPEN
+from planner_eval.records.gold import read_gold
 from planner_eval.records.states import States
 from planner_eval.scoring.findings import Finding, finding_of_gold
 from planner_eval.verbs.running import initial_of
 from planner_eval.verbs.sets import Questions, SetItem
+
+if TYPE_CHECKING:
+    from planner_eval.verbs.gold_votes import Votes
 
 ANSWER = "gold_answer"
 """The field of a record that holds what its plan should come to, where no other is named."""
@@ -74,6 +82,7 @@ class How(NamedTuple):
         basic: Whether the tools are NESTful's functions of mathematics.
         questions: What the records ask; None where nobody knows.
         answer: The field that holds the gold answer.
+        votes: What runs of models said; None where none are given.
     """
 
     choice: Choice
@@ -82,6 +91,7 @@ class How(NamedTuple):
     basic: bool
     questions: Questions | None
     answer: str
+    votes: Votes | None = None
 
 
 class Audited:
@@ -93,41 +103,44 @@ class Audited:
     """
 
     def __init__(self, source: Source, how: How) -> None:
-        self._how, self._many = how, source.many
+        self._how, self._source = how, source
         self._audits: Sequence[Audit] = wanted(how.choice.has)
         self._tools = _Offered(how.catalog)
         self._ran = Counter[str]()
         self._found: list[tuple[int, GoldDoubt]] = []
+        self._unvoted = 0
 
     def add(self, items: Iterable[SetItem]) -> Audited:
-        """Audit records.
+        """Audit the records of the set.
 
         Args:
-            items: The records.
+            items: All of them, in their order.
         """
-        for item, subject in self._executed(self._subjects(items)):
+        beside = [each.begin() for each in BESIDE if any(map(self._how.choice.has, each.codes))]
+        for place, (item, subject) in enumerate(self._executed(self._subjects(items))):
             if subject is None:
                 if item.error is not None:
                     reason = f"the plan cannot be read: {item.error.splitlines()[0]}"
-                    self._keep(item, GoldFinding("gold.unreadable", reason, "high"), None)
+                    self._keep(place, item, GoldFinding("gold.unreadable", reason, "high"), None)
                 continue
             for found in audit(subject, self._audits, self._how.choice.has):
-                self._keep(item, found, subject.query)
+                self._keep(place, item, found, subject.query)
+            for gathering in beside:
+                gathering.add(place, subject)
+        self._add_beside(beside)
         return self
 
-    def add_beside(self, items: Callable[[], Iterable[SetItem]]) -> Audited:
-        """Audit the records beside each other.
-
-        Args:
-            items: Gives the records anew, in their order.
-        """
-        for each in BESIDE:
-            if any(map(self._how.choice.has, each.codes)):
-                found = each.find(subject for _, subject in self._subjects(items()) if subject is not None)
-                for item in items():
-                    for one in found.get(str(item.name), ()):
-                        self._keep(item, one, None)
-        return self
+    def _add_beside(self, beside: Iterable[Gathering]) -> None:
+        """Keep what was found in records beside each other; only these are looked up again."""
+        told = [each for gathering in beside for each in gathering.found()]
+        if not told:
+            return
+        records, questions = self._source.records, self._how.questions
+        for place, found in told:
+            record = records[place]
+            name = record.id if record.id is not None else record.position + 1
+            query = questions.of(record) if questions is not None else None
+            self._keep(place, SetItem(record, name, record.where, None, None), found, query)
 
     @property
     def doubts(self) -> tuple[GoldDoubt, ...]:
@@ -147,13 +160,18 @@ class Audited:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the user should know of the records' own tools."""
-        return self._tools.notes
+        """What the user should know of the records' own tools, and of the runs."""
+        votes = self._how.votes
+        told = votes.notes if votes is not None else ()
+        lost = counted(self._unvoted, "record")
+        unvoted = f"what else is right of {lost} cannot be read: the runs do not vote there"
+        return (*self._tools.notes, *told, *([unvoted] if self._unvoted else ()))
 
-    def _keep(self, item: SetItem, found: GoldFinding, query: str | None) -> None:
+    def _keep(self, place: int, item: SetItem, found: GoldFinding, query: str | None) -> None:
         if self._how.choice.has(found.code):
-            shown = finding_of_gold(found, item.record, item.plan, str(item.name), many=self._many)
-            self._found.append((item.record.position, GoldDoubt(item.name, found, shown, query)))
+            many = self._source.many
+            shown = finding_of_gold(found, item.record, item.plan, str(item.name), many=many)
+            self._found.append((place, GoldDoubt(item.name, found, shown, query)))
 
     def _subjects(self, items: Iterable[SetItem]) -> Iterator[tuple[SetItem, Subject | None]]:
         how = self._how
@@ -164,7 +182,19 @@ class Audited:
             query = how.questions.of(item.record) if how.questions is not None else None
             tools = self._tools.of(item.record)
             wanted = wanted_of(item.record, how.answer)
-            yield item, Subject(str(item.name), item.plan, query, tools, how.basic, wanted)
+            subject = Subject(str(item.name), item.plan, query, tools, how.basic, wanted)
+            if how.questions is not None:
+                subject = subject._replace(heard=how.questions.heard(item.record))
+            yield item, subject if how.votes is None else self._voted(how.votes, item.record, subject)
+
+    def _voted(self, votes: Votes, record: Record, subject: Subject) -> Subject:
+        """The same with what runs said."""
+        answers = votes.of(record)
+        right = _right_of(record, subject.plan) if len(answers) > 1 else ()
+        if right is None:
+            self._unvoted += 1
+            return subject
+        return subject._replace(answers=answers, right=right)
 
     def _executed(
         self, subjects: Iterable[tuple[SetItem, Subject | None]]
@@ -258,3 +288,23 @@ def wanted_of(record: Record, answer: str) -> Wanted:
         return Wanted()
     text = fields.get(f"{answer}_text")
     return Wanted(fields[answer], True, text if isinstance(text, str) else None)
+
+
+def _right_of(record: Record, plan: Plan) -> tuple[tuple[Plan, Terms], ...] | None:
+    """What a record says is as right as its plan; None where that cannot be read, so that nobody may vote.
+
+    Args:
+        record: The record.
+        plan: Its plan.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> record = Record("g.jsonl", 0, "q", "f()", fields={"alternatives": ["g()"]})
+    >>> [one.calls[0].name for one, _ in _right_of(record, parse("f()"))]
+    ['f', 'g']
+    """
+    if not any(name in record.fields for name in OPEN):
+        return ()
+    try:
+        return read_gold(record, known=plan).plans
+    except (ParseError, InputError):
+        return None

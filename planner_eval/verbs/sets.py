@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from planner_eval.auditing.heard import heard, heard_in
 from planner_eval.base.errors import InputError
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import did_you_mean, shortened
@@ -149,6 +150,12 @@ class Questions:
         if self._field is not None:
             return question_text(record.fields.get(self._field))
         return question_text(getattr(record.source, "query", None))
+
+    def heard(self, record: Record) -> str | None:
+        """All that is said in a record before its plan, by whomever; None where its question is all."""
+        if self._field is not None:
+            return heard_in(record.fields.get(self._field))
+        return heard(record.source) if hasattr(record.source, "category") else None
 
 
 def fields_of(record: Record) -> dict[str, Any]:
