@@ -87,6 +87,48 @@ def test_a_right_plan_gets_nothing() -> None:
     assert found.mended is RIGHT
 
 
+SEATS = Catalog(
+    (
+        tool("search_flights", Parameter("origin", TEXT), returns=(Parameter("flight_id", TEXT),)),
+        tool("select_seat", Parameter("flight_id", TEXT), Parameter("seat", TEXT)),
+        tool("guess"),
+    )
+)
+
+
+@pytest.mark.parametrize("seat", ["c1", "c1.flight_id", "<c1>", "#1", "$1"])
+def test_an_id_that_no_text_gives_is_named_by_none(seat: str) -> None:
+    written = [
+        {"name": "search_flights", "arguments": {"origin": "Rome"}},
+        {"name": "select_seat", "arguments": {"flight_id": "AZ12", "seat": seat}},
+    ]
+    assert pe.suggest(json.dumps(written), SEATS).faults == ()
+
+
+@pytest.mark.parametrize(
+    ("label", "seat", "meant"),
+    [
+        ("1", "1", False), ("1", "$1", False), ("1", "#1", False), ("1", "1.5", False), ("1", "$1$", True),
+        ("call_1", "call_1", False), ("call_1", "call_1.flight_id", True), ("call_1", "call_1.pdf", False),
+        ("call_1", "${call_1}", True), ("rome", "rome", False), ("rome", "#rome", False),
+        ("rome", "$rome.flight_id", True), ("E1", "#E1", True), ("E1", "E1", False),
+        ("node-0", "<node-0>", True), ("var_1", "$var_1.flight_id$", True), ("var_1", "var_1", False),
+    ],
+)  # fmt: skip
+def test_a_text_names_an_output_only_where_it_is_marked(label: str, seat: str, meant: bool) -> None:
+    made = plan(
+        call(label, "search_flights", origin="Rome"), call("z", "select_seat", flight_id="AZ12", seat=seat)
+    )
+    found = pe.suggest(made, SEATS)
+    assert [one.fault.code for one in found.faults] == ["suggest.as_text"] * meant
+    assert (found.mended == made) != meant
+
+
+def test_a_bare_label_with_a_way_needs_an_output_that_the_catalog_declares() -> None:
+    made = plan(call("report", "guess"), call("z", "select_seat", flight_id="AZ12", seat="report.pdf"))
+    assert pe.suggest(made, SEATS).faults == ()
+
+
 @pytest.mark.parametrize(
     ("at", "changed", "says"),
     [

@@ -287,7 +287,7 @@ class Mends:
         for one in meanings(value, parameter.type, self.parts)[:6]:
             yield self._set(fault, one.value, one.reason, one.score)
         if isinstance(value, str):
-            ref = text_reference(self.plan, value, fault.call or 0)
+            ref = text_reference(self.plan, value, fault.call or 0, self.catalog, bare=True)
             if ref is not None:
                 yield self._set(fault, ref, "the text names an earlier call's output", 0.96, "plan")
             for found in self.producers.candidates(
@@ -311,7 +311,7 @@ class Mends:
     def _referred(self, fault: Fault) -> Iterator[Mend]:
         """A reference in place of a text that names an output."""
         value = dict(self._call(fault).arguments)[fault.argument or ""]
-        ref = text_reference(self.plan, _part(value, fault.at), fault.call or 0)
+        ref = text_reference(self.plan, _part(value, fault.at), fault.call or 0, self.catalog)
         if ref is not None:
             paths = [ref.path]
             outputs = list(self.producers.outputs(ref.call)) if not self._there(ref) else []
