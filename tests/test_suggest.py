@@ -652,3 +652,51 @@ def test_exit_codes(file: Path, tmp_path: Path) -> None:
     assert code(json.dumps(LINES[0]) + "\n", "--query", "nosuch") == 2
     assert code('{"id": "x", "plan": "[{]"}\n{"id": "y", "plan": "[{]"}\n') in (1, 3)
     assert planeval("suggest", "nosuch.json", "--catalog", RATES).returncode == 2
+
+
+def _own(name: str, kind: str, value: Any, **more: Any) -> dict[str, Any]:
+    tools = [{"name": "f", "parameters": {"properties": {name: {"type": kind}}, "required": [name]}}]
+    return {"tools": tools, "plan": json.dumps([{"name": "f", "arguments": {name: value}}]), **more}
+
+
+def test_each_record_is_held_against_the_tools_that_it_brings(tmp_path: Path) -> None:
+    made = tmp_path / "own.jsonl"
+    lines = [_own("x", "integer", "3", id="a"), _own("y", "string", "3", id="b"), {"id": "c", "plan": "f()"}]
+    made.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    done = planeval("suggest", str(made), "--format", "jsonl")
+    rows = {row["id"]: row for row in map(json.loads, done.stdout.splitlines())}
+    assert [one["says"] for one in rows["a"]["faults"][0]["suggestions"]] == ["set x = 3"]
+    assert rows["b"]["faults"] == []
+    assert "brings no tools" in rows["c"]["error"]
+    made.write_text("".join(json.dumps(line) + "\n" for line in lines[:2]), encoding="utf-8")
+    pooled = planeval("suggest", str(made), "--catalog", str(made))
+    assert "the tools of 2 records are pooled" in pooled.stderr
+    assert "1 of the same name differ" in pooled.stderr
+    made.write_text(json.dumps(lines[2]) + "\n", encoding="utf-8")
+    bare = planeval("suggest", str(made))
+    assert (bare.returncode, "name them with --catalog" in bare.stderr) == (2, True)
+
+
+def test_the_summary_says_why_the_code_is_1(tmp_path: Path) -> None:
+    made = tmp_path / "none.json"
+    made.write_text("[]", encoding="utf-8")
+    done = planeval("suggest", str(made), "--catalog", RATES)
+    assert done.returncode == 1
+    assert "1 without any call" in done.stderr
+
+
+def test_a_model_without_a_key_is_told_once_and_one_that_fails_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tmp_path / "one.jsonl"
+    made.write_text('{"id": "a", "plan": "zzzz()"}\n', encoding="utf-8")
+    asked = ("suggest", str(made), "--catalog", RATES, "--model", "m")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    bare = planeval(*asked)
+    assert (bare.returncode, bare.stdout) == (2, "")
+    assert bare.stderr.count("cannot be used") == 1
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    monkeypatch.setattr("planner_eval.cli.suggest._RETRIES", 0)
+    away = planeval(*asked, "--model-url", "http://127.0.0.1:9/v1")
+    assert away.returncode == 1
+    assert "the model did not answer: " in away.stderr

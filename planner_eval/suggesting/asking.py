@@ -69,7 +69,9 @@ def asking(judge: Judge, tools: Tools, query: str = "") -> Asked:
         left[0] -= 1
         try:
             reply = judge.ask(request(TASK, _INSTRUCTIONS, _material(plan, fault, tools, query)))
-        except JudgeError:
+        except JudgeError as problem:
+            if problem.code == "missing":  # nor will anything else be answered
+                raise
             return  # whoever asks counts them
         said = answered(reply.text)
         mend = None if said is None else _mend(plan, fault, tools, said.key, said.value)

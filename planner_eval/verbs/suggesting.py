@@ -46,6 +46,8 @@ def suggest(
     Raises:
         CatalogError: the catalog cannot be read.
         InputError: there is no plan, or no catalog.
+        JudgeError: the model cannot be asked at all, for want of a key, say; a question that it leaves
+            without an answer is no error.
         ParseError: the plan cannot be read.
 
     >>> tools = [{"name": "search", "parameters": {"properties": {"city": {"type": "string"}}}}]
