@@ -21,7 +21,6 @@ from planner_eval.cli.terminal import counting
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from planner_eval.catalogs.catalog import Catalog
     from planner_eval.llm.counted import Counted
     from planner_eval.llm.protocol import Judge, JudgeReply, JudgeRequest
     from planner_eval.records.files import PlanFile, Record
@@ -146,13 +145,13 @@ class _Offered:
     """The tools of each record: those that the user names, else those that the record brings."""
 
     def __init__(self, named: tuple[str, ...], format: str | None) -> None:
-        from planner_eval.verbs.suggesting import tools_of
+        from planner_eval.verbs.suggesting import pooled, tools_of
 
         self._make = tools_of
         self._all = tools_of(pe.read_catalog(named, format)) if named else None
         self._last: tuple[Any, Any] = (None, None)
         if self._all is not None:
-            for said in _pooled(named, self._all.catalog):
+            for said in pooled(named, self._all.catalog):
                 note(said)
 
     def given(self, record: Record) -> Any:
@@ -176,27 +175,6 @@ class _Offered:
             self._last = (given, self._make(given))
         made: Tools = self._last[1]
         return made
-
-
-def _pooled(named: tuple[str, ...], catalog: Catalog) -> Iterator[str]:
-    """What has to be said of a catalog that is a file of records, each with tools of its own."""
-    from collections import Counter
-
-    from planner_eval.base.jsonfile import read_json_lines
-
-    for name in named:
-        if not name.endswith((".jsonl", ".ndjson")):
-            continue
-        with open(name, encoding="utf-8", errors="replace") as file:
-            lines = [line.data for line in read_json_lines(file.read()) if line.error is None]
-        brings = sum(isinstance(line, dict) and isinstance(line.get("tools"), list) for line in lines)
-        if brings > 1:
-            several = Counter((tool.app, tool.name) for tool in catalog.tools)
-            differ = sum(count > 1 for count in several.values())
-            yield (
-                f"{name}: the tools of {brings:,} records are pooled, though none may have been offered all; "
-                f"{differ:,} of the same name differ, of which the one counts that a call breaks least"
-            )
 
 
 class _Telling:

@@ -160,11 +160,12 @@ class Producers:
         if generic and alike(wanted.argument, call.name) > 0.6:
             reasons.append((0.65, f"{call.name} is named like the argument"))
         told = bool(reasons)
-        if not told:
+        if not self._known(ref):
+            score *= 1.0 if told else 0.75
+            reasons.append((0.84, f"nothing is known of what {call.name} returns"))
+        elif not told:
             typed = output.kinds and wanted.type.kinds
             reasons.append((0.8, "only the type fits" if typed else "nothing speaks against it"))
-        if not self._known(ref):
-            reasons.append((0.84, f"nothing is known of what {call.name} returns"))
         if free:
             reasons.append((0.7, "nothing else uses its result"))
         text = ", ".join(text for _, text in sorted(reasons, reverse=True)[:2])
