@@ -23,10 +23,10 @@ from planner_eval.datasets.nestful import read_nestful
 from planner_eval.llm import ScriptedJudge
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
 from planner_eval.prediction.visible import as_catalog
-from planner_eval.suggesting.asking import answered
+from planner_eval.suggesting.asking import answered, asking
 from planner_eval.suggesting.faults import faults, keyed
 from planner_eval.suggesting.mends import Tools
-from planner_eval.suggesting.names import alike
+from planner_eval.suggesting.names import alike, opposed
 from planner_eval.suggesting.search import LOOKED_AT, Suggested, suggested, written
 from tests.conftest import ROOT, examples
 from tests.inside import planeval
@@ -85,6 +85,48 @@ def test_a_right_plan_gets_nothing() -> None:
     found = first(RIGHT)
     assert (found.faults, found.operations, found.left) == ((), (), ())
     assert found.mended is RIGHT
+
+
+SEATS = Catalog(
+    (
+        tool("search_flights", Parameter("origin", TEXT), returns=(Parameter("flight_id", TEXT),)),
+        tool("select_seat", Parameter("flight_id", TEXT), Parameter("seat", TEXT)),
+        tool("guess"),
+    )
+)
+
+
+@pytest.mark.parametrize("seat", ["c1", "c1.flight_id", "<c1>", "#1", "$1"])
+def test_an_id_that_no_text_gives_is_named_by_none(seat: str) -> None:
+    written = [
+        {"name": "search_flights", "arguments": {"origin": "Rome"}},
+        {"name": "select_seat", "arguments": {"flight_id": "AZ12", "seat": seat}},
+    ]
+    assert pe.suggest(json.dumps(written), SEATS).faults == ()
+
+
+@pytest.mark.parametrize(
+    ("label", "seat", "meant"),
+    [
+        ("1", "1", False), ("1", "$1", False), ("1", "#1", False), ("1", "1.5", False), ("1", "$1$", True),
+        ("call_1", "call_1", False), ("call_1", "call_1.flight_id", True), ("call_1", "call_1.pdf", False),
+        ("call_1", "${call_1}", True), ("rome", "rome", False), ("rome", "#rome", False),
+        ("rome", "$rome.flight_id", True), ("E1", "#E1", True), ("E1", "E1", False),
+        ("node-0", "<node-0>", True), ("var_1", "$var_1.flight_id$", True), ("var_1", "var_1", False),
+    ],
+)  # fmt: skip
+def test_a_text_names_an_output_only_where_it_is_marked(label: str, seat: str, meant: bool) -> None:
+    made = plan(
+        call(label, "search_flights", origin="Rome"), call("z", "select_seat", flight_id="AZ12", seat=seat)
+    )
+    found = pe.suggest(made, SEATS)
+    assert [one.fault.code for one in found.faults] == ["suggest.as_text"] * meant
+    assert (found.mended == made) != meant
+
+
+def test_a_bare_label_with_a_way_needs_an_output_that_the_catalog_declares() -> None:
+    made = plan(call("report", "guess"), call("z", "select_seat", flight_id="AZ12", seat="report.pdf"))
+    assert pe.suggest(made, SEATS).faults == ()
 
 
 @pytest.mark.parametrize(
@@ -213,7 +255,177 @@ def test_the_patch_takes_nothing_unlikely() -> None:
         pe.suggest(RIGHT, None)
 
 
+@pytest.mark.parametrize(
+    ("query", "name", "meant"),
+    [
+        ("Find 2.5M people", "count", None), ("Give 3 million rows", "count", 3_000_000),
+        ("Stay for 2 weeks", "days", None), ("Stay for 2 weeks", "weeks", 2),
+        ("Buy 5 dozen eggs", "eggs", None),
+        ("Take twenty-five of them", "count", 25), ("I have $30", "count", None), ("Cut 5% off", "cut", None),
+        ("Cut 5% off", "percent", 5), ("less than 5 of them", "count", None),
+    ],
+)  # fmt: skip
+def test_a_number_of_the_question_is_that_number_whole(query: str, name: str, meant: Any) -> None:
+    found = pe.suggest(plan(call("a", "f")), Catalog((tool("f", Parameter(name, WHOLE)),)), query=query)
+    assert dict(found.mended.calls[0].arguments).get(name) == (meant if found.operations else None)
+    said = [one.operations[0]["value"] for each in found.faults for one in each.suggestions]
+    assert (meant in said) if meant is not None else not found.operations
+
+
+@pytest.mark.parametrize(
+    ("text", "about", "meant"),
+    [
+        ("1 000", "", 1000), ("twenty-five", "", 25), ("two hundred and five", "", 205),
+        ("3 million", "", 3_000_000),
+        ("2.5M", "", None), ("3k", "", None), ("5 dozen", "", None), ("2 weeks", "days", None),
+        ("2 weeks", "", None), ("2 weeks", "length in weeks", 2), ("less than 5", "", None),
+        ("(100)", "", None),
+        ("5%", "", None), ("5%", "the rate in percent", 5), ("5%", "percent, as a fraction", None),
+        ("$3", "", None), ("$3", "USD", 3), ("€3", "USD", None), ("-3", "", -3), ("1,00", "", None),
+        ("dozen", "", None), ("twenty twelve", "", None), ("a", "", None), (3.5, "", None), (3.0, "", 3),
+    ],
+)  # fmt: skip
+def test_a_text_is_a_number_only_as_a_whole(text: Any, about: str, meant: int | None) -> None:
+    kind = Catalog((tool("f", Parameter("x", WHOLE, description=about)),))
+    found = pe.suggest(plan(call("a", "f", x=text)), kind, least=0)
+    assert dict(found.mended.calls[0].arguments)["x"] == (text if meant is None else meant)
+
+
+@pytest.mark.parametrize(
+    ("said", "allowed"),
+    [
+        ("unavailable", "available"), ("non-vegetarian", "vegetarian"), ("not enabled", "enabled"),
+        ("disabled", "enabled"), ("inactive", "active"), ("available", "unavailable"),
+        ("no smoking", "smoking"),
+        ("ascending", "descending"), ("male", "female"), ("sugar-free", "sugar"), ("included", "excluded"),
+    ],
+)  # fmt: skip
+def test_a_value_is_not_mended_into_its_opposite(said: str, allowed: str) -> None:
+    kind = Type(("string",), enum=(allowed, "zzz"))
+    found = pe.suggest(plan(call("a", "f", x=said)), Catalog((tool("f", Parameter("x", kind)),)), least=0)
+    assert found.operations == ()
+    assert opposed(said, allowed)
+    assert opposed(allowed, said)
+
+
+def test_a_tool_of_the_opposite_name_is_no_likely_one() -> None:
+    found = pe.suggest(plan(call("a", "unlock_door", door="x")), [
+        {"name": "lock_door", "parameters": {"properties": {"door": {"type": "string"}}}}])  # fmt: skip
+    assert found.operations == ()
+    assert "opposite" in found.faults[0].suggestions[0].reason
+
+
+BOOK = Catalog(
+    (
+        tool(
+            "book",
+            Parameter("seat_class", Type(("string",), enum=("ECONOMY", "BUSINESS")), required=False),
+            Parameter("refundable", Type(("boolean",)), required=False),
+            Parameter("passengers", WHOLE),
+        ),
+    )
+)
+
+
+@pytest.mark.parametrize("name", ["book", "bok"])
+def test_what_was_chosen_is_renamed_and_read_rather_than_left_out(name: str) -> None:
+    broken = plan(call("a", name, seatClass="Business", refundible="yes", numPassengers="3"))
+    found = pe.suggest(broken, BOOK, least=0)
+    right = {"seat_class": "BUSINESS", "refundable": True, "passengers": 3}
+    assert dict(found.mended.calls[0].arguments) == right
+    if name == "book":
+        says = [each.suggestions[0].says for each in found.faults]
+        assert 'rename seatClass to seat_class, set seat_class = "BUSINESS"' in says
+        alone = [each.suggestions[0].score for each in found.faults]
+        tool_alone = pe.suggest(plan(call("a", "bok", **right)), BOOK).faults[0].suggestions[0].score
+        both = pe.suggest(plan(call("a", "bok", seatClass="Business", numPassengers="3")), BOOK)
+        assert both.faults[0].suggestions[0].score <= min(*alone, tool_alone)
+
+
+def test_two_misnamed_arguments_do_not_take_each_others_place() -> None:
+    kind = Type(("string",), enum=("celsius", "fahrenheit"))
+    weather = Catalog((tool("weather", Parameter("city", TEXT), Parameter("unit", kind)),))
+    found = pe.suggest(plan(call("a", "weather", town="Rome", units="Celsius")), weather)
+    assert dict(found.mended.calls[0].arguments) == {"city": "Rome", "unit": "celsius"}
+    for each in found.faults:
+        scores = [one.score for one in each.suggestions]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_a_call_that_is_merely_written_later_is_what_is_meant() -> None:
+    book = tool("book", Parameter("flight_id", TEXT), returns=(Parameter("done", TEXT),))
+    for search in (tool("search", returns=(Parameter("flight_id", TEXT),)), tool("search")):
+        catalog = Catalog((book, search, tool("look"), tool("seek", returns=(Parameter("flight_id", TEXT),))))
+        for other in ("look", "seek", "unheard_of"):
+            wanted = Ref(2, ("flight_id",))
+            found = pe.suggest(
+                plan(call("a", other), call("b", "book", flight_id=wanted), call("c", "search")), catalog
+            )
+            told = next(each for each in found.faults if each.fault.code == "reference.forward").suggestions
+            assert told[0].operations[0]["op"] == "order"
+            assert told[0].score == 0.9
+            assert all(one.score < 0.6 for one in told[1:])
+            said = any("has the output that is asked for" in one.reason for one in told)
+            assert said == (other == "seek")
+
+
+def test_a_result_that_merely_fits_is_not_taken() -> None:
+    catalog = Catalog((tool("g", returns=(Parameter("word", TEXT),)), tool("f", Parameter("note", TEXT))))
+    found = pe.suggest(plan(call("a", "g"), call("b", "f")), catalog)
+    best = found.faults[0].suggestions[0]
+    assert (best.says, found.operations) == ("give note = a.word (g)", ())
+    assert best.score < 0.6
+    assert best.reason == "only the type fits, nothing else uses its result"
+
+
+def test_of_two_mends_as_likely_as_one_another_the_patch_takes_neither() -> None:
+    catalog = Catalog((tool("f", Parameter("day", Type(("string",), format="date"))),))
+    found = pe.suggest(plan(call("a", "f", day="03/04/2026")), catalog, least=0)
+    assert {one.operations[0]["value"] for one in found.faults[0].suggestions} == {"2026-03-04", "2026-04-03"}
+    assert found.faults[0].tied
+    assert found.operations == ()
+
+
+@pytest.mark.parametrize("empty", [None, "", " "])
+def test_an_optional_argument_that_says_nothing_is_left_out(empty: Any) -> None:
+    found = pe.suggest(
+        plan(call("a", "f", n=empty)), Catalog((tool("f", Parameter("n", WHOLE, required=False)),))
+    )
+    assert found.mended.calls[0].arguments == ()
+
+
+def test_one_number_for_a_list_of_numbers_is_a_list_of_one() -> None:
+    listed = Type(("array",), items=NUMBER)
+    catalog = Catalog((tool("g", returns=(Parameter("n", NUMBER),)), tool("f", Parameter("xs", listed))))
+    found = pe.suggest(plan(call("a", "g"), call("b", "f", xs=Ref(0, ("n",)))), catalog)
+    assert dict(found.mended.calls[1].arguments) == {"xs": [Ref(0, ("n",))]}
+
+
+def test_of_a_long_value_the_part_that_differs_is_told() -> None:
+    listed = Catalog((tool("f", Parameter("xs", Type(("array",), items=WHOLE))),))
+    found = pe.suggest(plan(call("a", "f", xs=[*range(50), "three"])), listed)
+    assert found.faults[0].suggestions[0].says == "set xs[50] = 3"
+    kind = Catalog((tool("f", Parameter("x", Type(("string",), enum=("one", "two")))),))
+    trimmed = pe.suggest(plan(call("a", "f", x="one ")), kind).faults[0].suggestions[0]
+    assert trimmed.reason == "the allowed value, without the space around it"
+
+
 # ---------------------------------------------------------------- a model
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [('{"argument": "a"}', None), ('{"argument": "b"}', "rename q to b"), ('{"value": "y"}', None)],
+)
+def test_a_model_overwrites_nothing_that_is_right(answer: str, says: str | None) -> None:
+    catalog = Catalog((tool("f", Parameter("a", NUMBER), Parameter("b", TEXT, required=False)),))
+    broken = plan(Call("x", "f", (("a", 1), ("q", "zz"))))
+    fault = faults(broken, catalog)[0]
+    asked = asking(ScriptedJudge(lambda request: answer), Tools(catalog))
+    told = [one.says for one in asked(broken, fault)]
+    assert [one for one in told if one.startswith("rename")] == [says] * (says is not None)
+    made = [written(broken, one.operations) for one in asked(broken, fault)]
+    assert all(each is not None and dict(each.calls[0].arguments)["a"] == 1 for each in made)
+
+
 @pytest.mark.parametrize(
     ("answer", "value"),
     [
@@ -440,3 +652,51 @@ def test_exit_codes(file: Path, tmp_path: Path) -> None:
     assert code(json.dumps(LINES[0]) + "\n", "--query", "nosuch") == 2
     assert code('{"id": "x", "plan": "[{]"}\n{"id": "y", "plan": "[{]"}\n') in (1, 3)
     assert planeval("suggest", "nosuch.json", "--catalog", RATES).returncode == 2
+
+
+def _own(name: str, kind: str, value: Any, **more: Any) -> dict[str, Any]:
+    tools = [{"name": "f", "parameters": {"properties": {name: {"type": kind}}, "required": [name]}}]
+    return {"tools": tools, "plan": json.dumps([{"name": "f", "arguments": {name: value}}]), **more}
+
+
+def test_each_record_is_held_against_the_tools_that_it_brings(tmp_path: Path) -> None:
+    made = tmp_path / "own.jsonl"
+    lines = [_own("x", "integer", "3", id="a"), _own("y", "string", "3", id="b"), {"id": "c", "plan": "f()"}]
+    made.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    done = planeval("suggest", str(made), "--format", "jsonl")
+    rows = {row["id"]: row for row in map(json.loads, done.stdout.splitlines())}
+    assert [one["says"] for one in rows["a"]["faults"][0]["suggestions"]] == ["set x = 3"]
+    assert rows["b"]["faults"] == []
+    assert "brings no tools" in rows["c"]["error"]
+    made.write_text("".join(json.dumps(line) + "\n" for line in lines[:2]), encoding="utf-8")
+    pooled = planeval("suggest", str(made), "--catalog", str(made))
+    assert "the tools of 2 records are pooled" in pooled.stderr
+    assert "1 of the same name differ" in pooled.stderr
+    made.write_text(json.dumps(lines[2]) + "\n", encoding="utf-8")
+    bare = planeval("suggest", str(made))
+    assert (bare.returncode, "name them with --catalog" in bare.stderr) == (2, True)
+
+
+def test_the_summary_says_why_the_code_is_1(tmp_path: Path) -> None:
+    made = tmp_path / "none.json"
+    made.write_text("[]", encoding="utf-8")
+    done = planeval("suggest", str(made), "--catalog", RATES)
+    assert done.returncode == 1
+    assert "1 without any call" in done.stderr
+
+
+def test_a_model_without_a_key_is_told_once_and_one_that_fails_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tmp_path / "one.jsonl"
+    made.write_text('{"id": "a", "plan": "zzzz()"}\n', encoding="utf-8")
+    asked = ("suggest", str(made), "--catalog", RATES, "--model", "m")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    bare = planeval(*asked)
+    assert (bare.returncode, bare.stdout) == (2, "")
+    assert bare.stderr.count("cannot be used") == 1
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    monkeypatch.setattr("planner_eval.cli.suggest._RETRIES", 0)
+    away = planeval(*asked, "--model-url", "http://127.0.0.1:9/v1")
+    assert away.returncode == 1
+    assert "the model did not answer: " in away.stderr

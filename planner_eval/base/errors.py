@@ -169,7 +169,17 @@ class RenderError(PlanevalError):
 
 
 class JudgeError(PlanevalError):
-    """A model that judges did not answer usefully."""
+    """A model that judges did not answer usefully.
+
+    Args:
+        reason: Why, in words.
+        code: ``"missing"`` where nobody can be asked at all: the package or the key is missing, or the key is
+            refused; "" otherwise.
+    """
+
+    def __init__(self, reason: str, *, code: str = "") -> None:
+        super().__init__(reason)
+        self.code = code
 
 
 class ModelError(PlanevalError):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.errors import ParseError
+from planner_eval.base.errors import CatalogError, JudgeError, ParseError
 from planner_eval.base.jsontext import indented
 from planner_eval.base.tables import table
 from planner_eval.base.text import counted, encodable, one_line, printable
@@ -22,10 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from planner_eval.llm.counted import Counted
+    from planner_eval.llm.protocol import Judge, JudgeReply, JudgeRequest
     from planner_eval.records.files import PlanFile, Record
+    from planner_eval.suggesting.mends import Tools
     from planner_eval.suggesting.search import Faulty, Suggested
 
 _WIDE = 300
+_RETRIES = 2
+"""A mend is no more than a help: who is asked for one waits seconds for a server that fails, no minutes."""
 
 
 @click.command("suggest")
@@ -35,8 +39,8 @@ _WIDE = 300
     "catalogs",
     metavar="FILE",
     multiple=True,
-    required=True,
-    help="The tools: a file in any known format, or world:NAME; several add up.",
+    help="The tools: a file in any known format, or world:NAME; several add up. Left out, those that each "
+    "record brings.",
 )
 @click.option("--catalog-format", metavar="FORMAT", help="The catalog's format; recognised when left out.")
 @click.option(
@@ -61,7 +65,12 @@ _WIDE = 300
     help="With --patch: the least score of a mend that it takes.",
 )
 @click.option("--patch", is_flag=True, help="Write the likeliest mends instead: what planeval apply takes.")
-@click.option("--model", metavar="NAME", help="A model that is asked about faults that nothing else mends.")
+@click.option(
+    "--model",
+    metavar="NAME",
+    help="A model that is asked about faults that nothing else mends; OPENAI_API_KEY holds the key of its "
+    "server, any word for one of your own that wants none.",
+)
 @click.option("--model-url", metavar="URL", help="Its OpenAI-compatible server.")
 @click.option(
     "--model-cache", metavar="FILE", type=Target(unless="replay"), help="Keeps every exchange with the model."
@@ -103,17 +112,20 @@ def command(
             Applies(("model_url", "model_cache", "replay", "prices"), asked, "with --model NAME"),
             Applies(("model_url", "prices"), not replay, "without --replay, which asks nobody"),
             Applies(("form",), not patch, "without --patch, which writes JSON"),
+            Applies(("catalog_format",), bool(catalogs), "to a catalog, and none is given"),
         ]
     )
-    from planner_eval.verbs.suggesting import tools_of
-
-    tools = tools_of(pe.read_catalog(catalogs, catalog_format))
     source = read_plans([plans], **fields)[0]
+    offered = _Offered(catalogs, catalog_format)
+    if not catalogs and not any(offered.given(record) for record in source.records):
+        raise click.UsageError(f"{source.name} brings no tools of its own: name them with --catalog")
     judge = _judge(model or "", model_url, model_cache, prices, replay=replay) if asked else None
     question = _question(query, source)
-    how = {"catalog": tools, "model": judge, "most": most, "least": least, "dialect": dialect}
+    how = {"model": judge, "most": most, "least": least, "dialect": dialect}
     many = len(source.records) != 1 or source.many
-    rows = list(counting(_rows(source.records, question, how, patch=patch), len(source.records), "plans"))
+    rows = list(
+        counting(_rows(source.records, question, offered, how, patch=patch), len(source.records), "plans")
+    )
     if patch:
         emit(_patches(rows, many=many), output, plain=True)
     else:
@@ -129,6 +141,58 @@ def command(
     return 3 if all("error" in row for row in rows) else code
 
 
+class _Offered:
+    """The tools of each record: those that the user names, else those that the record brings."""
+
+    def __init__(self, named: tuple[str, ...], format: str | None) -> None:
+        from planner_eval.verbs.suggesting import pooled, tools_of
+
+        self._make = tools_of
+        self._all = tools_of(pe.read_catalog(named, format)) if named else None
+        self._last: tuple[Any, Any] = (None, None)
+        if self._all is not None:
+            for said in pooled(named, self._all.catalog):
+                note(said)
+
+    def given(self, record: Record) -> Any:
+        """The list of tools that a record brings; None where it brings none."""
+        sample = record.source
+        given = sample.tools if hasattr(sample, "category") else record.fields.get("tools")
+        return given if given and isinstance(given, (list, dict)) else None
+
+    def of(self, record: Record) -> Tools:
+        """The tools of a record.
+
+        Raises:
+            CatalogError: it brings none, or such that cannot be read.
+        """
+        if self._all is not None:
+            return self._all
+        given = self.given(record)
+        if given is None:
+            raise CatalogError("it brings no tools, and no --catalog names any")
+        if given is not self._last[0] and given != self._last[0]:
+            self._last = (given, self._make(given))
+        made: Tools = self._last[1]
+        return made
+
+
+class _Telling:
+    """A judge whose first failure is told at once, for the others may take as long."""
+
+    def __init__(self, judge: Judge) -> None:
+        self.judge, self._told = judge, False
+
+    def ask(self, request: JudgeRequest) -> JudgeReply:
+        try:
+            return self.judge.ask(request)
+        except JudgeError as problem:
+            if not self._told and problem.code != "missing":
+                note(f"the model did not answer: {one_line(printable(str(problem)), _WIDE)}")
+            self._told = True
+            raise
+
+
 def _judge(model: str, url: str | None, cache: str | None, prices: str | None, *, replay: bool) -> Counted:
     from pathlib import Path
 
@@ -137,15 +201,15 @@ def _judge(model: str, url: str | None, cache: str | None, prices: str | None, *
     from planner_eval.llm.prices import price_of, read_prices
 
     cost = price_of(model, read_prices(Path(prices)), prices) if prices is not None else None
-    return Counted(
-        open_judge(
-            model,
-            base_url=url,
-            cache=Path(cache) if cache else None,
-            replay=replay,
-            prices=None if cost is None else (cost.input, cost.output),
-        )
+    judge = open_judge(
+        model,
+        base_url=url,
+        cache=Path(cache) if cache else None,
+        replay=replay,
+        prices=None if cost is None else (cost.input, cost.output),
+        retries=_RETRIES,
     )
+    return Counted(_Telling(judge))
 
 
 def _question(query: str | None, source: PlanFile) -> Callable[[Record], str | None]:
@@ -165,6 +229,7 @@ def _question(query: str | None, source: PlanFile) -> Callable[[Record], str | N
 def _rows(
     records: Sequence[Record],
     question: Callable[[Record], str | None],
+    offered: _Offered,
     how: dict[str, Any],
     *,
     patch: bool,
@@ -175,8 +240,9 @@ def _rows(
     for record in records:
         name = name_of(record)
         try:
-            found, repaired = _suggested(record, question(record), how)
-        except ParseError as error:
+            tools = offered.of(record)
+            found, repaired = _suggested(record, question(record), how | {"catalog": tools})
+        except (ParseError, CatalogError) as error:
             yield {"id": name, "error": f"{record.where}: {str(error).splitlines()[0]}"}
             continue
         row: dict[str, Any] = {"id": name}
@@ -213,6 +279,7 @@ def _fault(each: Faulty, found: Suggested) -> dict[str, Any]:
         "tool": None if fault.call is None else found.plan.calls[fault.call].tool,
         "argument": fault.argument,
         "looked": each.looked,
+        "tied": each.tied,
         "suggestions": [one._asdict() | {"operations": list(one.operations)} for one in each.suggestions],
     }
 
@@ -278,6 +345,8 @@ def _lines(row: dict[str, Any], *, many: bool) -> Iterator[str]:
         yield _line(f"{lead}{place}: {fault['message']} [{fault['code']}]")
         for one in fault["suggestions"]:
             yield _line(f"  {one['score']:.2f} {one['says']}: {one['reason']}")
+        if fault["tied"]:
+            yield "  the first two are as likely as one another: --patch takes neither"
         if not fault["suggestions"]:
             yield f"  {_without(fault)}"
 
@@ -296,7 +365,10 @@ def _say(rows: list[dict[str, Any]]) -> None:
         left = sum(row["left"] for row in read)
         said += f"; {counted(len(faults), 'fault')}, {mended:,} with suggestions"
         said += f", {left:,} left by the likely ones"
-    unread = len(rows) - len(read)
+    empty, unread = sum("empty" in row for row in read), len(rows) - len(read)
+    repaired = sum("repaired" in row for row in read)
+    said += f"; {empty:,} without any call" if empty else ""
+    said += f"; {repaired:,} only read after repair" if repaired else ""
     note(said + (f"; {unread:,} unreadable" if unread else ""))
 
 

@@ -58,6 +58,7 @@ def open_judge(
     cache: Path | None = None,
     replay: bool = False,
     prices: tuple[float, float] | None = None,
+    retries: int = 5,
 ) -> Judge:
     """The judge that a user describes: an endpoint, with or without a cache, or a cache alone.
 
@@ -67,6 +68,7 @@ def open_judge(
         cache: The file that keeps the answers.
         replay: Answer from the cache alone, without a network.
         prices: What a million tokens of questions and of answers cost.
+        retries: How many more times to ask after a failure that may pass.
 
     Raises:
         InputError: a replay without a cache.
@@ -80,7 +82,7 @@ def open_judge(
         return _checked(Cache(cache, model=model))
     from planner_eval.llm.endpoint import Endpoint
 
-    endpoint = Endpoint(model, base_url=base_url, prices=Prices(*prices) if prices else None)
+    endpoint = Endpoint(model, base_url=base_url, prices=Prices(*prices) if prices else None, retries=retries)
     return _checked(Cache(cache, endpoint, model=model)) if cache else endpoint
 
 

@@ -67,7 +67,7 @@ class Endpoint:
         try:
             reply = self._bridge.run(asked)
         except ModelError as problem:
-            raise JudgeError(str(problem)) from None
+            raise JudgeError(str(problem), code="missing" if problem.code == "missing" else "") from None
         return JudgeReply(reply.text, reply.model, reply.usage, tries=reply.tries)
 
     @cached_property

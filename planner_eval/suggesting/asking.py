@@ -69,7 +69,9 @@ def asking(judge: Judge, tools: Tools, query: str = "") -> Asked:
         left[0] -= 1
         try:
             reply = judge.ask(request(TASK, _INSTRUCTIONS, _material(plan, fault, tools, query)))
-        except JudgeError:
+        except JudgeError as problem:
+            if problem.code == "missing":  # nor will anything else be answered
+                raise
             return  # whoever asks counts them
         said = answered(reply.text)
         mend = None if said is None else _mend(plan, fault, tools, said.key, said.value)
@@ -137,15 +139,27 @@ def _mend(plan: Plan, fault: Fault, tools: Tools, key: str, value: Any) -> Mend 
         return None
     old: dict[str, Any] = {key: value_data(given, plan) for key, given in call.arguments}
     if key == "argument":
-        if name not in old:
-            return None
+        if name not in old or value in old:
+            return None  # what is given under the other name would be lost
         made = (
             {"op": "unset", "id": call.id, "argument": name, "why": why},
             {"op": "set", "id": call.id, "argument": value, "value": old[name], "why": why},
         )
         return Mend(
-            made, f"call {shortened(name, 40)} {shortened(value, 40)}", "the model says so", _SCORE, "model"
+            made,
+            f"rename {shortened(name, 40)} to {shortened(value, 40)}",
+            "the model says so",
+            _SCORE,
+            "model",
         )
+    if name in old and fault.code == "check.missing_argument":
+        return None
     set_ = {"op": "set", "id": call.id, "argument": name, "value": value, "why": why}
     shown = shortened(json.dumps(value, ensure_ascii=False), 60)
-    return Mend((set_,), f"give {shortened(name, 40)} = {shown}", "the model says so", _SCORE, "model")
+    return Mend(
+        (set_,),
+        f"{'set' if name in old else 'give'} {shortened(name, 40)} = {shown}",
+        "the model says so",
+        _SCORE,
+        "model",
+    )

@@ -7,16 +7,24 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from planner_eval.catalogs.catalog import Catalog
-from planner_eval.catalogs.check import check
-from planner_eval.plan.model import Path, Plan, Ref, Unresolved, Value, references
+from planner_eval.catalogs.catalog import ANY, Catalog, Tool
+from planner_eval.catalogs.check import check, meant
+from planner_eval.plan.model import WHOLE_RESULT, Path, Plan, Ref, Unresolved, Value, references
 
 AS_TEXT = "suggest.as_text"
 NO_APP = "suggest.no_app"
 
 _SHOWN = 60
 _LONGEST = 200
-_SIGNED = re.compile(r"\$\{?([^${}]+)\}?\$?|\{\{([^{}]+)\}\}|\{([^{}]+)\}|<([^<>]+)>|#(\w+)")
+_SIGNED = re.compile(
+    r"\$\{([^${}]+)\}|\$([^${}]+)\$|\{\{([^{}]+)\}\}|\{([^{}]+)\}|<([^<>]+)>"
+    r"|\$([^\W\d][^${}]*)|#([A-Za-z]{1,4}\d+)"
+)
+"""How models mark a reference; an open ``$5`` is an amount, and an open ``#rome`` a tag."""
+
+_MADE = re.compile(r"c\d+(?:_\d+)?")
+"""The ids that linking gives to calls without a label."""
+
 _STEP = re.compile(r"[.\[\]]+")
 
 
@@ -60,7 +68,7 @@ def faults(plan: Plan, catalog: Catalog) -> tuple[Fault, ...]:
         and (one.severity != "info" or one.code == "check.ambiguous_tool")
     ]
     found += _without_app(plan, catalog)
-    found += _references(plan)
+    found += _references(plan, catalog)
     return tuple(sorted(found, key=lambda one: len(plan.calls) if one.call is None else one.call))
 
 
@@ -90,9 +98,9 @@ def _without_app(plan: Plan, catalog: Catalog) -> Iterator[Fault]:
                 yield Fault(NO_APP, text, position)
 
 
-def _references(plan: Plan) -> Iterator[Fault]:
+def _references(plan: Plan, catalog: Catalog) -> Iterator[Fault]:
     """References to nothing, to later calls and to the call itself, and texts that name an output."""
-    known = _Known(plan)
+    known = _Known(plan, catalog)
     for position, call in enumerate(plan.calls):
         for name, value in call.arguments:
             yield from _of_value(value, position, name, known)
@@ -132,21 +140,31 @@ def _texts(value: Value, at: Path = ()) -> Iterator[tuple[Path, str]]:
 class _Known:
     """Which names mean a call or its output, for texts that should have been references.
 
+    A call without a label was given one by linking, which no text can mean.
+
     Args:
         plan: The plan.
+        catalog: The tools it may call.
     """
 
-    def __init__(self, plan: Plan) -> None:
-        self._ids = {call.id: position for position, call in enumerate(plan.calls)}
+    def __init__(self, plan: Plan, catalog: Catalog) -> None:
+        self._plan, self._catalog = plan, catalog
+        self._ids = {
+            call.id: position for position, call in enumerate(plan.calls) if not _MADE.fullmatch(call.id)
+        }
         self._returns: dict[str, list[int]] = {}
         for position, call in enumerate(plan.calls):
             for name in call.returns:
                 self._returns.setdefault(name, []).append(position)
 
-    def named(self, text: str, before: int) -> Ref | None:
+    def named(self, text: str, before: int, *, bare: bool = False) -> Ref | None:
         """The earlier call, and the way into its result, that a text names from its first letter to its last.
 
-        A bare word has to be a label with a way into it, or one that is no common word.
+        Args:
+            text: The text.
+            before: The position of the call that gives it.
+            bare: Whether a label alone will do, which any text may be by chance; otherwise the text has to be
+                marked as a reference, or to be a label with an output that its tool has.
         """
         if not text or len(text) > _LONGEST:
             return None
@@ -155,18 +173,53 @@ class _Known:
         first, *rest = (step for step in _STEP.split(inner.strip()) if step) if inner.strip() else ("",)
         path: Path = tuple(int(step) if step.isdecimal() and len(step) < 9 else step for step in rest)
         at = self._ids.get(first)
-        odd = signed is not None or bool(path) or any(sign in first for sign in "_0123456789")
-        if at is not None and at < before and odd:
-            return Ref(at, path)
+        if at is not None and at < before:
+            plain = bare and not path and not first.isdecimal()
+            if signed or plain or (path and self._has(at, path)):
+                return Ref(at, path)
         places = [place for place in self._returns.get(first, ()) if place < before]
-        return Ref(places[-1], (first, *path)) if places and (signed or "_" in first) else None
+        # AppBench writes a reference as the bare name of an output
+        written = signed or bare or (self._plan.dialect == "appbench" and "_" in first)
+        return Ref(places[-1], (first, *path)) if places and written else None
+
+    def _has(self, position: int, path: Path) -> bool:
+        """Whether a call has an output by what its tool, or it itself, declares."""
+        call = self._plan.calls[position]
+        if path[0] in call.returns:
+            return True
+        tool = meant(call, self._catalog)
+        return tool is not None and declares(tool, path)
 
 
-def text_reference(plan: Plan, text: str, before: int) -> Ref | None:
+def declares(tool: Tool, path: Path) -> bool:
+    """Whether a catalog says that a tool has an output, and does not merely leave it open.
+
+    >>> from planner_eval.catalogs.catalog import Parameter, Type
+    >>> find = Tool("find", returns=Type(("object",), fields=(Parameter("id"),)))
+    >>> declares(find, ("id",)), declares(find, ("size",)), declares(Tool("find"), ("id",))
+    (True, False, False)
+    """
+    if not path:
+        return tool.returns != ANY
+    fields = {each.name for each in tool.returns.unfolded.fields}
+    named = path[0] in fields or (path[0] in WHOLE_RESULT and tool.only_output is not None)
+    return named and tool.returns != ANY and tool.output(path) is not None
+
+
+def text_reference(
+    plan: Plan, text: str, before: int, catalog: Catalog | None = None, *, bare: bool = False
+) -> Ref | None:
     """The reference that a text means, in a call at a position.
+
+    Args:
+        plan: The plan.
+        text: The text.
+        before: The position of the call.
+        catalog: The tools, by which a label with an output of its tool is seen without any mark.
+        bare: Whether a label alone will do.
 
     >>> from planner_eval.dialects.read import parse
     >>> text_reference(parse([{"id": "v1", "name": "f", "arguments": {}}]), "$v1.x$", 1)
     Ref(call=0, path=('x',))
     """
-    return _Known(plan).named(text, before)
+    return _Known(plan, catalog or Catalog(())).named(text, before, bare=bare)

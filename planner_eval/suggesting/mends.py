@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 from planner_eval.base.text import shown
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
 from planner_eval.catalogs.parts import Parts
+from planner_eval.catalogs.values import fits
 from planner_eval.dialects.plan import value_data
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, references
 from planner_eval.plan.topological import generations, stuck
 from planner_eval.suggesting.faults import AS_TEXT, NO_APP, Fault, text_reference
-from planner_eval.suggesting.names import Index, alike, words
+from planner_eval.suggesting.names import Index, alike, opposed, words
 from planner_eval.suggesting.producers import Producers, Wanted
 from planner_eval.suggesting.queries import named_in, said_by
-from planner_eval.suggesting.values import meanings
+from planner_eval.suggesting.values import Meant, meanings
 
 _TOOLS = 20
 """Tools that are looked at for one that is unknown."""
@@ -144,6 +145,9 @@ class Mends:
                 if name < 1
                 else ["it is called so, but for case, signs or app"]
             )
+            if opposed(call.name.rpartition(".")[2], tool.name):
+                score *= 0.6
+                reasons += ["but says the opposite"]
             reasons += ["it takes these arguments"] if given == 1 and call.arguments else []
             reasons += ["it returns what is taken of it"] if wanted and gives == 1 else []
             yield self._renamed(fault, tool, f"call {tool.full_name}", ", ".join(reasons), min(score, 0.97))
@@ -188,37 +192,46 @@ class Mends:
             return
         value = dict(call.arguments)[name]
         needed = [each for each in tool.parameters if each.required and each.name not in given]
+        strays = [key for key in given if key != name and not _takes(tool, key)][:_TOOLS]
+        renames: list[Mend] = []
         for each in tool.parameters[:200]:
             if each.name in given:
                 continue
-            near = alike(name, each.name)
+            near = 0.0 if opposed(name, each.name) else alike(name, each.name)
             told = near if near >= _ALIKE else 0.4 * near
-            score = 0.1 + 0.55 * told + (0.18 if each.required else 0.0) + self._suits(value, each)
+            score = 0.1 + 0.55 * told + (0.18 if each.required else 0.0)
             score += 0.1 if [each] == needed else 0.0
             if near < 0.3 and not each.required:
                 continue
+            if any(alike(key, each.name) > max(near, _ALIKE) for key in strays):
+                score *= 0.6  # another one is rather meant by it
             reason = f"the names are {near:.0%} alike" if near >= 0.4 else "it is needed and not given"
-            yield self._moved(fault, name, each, value, reason, min(score, 0.97))
+            renames += self._moved(fault, name, each, value, reason, score)
+        yield from renames
         rank = 0.5 if not needed else 0.25
+        rank = min([rank, *(0.9 * each.score for each in renames)])  # what was chosen is kept where it can be
         unset = {"op": "unset", "id": call.id, "argument": name, "why": fault.code}
         if len(set(given)) == len(given):
             says = f"leave {name[:_NAMED]} out"
             yield Mend((unset,), says, f"{tool.full_name} takes no argument of that name", rank)
 
-    def _suits(self, value: Value, parameter: Parameter) -> float:
-        if isinstance(value, (Ref, Unresolved, Template)):
-            return 0.05
-        return 0.1 if not self.parts.wrong(value, parameter.type) else -0.2
-
-    def _moved(self, fault: Fault, name: str, to: Parameter, value: Value, reason: str, score: float) -> Mend:
+    def _moved(
+        self, fault: Fault, name: str, to: Parameter, value: Value, reason: str, score: float
+    ) -> Iterator[Mend]:
+        """A value under another name, as it is, or as what it may mean where that does not fit."""
         call = self._call(fault)
-        if not isinstance(value, (Ref, Unresolved, Template)) and self.parts.wrong(value, to.type):
-            read = next(iter(meanings(value, to.type, self.parts)), None)
-            value = read.value if read is not None else value
-        pairs = tuple((to.name, value) if key == name else (key, old) for key, old in call.arguments)
-        return Mend(
-            self._given(fault, pairs, (name, to.name)), f"rename {name[:_NAMED]} to {to.name}", reason, score
-        )
+        read = [Meant(value, "", 1.0)]
+        if isinstance(value, (Ref, Unresolved, Template)):
+            score += 0.05
+        elif self.parts.wrong(value, to.type):
+            read = meanings(value, to.type, self.parts, _about(to))[:2]
+        for one in read:
+            sure = score + (0.0 if isinstance(value, (Ref, Unresolved, Template)) else 0.1 * one.score)
+            pairs = tuple((to.name, one.value) if key == name else (key, old) for key, old in call.arguments)
+            says, why = f"rename {name[:_NAMED]} to {to.name}", reason
+            if one.reason:
+                says, why = f"{says}, set {to.name} = {self._told(one.value)}", f"{reason}; {one.reason}"
+            yield Mend(self._given(fault, pairs, (name, to.name)), says, why, min(sure, 0.97, one.score))
 
     def _filled(self, fault: Fault) -> Iterator[Mend]:
         """A value for an argument that is needed and not given."""
@@ -242,10 +255,11 @@ class Mends:
     def _given_anew(self, fault: Fault, name: str, parameter: Parameter) -> Iterator[Mend]:
         """A value for an argument that no other argument holds."""
         kind = parameter.type
-        for one in self.producers.candidates(Wanted(fault.call or 0, name, kind))[:8]:
+        for each in self.producers.candidates(Wanted(fault.call or 0, name, kind))[:8]:
+            one = each.unasked
             yield self._set(fault, one.ref, one.reason, one.score, "plan")
         yield from self._same_elsewhere(fault, name, kind)
-        for said in named_in(self.query, kind, name, self._said, self.parts) if self.query else ():
+        for said in self._asked(parameter) if self.query else ():
             yield self._set(fault, said.value, said.reason, said.score, "query")
         for hole in self.catalog.holes:
             yield self._set(
@@ -255,6 +269,11 @@ class Mends:
             yield self._set(fault, parameter.default, "the tool takes it where nothing is given", 0.55)
         if kind.enum is not None and len(kind.enum) == 1:
             yield self._set(fault, kind.enum[0], "it is the only value allowed", 0.95)
+
+    def _asked(self, parameter: Parameter) -> list[Meant]:
+        """What the question says of a parameter."""
+        about = parameter.description
+        return named_in(self.query, parameter.type, parameter.name, self._said, self.parts, about)
 
     def _same_elsewhere(self, fault: Fault, name: str, kind: Type) -> Iterator[Mend]:
         """What other calls give under this name."""
@@ -284,10 +303,10 @@ class Mends:
         if parameter is None or name not in dict(call.arguments):
             return
         value = dict(call.arguments)[name]
-        for one in meanings(value, parameter.type, self.parts)[:6]:
+        for one in meanings(value, parameter.type, self.parts, _about(parameter))[:6]:
             yield self._set(fault, one.value, one.reason, one.score)
         if isinstance(value, str):
-            ref = text_reference(self.plan, value, fault.call or 0)
+            ref = text_reference(self.plan, value, fault.call or 0, self.catalog, bare=True)
             if ref is not None:
                 yield self._set(fault, ref, "the text names an earlier call's output", 0.96, "plan")
             for found in self.producers.candidates(
@@ -297,21 +316,23 @@ class Mends:
                     fault,
                     found.ref,
                     f"a reference in place of the text: {found.reason}",
-                    0.75 * found.score,
+                    0.75 * found.unasked.score,
                     "plan",
                 )
         if self.query and not isinstance(value, (list, dict)):
-            for said in named_in(self.query, parameter.type, name, self._said, self.parts)[:4]:
+            for said in self._asked(parameter)[:4]:
                 yield self._set(fault, said.value, said.reason, 0.55 * said.score, "query")
         if not parameter.required and len(set(dict(call.arguments))) == len(call.arguments):
             unset = {"op": "unset", "id": call.id, "argument": name, "why": fault.code}
-            yield Mend((unset,), f"leave {name[:_NAMED]} out", "the tool does not need it", 0.2)
+            empty = value is None or (isinstance(value, str) and not value.strip())
+            reason = "the tool does not need it" + (", and it says nothing" if empty else "")
+            yield Mend((unset,), f"leave {name[:_NAMED]} out", reason, 0.9 if empty else 0.2)
 
     # ------------------------------------------------------------ references
     def _referred(self, fault: Fault) -> Iterator[Mend]:
         """A reference in place of a text that names an output."""
         value = dict(self._call(fault).arguments)[fault.argument or ""]
-        ref = text_reference(self.plan, _part(value, fault.at), fault.call or 0)
+        ref = text_reference(self.plan, _part(value, fault.at), fault.call or 0, self.catalog)
         if ref is not None:
             paths = [ref.path]
             outputs = list(self.producers.outputs(ref.call)) if not self._there(ref) else []
@@ -347,31 +368,50 @@ class Mends:
             )
             last = next((step for step in reversed(ref.path) if isinstance(step, str)), "")
             named = fault.code == "check.output_type" and alike(name, last) > 0.9
+            if isinstance(ref, Ref) and "array" in kind.unfolded.kinds and not inside:
+                output = self.producers.type_of(ref)
+                if output not in (None, ANY) and fits(output, kind.items or ANY, texts=self.producers.texts):
+                    yield self._set(fault, _replaced(value, at, [ref]), "a list of this one output", 0.85)
             for one in self.producers.candidates(wanted)[:10]:
+                if fault.code == "reference.forward" and self._in_order(fault) is not None:
+                    one = one._replace(score=0.6 * one.score)  # it is named, and need only be written before
                 if named:  # it is the output that is meant, and what the catalog says of its type is doubtful
                     one = one._replace(score=min(one.score, 0.5))
                 if isinstance(ref, Unresolved) or (one.ref.call, one.ref.path) != (ref.call, ref.path):
                     yield self._set(fault, _replaced(value, at, one.ref), one.reason, one.score, "plan")
 
-    def _other_order(self, fault: Fault) -> Iterator[Mend]:
-        """The calls in an order in which what is referred to comes first."""
-        calls = self.plan.calls
-        needs: list[list[int]] = [[] for _ in calls]
+    def _in_order(self, fault: Fault) -> float | None:
+        """How likely it is that the calls only need another order.
+
+        None where there is no such order, or where the call that is named has no such output.
+        """
+        if self._order is None:
+            return None
+        ref = dict(references(self._value(fault))).get(fault.at)
+        if not isinstance(ref, Ref):
+            return None
+        output = self.producers.type_of(ref)
+        good = output is not None and fits(output, self._type(fault), texts=self.producers.texts)
+        return 0.9 if good else None
+
+    @cached_property
+    def _order(self) -> list[int] | None:
+        """The calls in the order in which they need one another; None where they do so in a circle."""
+        needs: list[list[int]] = [[] for _ in self.plan.calls]
         for edge in self.plan.edges:
             needs[edge.consumer].append(edge.producer)
         if stuck(needs):
+            return None
+        return [position for generation in generations(needs, singly=True) for position in generation]
+
+    def _other_order(self, fault: Fault) -> Iterator[Mend]:
+        """The calls in an order in which what is referred to comes first."""
+        if self._order is None:
             return
-        order = [position for generation in generations(needs, singly=True) for position in generation]
-        ref = dict(references(self._value(fault)))[fault.at]
-        wanted = Wanted(fault.call or 0, fault.argument or "", self._type(fault), None, ref.path)
-        other = any(one.free and one.ref.path == ref.path for one in self.producers.candidates(wanted))
-        late = [
-            edge for edge in self.plan.edges if edge.consumer == fault.call and edge.producer > edge.consumer
-        ]
-        score = 0.6 if other and len(late) == 1 else 0.98
-        operation = {"op": "order", "ids": [calls[at].id for at in order], "why": fault.code}
+        operation = {"op": "order", "ids": [self.plan.calls[at].id for at in self._order], "why": fault.code}
         says = "write the calls in the order in which they need one another"
-        yield Mend((operation,), says, "every reference then names an earlier call", score, "plan")
+        reason = "every reference then names an earlier call"
+        yield Mend((operation,), says, reason, self._in_order(fault) or 0.5, "plan")
 
     # ------------------------------------------------------------ helpers
     def _call(self, fault: Fault) -> Call:
@@ -395,7 +435,9 @@ class Mends:
         there = any(key == name for key, _ in arguments)
         pairs = [(key, value if key == name else old) for key, old in arguments]
         pairs += [] if there else [(name, value)]
-        says = f"{'set' if there else 'give'} {name[:_NAMED]} = {self._told(value)}"
+        way, part = _differing(dict(arguments)[name], value) if there else ((), value)
+        place = f"{name[:_NAMED]}{_steps(way)[: 2 * _NAMED]}"
+        says = f"{'set' if there else 'give'} {place} = {self._told(part)}"
         return Mend(self._given(fault, tuple(pairs), (name,)), says, reason, score, source)
 
     def _told(self, value: Value) -> str:
@@ -405,8 +447,7 @@ class Mends:
 
     def _named(self, ref: Ref) -> str:
         call = self.plan.calls[ref.call]
-        steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in ref.path)
-        return f"{call.id}{steps} ({call.name})"
+        return f"{call.id}{_steps(ref.path)} ({call.name})"
 
     def _given(
         self, fault: Fault, pairs: tuple[tuple[str, Value], ...], names: Iterable[str]
@@ -429,6 +470,31 @@ class Mends:
             else:
                 made.append({"op": "unset", **about, "why": fault.code})
         return tuple(made)
+
+
+def _steps(path: Path) -> str:
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+
+
+def _differing(old: Value, new: Value, way: Path = ()) -> tuple[Path, Value]:
+    """The one part of a value that is another, and the way to it; all of it where several are."""
+    ours, theirs = _items(old), _items(new)
+    if type(old) is type(new) and ours.keys() == theirs.keys() and len(way) < 8:
+        changed = [step for step, part in ours.items() if repr(part) != repr(theirs[step])]
+        if len(changed) == 1:
+            step = changed[0]
+            return _differing(ours[step], theirs[step], (*way, step))
+    return way, new
+
+
+def _items(value: Value) -> dict[str | int, Value]:
+    if isinstance(value, list):
+        return dict(enumerate(value))
+    return {**value} if isinstance(value, dict) else {}
+
+
+def _about(parameter: Parameter) -> str:
+    return f"{parameter.name}\n{parameter.description}"
 
 
 def _fit(call: Call, tool: Tool) -> float:

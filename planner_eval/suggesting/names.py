@@ -88,6 +88,53 @@ def _by_words(ours: Sequence[str], theirs: Sequence[str]) -> float:
     return 2 * shared / (len(ours) + len(theirs))
 
 
+_NO = frozenset(["no", "not", "non", "without", "never", "except", "free", "un", "t", "nor"])
+_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "not", "no", "anti", "de", "mis", "ex")
+_CONTRARY = (
+    "male/female man/woman men/women asc/desc ascending/descending increase/decrease import/export",
+    "include/exclude included/excluded internal/external minimum/maximum min/max open/close opened/closed",
+    "inbound/outbound before/after upper/lower indoor/outdoor indoors/outdoors online/offline in/out on/off",
+    "am/pm north/south east/west left/right enable/disable enabled/disabled lock/unlock start/end from/to",
+    "start/stop begin/end up/down input/output source/target source/destination origin/destination",
+    "departure/arrival sender/receiver sender/recipient deposit/withdraw buy/sell add/remove add/delete",
+    "create/delete show/hide encode/decode encrypt/decrypt upload/download login/logout mute/unmute",
+)
+_OPPOSITES = frozenset(frozenset(pair.split("/")) for line in _CONTRARY for pair in line.split())
+
+
+@lru_cache(maxsize=1 << 14)
+def opposed(one: str, other: str) -> bool:
+    """Whether two names differ by what turns one into its opposite: a negation, or a word for its contrary.
+
+    >>> opposed("unavailable", "available"), opposed("non-vegetarian", "vegetarian"), opposed("min", "max")
+    (True, True, True)
+    >>> opposed("economy class", "Economy"), opposed("under_score", "score")
+    (False, False)
+    """
+    ours, theirs = words(one), words(other)
+    if "".join(ours) == "".join(theirs):
+        return False
+    if len(_NO & {*ours}) != len(_NO & {*theirs}):
+        return True
+    mine, yours = [word for word in ours if word not in theirs], [word for word in theirs if word not in ours]
+    return any(
+        frozenset((left, right)) in _OPPOSITES or _negated(left, right) or _negated(right, left)
+        for left in mine
+        for right in yours
+    )
+
+
+def _negated(word: str, stem: str) -> bool:
+    """Whether a word is a stem, or one near it, with a prefix that turns its meaning."""
+    for prefix in _PREFIXES:
+        rest = word.removeprefix(prefix)
+        if rest != word and len(rest) > 2:
+            ends = next((stem[len(each) :] for each in (prefix, "en", "in") if stem.startswith(each)), stem)
+            if rest in (stem, ends) or SequenceMatcher(None, rest, stem, autojunk=False).ratio() >= 0.85:
+                return True
+    return False
+
+
 class Index:
     """Many names, by the pairs of letters and the words in them.
 

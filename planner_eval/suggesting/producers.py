@@ -10,6 +10,7 @@ from planner_eval.catalogs.catalog import ANY, Catalog, Tool, Type
 from planner_eval.catalogs.check import meant
 from planner_eval.catalogs.values import fits
 from planner_eval.plan.model import WHOLE_RESULT, Path, Plan, Ref, references
+from planner_eval.suggesting.faults import declares
 from planner_eval.suggesting.names import alike
 
 _LOOKED_AT = 400
@@ -46,12 +47,19 @@ class Output(NamedTuple):
         score: How likely it is, from 0 to 1.
         reason: Why.
         free: Whether nothing else uses the call's result.
+        told: Whether more than the type speaks for it: a name, or what the reference itself says.
     """
 
     ref: Ref
     score: float
     reason: str
     free: bool = False
+    told: bool = True
+
+    @property
+    def unasked(self) -> Output:
+        """The same where no reference stood: a result that merely fits, as most texts do, is unlikely."""
+        return self if self.told else self._replace(score=0.6 * self.score)
 
 
 class Producers:
@@ -114,7 +122,8 @@ class Producers:
         tool = self.tools[position]
         return tool is None or tool.output(path) is not None
 
-    def _type(self, ref: Ref) -> Type | None:
+    def type_of(self, ref: Ref) -> Type | None:
+        """The type of an output; None where there can be none of that name."""
         tool = self.tools[ref.call]
         if tool is None:
             return ANY
@@ -125,7 +134,7 @@ class Producers:
         return output
 
     def _weighed(self, ref: Ref, wanted: Wanted) -> Output | None:
-        output = self._type(ref)
+        output = self.type_of(ref)
         if output is None or not fits(output, wanted.type, texts=self.texts):
             return None
         call = self.plan.calls[ref.call]
@@ -144,14 +153,29 @@ class Producers:
         free = not self._taken[ref.call]
         if free:
             score += 0.22
-            reasons.append((0.7, "nothing else uses its result"))
         elif not self._used[ref.call, ref.path]:
             score += 0.03
         score += 0.1 / (wanted.call - ref.call) if wanted.call > ref.call else 0.0
         score += self._as_written(ref, wanted, last, reasons)
-        reasons = reasons or [(0.0, "its type fits")]
-        return Output(
-            ref, min(score, 0.97), ", ".join(text for _, text in sorted(reasons, reverse=True)[:2]), free
+        if generic and alike(wanted.argument, call.name) > 0.6:
+            reasons.append((0.65, f"{call.name} is named like the argument"))
+        told = bool(reasons)
+        if not self._known(ref):
+            score *= 1.0 if told else 0.75
+            reasons.append((0.84, f"nothing is known of what {call.name} returns"))
+        elif not told:
+            typed = output.kinds and wanted.type.kinds
+            reasons.append((0.8, "only the type fits" if typed else "nothing speaks against it"))
+        if free:
+            reasons.append((0.7, "nothing else uses its result"))
+        text = ", ".join(text for _, text in sorted(reasons, reverse=True)[:2])
+        return Output(ref, min(score, 0.97), text, free, told)
+
+    def _known(self, ref: Ref) -> bool:
+        """Whether the catalog, or the call itself, says that there is such an output."""
+        tool, call = self.tools[ref.call], self.plan.calls[ref.call]
+        return (tool is not None and declares(tool, ref.path)) or bool(
+            ref.path and ref.path[0] in call.returns
         )
 
     def _as_written(self, ref: Ref, wanted: Wanted, last: str, reasons: list[tuple[float, str]]) -> float:
@@ -160,8 +184,9 @@ class Producers:
         call = self.plan.calls[ref.call]
         if wanted.path is not None:
             if ref.path == wanted.path:
-                more += 0.22
-                if wanted.path:
+                known = self._known(ref)
+                more += 0.22 if known or not wanted.path else 0.05
+                if wanted.path and known:
                     reasons.append((0.8, "it has the output that is asked for"))
             elif wanted.path and last:
                 asked = next((step for step in reversed(wanted.path) if isinstance(step, str)), "")

@@ -13,7 +13,16 @@ from planner_eval.catalogs.parts import Parts
 from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value
 from planner_eval.policy.dates import dates
 from planner_eval.suggesting.names import words
-from planner_eval.suggesting.values import NUMBER_WORDS, Meant, as_written, meanings
+from planner_eval.suggesting.values import (
+    CURRENCIES,
+    NUMBER_WORDS,
+    SCALES,
+    Meant,
+    as_written,
+    meanings,
+    names_unit,
+    number_in_words,
+)
 
 _LONGEST = 20_000
 _MANY = 300
@@ -31,8 +40,27 @@ _DATE = re.compile(
 _DAY = re.compile(rf"\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\b\d{{1,2}}(?:st|nd|rd|th)\b")
 _TIME = re.compile(r"\b(\d{1,2}:\d\d(?: ?[ap]\.?m\b)?|\d{1,2} ?[ap]\.?m\b)", re.IGNORECASE)
 _NUMBER = re.compile(
-    r"(?<![\w.,])-?\d{1,3}(?:,\d{3})++(?:\.\d++)?(?![\w,]?\d)|(?<![\w.])-?\d{1,40}(?:\.\d{1,40})?(?![\w])"
+    r"(?<![\w.,])-?\d{1,3}(?:,\d{3})++(?:\.\d++)?+(?!\w|,\d)|(?<![\w.])-?\d{1,40}+(?:\.\d{1,40}+)?+(?!\w)"
 )
+_NUMBERED = "|".join(sorted({*NUMBER_WORDS, *SCALES}, key=len, reverse=True))
+_WORDS = re.compile(
+    rf"(?<![^\W_])(?:{'|'.join(NUMBER_WORDS)})(?:(?:[ -]| and )(?:{_NUMBERED})){{0,8}}(?![^\W_])",
+    re.IGNORECASE,
+)
+_AFTER_NUMBER = re.compile(r"[ -]?([^\W\d_]{1,20}|[$€£¥%])")
+_SIGNS = "$€£¥"
+_MONEY = frozenset(CURRENCIES)
+_NO_NUMBER = frozenset(["k", "m", "bn", "dozen", "dozens", "hundreds", "thousands", "millions"])
+_DURATIONS = frozenset(
+    f"{unit}{end}"
+    for unit in ("second", "minute", "hour", "day", "night", "week", "month", "year")
+    for end in ("", "s")
+)
+_BOUNDED = re.compile(
+    r"\b(?:less|more|fewer|greater|under|over|below|above|at (?:least|most)|up)\b[a-z ]*$", re.I
+)
+_BOUNDS = frozenset(["max", "min", "maximum", "minimum", "least", "most", "limit", "under", "over", "below",
+                     "above", "cap", "up", "budget"])  # fmt: skip
 _CODE = re.compile(r"(?<![\w-])(?=[A-Za-z_-]{0,30}\d)(?=[\d_-]{0,30}[A-Za-z])[A-Za-z0-9][\w-]{1,60}+")
 _DIGITS = re.compile(r"(?<![\w.,$€£-])\d{3,40}(?![\w%]|[.,]\d)")
 _MAIL = re.compile(r"[\w.+-]{1,64}+@[\w-]{1,64}+(?:\.[\w-]{1,64}+){1,4}|https?://[^\s\"'<>]{1,300}+")
@@ -70,7 +98,9 @@ class _Found(NamedTuple):
     what: str
 
 
-def named_in(query: str, kind: Type, argument: str, used: frozenset[str], parts: Parts) -> list[Meant]:
+def named_in(
+    query: str, kind: Type, argument: str, used: frozenset[str], parts: Parts, about: str = ""
+) -> list[Meant]:
     """Values of a type that a question names, the likeliest first.
 
     Args:
@@ -79,6 +109,7 @@ def named_in(query: str, kind: Type, argument: str, used: frozenset[str], parts:
         argument: The argument that it is for: a value beside its name comes first.
         used: What the plan says already, each as text: it is less likely to be meant again.
         parts: Holds values against types.
+        about: What the argument's description says.
 
     >>> whole = Type(("integer",))
     >>> [one.value for one in named_in("2 seats on 2024-05-01", whole, "seats", frozenset(), Parts())]
@@ -87,11 +118,12 @@ def named_in(query: str, kind: Type, argument: str, used: frozenset[str], parts:
     query = query[:_LONGEST]
     found: dict[str, Meant] = {}
     asked = frozenset(words(argument))
-    for one in _candidates(query, kind):
+    about = f"{argument}\n{about}"
+    for one in _candidates(query, kind, about):
         fitting = (
             [Meant(one.value, "", 1.0)]
             if not parts.wrong(one.value, kind)
-            else meanings(one.value, kind, parts)
+            else meanings(one.value, kind, parts, about)
         )
         for read in fitting[:1]:
             score = one.base * (0.6 + 0.4 * read.score) + _beside(query, one, asked)
@@ -139,7 +171,7 @@ def _text(value: Value) -> str:
     return str(value).casefold()
 
 
-def _candidates(query: str, kind: Type) -> Iterable[_Found]:
+def _candidates(query: str, kind: Type, about: str) -> Iterable[_Found]:
     """What a question names that may be of a type."""
     kind = kind.unfolded
     if kind.enum is not None:
@@ -151,10 +183,11 @@ def _candidates(query: str, kind: Type) -> Iterable[_Found]:
     if "array" in kinds:
         found += _lists(query)
         found += [
-            one._replace(base=0.5 * one.base) for one in _candidates(query, kind.items or Type(("string",)))
+            one._replace(base=0.5 * one.base)
+            for one in _candidates(query, kind.items or Type(("string",)), about)
         ]
     if not kinds or kinds & {"integer", "number"}:
-        found += _numbers(_hidden(query, _DATE, _DAY, _TIME, _MAIL))
+        found += _numbers(_hidden(query, _DATE, _DAY, _TIME, _MAIL), about)
     if not kinds or "string" in kinds:
         found += _texts(query)
     return found[:_MANY]
@@ -190,14 +223,38 @@ def _moments(query: str, format: str) -> Iterator[_Found]:
             yield _Found(found[1], *found.span(), 0.8, "a time")
 
 
-def _numbers(query: str) -> Iterator[_Found]:
+def _numbers(query: str, about: str) -> Iterator[_Found]:
+    """The numbers of a question, each whole: a million of something is no one, and a week no day."""
     for found in _NUMBER.finditer(query):
         digits = found[0].replace(",", "")
-        yield _Found(float(digits) if "." in digits else int(digits), *found.span(), 0.6, "a number")
-    for found in _WORD.finditer(query):
-        number = NUMBER_WORDS.get(found[0].casefold())
-        if number is not None and len(found[0]) > 2:
-            yield _Found(number, *found.span(), 0.5, "a number in words")
+        number = float(digits) if "." in digits else int(digits)
+        yield from _counted(query, *found.span(), number, 0.6, "a number", about)
+    for found in _WORDS.finditer(query):
+        said = number_in_words(found[0])
+        if said is not None:
+            yield from _counted(query, *found.span(), said, 0.5, "a number in words", about)
+
+
+def _counted(
+    query: str, start: int, end: int, number: float, base: float, what: str, about: str
+) -> Iterator[_Found]:
+    """A number with what stands beside it: a scale is part of it, a unit has to be the argument's."""
+    after = _AFTER_NUMBER.match(query, end)
+    beside = after[1].casefold() if after else ""
+    before = query[max(0, start - 2) : start].strip()[-1:]
+    if beside in SCALES:
+        scaled = number * SCALES[beside]
+        if abs(scaled) < 1e15 and scaled == int(scaled):
+            yield _Found(int(scaled), start, end, base, what)
+        return
+    if beside in _NO_NUMBER or (beside in _DURATIONS and not names_unit(beside, about)):
+        return
+    unit = before if before in _SIGNS and before else beside if beside in _MONEY else ""
+    if (unit and not names_unit(unit, about)) or (
+        _BOUNDED.search(query[max(0, start - 16) : start]) and not {*words(about)} & _BOUNDS
+    ):
+        base = min(base, 0.2)
+    yield _Found(number, start, end, base, what)
 
 
 def _lists(query: str) -> Iterator[_Found]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -27,6 +27,9 @@ LEAST = 0.6
 
 _WORTH = 0.3
 """Mends of a lower score are not worth telling."""
+
+_EVEN = 0.015
+"""Scores are rounded to hundredths: two no further apart than one of these tell no likelier mend."""
 
 _DEEP = 2
 _WITHIN = 8
@@ -67,6 +70,11 @@ class Faulty(NamedTuple):
     suggestions: tuple[Suggestion, ...]
     looked: bool = True
 
+    @property
+    def tied(self) -> bool:
+        """Whether the two best are as likely as one another, so that the patch takes neither."""
+        return _tied(self.suggestions)
+
 
 @dataclass(frozen=True)
 class Suggested:
@@ -90,6 +98,10 @@ class Suggested:
     def patch(self) -> dict[str, Any]:
         """The likeliest mends together, for :func:`planner_eval.apply`."""
         return {"schema": SCHEMA, "operations": [dict(one) for one in self.operations]}
+
+
+def _tied(found: Sequence[Suggestion]) -> bool:
+    return len(found) > 1 and found[0].score - found[1].score < _EVEN
 
 
 def suggested(
@@ -165,7 +177,9 @@ class _Search(NamedTuple):
         found: list[Suggestion] = []
         seen: set[str] = set()
         for tried, mend in enumerate(candidates):
-            if len(found) == self.most or tried == TRIES:
+            if tried == TRIES or (
+                len(found) >= self.most and mend.score <= sorted(one.score for one in found)[-self.most]
+            ):
                 break
             if mend.score < _WORTH or repr(mend.operations) in seen:
                 continue
@@ -173,7 +187,7 @@ class _Search(NamedTuple):
             good = self._good(mends, mend, fault, before, deep)
             if good is not None:
                 found.append(good)
-        return found
+        return sorted(found, key=lambda one: -one.score)[: self.most]
 
     def _good(
         self, mends: Mends, mend: Mend, fault: Fault, before: Counter[Key], deep: int
@@ -191,33 +205,34 @@ class _Search(NamedTuple):
         if after - before:
             if mend.operations[0]["op"] != "rename" or deep == _DEEP:
                 return None
-            within = self._uncovered(made, found, before, deep)
+            within = self._uncovered(made, found, before, deep, score)
             if within is None:
                 return None
-            operations, score = (*operations, *within[0]), score * within[1]
+            operations, score = (*operations, *within[0]), min(score, within[1])
             says = ", ".join((says, *within[2]))
         return Suggestion(says, mend.reason, round(max(score, 0.01), 2), mend.source, operations)
 
     def _uncovered(
-        self, plan: Plan, found: tuple[Fault, ...], before: Counter[Key], deep: int
+        self, plan: Plan, found: tuple[Fault, ...], before: Counter[Key], deep: int, score: float
     ) -> tuple[tuple[Mapping[str, Any], ...], float, tuple[str, ...]] | None:
-        """Mends of all that came to light; None where something has none."""
+        """Mends of all that came to light, with the score of all: none scores more than each; or None."""
         operations: tuple[Mapping[str, Any], ...] = ()
-        share = 1.0
+        least = score
         says: tuple[str, ...] = ()
         for _ in range(_WITHIN):
             now = keyed(plan, found)
             new = now - before
             fault = next((one for one in found if new[key_of(plan, one)] > 0), None)
             if fault is None:
-                return operations, share, says
+                return operations, min(score, least), says
             best = next(iter(self.of(Mends(plan, self.tools, self.query), fault, now, deep + 1)), None)
             made = None if best is None else self._made(plan, best.operations)
             if best is None or made is None:
                 return None
             operations, plan = (*operations, *best.operations), made
             says = (*says, best.says)
-            share *= 0.5 + 0.5 * best.score
+            score *= 0.5 + 0.5 * best.score
+            least = min(least, best.score)
             found = faults(plan, self.tools.catalog)
         return None
 
@@ -262,7 +277,8 @@ class _Search(NamedTuple):
         self.budget[0] -= len(plan.calls)
         fault = next(one for one in found if key_of(plan, one) == key)
         fresh = self.of(Mends(plan, self.tools, self.query), fault, now, 1) if anew else []
-        return next(iter((*fresh, *each.suggestions)), None)
+        told = fresh or each.suggestions
+        return None if _tied(told) else next(iter(told), None)
 
 
 def written(plan: Plan, operations: tuple[Mapping[str, Any], ...]) -> Plan | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import NamedTuple
 
 from planner_eval.base.jsontext import loads_if_json
@@ -12,7 +13,7 @@ from planner_eval.catalogs.catalog import ANY, Type
 from planner_eval.catalogs.parts import Parts
 from planner_eval.plan.model import Ref, Template, Unresolved, Value
 from planner_eval.policy.dates import dates, readings
-from planner_eval.suggesting.names import alike, plain
+from planner_eval.suggesting.names import alike, opposed, plain, words
 
 _DEEP = 12
 _MANY = 200
@@ -31,35 +32,31 @@ _TRUE = frozenset(
 _FALSE = frozenset(
     ["false", "no", "n", "off", "0", "falsch", "nein", "non", "faux", "아니오", "否", "いいえ"]
 )
-NUMBER_WORDS = {
-    word: number
-    for number, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-            "twenty",
-        ]
-    )
-} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100, "a": 1, "an": 1, "dozen": 12}
-_NUMBER = re.compile(r"[^\d+\-.]*([-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)([^\d.]*)")
+_UNITS = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
+    *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+)
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+NUMBER_WORDS = {word: number for number, word in enumerate(_UNITS)} | {
+    word: 10 * number for number, word in enumerate(_TENS, 2)
+}
+SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_DIGITS = r"[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:[ \u00a0\u202f]\d{3})+|\d+)(?:\.\d+)?"
+_BARE = re.compile(_DIGITS)
+_NUMBER = re.compile(rf"(?:([^\W\d_]{{1,30}}|[$€£¥%])\s*)?({_DIGITS})(?:\s*([^\W\d_]{{1,30}}|[$€£¥%]))?")
+_SPELLED = {
+    "dollar": ("$", "usd", "dollars"),
+    "euro": ("€", "eur", "euros"),
+    "pound": ("£", "gbp", "pounds"),
+    "yen": ("¥", "jpy"),
+    "percent": ("%", "percentage"),
+}
+CURRENCIES = {form: unit for unit, forms in _SPELLED.items() for form in (unit, *forms)}
+_NO_UNIT = frozenset(["k", "m", "b", "bn", "dozen", "than", "over", "under", "about", "below", *SCALES])
+"""Words beside a number that make another number of it, and are no unit."""
+
+_COUNTED = re.compile(r"\b(?:in|of|many)\s+([^\W\d_]+)")
+_FRACTION = re.compile(r"\b(?:fraction|ratio|decimal|0\.\d|0 (?:to|and) 1|0-1)\b")
 _TIME = re.compile(r"(\d{1,2})(?:[:.h](\d\d))?(?::\d\d)?\s*([ap])?\.?(?:m\.?)?", re.IGNORECASE)
 
 
@@ -77,13 +74,14 @@ class Meant(NamedTuple):
     score: float
 
 
-def meanings(value: Value, kind: Type, parts: Parts) -> list[Meant]:
+def meanings(value: Value, kind: Type, parts: Parts, about: str = "") -> list[Meant]:
     """What a value may mean that is not of a type, the likeliest first.
 
     Args:
         value: The literal, possibly with references inside, which stay.
         kind: What it should be.
         parts: Holds values against types.
+        about: The argument's name and, in the lines below it, its description: they may name a unit.
 
     >>> [one.value for one in meanings("3", Type(("integer",)), Parts())]
     [3]
@@ -93,7 +91,7 @@ def meanings(value: Value, kind: Type, parts: Parts) -> list[Meant]:
     ['Economy']
     """
     found: dict[str, Meant] = {}
-    for one in sorted(_readings(value, kind, parts, 0), key=lambda one: -one.score):
+    for one in sorted(_readings(value, kind, parts, 0, about), key=lambda one: -one.score):
         if not parts.wrong(one.value, kind):
             one = one._replace(value=as_written(one.value, parts))
             found.setdefault(repr(one.value), one)
@@ -107,28 +105,28 @@ def as_written(value: Value, parts: Parts) -> Value:
     return value
 
 
-def _readings(value: Value, kind: Type, parts: Parts, depth: int) -> Iterator[Meant]:
+def _readings(value: Value, kind: Type, parts: Parts, depth: int, about: str) -> Iterator[Meant]:
     kind = kind.unfolded
     if depth > _DEEP or isinstance(value, (Ref, Unresolved, Template)):
         return
     for each in kind.any_of:
-        yield from _readings(value, each, parts, depth + 1)
+        yield from _readings(value, each, parts, depth + 1, about)
     if kind.enum is not None:
         yield from _listed(value, kind)
     if isinstance(value, str):
-        yield from _of_text(value, kind)
+        yield from _of_text(value, kind, about)
     elif isinstance(value, (int, float)):
         yield from _of_number(value, kind.kinds)
     elif isinstance(value, list):
-        yield from _of_list(value, kind, parts, depth)
+        yield from _of_list(value, kind, parts, depth, about)
     elif isinstance(value, dict):
-        yield from _of_object(value, kind, parts, depth)
-        yield from _unwrapped(value, kind, parts, depth)
+        yield from _of_object(value, kind, parts, depth, about)
+        yield from _unwrapped(value, kind, parts, depth, about)
     if "array" in kind.kinds and not isinstance(value, list):
         yield Meant([value], "a list of this one value", 0.85)
         yield from (
             Meant([one.value], f"a list of one value; {one.reason}", 0.9 * one.score)
-            for one in _readings(value, kind.items or ANY, parts, depth + 1)
+            for one in _readings(value, kind.items or ANY, parts, depth + 1, about)
         )
 
 
@@ -145,8 +143,8 @@ def _of_number(value: float, kinds: tuple[str, ...]) -> Iterator[Meant]:
         yield Meant(str(value), f"the number {value} as text", 0.9)
     if "boolean" in kinds and value in (0, 1):
         yield Meant(bool(value), f"{value} stands for {str(bool(value)).lower()}", 0.85)
-    if "integer" in kinds and isinstance(value, float) and abs(value) < _PAST:
-        yield Meant(round(value), f"{value} to the nearest whole number", 0.6)
+    if "integer" in kinds and isinstance(value, float) and value.is_integer() and abs(value) < _PAST:
+        yield Meant(int(value), f"{value} as a whole number", 0.95)
 
 
 def _listed(value: Value, kind: Type) -> Iterator[Meant]:
@@ -154,11 +152,13 @@ def _listed(value: Value, kind: Type) -> Iterator[Meant]:
     said = value if isinstance(value, str) else str(value)
     for each in (kind.enum or ())[:_ENUM]:
         text = each if isinstance(each, str) else str(each)
-        if text.casefold() == said.casefold().strip():
-            yield Meant(each, "the allowed value that is written so", 0.97)
+        if text == said.strip():
+            yield Meant(each, "the allowed value, without the space around it", 0.97)
+        elif text.casefold() == said.casefold().strip():
+            yield Meant(each, "the allowed value but for case", 0.97)
         elif plain(text) == plain(said) and plain(text):
             yield Meant(each, "the allowed value but for case and signs", 0.95)
-        else:
+        elif not opposed(said, text):
             close = max(alike(said, text), _starts(said, text))
             if close > 0.5:
                 yield Meant(each, "the nearest of the allowed values", 0.9 * close)
@@ -170,7 +170,7 @@ def _starts(said: str, text: str) -> float:
     return 0.85 if one and other.startswith(one) else 0.0
 
 
-def _of_text(text: str, kind: Type) -> Iterator[Meant]:
+def _of_text(text: str, kind: Type, about: str) -> Iterator[Meant]:
     kinds, bare = kind.kinds, text.strip()
     if len(bare) > 10_000:
         return
@@ -180,7 +180,7 @@ def _of_text(text: str, kind: Type) -> Iterator[Meant]:
     if "null" in kinds and low in ("null", "none", "nil", ""):
         yield Meant(None, f"{bare!r} stands for null", 0.8)
     if {"integer", "number"} & set(kinds):
-        yield from _numbers(bare, low)
+        yield from _numbers(bare, about)
     if {"array", "object"} & set(kinds):
         held = loads_if_json(bare, DEFAULT_LIMITS) if bare[:1] in ("[", "{") else None
         if held and len(held) == 1:
@@ -198,7 +198,7 @@ def _moments(bare: str, format: str | None) -> Iterator[Meant]:
         if day != bare:
             yield Meant(day, "the date as yyyy-mm-dd", 0.95)
         for each in sorted(readings(bare), key=str):
-            yield Meant(each, "the date as yyyy-mm-dd, day and month in one of two orders", 0.6)
+            yield Meant(each, "the date as yyyy-mm-dd, day and month in one of two orders", 0.55)
         if len(bare) > 10 and bare[10] in "T ":
             yield Meant(bare[:10], "the day without the time", 0.85)
     if format == "time" and (clock := _clock(bare)) is not None:
@@ -207,20 +207,79 @@ def _moments(bare: str, format: str | None) -> Iterator[Meant]:
         yield Meant(f"{day}T00:00:00", "the beginning of the day", 0.5)
 
 
-def _numbers(bare: str, low: str) -> Iterator[Meant]:
-    if low in NUMBER_WORDS:
-        yield Meant(NUMBER_WORDS[low], f"{bare!r} as a number", 0.9)
+def number_in_words(text: str) -> int | None:
+    """The number that words say, from the first to the last; None for any other text.
+
+    >>> number_in_words("twenty-five"), number_in_words("two hundred and five"), number_in_words("5 dozen")
+    (25, 205, None)
+    """
+    said = re.split(r"[\s-]+", text.casefold().strip(), maxsplit=20)
+    if not said[0] or len(said) > 12 or said[0] not in NUMBER_WORDS:
+        return None
+    total, part, last = 0, 0, 1_000  # what is ended by a thousand, what is not, and what may yet be added to
+    for at, word in enumerate(said):
+        if word in NUMBER_WORDS and NUMBER_WORDS[word] < last:
+            part, last = part + NUMBER_WORDS[word], 10 if NUMBER_WORDS[word] >= 20 else 0
+        elif word == "hundred" and 0 < part < 10:
+            part, last = part * 100, 100
+        elif word in SCALES and word != "hundred" and part and (not total or SCALES[word] < total):
+            total, part, last = total + part * SCALES[word], 0, 1_000
+        elif word != "and" or said[at - 1] not in SCALES or at == len(said) - 1:
+            return None
+    return total + part
+
+
+def names_unit(unit: str, about: str) -> bool:
+    r"""Whether an argument is counted in a unit: by its name, or as in "in weeks", "number of seats".
+
+    Args:
+        unit: A word or a sign beside a number.
+        about: The name and, in the lines below it, the description.
+
+    >>> names_unit("stars", "min_stars"), names_unit("%", "rate\nin percent"), names_unit("weeks", "days")
+    (True, True, False)
+    """
+    if unit.casefold() in _NO_UNIT:
+        return False
+    name, _, said = about[:2_000].partition("\n")
+    known = {_unit(word) for word in (*words(name), *_COUNTED.findall(said.casefold()))}
+    known |= {_unit(word) for word in re.findall(r"[$€£¥%]|[^\W_]+", said) if word.casefold() in CURRENCIES}
+    if _unit(unit) not in known:
+        return False
+    return _unit(unit) != "percent" or not _FRACTION.search(said.casefold())
+
+
+def _unit(word: str) -> str:
+    """One form of a unit that is written in several."""
+    low = word.casefold()
+    return CURRENCIES.get(low) or low.rstrip("s") or low
+
+
+def _numbers(bare: str, about: str) -> Iterator[Meant]:
+    """The number that a text is from its first letter to its last, but for a unit that the argument names."""
+    said = number_in_words(bare)
+    if said is not None:
+        yield Meant(said, f"{bare[:40]!r} as a number", 0.9)
     found = _NUMBER.fullmatch(bare)
-    if found is None:
+    if found is None or len(found[2]) > 300:
         return
-    digits = found[1].replace(",", "")
-    if len(digits) > 300:
-        return
+    before, digits, after = found.groups()
+    digits = re.sub(r"[, \u00a0\u202f]", "", digits).replace("\u2212", "-")
     number: float = float(digits) if "." in digits else int(digits)
-    whole = found[1] == bare
-    yield Meant(number, f"the text {bare[:40]!r} as a number", 0.95 if whole else 0.75)
+    scale = SCALES.get((after or "").casefold())
+    if scale is not None and before is None:
+        times = Decimal(digits) * scale
+        if times == int(times):
+            yield Meant(int(times), f"{bare[:40]!r} as a number", 0.9)
+        return
+    unit = before or after
+    if (before and after) or (unit is not None and not names_unit(unit, about)):
+        return
+    sure = 0.95 if unit is None else 0.75
+    what = f"the text {bare[:40]!r} as a number" + (f" of {unit}, which it is given in" if unit else "")
+    yield Meant(number, what, sure)
     if isinstance(number, float) and number.is_integer():
-        yield Meant(int(number), f"the text {bare[:40]!r} as a whole number", 0.9 if whole else 0.7)
+        yield Meant(int(number), what, sure - 0.05)
 
 
 def _clock(text: str) -> str | None:
@@ -233,18 +292,20 @@ def _clock(text: str) -> str | None:
     return f"{hour:02}:{minute:02}" if hour < 24 and minute < 60 else None
 
 
-def _of_list(value: list[Value], kind: Type, parts: Parts, depth: int) -> Iterator[Meant]:
+def _of_list(value: list[Value], kind: Type, parts: Parts, depth: int, about: str) -> Iterator[Meant]:
     if len(value) == 1 and "array" not in kind.kinds:
         yield Meant(value[0], "the one item of the list", 0.85)
         yield from (
             Meant(one.value, f"the one item of the list; {one.reason}", 0.9 * one.score)
-            for one in _readings(value[0], kind, parts, depth + 1)
+            for one in _readings(value[0], kind, parts, depth + 1, about)
         )
     elif "array" in kind.kinds and len(value) <= _MANY:
         made, least, reasons = [], 1.0, []
         for step, item in enumerate(value):
             inner = kind.at((step,)) or ANY
-            best = _best(item, inner, parts, depth) if parts.wrong(item, inner) else Meant(item, "", 1.0)
+            best = (
+                _best(item, inner, parts, depth, about) if parts.wrong(item, inner) else Meant(item, "", 1.0)
+            )
             if best is None:
                 return
             made.append(best.value)
@@ -256,24 +317,26 @@ def _of_list(value: list[Value], kind: Type, parts: Parts, depth: int) -> Iterat
         yield Meant(", ".join(value), "the items as one text", 0.5)
 
 
-def _unwrapped(value: dict[str, Value], kind: Type, parts: Parts, depth: int) -> Iterator[Meant]:
+def _unwrapped(value: dict[str, Value], kind: Type, parts: Parts, depth: int, about: str) -> Iterator[Meant]:
     """What an object holds: its only field, or the one called value."""
     key = next(iter(value), None) if len(value) == 1 else "value"
     if key in value and "object" not in kind.kinds:
         sure = 1.0 if key in _HOLDING else 0.6
         yield Meant(value[key], f"what the object holds as {key[:40]!r}", 0.88 * sure)
-        for one in _readings(value[key], kind, parts, depth + 1):
+        for one in _readings(value[key], kind, parts, depth + 1, about):
             yield Meant(
                 one.value, f"what the object holds as {key[:40]!r}; {one.reason}", 0.9 * sure * one.score
             )
 
 
-def _best(value: Value, kind: Type, parts: Parts, depth: int) -> Meant | None:
-    fitting = [one for one in _readings(value, kind, parts, depth + 1) if not parts.wrong(one.value, kind)]
+def _best(value: Value, kind: Type, parts: Parts, depth: int, about: str) -> Meant | None:
+    fitting = [
+        one for one in _readings(value, kind, parts, depth + 1, about) if not parts.wrong(one.value, kind)
+    ]
     return max(fitting, key=lambda one: one.score, default=None)
 
 
-def _of_object(value: dict[str, Value], kind: Type, parts: Parts, depth: int) -> Iterator[Meant]:
+def _of_object(value: dict[str, Value], kind: Type, parts: Parts, depth: int, about: str) -> Iterator[Meant]:
     """An object with its fields renamed to the nearest that there are, and their values read."""
     if "object" not in kind.kinds or len(value) > _MANY or type(value) is not dict:
         return
@@ -292,7 +355,7 @@ def _of_object(value: dict[str, Value], kind: Type, parts: Parts, depth: int) ->
             least = min(least, 0.95 * alike(key, near))
             reasons.append(f"the field {key[:40]!r} is called {near!r}")
         if parts.wrong(item, inner):
-            best = _best(item, inner, parts, depth)
+            best = _best(item, inner, parts, depth, about)
             if best is None:
                 return
             item, least = best.value, min(least, best.score)

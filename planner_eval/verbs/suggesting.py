@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.given import FLAG, NAME, NUMBER, SHARE, expect, expect_or_none, of
+from planner_eval.base.jsonfile import read_json_lines
+from planner_eval.catalogs.catalog import Catalog
 from planner_eval.llm.protocol import Judge
 from planner_eval.suggesting.asking import asking
 from planner_eval.suggesting.mends import Tools
@@ -47,6 +52,8 @@ def suggest(
     Raises:
         CatalogError: the catalog cannot be read.
         InputError: there is no plan, or no catalog.
+        JudgeError: the model cannot be asked at all, for want of a key, say; a question that it leaves
+            without an answer is no error.
         ParseError: the plan cannot be read.
 
     >>> tools = [{"name": "search", "parameters": {"properties": {"city": {"type": "string"}}}}]
@@ -74,3 +81,25 @@ def tools_of(catalog: Any) -> Tools:
         catalog: A catalog, or what :func:`planner_eval.read_catalog` takes.
     """
     return catalog if isinstance(catalog, Tools) else Tools(read_catalog(catalog))
+
+
+def pooled(files: Sequence[str], catalog: Catalog) -> Iterator[str]:
+    """What has to be said of a catalog that is a file of records, each with tools of its own.
+
+    Args:
+        files: The names of the catalog's files.
+        catalog: What was read of them.
+    """
+    for name in files:
+        if not name.endswith((".jsonl", ".ndjson")):
+            continue
+        text = Path(name).read_text(encoding="utf-8", errors="replace")
+        lines = [line.data for line in read_json_lines(text) if line.error is None]
+        brings = sum(isinstance(line, dict) and isinstance(line.get("tools"), list) for line in lines)
+        if brings > 1:
+            several = Counter((tool.app, tool.name) for tool in catalog.tools)
+            differ = sum(count > 1 for count in several.values())
+            yield (
+                f"{name}: the tools of {brings:,} records are pooled, though none may have been offered all; "
+                f"{differ:,} of the same name differ, of which the one counts that a call breaks least"
+            )
