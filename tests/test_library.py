@@ -181,6 +181,7 @@ ALLOWED = {
     "what a question has to be, and in which words it is asked for": {
         "making.asking", "making.texts", "verbs.questions",
     },
+    "which presets and layouts there are": {"making.layouts", "making.presets"},
     "whose patch it is": {"records.patches"},
     "whom models are asked for, and what they were asked": {
         "prediction.answers", "prediction.candidates", "prediction.folder", "prediction.recorded",

@@ -26,12 +26,12 @@ from planner_eval.making.card import skeleton
 from planner_eval.making.distractors import Offer, beside
 from planner_eval.making.graph import ToolGraph
 from planner_eval.making.growing import Refused
+from planner_eval.making.layouts import FORMS
 from planner_eval.making.made import Made
 from planner_eval.making.patterns import read_shape
 from planner_eval.making.skeletons import drawn, figures, meets
 from planner_eval.making.values import NOTHING, literal, other
 from planner_eval.making.wishes import MOST_CALLS, Wishes, range_of, wishes_of
-from planner_eval.making.writing import FORMS
 from planner_eval.plan.digest import Classes
 from planner_eval.plan.rewire import plan_of
 from planner_eval.plan.shape import shape

@@ -17,14 +17,11 @@ from planner_eval.cli.options import Applies, Decorator, emit, note, outputs, re
 from planner_eval.cli.questions import Questions, code_of, marked, questioning
 from planner_eval.cli.targets import Target
 from planner_eval.cli.terminal import counted as counter
+from planner_eval.making.layouts import FORMS, LISTED, OWN
+from planner_eval.making.presets import PRESETS
 
 if TYPE_CHECKING:
     from planner_eval.verbs.making import MadePlans
-
-PRESETS = (
-    "nestful", "appbench:ss", "appbench:sm", "appbench:ms", "appbench:mm", "functionchat", "complexfuncbench",
-)  # fmt: skip
-FORMS = ("planeval", "nestful", "appbench", "functionchat", "complexfuncbench")
 
 
 def _range(flag: str, help: str) -> Decorator:
@@ -45,7 +42,7 @@ def _range(flag: str, help: str) -> Decorator:
     metavar="SPEC",
     help="What runs the plans: nestful, world:NAME, tools.py, package.module; without it they are not run.",
 )
-@click.option("--preset", type=click.Choice(PRESETS), help="What a published benchmark wanted of its plans.")
+@click.option("--preset", type=click.Choice([*PRESETS]), help="What a published benchmark wanted of plans.")
 @click.option(
     "-n", "n", metavar="N", type=click.IntRange(min=1), default=10, show_default=True, help="How many plans."
 )
@@ -102,7 +99,7 @@ def _range(flag: str, help: str) -> Decorator:
     type=click.Path(exists=True, dir_okay=False),
     help="What no plan touches, as data coverage --to-make writes it: touch that first.",
 )
-@click.option("--to", type=click.Choice(FORMS), help="The layout of the records; planeval when left out.")
+@click.option("--to", type=click.Choice([*FORMS]), help="The layout of the records; planeval when left out.")
 @click.option(
     "--tries",
     metavar="N",
@@ -179,12 +176,12 @@ def command(
         **asked,
     )
     asked_for = questions.to(found.made)
-    found = replace(found, made=marked(asked_for, every=found.form == "planeval"))
+    found = replace(found, made=marked(asked_for, every=found.form == OWN))
     if found.made:
         emit(_written(found, output), output, plain=True)
     if left := len(asked_for) - len(found.made):
         said = f"{said_of(left, 'plan')} without a query: left out"
-        note(f"{said}, for records of {found.form} have no place for the reason; --to planeval keeps it")
+        note(f"{said}, for records of {found.form} have no place for the reason; --to {OWN} keeps it")
     if card is not None:
         emit(_card(found, card), card)
     for said in found.notes:
@@ -203,7 +200,7 @@ def _catalog(names: tuple[str, ...], form: str | None) -> Any:
 def _written(found: MadePlans, output: str | None) -> list[str]:
     """The records: a line each, or one list where the benchmark has it so."""
     records = found.records()
-    form = of_suffix(output, ("json", "jsonl")) or ("json" if found.form == "appbench" else "jsonl")
+    form = of_suffix(output, ("json", "jsonl")) or ("json" if found.form in LISTED else "jsonl")
     if form == "json":
         return [indented(records) + "\n"]
     return [json.dumps(record, ensure_ascii=False) + "\n" for record in records]

@@ -24,15 +24,6 @@ from planner_eval.plan.topological import generations
 
 Record: TypeAlias = dict[str, Any]
 
-FORMS: Mapping[str, str] = {
-    "planeval": "our own: id, query, gold as interchange JSON, tools as a catalog, what it came to",
-    "nestful": "NESTful's second version",
-    "appbench": "AppBench's, of which the tools are a catalogue of their own",
-    "functionchat": "FunctionChat-Bench's single calls, with lists of tools",
-    "complexfuncbench": "ComplexFuncBench's conversations, with what each call came to",
-}
-"""The layouts that made records are written in."""
-
 _PLAIN_KINDS = {
     "string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list",
     "object": "dict", "null": "None",
@@ -43,7 +34,7 @@ def fitted(form: str) -> Step:
     """What makes a plan one that a layout can say, or refuses it.
 
     Args:
-        form: One of :data:`FORMS`.
+        form: One of :data:`planner_eval.making.layouts.FORMS`.
     """
     change = _FITTED[form]
 
@@ -65,7 +56,7 @@ def records(form: str, made: Sequence[Made], catalog: Catalog, seed: int = 0) ->
     """The records of a file.
 
     Args:
-        form: One of :data:`FORMS`.
+        form: One of :data:`planner_eval.making.layouts.FORMS`.
         made: What was made.
         catalog: All tools.
         seed: What chance comes from, where lists of tools are drawn.

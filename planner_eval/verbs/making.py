@@ -31,10 +31,11 @@ from planner_eval.making.filling import reachable, wishes_in
 from planner_eval.making.following import nodes_of
 from planner_eval.making.graph import ToolGraph
 from planner_eval.making.growing import Ground, Refused
+from planner_eval.making.layouts import FORMS
 from planner_eval.making.made import Made
 from planner_eval.making.presets import preset_of
 from planner_eval.making.wishes import DISTINCT, JOINS, Wishes, wishes_of
-from planner_eval.making.writing import FORMS, Record, fitted, records
+from planner_eval.making.writing import Record, fitted, records
 from planner_eval.plan.shape import shape
 from planner_eval.verbs.makings import Material, material_of, read_wishes
 from planner_eval.verbs.sets import set_of
@@ -135,7 +136,7 @@ def make(
             ``"values"`` too.
         distractors: How many tools are offered beside those that a plan needs.
         offer: Which: those that are ``"close"`` to them, or any at ``"random"``.
-        to: The layout of records, one of ``planner_eval.making.writing.FORMS``.
+        to: The layout of records, one of ``planner_eval.making.layouts.FORMS``.
         tries: End after so many attempts in a row that bring nothing new.
         isolation: As for :func:`planner_eval.execute`.
         timeout: Seconds for one run of a plan.

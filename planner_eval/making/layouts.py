@@ -1,0 +1,20 @@
+"""The layouts that made records are written in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+FORMS: Mapping[str, str] = {
+    "planeval": "our own: id, query, gold as interchange JSON, tools as a catalog, what it came to",
+    "nestful": "NESTful's second version",
+    "appbench": "AppBench's, of which the tools are a catalogue of their own",
+    "functionchat": "FunctionChat-Bench's single calls, with lists of tools",
+    "complexfuncbench": "ComplexFuncBench's conversations, with what each call came to",
+}
+"""Name → what it is."""
+
+OWN = "planeval"
+"""Our own layout, which has a place for everything that is known of a record."""
+
+LISTED = frozenset(("appbench",))
+"""Those whose file is one list."""
