@@ -296,5 +296,5 @@ def test_data_is_what_the_tree_says(kind: str, monkeypatch: pytest.MonkeyPatch) 
 def test_what_a_followed_function_defines_and_imports_is_its_own() -> None:
     inside = "    import numpy as send\n    def post(x):\n        return f(y=x)\n    send.mean([1])\n"
     program = f"def run():\n{inside}    return post(1)\nrun()\nsend(x=1)\npost(x=2)\n"
-    found = [(call.tool, call.arguments) for call in parse(program).calls]
+    found = [(call.tool, call.arguments) for call in parse(program, dialect="code").calls]
     assert found == [("f", (("y", 1),)), ("send", (("x", 1),)), ("post", (("x", 2),))]

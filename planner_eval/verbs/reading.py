@@ -195,7 +195,7 @@ stands for the file: pe.parse(Path('gold.json')) reads it
     """
     if isinstance(source, Plan):
         return source
-    if infer is not False:
+    if not hasattr(infer, "takes"):  # what the command line says of tools is as good as True
         expect(FLAG, infer=infer)
     options: dict[str, Any] = {
         "dialect": dialect,
