@@ -31,6 +31,7 @@ from planner_eval.making.patterns import read_shape
 from planner_eval.making.skeletons import drawn, figures, meets
 from planner_eval.making.values import NOTHING, literal, other
 from planner_eval.making.wishes import MOST_CALLS, Wishes, range_of, wishes_of
+from planner_eval.making.worth import worthless
 from planner_eval.making.writing import FORMS
 from planner_eval.plan.digest import Classes
 from planner_eval.plan.rewire import plan_of
@@ -154,6 +155,92 @@ def test_a_tool_that_answers_anew_each_time_is_not_called() -> None:
     found = pe.make(2, tools={"dice": dice}, calls=1, tries=30)
     assert len(found) == 0
     assert "another value when it is run again" in found.said
+
+
+def test_a_literal_that_has_no_effect_is_not_given(tmp_path: Path) -> None:
+    """Also where tools keep a state, so that each change is run in a process of its own."""
+    file = tmp_path / "tools.py"
+    file.write_text(
+        "def halfc(a: float, b: float) -> float:\n    return a * 3\n\n"
+        "def const(value: float) -> str:\n    return 'same'\n\n"
+        "def cased(options: dict) -> str:\n    return 'same'\n\n"
+        "def triple(a: float) -> float:\n    return a * 3\n",
+        encoding="utf-8",
+    )
+    found = pe.make(8, tools=str(file), calls=1, distinct="values", tries=40)
+    assert {call.name for one in found.made for call in one.plan.calls} == {"triple"}
+    assert found.card.refused["a result does not depend on an input"] > 0
+
+
+def test_one_change_that_does_not_show_is_not_enough() -> None:
+    def least(values: list[float]) -> float:
+        return min(values)
+
+    def bounded(value: float, limit: float) -> float:
+        return min(value, limit)
+
+    found = pe.make(6, tools={"least": least, "bounded": bounded}, calls=1, distinct="values", tries=200)
+    names = [one.plan.calls[0].name for one in found.made]
+    assert "least" in names
+    assert "bounded" not in names  # the larger of the two has no effect, whatever it is
+
+
+def test_a_call_that_fails_says_that_it_looked_unless_it_gives_the_same_elsewhere() -> None:
+    def picky(value: float) -> str:
+        if value < 0:
+            raise ValueError(value)
+        return "same"
+
+    assert len(pe.make(1, tools={"picky": picky}, calls=1, tries=20)) == 0
+
+
+WORTHLESS: list[tuple[Any, str]] = [
+    ({"peak": float("inf")}, "a number is infinite or none"),
+    ({"peak": [3, {"of": float("nan")}], "name": "Oslo"}, "a number is infinite or none"),
+    ([0, 1, -1.0], "a call gives nothing"),
+    ({"found": ["", None, " "], "more": {}}, "a call gives nothing"),
+    (" \n", "a call gives nothing"),
+    ([], "a call gives nothing"),
+    (float("-inf"), "a number is infinite or none"),
+    (0.0, "a number is 0 or 1"),
+    (2e9, "a number is out of all proportion"),
+    ([3, {"a": 0.1 + 0.2}], "a call gives what is known already"),
+    ("Oslo", "a call gives what is known already"),
+]
+
+
+@pytest.mark.parametrize(("value", "why"), WORTHLESS, ids=str)
+def test_what_is_worth_nothing(value: Any, why: str) -> None:
+    assert worthless(value, [[3, {"a": 0.3}], "Oslo"]) == why
+    assert worthless([7, {"b": "Rome", "c": 0}], [7, "Rome"]) is None
+
+
+def test_no_number_is_made_that_json_cannot_hold() -> None:
+    def peak(value: float, most: float = float("inf")) -> dict[str, Any]:
+        """The number doubled, and one above all."""
+        return {"twice": value * 2, "peak": most}
+
+    found = pe.make(6, tools={"peak": peak}, distinct="values", calls=1, tries=80)
+    for record in found.records():
+        json.loads(json.dumps(record), parse_constant=pytest.fail)
+    assert found.card.refused["a number is infinite or none"] > 0
+
+
+def test_no_list_is_what_the_plan_knows_already() -> None:
+    def srt(values: list[float]) -> list[float]:
+        return sorted(values)
+
+    found = pe.make(4, tools={"srt": srt}, calls="1..2", distinct="values", tries=60)
+    for one in found.made:
+        assert not [call for call in one.plan.calls if call.result in dict(call.arguments).values()]
+        assert len(one.plan) == len({str(call.result) for call in one.plan.calls})
+    assert "a call gives what is known already" in found.card.refused
+
+
+@pytest.mark.parametrize("world", ["appbench", "library"])
+def test_no_call_of_a_world_gives_what_an_earlier_one_gave(world: str) -> None:
+    for one in pe.make(8, tools=f"world:{world}", seed=2, distinct="values").made:
+        assert len({json.dumps(call.result, sort_keys=True) for call in one.plan.calls}) == len(one.plan)
 
 
 # ---------------------------------------------------------------- seeds
@@ -515,7 +602,10 @@ def test_a_type_that_nothing_fits_has_no_value() -> None:
 
 
 def test_another_value_is_another() -> None:
-    for value in (4, 2.5, "x", "2027-01-04", True, [1, 2], ["a"]):
+    for value in (
+        *(4, 2.5, "x", "2027-01-04", "9:30", "4", "0.5", "True", "blue lantern", True, None),
+        *([1, 2], ["a"], [], {}, {"a": {"b": [1]}}),
+    ):
         assert other(value, Type(), Random(0))
         assert all(each != value for each in other(value, Type(), Random(0)))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
-from planner_eval.catalogs.catalog import ANY, Parameter, Tool, Type
+from planner_eval.catalogs.catalog import ANY, Parameter, Tool
 from planner_eval.catalogs.values import problem
 from planner_eval.execution.bind import CallFailed
 from planner_eval.execution.core import follow
@@ -28,6 +28,9 @@ TRIES = 10
 
 SHARED = 0.9
 """How often a text that a plan has under a name is taken for an argument of that name."""
+
+CHANGES = 3
+"""How many other values are tried in the place of one, to see whether a call depends on it."""
 
 OPTIONAL = 0.2
 """How often a call gives an argument that it need not."""
@@ -214,25 +217,39 @@ def _tried(
         for link in node.links:
             if link.producer == at and (lacks := _lacking(ground, node, link, last.value, call)):
                 return Refused(lacks)
-    changed = [
-        (name, new)
-        for (name, value), (_, written) in zip(seen, call.arguments, strict=True)
-        if isinstance(written, Ref) or not ground.stateful
-        for new in other(value, kinds.get(name, Type()), state.random)
-    ]
-    trials = [_trial(state, call, {**dict(seen), name: value}, {name}) for name, value in changed]
-    if not ground.stateful and trials:  # calls that know nothing of one another can be sent together
-        trials = [Plan(tuple(plan.calls[0] for plan in trials))]
-    traces = yield trials
-    ran = [one for trace in traces for one in (trace.calls[-1:] if ground.stateful else trace.calls)]
-    depends = {
-        name
-        for (name, _), one in zip(changed, ran, strict=True)
-        if one.status != "ok" or differs(one.value, last.value)
-    }
-    if depends != {name for name, _ in changed}:
+    changed = {name: other(value, kinds.get(name, ANY), state.random)[:CHANGES] for name, value in seen}
+    free = yield from _free(state, call, dict(seen), changed, last.value)
+    if free:
         return Refused("a result does not depend on an input")
     return _Value(last.value)
+
+
+def _free(
+    state: _Growing, call: Call, seen: Mapping[str, Any], changed: Mapping[str, Sequence[Any]], value: Any
+) -> Generator[list[Plan], list[Trace], list[str]]:
+    """The inputs that may be changed as they like, and the call gives the same.
+
+    One change may not show, as of what is no maximum; then the next is tried. A call that fails says that it
+    looked at the input, unless it gives the same where it does not fail.
+    """
+    open_, same = list(changed), set[str]()
+    for turn in range(CHANGES):
+        asked = [name for name in open_ if turn < len(changed[name])]
+        if not asked:
+            break
+        trials = [_trial(state, call, {**seen, name: changed[name][turn]}, {name}) for name in asked]
+        if not state.ground.stateful:  # calls that know nothing of one another can be sent together
+            trials = [Plan(tuple(plan.calls[0] for plan in trials))]
+        traces = yield trials
+        ran = [
+            one for trace in traces for one in (trace.calls[-1:] if state.ground.stateful else trace.calls)
+        ]
+        for name, one in zip(asked, ran, strict=True):
+            if one.status == "ok" and differs(one.value, value):
+                open_.remove(name)
+            elif one.status == "ok":
+                same.add(name)
+    return [name for name in open_ if name in same or not changed[name]]
 
 
 def _again(state: _Growing, plan: Plan) -> Generator[list[Plan], list[Trace], Refused | None]:
@@ -246,9 +263,9 @@ def _again(state: _Growing, plan: Plan) -> Generator[list[Plan], list[Trace], Re
     ends = outcomes(plan)
     trials, asked = [plan], []
     for at in range(len(plan)) if not state.ground.stateful else ():
-        changed = other(state.values[at], ANY, state.random)[-1:]
+        changed = other(state.values[at], ANY, state.random)[:2]
         if at not in ends and changed:
-            copied, place = replaced(plan, needs, at, changed[0])
+            copied, place = replaced(plan, needs, at, changed[-1])
             trials.append(copied)
             asked.append([(place[end], end) for end in ends if end in place])
     traces = yield trials
