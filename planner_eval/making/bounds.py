@@ -10,6 +10,26 @@ from planner_eval.making.skeletons import Needs, figures, meets
 from planner_eval.making.wishes import PATTERNS, Wishes
 
 
+def refuse_unsayable(form: str, wishes: Wishes, graph: ToolGraph, *, runs: bool) -> None:
+    """Refuse a layout that can hold no plan of these tools, or none that is wished for.
+
+    Raises:
+        InputError: says what the layout holds, and which does.
+    """
+    apps = [tool for tool in graph.tools if tool.app]
+    why = ""
+    if form == "appbench" and graph.tools and not apps:
+        why = f"its records take calls of apps, and tools of {graph.catalog.name} have none"
+    elif form in ("nestful", "complexfuncbench") and apps and len(apps) == len(graph.tools):
+        why = f"its records know no apps, and all tools of {graph.catalog.name} are of one"
+    elif form == "functionchat" and (wishes.calls.low > 1 or wishes.depth.low > 1 or wishes.width.low > 1):
+        why = "its records hold plans of one call, and more are wanted: say --calls 1"
+    elif form == "complexfuncbench" and not runs:
+        why = "its records hold what each call came to, and nothing runs the plans: say --tools"
+    if why:
+        raise InputError(f"layout {form}: {why}; --to planeval holds any plan")
+
+
 def refuse_impossible(wishes: Wishes, graph: ToolGraph) -> None:
     """Refuse wishes that no plan of these tools can meet.
 

@@ -16,7 +16,7 @@ from planner_eval.execution.trace import Trace
 from planner_eval.making.assigning import Link, Node
 from planner_eval.making.graph import words_of
 from planner_eval.making.skeletons import users_of
-from planner_eval.making.values import NOTHING, as_text, literal, other
+from planner_eval.making.values import NOTHING, as_text, literal, ordered, other
 from planner_eval.making.worldly import asked
 from planner_eval.making.worth import differs, replaced, worthless
 from planner_eval.plan.model import Call, Plan, Ref, Value
@@ -174,11 +174,11 @@ def _literals(
     }  # fmt: skip
     rest = [each for each in wanted if each.name not in known]
     if ground.world is None:
-        return known | {each.name: literal(tool, each, random, texts=ground.texts) for each in rest}
+        return ordered(known | {each.name: literal(tool, each, random, texts=ground.texts) for each in rest})
     api = ground.world.definition.find(tool.name, tool.app)
     seen = {name: _observed(state, value) for name, value in taken.items()}
     found = asked(ground.world, api, {**known, **seen}, frozenset(each.name for each in rest), random)
-    return known | {name: as_text(value) if ground.texts else value for name, value in found.items()}
+    return ordered(known | {name: as_text(value) if ground.texts else value for name, value in found.items()})
 
 
 def _share(state: _Growing, node: Node, call: Call) -> None:
@@ -215,8 +215,16 @@ def _tried(
         return Refused(why)
     for node in users:
         for link in node.links:
-            if link.producer == at and (lacks := _lacking(ground, node, link, last.value, call)):
-                return Refused(lacks)
+            if link.producer == at:
+                if lacks := _lacking(ground, node, link, last.value, call):
+                    return Refused(lacks)
+                output = follow(last.value, list(link.output), list(call.returns))
+                if (
+                    link.output
+                    and not isinstance(output, bool)
+                    and str(output) in map(str, dict(seen).values())
+                ):
+                    return Refused("an output only gives back what was given")
     changed = {name: other(value, kinds.get(name, ANY), state.random)[:CHANGES] for name, value in seen}
     free = yield from _free(state, call, dict(seen), changed, last.value)
     if free:

@@ -219,6 +219,36 @@ def _fields(kind: Type, random: Random, deep: int) -> Any:
     return NOTHING if not made or NOTHING in made.values() else made
 
 
+_PAIRS = (
+    ("start", "end"), ("from", "to"), ("check in", "check out"), ("departure", "return"),
+    ("pickup", "dropoff"), ("begin", "end"), ("min", "max"),
+)  # fmt: skip
+
+
+def ordered(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of which what ends comes after what begins, by the parameters' names.
+
+    >>> ordered({"start_date": "2027-03-04", "end_date": "2027-03-01", "city": "Oslo"})
+    {'start_date': '2027-03-01', 'end_date': '2027-03-04', 'city': 'Oslo'}
+    """
+    found = dict(values)
+    places = {" ".join(words_of(name)): name for name in values}
+    for first, last in _PAIRS:
+        for words, name in places.items():
+            end = places.get(re.sub(rf"\b{first}\b", last, words, count=1), name)
+            one, two = found[name], found[end]
+            if end != name and _amounts(one, two) and one > two:
+                found[name], found[end] = two, one
+    return found
+
+
+def _amounts(one: Any, two: Any) -> bool:
+    """Whether of two values one can come before the other: numbers, or days and times."""
+    if isinstance(one, str) and isinstance(two, str):
+        return len(one) == len(two) and one[:1].isdigit() and two[:1].isdigit()
+    return all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in (one, two))
+
+
 def other(value: Any, kind: Type, random: Random) -> list[Any]:
     """Other values in a value's place, to see whether anything depends on it; never none.
 

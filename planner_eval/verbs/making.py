@@ -23,7 +23,7 @@ from planner_eval.base.given import (
 from planner_eval.base.text import counted, did_you_mean, shortened
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.execution.sandbox import Limits, Sandbox
-from planner_eval.making.bounds import refuse_impossible
+from planner_eval.making.bounds import refuse_impossible, refuse_unsayable
 from planner_eval.making.card import Card, figures_of
 from planner_eval.making.distractors import OFFERS, Offer
 from planner_eval.making.driving import Making, Order, Step
@@ -177,6 +177,8 @@ def make(
     graph = ToolGraph(material.catalog, _one_of(given.get("join") or "auto", JOINS, "way to join"))
     notes: list[str] = []
     wishes = _wished(given, graph)
+    if given.get("like") is None:
+        refuse_unsayable(form, wishes, graph, runs=material.source is not None)
     order = Order(
         graph,
         Ground(
