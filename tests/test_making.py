@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -502,6 +503,82 @@ def test_wishes_that_cannot_be_met_are_refused_in_words(wanted: dict[str, Any], 
     with pytest.raises(InputError) as refused:
         pe.make(wanted.pop("n", 2), **wanted)
     assert said in str(refused.value)
+
+
+UNSAYABLE: list[tuple[dict[str, Any], str]] = [
+    ({"tools": "nestful", "to": "appbench"}, "take calls of apps, and tools of nestful.json have none"),
+    ({"tools": "world:appbench", "to": "nestful"}, "its records know no apps"),
+    ({"tools": "nestful", "to": "functionchat", "depth": 2}, "hold plans of one call, and more are wanted"),
+    ({"catalog": Catalog((ALONE,), "t"), "to": "complexfuncbench"}, "nothing runs the plans"),
+]
+
+
+@pytest.mark.parametrize(("wanted", "said"), UNSAYABLE, ids=lambda one: one if isinstance(one, str) else "")
+def test_a_layout_that_can_hold_no_such_plan_is_refused(wanted: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        pe.make(2, **wanted)
+
+
+VALUELESS = [
+    (Type(("integer",), minimum=10, maximum=2), "a minimum of 10 above a maximum of 2"),
+    (Type(("string",), enum=()), "an enum without choices"),
+    (Type(("string",), length=(10**9, None)), "a text of 1,000,000,000 characters or more"),
+]
+
+
+@pytest.mark.parametrize(("kind", "why"), VALUELESS, ids=str)
+def test_a_tool_without_values_is_named_and_refused_where_it_is_alone(kind: Type, why: str) -> None:
+    bad = Tool("bad", parameters=(Parameter("n", kind),), returns=NUMBER)
+    with pytest.raises(InputError, match=f"no tool can be called: bad is left out: n .*{why}"):
+        pe.make(1, catalog=Catalog((bad,), "t"))
+    found = pe.make(1, catalog=Catalog((bad, ALONE), "t"), calls=1)
+    assert [one.plan.calls[0].name for one in found.made] == ["alone"]
+    assert why in found.notes[0]
+
+
+def test_what_ends_comes_after_what_begins() -> None:
+    names = (
+        "start_date",
+        "endDate",
+        "check_in",
+        "check_out",
+        "departure_date",
+        "return_date",
+        "from_time",
+        "to_time",
+    )
+    kinds = [Type(("string",), format="time" if "time" in name else "date") for name in names]
+    tool = Tool("stay", parameters=tuple(map(Parameter, names, kinds)), returns=NUMBER)
+    tool = replace(tool, parameters=tuple(replace(each, required=True) for each in tool.parameters))
+    for one in pe.make(20, catalog=Catalog((tool,), "t"), calls=1, distinct="values").made:
+        values = list(dict(one.plan.calls[0].arguments).values())
+        assert all(first <= last for first, last in zip(values[::2], values[1::2], strict=True))
+
+
+def test_a_world_is_not_asked_for_what_is_only_a_name_and_a_number() -> None:
+    found = pe.make(30, tools="world:appbench", calls=1, distinct="values", seed=1)
+    texts = [str(v) for one in found.made for call in one.plan.calls for _, v in call.arguments]
+    assert texts
+    assert not [text for text in texts if re.fullmatch(r"[a-z ]+ \d{3}", text)]
+
+
+@pytest.mark.parametrize("tools", ["world:appbench", "world:library"])
+def test_no_reference_is_to_what_its_call_was_given(tools: str) -> None:
+    for one in pe.make(10, tools=tools, seed=4, distinct="values").made:
+        for edge in one.plan.edges:
+            call = one.plan.calls[edge.producer]
+            output = call.result[edge.path[0]]
+            given_ = [value for _, value in call.arguments if not isinstance(value, pe.Ref)]
+            assert isinstance(output, bool) or str(output) not in map(str, given_)
+
+
+def test_our_records_are_a_catalog(tmp_path: Path) -> None:
+    found = pe.make(5, tools="nestful", seed=1)
+    file = tmp_path / "made.jsonl"
+    written(tmp_path, file.name, found)
+    catalog = pe.read_catalog(str(file))
+    assert {tool.name for tool in catalog.tools} == {tool.name for one in found.made for tool in one.tools}
+    assert all(pe.check(one.plan, catalog) == () for one in found.made)
 
 
 # ---------------------------------------------------------------- steps that come after

@@ -38,6 +38,8 @@ def templated(made: Made, plain: Callable[[str], bool] = lambda text: True) -> s
     >>> plan = parse("h = findHotel(#city='Rome')\nbook_room(#hotel=h)")
     >>> print(templated(Made("a", plan, tools)).partition(". ")[2])
     First: finds hotels in a city, with city "Rome". Second: book room, with hotel as the first gives it (h).
+    >>> print(templated(Made("a", parse("findHotel(has_garage=False)"), tools)).rpartition(", ")[2])
+    without garage.
     """
     steps = steps_of(made)
     if len(steps) == 1:

@@ -55,7 +55,8 @@ EXAMPLES = 0.6
 """How often an example or default of the catalog is taken where another value could be."""
 
 _DEEPEST = 4
-_LONGEST = 2_000
+LONGEST = 2_000
+"""Characters of a text that is made, at most."""
 
 
 def literal(tool: Tool, parameter: Parameter, random: Random, *, texts: bool = False) -> Any:
@@ -174,7 +175,7 @@ def _text(name: str, kind: Type, random: Random) -> Any:
     if low is not None and len(made) < low:
         return (
             NOTHING
-            if low > _LONGEST
+            if low > LONGEST
             else made + "".join(random.choices(string.ascii_lowercase, k=low - len(made)))
         )
     return made
