@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -32,6 +33,7 @@ from planner_eval.making.patterns import read_shape
 from planner_eval.making.skeletons import drawn, figures, meets
 from planner_eval.making.values import NOTHING, literal, other
 from planner_eval.making.wishes import MOST_CALLS, Wishes, range_of, wishes_of
+from planner_eval.making.worth import worthless
 from planner_eval.plan.digest import Classes
 from planner_eval.plan.rewire import plan_of
 from planner_eval.plan.shape import shape
@@ -154,6 +156,92 @@ def test_a_tool_that_answers_anew_each_time_is_not_called() -> None:
     found = pe.make(2, tools={"dice": dice}, calls=1, tries=30)
     assert len(found) == 0
     assert "another value when it is run again" in found.said
+
+
+def test_a_literal_that_has_no_effect_is_not_given(tmp_path: Path) -> None:
+    """Also where tools keep a state, so that each change is run in a process of its own."""
+    file = tmp_path / "tools.py"
+    file.write_text(
+        "def halfc(a: float, b: float) -> float:\n    return a * 3\n\n"
+        "def const(value: float) -> str:\n    return 'same'\n\n"
+        "def cased(options: dict) -> str:\n    return 'same'\n\n"
+        "def triple(a: float) -> float:\n    return a * 3\n",
+        encoding="utf-8",
+    )
+    found = pe.make(8, tools=str(file), calls=1, distinct="values", tries=40)
+    assert {call.name for one in found.made for call in one.plan.calls} == {"triple"}
+    assert found.card.refused["a result does not depend on an input"] > 0
+
+
+def test_one_change_that_does_not_show_is_not_enough() -> None:
+    def least(values: list[float]) -> float:
+        return min(values)
+
+    def bounded(value: float, limit: float) -> float:
+        return min(value, limit)
+
+    found = pe.make(6, tools={"least": least, "bounded": bounded}, calls=1, distinct="values", tries=200)
+    names = [one.plan.calls[0].name for one in found.made]
+    assert "least" in names
+    assert "bounded" not in names  # the larger of the two has no effect, whatever it is
+
+
+def test_a_call_that_fails_says_that_it_looked_unless_it_gives_the_same_elsewhere() -> None:
+    def picky(value: float) -> str:
+        if value < 0:
+            raise ValueError(value)
+        return "same"
+
+    assert len(pe.make(1, tools={"picky": picky}, calls=1, tries=20)) == 0
+
+
+WORTHLESS: list[tuple[Any, str]] = [
+    ({"peak": float("inf")}, "a number is infinite or none"),
+    ({"peak": [3, {"of": float("nan")}], "name": "Oslo"}, "a number is infinite or none"),
+    ([0, 1, -1.0], "a call gives nothing"),
+    ({"found": ["", None, " "], "more": {}}, "a call gives nothing"),
+    (" \n", "a call gives nothing"),
+    ([], "a call gives nothing"),
+    (float("-inf"), "a number is infinite or none"),
+    (0.0, "a number is 0 or 1"),
+    (2e9, "a number is out of all proportion"),
+    ([3, {"a": 0.1 + 0.2}], "a call gives what is known already"),
+    ("Oslo", "a call gives what is known already"),
+]
+
+
+@pytest.mark.parametrize(("value", "why"), WORTHLESS, ids=str)
+def test_what_is_worth_nothing(value: Any, why: str) -> None:
+    assert worthless(value, [[3, {"a": 0.3}], "Oslo"]) == why
+    assert worthless([7, {"b": "Rome", "c": 0}], [7, "Rome"]) is None
+
+
+def test_no_number_is_made_that_json_cannot_hold() -> None:
+    def peak(value: float, most: float = float("inf")) -> dict[str, Any]:
+        """The number doubled, and one above all."""
+        return {"twice": value * 2, "peak": most}
+
+    found = pe.make(6, tools={"peak": peak}, distinct="values", calls=1, tries=80)
+    for record in found.records():
+        json.loads(json.dumps(record), parse_constant=pytest.fail)
+    assert all(len(one.plan.calls[0].arguments) == 2 for one in found.made)
+
+
+def test_no_list_is_what_the_plan_knows_already() -> None:
+    def srt(values: list[float]) -> list[float]:
+        return sorted(values)
+
+    found = pe.make(4, tools={"srt": srt}, calls="1..2", distinct="values", tries=60)
+    for one in found.made:
+        assert not [call for call in one.plan.calls if call.result in dict(call.arguments).values()]
+        assert len(one.plan) == len({str(call.result) for call in one.plan.calls})
+    assert "a call gives what is known already" in found.card.refused
+
+
+@pytest.mark.parametrize("world", ["appbench", "library"])
+def test_no_call_of_a_world_gives_what_an_earlier_one_gave(world: str) -> None:
+    for one in pe.make(8, tools=f"world:{world}", seed=2, distinct="values").made:
+        assert len({json.dumps(call.result, sort_keys=True) for call in one.plan.calls}) == len(one.plan)
 
 
 # ---------------------------------------------------------------- seeds
@@ -417,6 +505,82 @@ def test_wishes_that_cannot_be_met_are_refused_in_words(wanted: dict[str, Any], 
     assert said in str(refused.value)
 
 
+UNSAYABLE: list[tuple[dict[str, Any], str]] = [
+    ({"tools": "nestful", "to": "appbench"}, "take calls of apps, and tools of nestful.json have none"),
+    ({"tools": "world:appbench", "to": "nestful"}, "its records know no apps"),
+    ({"tools": "nestful", "to": "functionchat", "depth": 2}, "hold plans of one call, and more are wanted"),
+    ({"catalog": Catalog((ALONE,), "t"), "to": "complexfuncbench"}, "nothing runs the plans"),
+]
+
+
+@pytest.mark.parametrize(("wanted", "said"), UNSAYABLE, ids=lambda one: one if isinstance(one, str) else "")
+def test_a_layout_that_can_hold_no_such_plan_is_refused(wanted: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        pe.make(2, **wanted)
+
+
+VALUELESS = [
+    (Type(("integer",), minimum=10, maximum=2), "a minimum of 10 above a maximum of 2"),
+    (Type(("string",), enum=()), "an enum without choices"),
+    (Type(("string",), length=(10**9, None)), "a text of 1,000,000,000 characters or more"),
+]
+
+
+@pytest.mark.parametrize(("kind", "why"), VALUELESS, ids=str)
+def test_a_tool_without_values_is_named_and_refused_where_it_is_alone(kind: Type, why: str) -> None:
+    bad = Tool("bad", parameters=(Parameter("n", kind),), returns=NUMBER)
+    with pytest.raises(InputError, match=f"no tool can be called: bad is left out: n .*{why}"):
+        pe.make(1, catalog=Catalog((bad,), "t"))
+    found = pe.make(1, catalog=Catalog((bad, ALONE), "t"), calls=1)
+    assert [one.plan.calls[0].name for one in found.made] == ["alone"]
+    assert why in found.notes[0]
+
+
+def test_what_ends_comes_after_what_begins() -> None:
+    names = (
+        "start_date",
+        "endDate",
+        "check_in",
+        "check_out",
+        "departure_date",
+        "return_date",
+        "from_time",
+        "to_time",
+    )
+    kinds = [Type(("string",), format="time" if "time" in name else "date") for name in names]
+    tool = Tool("stay", parameters=tuple(map(Parameter, names, kinds)), returns=NUMBER)
+    tool = replace(tool, parameters=tuple(replace(each, required=True) for each in tool.parameters))
+    for one in pe.make(20, catalog=Catalog((tool,), "t"), calls=1, distinct="values").made:
+        values = list(dict(one.plan.calls[0].arguments).values())
+        assert all(first <= last for first, last in zip(values[::2], values[1::2], strict=True))
+
+
+def test_a_world_is_not_asked_for_what_is_only_a_name_and_a_number() -> None:
+    found = pe.make(30, tools="world:appbench", calls=1, distinct="values", seed=1)
+    texts = [str(v) for one in found.made for call in one.plan.calls for _, v in call.arguments]
+    assert texts
+    assert not [text for text in texts if re.fullmatch(r"[a-z ]+ \d{3}", text)]
+
+
+@pytest.mark.parametrize("tools", ["world:appbench", "world:library"])
+def test_no_reference_is_to_what_its_call_was_given(tools: str) -> None:
+    for one in pe.make(10, tools=tools, seed=4, distinct="values").made:
+        for edge in one.plan.edges:
+            call = one.plan.calls[edge.producer]
+            output = call.result[edge.path[0]]
+            given_ = [value for _, value in call.arguments if not isinstance(value, pe.Ref)]
+            assert isinstance(output, bool) or str(output) not in map(str, given_)
+
+
+def test_our_records_are_a_catalog(tmp_path: Path) -> None:
+    found = pe.make(5, tools="nestful", seed=1)
+    file = tmp_path / "made.jsonl"
+    written(tmp_path, file.name, found)
+    catalog = pe.read_catalog(str(file))
+    assert {tool.name for tool in catalog.tools} == {tool.name for one in found.made for tool in one.tools}
+    assert all(pe.check(one.plan, catalog) == () for one in found.made)
+
+
 # ---------------------------------------------------------------- steps that come after
 def test_a_step_may_change_a_record_or_refuse_it() -> None:
     def asked(made: Made) -> Made | Refused:
@@ -515,7 +679,10 @@ def test_a_type_that_nothing_fits_has_no_value() -> None:
 
 
 def test_another_value_is_another() -> None:
-    for value in (4, 2.5, "x", "2027-01-04", True, [1, 2], ["a"]):
+    for value in (
+        *(4, 2.5, "x", "2027-01-04", "9:30", "4", "0.5", "True", "blue lantern", True, None),
+        *([1, 2], ["a"], [], {}, {"a": {"b": [1]}}),
+    ):
         assert other(value, Type(), Random(0))
         assert all(each != value for each in other(value, Type(), Random(0)))
 

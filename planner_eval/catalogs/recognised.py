@@ -45,9 +45,15 @@ def detect(data: Any) -> str | None:
     return found
 
 
+def _is_own(data: Mapping[str, Any]) -> bool:
+    return str(data.get("format", "")).startswith("planeval-catalog")
+
+
 def _of_entry(entry: Mapping[str, Any]) -> str | None:
     """The format of a list with this entry; None where it might be any's."""
     tools = entry.get("tools")
+    if isinstance(tools, Mapping) and _is_own(tools):
+        return "planeval"
     inner = tools if isinstance(tools, list) else entry.get("result")
     if isinstance(inner, (list, Mapping)) and (held := detect(inner)) in ("mcp", "ultratool"):
         return held
@@ -91,7 +97,7 @@ def _spelled(entry: Mapping[str, Any]) -> str | None:
 
 
 def _of_object(data: Mapping[str, Any]) -> str | None:
-    if str(data.get("format", "")).startswith("planeval-catalog"):
+    if _is_own(data) or (isinstance(data.get("tools"), Mapping) and _is_own(data["tools"])):
         return "planeval"
     nodes = data.get("nodes")
     if isinstance(nodes, list) and any(isinstance(each, Mapping) and "desc" in each for each in nodes):

@@ -15,7 +15,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from planner_eval.base.errors import CatalogError
 from planner_eval.base.jsonfile import value_of
-from planner_eval.catalogs.catalog import ANY, KINDS, Catalog, Tool
+from planner_eval.catalogs.catalog import ANY, KINDS, Catalog, Tool, union
 from planner_eval.catalogs.definitions import self_contained
 from planner_eval.catalogs.keywords import refuse_faults
 from planner_eval.catalogs.misplaced import RETURNS, TAKES, refuse_misplaced
@@ -95,7 +95,18 @@ def read_tools(data: Any, name: str) -> Catalog:
 
 
 def read_own(data: Any, name: str) -> Catalog:
-    """A catalog in planeval's own format, conventions included."""
+    """A catalog in planeval's own format, conventions included, or records that carry one under ``tools``."""
+    entries = data if isinstance(data, list) else [data]
+    held = [each.get("tools") if isinstance(each, Mapping) else None for each in entries]
+    if not any(isinstance(each, Mapping) for each in held):
+        return _own(data, name)
+    found = [_own(each, name) for each in held if isinstance(each, Mapping)]
+    tools = union(tool for each in found for tool in each.tools)
+    first = found[0]
+    return Catalog(tools, name, first.text_values, first.holes, first.reports_all)
+
+
+def _own(data: Any, name: str) -> Catalog:
     try:
         own = _Own.model_validate(data)
     except ValidationError as error:

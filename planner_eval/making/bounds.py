@@ -2,12 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from random import Random
+
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import counted
+from planner_eval.base.text import counted, shortened
+from planner_eval.catalogs.catalog import Parameter
 from planner_eval.making.graph import ToolGraph
 from planner_eval.making.patterns import every
 from planner_eval.making.skeletons import Needs, figures, meets
+from planner_eval.making.values import LONGEST, NOTHING, literal
 from planner_eval.making.wishes import PATTERNS, Wishes
+
+
+def refuse_unsayable(form: str, wishes: Wishes, graph: ToolGraph, *, runs: bool) -> None:
+    """Refuse a layout that can hold no plan of these tools, or none that is wished for.
+
+    Raises:
+        InputError: says what the layout holds, and which does.
+    """
+    apps = [tool for tool in graph.tools if tool.app]
+    why = ""
+    if form == "appbench" and graph.tools and not apps:
+        why = f"its records take calls of apps, and tools of {graph.catalog.name} have none"
+    elif form in ("nestful", "complexfuncbench") and apps and len(apps) == len(graph.tools):
+        why = f"its records know no apps, and all tools of {graph.catalog.name} are of one"
+    elif form == "functionchat" and (wishes.calls.low > 1 or wishes.depth.low > 1 or wishes.width.low > 1):
+        why = "its records hold plans of one call, and more are wanted: say --calls 1"
+    elif form == "complexfuncbench" and not runs:
+        why = "its records hold what each call came to, and nothing runs the plans: say --tools"
+    if why:
+        raise InputError(f"layout {form}: {why}; --to planeval holds any plan")
+
+
+def unfillable(graph: ToolGraph, texts: bool) -> list[str]:
+    """Why there are tools that cannot be called: a required parameter that nothing has a value for."""
+    lacking = {
+        at: [
+            each
+            for each in tool.parameters
+            if each.required and literal(tool, each, Random(0), texts=texts) is NOTHING
+        ]
+        for at, tool in enumerate(graph.tools)
+    }
+    called = {at for at, those in lacking.items() if not those}
+    while more := {  # what calls give may stand where no value can be made
+        at
+        for at, those in lacking.items()
+        if at not in called and {each.name for each in those} <= _taken(graph, called, at)
+    }:
+        called |= more
+    return [
+        f"{graph.tools[at].full_name} is left out: {each.name} has to be given, "
+        f"and no value fits {_limits(each)}"
+        for at, those in lacking.items()
+        for each in those
+        if at not in called and each.name not in _taken(graph, called, at)
+    ]
+
+
+def _taken(graph: ToolGraph, producers: Iterable[int], tool: int) -> set[str]:
+    """The parameters of a tool that outputs of some tools go into."""
+    return {way.parameter for producer in producers for way in graph.between(producer, tool)}
+
+
+def _limits(each: Parameter) -> str:
+    """What of a parameter's type leaves no value, in words."""
+    kind = each.type.unfolded
+    if kind.enum is not None and not kind.enum:
+        return "an enum without choices"
+    if kind.minimum is not None and kind.maximum is not None and kind.minimum > kind.maximum:
+        return f"a minimum of {kind.minimum} above a maximum of {kind.maximum}"
+    if (kind.length[0] or 0) > LONGEST:
+        return f"a text of {kind.length[0]:,} characters or more; at most {LONGEST:,} are made"
+    return f"what its type says ({shortened(str(each.type), 60)}): it says too little, or holds itself"
 
 
 def refuse_impossible(wishes: Wishes, graph: ToolGraph) -> None:

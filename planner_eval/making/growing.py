@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
-from planner_eval.catalogs.catalog import ANY, Parameter, Tool, Type
+from planner_eval.catalogs.catalog import ANY, Parameter, Tool
 from planner_eval.catalogs.values import problem
 from planner_eval.execution.bind import CallFailed
 from planner_eval.execution.core import follow
@@ -16,7 +16,7 @@ from planner_eval.execution.trace import Trace
 from planner_eval.making.assigning import Link, Node
 from planner_eval.making.graph import words_of
 from planner_eval.making.skeletons import users_of
-from planner_eval.making.values import NOTHING, as_text, literal, other
+from planner_eval.making.values import NOTHING, as_text, literal, ordered, other
 from planner_eval.making.worldly import asked
 from planner_eval.making.worth import differs, replaced, worthless
 from planner_eval.plan.model import Call, Plan, Ref, Value
@@ -28,6 +28,9 @@ TRIES = 10
 
 SHARED = 0.9
 """How often a text that a plan has under a name is taken for an argument of that name."""
+
+CHANGES = 3
+"""How many other values are tried in the place of one, to see whether a call depends on it."""
 
 OPTIONAL = 0.2
 """How often a call gives an argument that it need not."""
@@ -171,11 +174,11 @@ def _literals(
     }  # fmt: skip
     rest = [each for each in wanted if each.name not in known]
     if ground.world is None:
-        return known | {each.name: literal(tool, each, random, texts=ground.texts) for each in rest}
+        return ordered(known | {each.name: literal(tool, each, random, texts=ground.texts) for each in rest})
     api = ground.world.definition.find(tool.name, tool.app)
     seen = {name: _observed(state, value) for name, value in taken.items()}
     found = asked(ground.world, api, {**known, **seen}, frozenset(each.name for each in rest), random)
-    return known | {name: as_text(value) if ground.texts else value for name, value in found.items()}
+    return ordered(known | {name: as_text(value) if ground.texts else value for name, value in found.items()})
 
 
 def _share(state: _Growing, node: Node, call: Call) -> None:
@@ -212,27 +215,49 @@ def _tried(
         return Refused(why)
     for node in users:
         for link in node.links:
-            if link.producer == at and (lacks := _lacking(ground, node, link, last.value, call)):
-                return Refused(lacks)
-    changed = [
-        (name, new)
-        for (name, value), (_, written) in zip(seen, call.arguments, strict=True)
-        if isinstance(written, Ref) or not ground.stateful
-        for new in other(value, kinds.get(name, Type()), state.random)
-    ]
-    trials = [_trial(state, call, {**dict(seen), name: value}, {name}) for name, value in changed]
-    if not ground.stateful and trials:  # calls that know nothing of one another can be sent together
-        trials = [Plan(tuple(plan.calls[0] for plan in trials))]
-    traces = yield trials
-    ran = [one for trace in traces for one in (trace.calls[-1:] if ground.stateful else trace.calls)]
-    depends = {
-        name
-        for (name, _), one in zip(changed, ran, strict=True)
-        if one.status != "ok" or differs(one.value, last.value)
-    }
-    if depends != {name for name, _ in changed}:
+            if link.producer == at:
+                if lacks := _lacking(ground, node, link, last.value, call):
+                    return Refused(lacks)
+                output = follow(last.value, list(link.output), list(call.returns))
+                if (
+                    link.output
+                    and not isinstance(output, bool)
+                    and str(output) in map(str, dict(seen).values())
+                ):
+                    return Refused("an output only gives back what was given")
+    changed = {name: other(value, kinds.get(name, ANY), state.random)[:CHANGES] for name, value in seen}
+    free = yield from _free(state, call, dict(seen), changed, last.value)
+    if free:
         return Refused("a result does not depend on an input")
     return _Value(last.value)
+
+
+def _free(
+    state: _Growing, call: Call, seen: Mapping[str, Any], changed: Mapping[str, Sequence[Any]], value: Any
+) -> Generator[list[Plan], list[Trace], list[str]]:
+    """The inputs that may be changed as they like, and the call gives the same.
+
+    One change may not show, as of what is no maximum; then the next is tried. A call that fails says that it
+    looked at the input, unless it gives the same where it does not fail.
+    """
+    open_, same = list(changed), set[str]()
+    for turn in range(CHANGES):
+        asked = [name for name in open_ if turn < len(changed[name])]
+        if not asked:
+            break
+        trials = [_trial(state, call, {**seen, name: changed[name][turn]}, {name}) for name in asked]
+        if not state.ground.stateful:  # calls that know nothing of one another can be sent together
+            trials = [Plan(tuple(plan.calls[0] for plan in trials))]
+        traces = yield trials
+        ran = [
+            one for trace in traces for one in (trace.calls[-1:] if state.ground.stateful else trace.calls)
+        ]
+        for name, one in zip(asked, ran, strict=True):
+            if one.status == "ok" and differs(one.value, value):
+                open_.remove(name)
+            elif one.status == "ok":
+                same.add(name)
+    return [name for name in open_ if name in same or not changed[name]]
 
 
 def _again(state: _Growing, plan: Plan) -> Generator[list[Plan], list[Trace], Refused | None]:
@@ -246,9 +271,9 @@ def _again(state: _Growing, plan: Plan) -> Generator[list[Plan], list[Trace], Re
     ends = outcomes(plan)
     trials, asked = [plan], []
     for at in range(len(plan)) if not state.ground.stateful else ():
-        changed = other(state.values[at], ANY, state.random)[-1:]
+        changed = other(state.values[at], ANY, state.random)[:2]
         if at not in ends and changed:
-            copied, place = replaced(plan, needs, at, changed[0])
+            copied, place = replaced(plan, needs, at, changed[-1])
             trials.append(copied)
             asked.append([(place[end], end) for end in ends if end in place])
     traces = yield trials

@@ -18,6 +18,9 @@ _ORDINALS = (
     "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth",
 )  # fmt: skip
 
+_VERBS = ("has", "have", "is", "are", "with", "include", "includes", "add", "allow", "allows", "enable")
+"""Words that a flag's name begins with, and that say nothing where it is off."""
+
 
 def templated(made: Made, plain: Callable[[str], bool] = lambda text: True) -> str:
     r"""The plan as a request in plain English.
@@ -35,6 +38,8 @@ def templated(made: Made, plain: Callable[[str], bool] = lambda text: True) -> s
     >>> plan = parse("h = findHotel(#city='Rome')\nbook_room(#hotel=h)")
     >>> print(templated(Made("a", plan, tools)).partition(". ")[2])
     First: finds hotels in a city, with city "Rome". Second: book room, with hotel as the first gives it (h).
+    >>> print(templated(Made("a", parse("findHotel(has_garage=False)"), tools)).rpartition(", ")[2])
+    without garage.
     """
     steps = steps_of(made)
     if len(steps) == 1:
@@ -57,7 +62,13 @@ def _clause(step: Step, plain: Callable[[str], bool]) -> str:
     rest = [one for one in step.given if one not in off]
     clause = does if plain(does) else step.name
     clause += f", with {listed([_given(one, plain) for one in rest])}" if rest else ""
-    return clause + (f", {listed([f'without {one.name}' for one in off])}" if off else "")
+    return clause + (f", {listed([f'without {_thing(one.name)}' for one in off])}" if off else "")
+
+
+def _thing(flag: str) -> str:
+    """What a flag is about: who has none is without a garage, not without has garage."""
+    verb, _, thing = flag.partition(" ")
+    return thing if thing and verb in _VERBS else flag
 
 
 def _is_off(value: Value) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import string
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import date, timedelta
 from random import Random
 from typing import Any
@@ -13,6 +15,7 @@ from uuid import UUID
 from planner_eval.catalogs.catalog import Parameter, Tool, Type
 from planner_eval.catalogs.parts import Parts
 from planner_eval.making.graph import words_of
+from planner_eval.making.worth import finite
 
 NOTHING = object()
 """No value could be made."""
@@ -52,7 +55,8 @@ EXAMPLES = 0.6
 """How often an example or default of the catalog is taken where another value could be."""
 
 _DEEPEST = 4
-_LONGEST = 2_000
+LONGEST = 2_000
+"""Characters of a text that is made, at most."""
 
 
 def literal(tool: Tool, parameter: Parameter, random: Random, *, texts: bool = False) -> Any:
@@ -102,7 +106,7 @@ def told_of(tool: Tool, parameter: Parameter) -> Sequence[Any]:
         found += [entry["const"]] if "const" in entry else []
     if parameter.has_default and parameter.default is not None:
         found.append(parameter.default)
-    return found
+    return [one for one in found if finite(one)]
 
 
 def _judged(tool: Tool, parameter: Parameter, value: Any, texts: bool) -> bool:
@@ -171,7 +175,7 @@ def _text(name: str, kind: Type, random: Random) -> Any:
     if low is not None and len(made) < low:
         return (
             NOTHING
-            if low > _LONGEST
+            if low > LONGEST
             else made + "".join(random.choices(string.ascii_lowercase, k=low - len(made)))
         )
     return made
@@ -216,30 +220,74 @@ def _fields(kind: Type, random: Random, deep: int) -> Any:
     return NOTHING if not made or NOTHING in made.values() else made
 
 
-def other(value: Any, kind: Type, random: Random) -> list[Any]:
-    """Other values in a value's place, to see whether anything depends on it.
+_PAIRS = (
+    ("start", "end"), ("from", "to"), ("check in", "check out"), ("departure", "return"),
+    ("pickup", "dropoff"), ("begin", "end"), ("min", "max"),
+)  # fmt: skip
 
-    >>> other(4, Type(("integer",)), Random(0)), other([1, 2], Type(), Random(0))
-    ([5, 19], [[2, 1, 2], [10, 13]])
+
+def ordered(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of which what ends comes after what begins, by the parameters' names.
+
+    >>> ordered({"start_date": "2027-03-04", "end_date": "2027-03-01", "city": "Oslo"})
+    {'start_date': '2027-03-01', 'end_date': '2027-03-04', 'city': 'Oslo'}
     """
+    found = dict(values)
+    places = {" ".join(words_of(name)): name for name in values}
+    for first, last in _PAIRS:
+        for words, name in places.items():
+            end = places.get(re.sub(rf"\b{first}\b", last, words, count=1), name)
+            one, two = found[name], found[end]
+            if end != name and _amounts(one, two) and one > two:
+                found[name], found[end] = two, one
+    return found
+
+
+def _amounts(one: Any, two: Any) -> bool:
+    """Whether of two values one can come before the other: numbers, or days and times."""
+    if isinstance(one, str) and isinstance(two, str):
+        return len(one) == len(two) and one[:1].isdigit() and two[:1].isdigit()
+    return all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in (one, two))
+
+
+def other(value: Any, kind: Type, random: Random) -> list[Any]:
+    """Other values in a value's place, to see whether anything depends on it; never none.
+
+    >>> other(4, Type(("integer",)), Random(0)), other([1, 2], Type(), Random(0))[:2]
+    ([5, 19, -13], [[2, 1, 2], [-7, -9]])
+    >>> other("9:30", Type(), Random(0)), other("4", Type(), Random(0))[:2], other(None, Type(), Random(0))
+    (['09:45'], ['5', '19'], ['amber falcon', 4])
+    """
+    choices = [one for one in kind.unfolded.enum or () if one != value]
+    if choices:
+        return random.sample(choices, min(3, len(choices)))
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, (int, float)):
-        return [value + 1, value * 3 + 7]
+        return [value + 1, value * 3 + 7, -2 * value - 5]
     if isinstance(value, str):
-        choices = [one for one in kind.unfolded.enum or () if one != value]
-        return [random.choice(choices)] if choices else [_other_text(value)]
+        return _other_texts(value)
     if isinstance(value, list) and value:
         changed = [other(each, Type(), random) for each in value]
-        return [
-            [*reversed(value), value[-1]],
-            [new[-1] if new else old for new, old in zip(changed, value, strict=True)],
-        ]
-    return []
+        return [[*reversed(value), value[-1]], [new[-1] for new in changed], [new[0] for new in changed]]
+    if isinstance(value, dict) and value:
+        changed_ = {key: other(each, Type(), random) for key, each in value.items()}
+        return [{key: new[at] for key, new in changed_.items()} for at in (0, -1)]
+    return [[_PLAIN[0]], [4]] if value == [] else [{"other": 4}] if value == {} else [_PLAIN[0], 4]
 
 
-def _other_text(text: str) -> str:
-    try:
-        return (date.fromisoformat(text) + timedelta(days=3)).isoformat()
-    except ValueError:
-        return f"{text} {_PLAIN[0]}"
+def _other_texts(text: str) -> list[str]:
+    """Texts of the same sort: days, times, flags and numbers where notations write them as texts."""
+    if text in ("True", "False", "true", "false"):
+        flipped = "false" if text.casefold() == "true" else "true"
+        return [flipped.capitalize() if text[0].isupper() else flipped]
+    with suppress(ValueError):
+        return [(date.fromisoformat(text) + timedelta(days=days)).isoformat() for days in (3, 30)]
+    if clock := re.fullmatch(r"(\d{1,2}):([0-5]\d)", text):
+        minutes = (int(clock[1]) * 60 + int(clock[2]) + 15) % 1440
+        return [f"{minutes // 60:02d}:{minutes % 60:02d}"]
+    if re.fullmatch(r"-?\d{1,15}", text):
+        return [str(new) for new in other(int(text), Type(), Random(0))]
+    if re.fullmatch(r"-?\d{1,15}\.\d{1,15}", text):
+        return [str(new) for new in other(float(text), Type(), Random(0))]
+    return [f"{text} {_PLAIN[0]}", _PLAIN[1] if text != _PLAIN[1] else _PLAIN[2]]

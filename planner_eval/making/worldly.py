@@ -12,6 +12,7 @@ from typing import Any
 from planner_eval.making.values import NOTHING
 from planner_eval.worlds.database import quoted, select
 from planner_eval.worlds.definition import Api, Argument, CallError, Column
+from planner_eval.worlds.generic import is_filler
 from planner_eval.worlds.typed import typed, untyped
 from planner_eval.worlds.world import World
 
@@ -63,6 +64,10 @@ def _row(world: World, api: Api, fixed: Mapping[str, Any], random: Random) -> Ma
 
 def _value(world: World, api: Api, argument: Argument, row: Mapping[str, Any], random: Random) -> Any:
     column = next((each.column for each in api.matches if each.argument == argument.name), None)
+    table = world.definition.tables.get(api.reads or api.adds or "")
+    named = table.column(column or argument.name) if table else None
+    if named is not None and is_filler(named):
+        return NOTHING
     held = row.get(column) if column else None
     if held is None:
         held = _elsewhere(world, api, argument, random)

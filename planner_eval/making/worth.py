@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.plan.model import Call, Plan, Ref, Value
@@ -14,41 +14,79 @@ LEAST, MOST = 1e-6, 1e9
 
 
 def worthless(value: Any, inputs: Sequence[Any]) -> str | None:
-    """Why a value is not worth asking for; None where it is."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, (int, float)):
-        if not math.isfinite(value) or (value and not LEAST <= abs(value) <= MOST):
-            return "a number is out of all proportion"
-        if value in (0, 1, -1):
-            return "a number is 0 or 1"
-    elif not isinstance(value, (str, list, dict)) or _empty(value):
-        return "a call gives nothing"
-    if isinstance(value, (int, float, str)) and any(_alike(value, one) for one in inputs):
+    """Why a value is not worth asking for; None where it is.
+
+    Args:
+        value: What a call gives: worth something if anything in it is.
+        inputs: What is known already.
+
+    >>> worthless({"peak": float("inf"), "of": "Oslo"}, ())
+    'a number is infinite or none'
+    >>> worthless([0, " ", None], ()), worthless([3, 4], [[3, 4]])
+    ('a call gives nothing', 'a call gives what is known already')
+    """
+    if not finite(value):
+        return "a number is infinite or none"
+    if isinstance(value, (list, dict)):
+        if all(_scalar(leaf) is not None for leaf in _leaves(value)):
+            return "a call gives nothing"
+    elif (why := _scalar(value)) is not None:
+        return why
+    if not isinstance(value, bool) and any(_alike(value, one) for one in inputs):
         return "a call gives what is known already"
     return None
 
 
-def _empty(value: Any) -> bool:
-    """Whether nothing is in a value that would tell anything, or something that JSON cannot hold."""
-    if isinstance(value, (list, dict)):
-        inner = value.values() if isinstance(value, dict) else value
-        return all(one is None or _empty(one) for one in inner)
-    return (
-        value == ""
-        or not isinstance(value, (str, int, float))
-        or not (isinstance(value, str) or math.isfinite(value))
-    )
+def _scalar(value: Any) -> str | None:
+    """Why a single value is not worth asking for."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, float)):
+        if value in (0, 1, -1):
+            return "a number is 0 or 1"
+        return None if LEAST <= abs(value) <= MOST else "a number is out of all proportion"
+    return None if isinstance(value, str) and value.strip() else "a call gives nothing"
+
+
+def finite(value: Any) -> bool:
+    """Whether every number in a value is one that JSON can hold.
+
+    >>> finite({"a": [1, 2.5]}), finite({"a": [float("nan")]})
+    (True, False)
+    """
+    return all(not isinstance(leaf, float) or math.isfinite(leaf) for leaf in _leaves(value))
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """What lists and objects hold that is neither, whatever it is and however deep."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            waiting += one.values()
+        elif isinstance(one, (list, tuple)):
+            waiting += one
+        else:
+            yield one
 
 
 def _alike(value: Any, other: Any) -> bool:
-    if isinstance(other, bool) or isinstance(value, str) != isinstance(other, str):
+    """Whether two values are the same to whoever asks: a flag tells nothing of a number."""
+    if isinstance(other, bool) or not isinstance(other, (int, float, str, list, dict)):
         return False
-    return isinstance(other, (int, float, str)) and not differs(value, other)
+    return not differs(value, other)
 
 
 def differs(one: Any, other: Any) -> bool:
-    """Whether two values are no rounding apart."""
+    """Whether two values are more than roundings apart, in all that they hold.
+
+    >>> differs([0.1 + 0.2], [0.3]), differs({"a": 1}, {"a": True})
+    (False, True)
+    """
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) != len(other) or any(map(differs, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() != other.keys() or any(differs(one[key], other[key]) for key in one)
     if (
         isinstance(one, (int, float))
         and isinstance(other, (int, float))

@@ -164,7 +164,7 @@ def _for_appbench(made: Made) -> Made | Refused:
         return Refused("AppBench's lines trip over a text's quotes")
     used = [{edge.path[0] for edge in plan.edges if edge.producer == at} for at in range(len(plan))]
     few = [
-        tuple(name for name in call.returns if name in used[at]) or call.returns[:1]
+        tuple(name for name in call.returns if name in used[at]) or _told(call)
         for at, call in enumerate(plan.calls)
     ]
     for returns in ([call.returns for call in plan.calls], few):
@@ -179,6 +179,12 @@ def _for_appbench(made: Made) -> Made | Refused:
         if same(back, plan) and not back.diagnostics and len({*lines}) == len(lines):
             return replace(made, plan=changed)
     return Refused("AppBench's names hide one another")
+
+
+def _told(call: Call) -> tuple[str, ...]:
+    """An output that is not what the call was given, where there is one."""
+    given = {name for name, _ in call.arguments}
+    return tuple(name for name in call.returns if name not in given)[:1] or call.returns[:1]
 
 
 def _appbench(made: Made) -> Record:

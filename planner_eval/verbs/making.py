@@ -23,7 +23,7 @@ from planner_eval.base.given import (
 from planner_eval.base.text import counted, did_you_mean, shortened
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.execution.sandbox import Limits, Sandbox
-from planner_eval.making.bounds import refuse_impossible
+from planner_eval.making.bounds import refuse_impossible, refuse_unsayable, unfillable
 from planner_eval.making.card import Card, figures_of
 from planner_eval.making.distractors import OFFERS, Offer
 from planner_eval.making.driving import Making, Order, Step
@@ -178,6 +178,10 @@ def make(
     graph = ToolGraph(material.catalog, _one_of(given.get("join") or "auto", JOINS, "way to join"))
     notes: list[str] = []
     wishes = _wished(given, graph)
+    if form == "complexfuncbench":
+        notes.append("records of complexfuncbench have no references: each is written as what it came to")
+    if given.get("like") is None:
+        refuse_unsayable(form, wishes, graph, runs=material.source is not None)
     order = Order(
         graph,
         Ground(
@@ -196,6 +200,8 @@ def make(
         ),
         steps=(fitted(form), *steps),
     )
+    if material.world is None:
+        notes += _unfit(graph, material.catalog)
     if given.get("like") is not None:
         order = replace(order, templates=_templates(given["like"], graph, notes), distinct="values")
     else:
@@ -216,6 +222,19 @@ def make(
     card = _card(n, made, refused, order, making, total if fill is not None else None)
     said = "" if len(made) == n else _said(len(made), n, tries, refused)
     return MadePlans(tuple(made), card, material.catalog, form, seed, said, tuple(notes))
+
+
+def _unfit(graph: ToolGraph, catalog: Catalog) -> list[str]:
+    """What is said of tools that cannot be called.
+
+    Raises:
+        InputError: there are no others.
+    """
+    unfit = unfillable(graph, catalog.text_values)
+    if unfit and len({said.partition(" ")[0] for said in unfit}) == len(graph.tools):
+        raise InputError(f"{catalog.name}: no tool can be called: {'; '.join(unfit[:3])}")
+    more = [f"{counted(len(unfit) - 3, 'parameter')} more without a value"] if len(unfit) > 3 else []
+    return [*unfit[:3], *more]
 
 
 def _one_of(value: Any, known: Any, what: str) -> str:

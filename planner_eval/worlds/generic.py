@@ -178,6 +178,15 @@ def _maker(parameter: Parameter) -> Maker:
     return Maker("template", text=f"{' '.join(words(parameter.name))} ###")
 
 
+def is_filler(column: Column) -> bool:
+    """Whether a column's texts are its name and a number, for nothing is known of it: nobody asks for those.
+
+    >>> is_filler(Column("motto", "text", _maker(Parameter("motto")))), is_filler(Column("city"))
+    (True, False)
+    """
+    return column.maker.kind == "template" and column.maker.text.endswith(" ###")
+
+
 def _api(tool: Tool, table: Table) -> Api:
     verb = (words(tool.name) or [""])[0]
     arguments = tuple(
