@@ -740,4 +740,5 @@ def test_each_layout_is_read_back_as_the_page_says(
         [sys.executable, "-m", "planner_eval", *argv], cwd=tmp_path, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "nothing found" in done.stdout or "nothing doubtful" in done.stdout
+    said = done.stdout + done.stderr
+    assert "nothing found" in said or "nothing doubtful" in said
