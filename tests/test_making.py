@@ -715,3 +715,30 @@ def test_the_card_counts_what_was_made() -> None:
     assert found.card.attempts == 10 + sum(found.card.refused.values())
     assert "10 of 10 plans made, each of them run" in found.card.written()
     assert found.card.written("md").startswith("| figure | wanted |")
+
+
+@pytest.mark.parametrize(
+    ("form", "file", "argv"),
+    [
+        ("planeval", "made.jsonl", ["check", "made.jsonl", "--catalog", "made.jsonl"]),
+        ("nestful", "made.jsonl", ["check", "made.jsonl", "--catalog", "made.jsonl"]),
+        ("complexfuncbench", "made.jsonl", ["check", "made.jsonl", "--catalog", "made.jsonl"]),
+        ("appbench", "made.json", ["check", "made.json", "--catalog", "world:appbench"]),
+        (
+            "functionchat",
+            "FunctionChat-Singlecall.jsonl",
+            ["data", "check", "functionchat", "--source", "."],
+        ),
+    ],
+)
+def test_each_layout_is_read_back_as_the_page_says(
+    form: str, file: str, argv: list[str], tmp_path: Path
+) -> None:
+    wanted = dict(dict(MADE)[form]) | {"to": form}
+    written(tmp_path, file, pe.make(3, seed=2, **wanted))
+    done = subprocess.run(
+        [sys.executable, "-m", "planner_eval", *argv], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = done.stdout + done.stderr
+    assert "nothing found" in said or "nothing doubtful" in said
