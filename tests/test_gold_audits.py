@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
+from planner_eval.auditing.answered import doubt
 from planner_eval.auditing.audits import AUDITS, BESIDE, Beside
 from planner_eval.auditing.finding import CONFIDENCES, GoldFinding
 from planner_eval.auditing.options import Offered, offered, read_options
@@ -276,6 +277,44 @@ def test_options_are_read_from_texts_lists_and_objects() -> None:
     assert read_options(17) == ()
     text = record("q", calls(("add", 1, 4)), options="a ) 5 , b ) 6", correct="B")
     assert codes(checked([text])) == {"q": ["gold.option"]}
+
+
+# ---------------------------------------------------------------- gold answers
+def test_a_result_of_any_length_is_told() -> None:
+    found = checked([record("p", calls(("power", 10, 5000)), gold_answer=5)], select=["gold.answer"])
+    (one,) = found.doubts
+    assert one.found.message == f"the plan gives 1{'0' * 58}…; the gold answer is 5"
+
+
+@pytest.mark.parametrize(
+    ("answer", "sure"),
+    [
+        *(
+            (said, None)
+            for said in (12, "12", "12.0", "$12", "12 km", "twelve", [12], ["12"], {"result": 12})
+        ),
+        *(
+            (said, None)
+            for said in ("The answer is 12.", "5+7=12\n#### 12", "$\\boxed{12}$", "x = 12", "**12**")
+        ),
+        *((said, None) for said in (None, "", " ", "11.9999999999")),
+        *((said, "high") for said in (13, "13", "13.0", "$13", "1,200", "The answer is 13.", "-12", "1e999")),
+        *((said, "medium") for said in ("12.1 km", "2/3", "it is 13 in all")),
+        *((said, "low") for said in ("it depends", "12 or 13", True, [12, 13], {"result": 12, "left": 1})),
+    ],
+)
+def test_a_gold_answer_is_read_as_people_write_it(answer: Any, sure: str | None) -> None:
+    asked = record("q", calls(("add", 5, 7)), gold_answer=answer)
+    found = checked([asked], select=["gold.answer"]).doubts
+    assert [one.found.confidence for one in found] == [sure] * (sure is not None)
+    assert all(
+        one.found.message.endswith("which cannot be compared with it") == (sure == "low") for one in found
+    )
+
+
+@given(st.text(alphabet="0123456789., /:%-^abc $()#√\\{}boxed", max_size=300))
+def test_any_gold_answer_is_held_against_and_never_fails(text: str) -> None:
+    assert doubt(12, text) in (None, *CONFIDENCES)
 
 
 # ---------------------------------------------------------------- laws

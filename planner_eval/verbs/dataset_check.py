@@ -45,8 +45,10 @@ class DatasetCheck(NamedTuple):
         known: How many are left out because the baseline has them.
         ran: How many plans were run, and with which tools.
         notes: What the user should know, in words.
-        every: The doubts with those that the baseline has.
+        every: All doubts, however sure, with those that the baseline has.
         before: The baseline.
+        unread: How many plans cannot be read, and are neither among the doubts, for other findings were
+            selected, nor in the baseline.
     """
 
     dataset: Dataset | None
@@ -60,6 +62,7 @@ class DatasetCheck(NamedTuple):
     notes: tuple[str, ...] = ()
     every: tuple[GoldDoubt, ...] = ()
     before: Baseline = Baseline()
+    unread: int = 0
 
     @property
     def perfect(self) -> bool:
@@ -69,7 +72,7 @@ class DatasetCheck(NamedTuple):
     @property
     def clean(self) -> bool:
         """Whether nothing was found that is more than worth knowing, and is not in the baseline."""
-        if self.doubts or self.checked.unequal:
+        if self.doubts or self.unread or self.checked.unequal:
             return False
         if any(
             one.severity != "info" and one.count > self.before.irregularities.get(one.code, 0)
@@ -192,15 +195,16 @@ def check_dataset(
         how = How(asked, offered, box, _basic(runner), questions, answer or ANSWER, votes)
         audited = Audited(opened, how).add(_tallied(items_of(opened, dialect, progress), tally))
     checked = _asked_for(tally.checked(), asked)
-    sure = tuple(one for one in audited.doubts if asked.sure(one.found.confidence))
-    less = Counter(one.found.confidence for one in audited.doubts if not asked.sure(one.found.confidence))
-    new = known.new(sure)
+    new, unread = known.new(audited.doubts), known.new(audited.unread)
+    sure = tuple(one for one in new if asked.sure(one.found.confidence))
+    less = Counter(one.found.confidence for one in new if not asked.sure(one.found.confidence))
     scored = own is not None and own.benchmark and opened.samples and not asked.select
     replayed = replay(own.benchmark, opened.samples) if own is not None and own.benchmark and scored else ()
     notes = (*doubts_of(opened), *(questions.notes if opened.file is not None else ()), *audited.notes)
+    every = (*audited.doubts, *audited.unread)
     return DatasetCheck(
-        own, checked, tuple(replayed), opened.name, new, dict(sorted(less.items())), len(sure) - len(new),
-        audited.ran, notes, sure, known,
+        own, checked, tuple(replayed), opened.name, sure, dict(sorted(less.items())),
+        len(audited.doubts) - len(new), audited.ran, notes, every, known, len(unread),
     )  # fmt: skip
 
 

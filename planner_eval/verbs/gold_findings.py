@@ -6,6 +6,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.auditing.answered import is_given
 from planner_eval.auditing.audits import BESIDE, Audit, Gathering, audit, wanted
 from planner_eval.auditing.choice import Choice
 from planner_eval.auditing.finding import GoldFinding
@@ -108,7 +109,10 @@ class Audited:
         self._tools = _Offered(how.catalog)
         self._ran = Counter[str]()
         self._found: list[tuple[int, GoldDoubt]] = []
+        self._unread: list[GoldDoubt] = []
         self._unvoted = 0
+        self._unasked, self._asked_elsewhere = 0, set[str]()
+        self._odd_options, self._first_odd = 0, ""
 
     def add(self, items: Iterable[SetItem]) -> Audited:
         """Audit the records of the set.
@@ -120,8 +124,7 @@ class Audited:
         for place, (item, subject) in enumerate(self._executed(self._subjects(items))):
             if subject is None:
                 if item.error is not None:
-                    reason = f"the plan cannot be read: {item.error.splitlines()[0]}"
-                    self._keep(place, item, GoldFinding("gold.unreadable", reason, "high"), None)
+                    self._add_unread(place, item, item.error)
                 continue
             for found in audit(subject, self._audits, self._how.choice.has):
                 self._keep(place, item, found, subject.query)
@@ -129,6 +132,16 @@ class Audited:
                 gathering.add(place, subject)
         self._add_beside(beside)
         return self
+
+    def _add_unread(self, place: int, item: SetItem, error: str) -> None:
+        """Keep a plan that cannot be read, also where other findings are selected: these are not known of it."""
+        reason = f"the plan cannot be read: {error.splitlines()[0]}"
+        found = GoldFinding("gold.unreadable", reason, "high")
+        if self._how.choice.has(found.code):
+            self._keep(place, item, found, None)
+        elif not self._how.choice.ignores(found.code):
+            shown = finding_of_gold(found, item.record, None, str(item.name), many=self._source.many)
+            self._unread.append(GoldDoubt(item.name, found, shown))
 
     def _add_beside(self, beside: Iterable[Gathering]) -> None:
         """Keep what was found in records beside each other; only these are looked up again."""
@@ -146,6 +159,11 @@ class Audited:
     def doubts(self) -> tuple[GoldDoubt, ...]:
         """The doubts, in the order of the records."""
         return tuple(doubt for _, doubt in sorted(self._found, key=lambda each: each[0]))
+
+    @property
+    def unread(self) -> tuple[GoldDoubt, ...]:
+        """The plans that cannot be read, where other findings were selected."""
+        return tuple(self._unread)
 
     @property
     def runs(self) -> bool:
@@ -284,7 +302,7 @@ def wanted_of(record: Record, answer: str) -> Wanted:
     options = read_options(offered)
     if options and isinstance(correct, str) and (letter := correct.strip().lower()) in dict(options):
         return Wanted(options=options, correct=letter)
-    if answer not in fields:
+    if not is_given(fields.get(answer)):
         return Wanted()
     text = fields.get(f"{answer}_text")
     return Wanted(fields[answer], True, text if isinstance(text, str) else None)
