@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
+from planner_eval.auditing.answered import doubt
 from planner_eval.auditing.audits import AUDITS, BESIDE, Beside
 from planner_eval.auditing.finding import CONFIDENCES, GoldFinding
 from planner_eval.auditing.options import Offered, offered, read_options
@@ -278,6 +279,44 @@ def test_options_are_read_from_texts_lists_and_objects() -> None:
     assert codes(checked([text])) == {"q": ["gold.option"]}
 
 
+# ---------------------------------------------------------------- gold answers
+def test_a_result_of_any_length_is_told() -> None:
+    found = checked([record("p", calls(("power", 10, 5000)), gold_answer=5)], select=["gold.answer"])
+    (one,) = found.doubts
+    assert one.found.message == f"the plan gives 1{'0' * 58}…; the gold answer is 5"
+
+
+@pytest.mark.parametrize(
+    ("answer", "sure"),
+    [
+        *(
+            (said, None)
+            for said in (12, "12", "12.0", "$12", "12 km", "twelve", [12], ["12"], {"result": 12})
+        ),
+        *(
+            (said, None)
+            for said in ("The answer is 12.", "5+7=12\n#### 12", "$\\boxed{12}$", "x = 12", "**12**")
+        ),
+        *((said, None) for said in (None, "", " ", "11.9999999999")),
+        *((said, "high") for said in (13, "13", "13.0", "$13", "1,200", "The answer is 13.", "-12", "1e999")),
+        *((said, "medium") for said in ("12.1 km", "2/3", "it is 13 in all")),
+        *((said, "low") for said in ("it depends", "12 or 13", True, [12, 13], {"result": 12, "left": 1})),
+    ],
+)
+def test_a_gold_answer_is_read_as_people_write_it(answer: Any, sure: str | None) -> None:
+    asked = record("q", calls(("add", 5, 7)), gold_answer=answer)
+    found = checked([asked], select=["gold.answer"]).doubts
+    assert [one.found.confidence for one in found] == [sure] * (sure is not None)
+    assert all(
+        one.found.message.endswith("which cannot be compared with it") == (sure == "low") for one in found
+    )
+
+
+@given(st.text(alphabet="0123456789., /:%-^abc $()#√\\{}boxed", max_size=300))
+def test_any_gold_answer_is_held_against_and_never_fails(text: str) -> None:
+    assert doubt(12, text) in (None, *CONFIDENCES)
+
+
 # ---------------------------------------------------------------- laws
 def _told(found: DatasetCheck) -> Counter[tuple[Any, ...]]:
     return Counter((one.record, *one.found) for one in found.doubts)
@@ -319,6 +358,16 @@ def test_what_a_baseline_has_does_not_count() -> None:
     assert again.baseline() == found.baseline()
     more = checked([*DOUBTFUL, record("new", calls(("add", 1, 1)), gold_answer=3)], baseline=found.baseline())
     assert codes(more) == {"new": ["gold.answer"]}
+
+
+def test_a_baseline_holds_whatever_its_order_and_however_sure() -> None:
+    shapes = [calls(("add", 1, 4)), calls(("multiply", 1, 4)), calls(("subtract", 1, 4))]
+    twins = [record(f"t{at}", shapes[at % 3], question="What of 1 and 4?") for at in range(9)]
+    found = checked(twins, confidence="high")
+    assert not found.doubts
+    again = checked([*CLEAN, *reversed(twins)], baseline=found.baseline())
+    assert not again.doubts
+    assert again.known == 9
 
 
 def test_records_without_names_are_known_wherever_they_stand() -> None:
@@ -675,6 +724,44 @@ def test_the_same_bytes_come_out_twice(gold: Path) -> None:
     once, twice = (planeval(*RUN, *TOOLS, "--format", "json").stdout for _ in range(2))
     assert once == twice
     assert json.loads(once)["run"]["failed"] == 3
+
+
+def test_a_plan_that_cannot_be_read_counts_whatever_is_selected(gold: Path) -> None:
+    gold.write_text('{"id": "a", "gold": "f(("}\n{"id": "b", "gold": "f()"}\n', encoding="utf-8")
+    cut = ("data", "check", "gold.jsonl", "--text-field", "gold")
+    assert planeval(*cut).returncode == 1
+    assert planeval(*cut, "--select", "gold.option", "--write-baseline", "known.json").returncode == 1
+    assert planeval(*cut, "--select", "gold.option", "--baseline", "known.json").returncode == 0
+    assert planeval(*cut, "--baseline", "known.json").returncode == 0
+    assert planeval(*cut, "--ignore", "gold.unreadable").returncode == 0
+
+
+def test_prose_in_which_something_looks_like_a_call_is_no_gold(gold: Path) -> None:
+    gold.with_name("prose.txt").write_text('Dear (all) readers,\nsee part(3) of "it".\n', encoding="utf-8")
+    done = planeval("data", "check", "prose.txt")
+    assert done.returncode == 3
+    assert "1 record: gold is words that call nothing, and counts as no plan" in done.stderr
+    assert pe.check_dataset(["[]", "f()"]).checked.plans == 2
+
+
+def test_what_was_not_looked_at_is_told() -> None:
+    plan = calls(("add", 1, 4))
+    asked = [
+        record("q", plan, options=["5", "6"], correct="z"),
+        record("r", plan, options=["5", "6"], correct=None),
+        record("s", plan, options=17, correct="a"),
+        record("t", plan, options=["5", "6"], correct="a"),
+        {"id": "u", "messages": [{"role": "user", "content": "add 1 and 4"}], "gold": plan},
+    ]
+    notes = checked(asked).notes
+    choices = (
+        "3 records: options and correct cannot be understood: no answer on offer is held against the plan"
+    )
+    assert any(one.startswith(choices) and one.endswith('"z", expected one of a, b') for one in notes)
+    question = "1 record: no question in field 'question': not held against one; the first is "
+    assert any(one.startswith(question) and "(id u)" in one for one in notes)
+    assert not any("no question" in one for one in checked(asked, select=["gold.option"]).notes)
+    assert not any("options" in one for one in checked(asked, tools=None).notes)
 
 
 def test_nothing_that_can_be_read_is_code_3(gold: Path) -> None:

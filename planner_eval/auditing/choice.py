@@ -32,6 +32,10 @@ class Choice(NamedTuple):
             self.ignore or ("\0",)
         )
 
+    def ignores(self, code: str) -> bool:
+        """Whether a code is one of those that are left out by name."""
+        return bool(self.ignore) and code.startswith(self.ignore)
+
     def sure(self, confidence: Confidence) -> bool:
         """Whether a finding is sure enough."""
         return CONFIDENCES.index(confidence) <= CONFIDENCES.index(self.least)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
+from planner_eval.auditing.answered import doubt, number_of
 from planner_eval.auditing.finding import Confidence, GoldFinding
 from planner_eval.auditing.options import Offered, offered
 from planner_eval.auditing.subject import Subject, Wanted
 from planner_eval.base.text import shown
-from planner_eval.execution.answers import answers_match
 from planner_eval.execution.trace import CallTrace, Trace
 
 CODES = ("gold.fails", "gold.answer", "gold.option")
@@ -68,10 +67,21 @@ def outcome(subject: Subject) -> Iterator[GoldFinding]:
     wanted = subject.wanted
     if wanted.options:
         yield from _chosen(subject, wanted, value)
-    elif wanted.known and not answers_match(value, wanted.answer, wanted.text):
-        sure: Confidence = "high" if subject.arithmetic(subject.plan.calls[-1]) else "medium"
-        said = f"the plan gives {shown(value, _WIDTH)}; the gold answer is {shown(wanted.answer, _WIDTH)}"
-        yield GoldFinding("gold.answer", said, sure, _end(subject))
+    elif wanted.known:
+        yield from _other(subject, wanted, value)
+
+
+def _other(subject: Subject, wanted: Wanted, value: Any) -> Iterator[GoldFinding]:
+    """That a value is not the gold answer, or cannot be held against it."""
+    sure = doubt(value, wanted.answer, wanted.text)
+    if sure is None:
+        return
+    said = f"the plan gives {shown(value, _WIDTH)}; the gold answer is {shown(wanted.answer, _WIDTH)}"
+    if sure == "low":
+        said += ", which cannot be compared with it"
+    elif not subject.arithmetic(subject.plan.calls[-1]):
+        sure = "medium"
+    yield GoldFinding("gold.answer", said, sure, _end(subject))
 
 
 def _value(subject: Subject, trace: Trace) -> tuple[Any, bool]:
@@ -110,7 +120,7 @@ def _sure(subject: Subject, trace: Trace, first: int | None) -> Confidence:
 # ---------------------------------------------------------------- multiple choice
 def _chosen(subject: Subject, wanted: Wanted, value: Any) -> Iterator[GoldFinding]:
     """Which of the answers on offer a value is, where it is not the right one."""
-    number = _number(value)
+    number = number_of(value)
     texts = dict(wanted.options)
     read = {letter: offered(text) for letter, text in wanted.options}
     right = read.get(wanted.correct)
@@ -133,13 +143,3 @@ def _sure_of(other: Offered | None, right: Offered | None) -> Confidence:
     if other is None or right is None:
         return "low"
     return "high" if other.plain and right.plain and other.unit == right.unit else "medium"
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None

@@ -127,10 +127,38 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", *, lead: 
 def shown(value: Any, width: int = 80) -> str:
     """A value as JSON on one line, cut to `width` characters.
 
-    >>> shown({"a": [1, "x"]})
-    '{"a": [1, "x"]}'
+    >>> shown({"a": [1, "x"]}), shown(10**5000, 8)
+    ('{"a": [1, "x"]}', '1000000…')
     """
-    return one_line(_encoded(value), width)
+    try:
+        return one_line(_encoded(value), width)
+    except ValueError:  # an integer of more digits than Python writes
+        width = min(width, _MOST_DIGITS)
+        return one_line(_encoded(_writable(value, width)), width)
 
 
-_encoded = json.JSONEncoder(ensure_ascii=False, default=repr).encode
+def _default(value: Any) -> str:
+    try:
+        return repr(value)
+    except ValueError:
+        return f"<{type(value).__name__}>"
+
+
+def _writable(value: Any, width: int) -> Any:
+    """The same with no integer longer than `width` digits and one, so that what is cut is never seen."""
+    if isinstance(value, dict):
+        return {_writable(key, width): _writable(one, width) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_writable(one, width) for one in value]
+    if not isinstance(value, int) or value.bit_length() <= _WRITABLE:
+        return value
+    digits = int((value.bit_length() - 1) * _LOG10_2) + 1  # or one more
+    first = abs(value) // 10 ** max(digits - width - 1, 0)
+    return -first if value < 0 else first
+
+
+_WRITABLE = 2_000
+"""Integers of so many bits are always written: Python writes 640 digits, whatever its limit."""
+_MOST_DIGITS = 600
+_LOG10_2 = 0.30102999566398
+_encoded = json.JSONEncoder(ensure_ascii=False, default=_default).encode

@@ -97,7 +97,7 @@ if TYPE_CHECKING:
     "--write-baseline",
     metavar="FILE",
     type=Target(forms=("json",)),
-    help="Write all that was found to FILE, for --baseline.",
+    help="Write all that was found to FILE, however sure, for --baseline.",
 )
 @click.option(
     "--examples", type=click.IntRange(0), default=3, show_default=True, help="Examples of an irregularity."

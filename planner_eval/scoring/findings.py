@@ -35,7 +35,8 @@ class Finding(NamedTuple):
         line: The line there, counted from 1.
         column: The column there, likewise.
         follows: How many differences follow from it.
-        of_state: What was found is why there is no comparison, and names places; the code says all else.
+        of_state: What was found names places or other records, e.g. why there is no comparison; the code says
+            all else.
         unnamed: The record has no id: its name is its place in the file.
     """
 
@@ -166,6 +167,7 @@ def finding_of_gold(
     unnamed = many and record.id is None
     said = printable(found.message).replace("\n", "\\n")
     one = Finding(found.code, printable(about), said, level, name if many else "", unnamed=unnamed)
+    one = one._replace(of_state=bool(found.related))  # in the order of the file
     if hasattr(record.source, "category"):  # a data set's sample, which stands in no file of the user's
         return one
     one = _placed(one, record)

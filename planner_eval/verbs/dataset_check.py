@@ -18,9 +18,11 @@ from planner_eval.catalogs.catalog import Catalog
 from planner_eval.datasets.check import Checked, Tally, state_of
 from planner_eval.datasets.published import Dataset
 from planner_eval.datasets.sources import Source
+from planner_eval.dialects.messages import STARTS
 from planner_eval.dialects.sources import Which
 from planner_eval.execution.sandbox import Limits, Sandbox
 from planner_eval.execution.source import ToolSource
+from planner_eval.records.gold import words_for_gold
 from planner_eval.verbs.catalogs import read_catalog
 from planner_eval.verbs.evaluating import Progress
 from planner_eval.verbs.gold_baseline import Baseline, baseline_data, read_baseline
@@ -45,8 +47,10 @@ class DatasetCheck(NamedTuple):
         known: How many are left out because the baseline has them.
         ran: How many plans were run, and with which tools.
         notes: What the user should know, in words.
-        every: The doubts with those that the baseline has.
+        every: All doubts, however sure, with those that the baseline has.
         before: The baseline.
+        unread: How many plans cannot be read, and are neither among the doubts, for other findings were
+            selected, nor in the baseline.
     """
 
     dataset: Dataset | None
@@ -60,6 +64,7 @@ class DatasetCheck(NamedTuple):
     notes: tuple[str, ...] = ()
     every: tuple[GoldDoubt, ...] = ()
     before: Baseline = Baseline()
+    unread: int = 0
 
     @property
     def perfect(self) -> bool:
@@ -69,7 +74,7 @@ class DatasetCheck(NamedTuple):
     @property
     def clean(self) -> bool:
         """Whether nothing was found that is more than worth knowing, and is not in the baseline."""
-        if self.doubts or self.checked.unequal:
+        if self.doubts or self.unread or self.checked.unequal:
             return False
         if any(
             one.severity != "info" and one.count > self.before.irregularities.get(one.code, 0)
@@ -192,15 +197,16 @@ def check_dataset(
         how = How(asked, offered, box, _basic(runner), questions, answer or ANSWER, votes)
         audited = Audited(opened, how).add(_tallied(items_of(opened, dialect, progress), tally))
     checked = _asked_for(tally.checked(), asked)
-    sure = tuple(one for one in audited.doubts if asked.sure(one.found.confidence))
-    less = Counter(one.found.confidence for one in audited.doubts if not asked.sure(one.found.confidence))
-    new = known.new(sure)
+    new, unread = known.new(audited.doubts), known.new(audited.unread)
+    sure = tuple(one for one in new if asked.sure(one.found.confidence))
+    less = Counter(one.found.confidence for one in new if not asked.sure(one.found.confidence))
     scored = own is not None and own.benchmark and opened.samples and not asked.select
     replayed = replay(own.benchmark, opened.samples) if own is not None and own.benchmark and scored else ()
     notes = (*doubts_of(opened), *(questions.notes if opened.file is not None else ()), *audited.notes)
+    every = (*audited.doubts, *audited.unread)
     return DatasetCheck(
-        own, checked, tuple(replayed), opened.name, new, dict(sorted(less.items())), len(sure) - len(new),
-        audited.ran, notes, sure, known,
+        own, checked, tuple(replayed), opened.name, sure, dict(sorted(less.items())),
+        len(audited.doubts) - len(new), audited.ran, notes, every, known, len(unread),
     )  # fmt: skip
 
 
@@ -217,6 +223,8 @@ def _tallied(items: Iterable[SetItem], tally: Tally) -> Iterator[SetItem]:
     """Records that go by, each counted."""
     for item in items:
         sample = item.record.source
+        if item.plan is not None and _is_prose(item):
+            item = item._replace(plan=None)
         if hasattr(sample, "category"):
             found = tuple(sample.extra.get("diagnostics", ()))
         else:
@@ -224,6 +232,15 @@ def _tallied(items: Iterable[SetItem], tally: Tally) -> Iterator[SetItem]:
         lost = item.error.splitlines()[0] if item.error else item.error
         tally.add(str(item.name), found, lost if item.plan is None else state_of(item.plan))
         yield item
+
+
+def _is_prose(item: SetItem) -> bool:
+    """Whether words stand for a plan that may hold what looks like a call, and calls nothing."""
+    record, plan = item.record, item.plan
+    if plan is None or plan.calls or record.dialect is not None or not isinstance(record.source, str):
+        return False
+    text = record.source.strip()
+    return bool(text) and text[0] not in STARTS and words_for_gold(text, plan) is not None
 
 
 def _box(

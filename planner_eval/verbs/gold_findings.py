@@ -6,18 +6,17 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.auditing import grounding, twins
 from planner_eval.auditing.audits import BESIDE, Audit, Gathering, audit, wanted
 from planner_eval.auditing.choice import Choice
 from planner_eval.auditing.finding import GoldFinding
-from planner_eval.auditing.options import read_options
 from planner_eval.auditing.outcome import lacks_tools
-from planner_eval.auditing.subject import Subject, Wanted
+from planner_eval.auditing.subject import Subject
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import counted
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import from_data
-from planner_eval.datasets.mathqa import options as written_options
 from planner_eval.datasets.sources import Source
 from planner_eval.execution.program import Start
 from planner_eval.execution.run import execute_many
@@ -27,9 +26,10 @@ from planner_eval.plan.model import Plan
 from planner_eval.policy import Terms
 from planner_eval.records.files import Record
 from planner_eval.records.gold import BESIDE as OPEN
-from planner_eval.records.gold import read_gold
+from planner_eval.records.gold import are_words, read_gold
 from planner_eval.records.states import States
 from planner_eval.scoring.findings import Finding, finding_of_gold
+from planner_eval.verbs.gold_wanted import odd_choice, wanted_of
 from planner_eval.verbs.running import initial_of
 from planner_eval.verbs.sets import Questions, SetItem
 
@@ -108,7 +108,10 @@ class Audited:
         self._tools = _Offered(how.catalog)
         self._ran = Counter[str]()
         self._found: list[tuple[int, GoldDoubt]] = []
+        self._unread: list[GoldDoubt] = []
         self._unvoted = 0
+        self._lost, self._first = Counter[str](), dict[str, str]()
+        self._held = any(map(how.choice.has, (*grounding.CODES, *twins.CODES)))
 
     def add(self, items: Iterable[SetItem]) -> Audited:
         """Audit the records of the set.
@@ -120,8 +123,9 @@ class Audited:
         for place, (item, subject) in enumerate(self._executed(self._subjects(items))):
             if subject is None:
                 if item.error is not None:
-                    reason = f"the plan cannot be read: {item.error.splitlines()[0]}"
-                    self._keep(place, item, GoldFinding("gold.unreadable", reason, "high"), None)
+                    self._add_unread(place, item, item.error)
+                elif self._source.file is not None and not are_words(item.record):
+                    self._lose("words", item.where)
                 continue
             for found in audit(subject, self._audits, self._how.choice.has):
                 self._keep(place, item, found, subject.query)
@@ -129,6 +133,16 @@ class Audited:
                 gathering.add(place, subject)
         self._add_beside(beside)
         return self
+
+    def _add_unread(self, place: int, item: SetItem, error: str) -> None:
+        """Keep a plan that cannot be read, also where other findings are selected."""
+        reason = f"the plan cannot be read: {error.splitlines()[0]}"
+        found = GoldFinding("gold.unreadable", reason, "high")
+        if self._how.choice.has(found.code):
+            self._keep(place, item, found, None)
+        elif not self._how.choice.ignores(found.code):
+            shown = finding_of_gold(found, item.record, None, str(item.name), many=self._source.many)
+            self._unread.append(GoldDoubt(item.name, found, shown))
 
     def _add_beside(self, beside: Iterable[Gathering]) -> None:
         """Keep what was found in records beside each other; only these are looked up again."""
@@ -148,6 +162,11 @@ class Audited:
         return tuple(doubt for _, doubt in sorted(self._found, key=lambda each: each[0]))
 
     @property
+    def unread(self) -> tuple[GoldDoubt, ...]:
+        """The plans that cannot be read, where other findings were selected."""
+        return tuple(self._unread)
+
+    @property
     def runs(self) -> bool:
         """Whether what is asked for needs plans to be run."""
         return any(one.runs for one in self._audits)
@@ -165,7 +184,22 @@ class Audited:
         told = votes.notes if votes is not None else ()
         lost = counted(self._unvoted, "record")
         unvoted = f"what else is right of {lost} cannot be read: the runs do not vote there"
-        return (*self._tools.notes, *told, *([unvoted] if self._unvoted else ()))
+        return (*self._lost_notes(), *self._tools.notes, *told, *([unvoted] if self._unvoted else ()))
+
+    def _lost_notes(self) -> Iterator[str]:
+        """What was not looked at, each with the first record."""
+        field = self._how.questions.field if self._how.questions is not None else None
+        said = {
+            "words": "gold is words that call nothing, and counts as no plan",
+            "question": f"no question in field {field!r}: not held against one",
+            "choice": "options and correct cannot be understood: no answer on offer is held against the plan",
+        }
+        for kind, first in self._first.items():
+            yield f"{counted(self._lost[kind], 'record')}: {said[kind]}; the first is {first}"
+
+    def _lose(self, kind: str, first: str) -> None:
+        self._first.setdefault(kind, first)
+        self._lost[kind] += 1
 
     def _keep(self, place: int, item: SetItem, found: GoldFinding, query: str | None) -> None:
         if self._how.choice.has(found.code):
@@ -180,6 +214,10 @@ class Audited:
                 yield item, None
                 continue
             query = how.questions.of(item.record) if how.questions is not None else None
+            if self._held and query is None and how.questions is not None and how.questions.field is not None:
+                self._lose("question", item.where)
+            if how.box is not None and self.runs and (why := odd_choice(item.record)) is not None:
+                self._lose("choice", f"{item.where}: {why}")
             tools = self._tools.of(item.record)
             wanted = wanted_of(item.record, how.answer)
             subject = Subject(str(item.name), item.plan, query, tools, how.basic, wanted)
@@ -263,31 +301,6 @@ class _Offered:
             return ()
         lists = "list of tools" if self._lost == 1 else "lists of tools"
         return (f"{self._lost:,} {lists} cannot be read, so that these plans are not checked: {self._why}",)
-
-
-def wanted_of(record: Record, answer: str) -> Wanted:
-    """What a record says that its plan comes to: a gold answer, or one of several on offer.
-
-    Args:
-        record: The record; of a data set it holds its sample.
-        answer: The field of the gold answer.
-
-    >>> record = Record("g.jsonl", 0, "q1", "f()", fields={"options": {"a": "3", "b": "4"}, "correct": "B"})
-    >>> wanted_of(record, "gold_answer").correct
-    'b'
-    """
-    sample = record.source
-    fields = sample.extra if hasattr(sample, "category") else record.fields
-    offered, correct = fields.get("options"), fields.get("correct")
-    if isinstance(offered, str):
-        offered = written_options(offered)
-    options = read_options(offered)
-    if options and isinstance(correct, str) and (letter := correct.strip().lower()) in dict(options):
-        return Wanted(options=options, correct=letter)
-    if answer not in fields:
-        return Wanted()
-    text = fields.get(f"{answer}_text")
-    return Wanted(fields[answer], True, text if isinstance(text, str) else None)
 
 
 def _right_of(record: Record, plan: Plan) -> tuple[tuple[Plan, Terms], ...] | None:

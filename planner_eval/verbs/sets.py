@@ -145,6 +145,11 @@ class Questions:
                 )
             self._field, self.notes = question_field(field, source.file)
 
+    @property
+    def field(self) -> str | None:
+        """The field of a file's records that holds the question; None where there is none."""
+        return self._field
+
     def of(self, record: Record) -> str | None:
         """The question of a record; None where it asks none."""
         if self._field is not None:
