@@ -93,13 +93,20 @@ class Question:
         mine = list(words(text))
         if not any(word.form.isalnum() for word in mine):
             return Ground("empty", sure=False)
-        if (span := self._verbatim(mine)) is not None:
+        moment, span = moment_of(text), self._verbatim(mine)
+        if span is not None and not (moment is not None and self._timed(span)):
             return Ground("text", span)
         if not self.english:
             return self._unread(text)
-        if (moment := moment_of(text)) is not None:
+        if moment is not None:
             return moment_ground(moment, self.moments, self.amounts)
         return self._other(text, mine)
+
+    def _timed(self, span: Span) -> bool:
+        """Whether a time of day is said there, of which "pm" may be a part that the value lacks."""
+        return any(
+            one.span[0] < span[1] and span[0] < one.span[1] < span[1] + 6 for one in self.moments.clocks[:FEW]
+        )
 
     # ------------------------------------------------------------ words
     @cached_property

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from math import pi
 
 from planner_eval.auditing.asked import Question
 from planner_eval.auditing.finding import Confidence, GoldFinding
 from planner_eval.auditing.ground import Ground
-from planner_eval.auditing.when import moment_of
+from planner_eval.auditing.when import day_ground, moment_of
 from planner_eval.auditing.words import FUNCTION, words
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import shortened
@@ -47,6 +49,10 @@ CONSTANTS = frozenset(
 )
 """Numbers that formulas hold of themselves: percent, units, angles. So are integers up to 12."""
 
+_TO = re.compile(r"\s?(?:-|–|—|and|to|until|till|or)\s?(?:around |at )?", re.IGNORECASE)
+"""What stands between the ends of a range of time."""
+_CLOCKS = 50
+"""Of times that a question says no more are looked at for ranges."""
 _NAMING = frozenset(
     (
         *("from", "to", "city", "town", "location", "origin", "destination", "airport", "place", "where"),
@@ -151,9 +157,13 @@ def _reason(literal: Literal, question: Question) -> tuple[str, str, Confidence]
     if isinstance(booleans(value), int) and isinstance(value, (bool, str)):
         return _flag(literal, question)
     if kind == "day":
+        moment = moment_of(str(value))
+        other_time = moment is not None and moment.clocks and question.moments.clocks
+        if other_time and day_ground(moment, question.moments, question.amounts) is not None:
+            return _time(question, value)
         return _day(question)
     if kind == "time":
-        return _time(question)
+        return _time(question, value)
     if (other := _chosen(literal, question)) is not None:
         return "gold.contradicted", f"speaks of {_shown(other)}, another of its values", "medium"
     if literal.type.enum is not None:
@@ -184,12 +194,25 @@ def _day(question: Question) -> tuple[str, str, Confidence]:
     return "gold.ungrounded", "names no day", "medium"
 
 
-def _time(question: Question) -> tuple[str, str, Confidence]:
+def _time(question: Question, value: Value) -> tuple[str, str, Confidence]:
     clocks = question.moments.clocks
     if not clocks:
         return "gold.ungrounded", "names no time", "medium"
     first = max((question.text[slice(*one.span)].strip(" .") for one in clocks[:20]), key=len)
-    return "gold.contradicted", f'speaks of another time ("{first}")', "high"
+    said = "gold.contradicted", f'speaks of another time ("{first}")'
+    return (*said, "low" if _between(question, value) else "high")
+
+
+def _between(question: Question, value: Value) -> bool:
+    """Whether a time lies in a range that is said: "between 7 and 8 pm"."""
+    moment = moment_of(str(value))
+    wanted = [time for one in (moment.clocks if moment else ())[:2] for time in one.times]
+    for first, last in pairwise(question.moments.clocks[:_CLOCKS]):
+        if _TO.fullmatch(question.text, first.span[1], last.span[0]):
+            ends = [(start, end) for start in first.times for end in last.times if start < end]
+            if any(start <= time <= end for start, end in ends for time in wanted):
+                return True
+    return False
 
 
 def _sureness(value: Value, argument: str) -> Confidence:
