@@ -221,7 +221,7 @@ COUNTED: dict[str, dict[str, int]] = {
         "gold.ungrounded medium": 24,
         "gold.ungrounded low": 46,
     },
-    "callnavi": {"gold.ungrounded high": 32, "gold.ungrounded medium": 4, "gold.ungrounded low": 9},
+    "callnavi": {"gold.ungrounded high": 34, "gold.ungrounded medium": 4, "gold.ungrounded low": 9},
     "functionchat": {},
     "mathqa": {},
     "nestful-v1": {
