@@ -169,9 +169,10 @@ def _reason(literal: Literal, question: Question) -> tuple[str, str, Confidence]
         return _flag(literal, question)
     if kind == "day":
         moment = moment_of(str(value))
-        if moment is not None and moment.clocks and question.moments.clocks:
-            if day_ground(moment, question.moments, question.amounts) is not None:
-                return _time(question, value)
+        if moment is None or not moment.clocks or not question.moments.clocks:
+            return _day(question)
+        if day_ground(moment, question.moments, question.amounts) is not None:
+            return _time(question, value)
         return _day(question)
     if kind == "time":
         return _time(question, value)
