@@ -169,11 +169,9 @@ def _reason(literal: Literal, question: Question) -> tuple[str, str, Confidence]
         return _flag(literal, question)
     if kind == "day":
         moment = moment_of(str(value))
-        if moment is None or not moment.clocks or not question.moments.clocks:
-            return _day(question)
-        if day_ground(moment, question.moments, question.amounts) is not None:
-            return _time(question, value)
-        return _day(question)
+        timed = moment is not None and moment.clocks and question.moments.clocks
+        other = timed and moment and day_ground(moment, question.moments, question.amounts)
+        return _time(question, value) if other else _day(question)
     if kind == "time":
         return _time(question, value)
     if (other := _chosen(literal, question)) is not None:
