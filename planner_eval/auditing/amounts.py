@@ -66,7 +66,10 @@ _TAILS = {
 # Every repetition is bounded or possessive: a text of a model's takes time in proportion to its length.
 _NUMBER = re.compile(
     rf"""
-    (?P<digits> \d++(?:,\d++)*+(?:\.\d++)?+ | (?<!\w)\.\d++ )
+    \b(?P<dozen> half(?:\ a)?\ dozen )\b
+  | \b(?P<more> (?P<many>an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{{1,3}})
+      (?:\ \w{{1,12}})?\ and\ (?:a|one)\ half )\b
+  | (?P<digits> \d++(?:,\d++)*+(?:\.\d++)?+ | (?<!\w)\.\d++ )
       (?:\ ?(?P<over>/)\ ?(?P<below>\d{{1,12}}+(?:\.\d{{1,12}}+)?+)(?![\d/])
         | \ ?(?P<tail>{"|".join(_TAILS)})\b )?+
   | \b(?P<words> {NUMBER_WORD}(?:(?:[ -]|[ ]and[ ]){NUMBER_WORD})*+(?:[ -](?:first|second|third|fourth|fifth|
@@ -78,23 +81,40 @@ _NUMBER = re.compile(
 )
 
 
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})++(?:\.\d++)?+")
+_SPACED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:[ \u00a0\u202f]\d{3}){1,4}+(?![\d.,]?\d)")
+_MINUS = re.compile(r"(?:^|[\s(\[=:,])[-−]$")
+
+
 def amounts(text: str) -> Iterator[Amount]:
     """The numbers that a text says, in order; one that can be read in two ways is given as both.
 
     >>> [amount.value for amount in amounts("$1,200 for me and my wife, 3 / 4 of a dozen, 5k")]
-    [1200.0, 1.0, 200.0, 1.2, 2.0, 3.0, 4.0, 0.75, 12.0, 5.0, 5000.0]
+    [1200.0, 2.0, 3.0, 4.0, 0.75, 12.0, 5.0, 5000.0]
     """
     for match in _NUMBER.finditer(text):
         span = match.span()
         kind = match.lastgroup
         if match["digits"]:
-            yield from (Amount(value, span) for value in _written(match))
+            below = _MINUS.search(text, max(0, span[0] - 2), span[0]) is not None
+            sign = -1.0 if below and not text[max(0, span[0] - 3) : span[0] - 2].isdecimal() else 1.0
+            yield from (Amount(sign * value, span) for value in _written(match))
+            if text[span[1] : span[1] + 1] == "M" and not text[span[1] + 1 : span[1] + 2].isalnum():
+                yield Amount(sign * 1e6 * float(match["digits"].replace(",", "")[:_MOST_DIGITS]), span)
         elif kind == "words":
             yield from (Amount(value, span) for value in _spelled(match["words"].casefold()))
         elif kind == "counts":
             yield Amount(float(_COUNTING[match["counts"].casefold()]), span)
+        elif kind == "dozen":
+            yield Amount(6.0, span)
+        elif kind == "more":
+            count = match["many"].casefold()
+            whole = float(count) if count.isdecimal() else float(_NAMED.get(count, 1))
+            yield from (Amount(value, span) for value in (whole + 0.5, whole))
         else:
             yield Amount(2.0, span)
+    for match in _SPACED.finditer(text):
+        yield Amount(float(re.sub(r"\s", "", match[0])), match.span())
 
 
 def _written(match: re.Match[str]) -> Iterator[float]:
@@ -104,7 +124,7 @@ def _written(match: re.Match[str]) -> Iterator[float]:
         return
     value = float(digits.replace(",", ""))
     yield value
-    if "," in digits:
+    if "," in digits and _THOUSANDS.fullmatch(digits) is None:
         parts = digits.split(",")
         yield from (float(part) for part in parts)
         if len(parts) == 2 and "." not in digits:
@@ -133,10 +153,13 @@ def _spelled(words: str) -> Iterator[float]:
             current = max(current, 1) * 12
         else:
             value = int(_NAMED.get(part, _COUNTING.get(part, 0)))
-            alone.append(float(value))
+            if value < 10 and alone and alone[-1] in range(20, 100, 10):
+                alone[-1] += value
+            else:
+                alone.append(float(value))
             current += value
         if max(total, current) > 10**15:
             break
     yield float(total + current)
-    if len(alone) > 1:
+    if len(alone) > 1 and not any(part in _SCALES or part == "dozen" for part in parts):
         yield from alone

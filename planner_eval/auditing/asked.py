@@ -14,7 +14,7 @@ from planner_eval.auditing.flags import OPPOSITE, is_denied, telling
 from planner_eval.auditing.ground import FEW, Ground
 from planner_eval.auditing.moments import Moments, moments
 from planner_eval.auditing.when import moment_ground, moment_of
-from planner_eval.auditing.words import FUNCTION, Word, akin, aliases, reads, words
+from planner_eval.auditing.words import FUNCTION, Word, akin, aliases, is_english, reads, words
 from planner_eval.base.limits import Span
 from planner_eval.plan.model import Value
 from planner_eval.policy.values import booleans, numbers
@@ -25,9 +25,13 @@ _VALUE = 20_000
 """Of a value no more characters are looked at."""
 _MATTER = 200
 """Of a value no more words are looked for one by one."""
+_DIGITS = 3
+"""A word with so many digits is a code, which is said as a whole or not at all."""
 _HUGE = 1e300
 _JOINED = 4
 """Of fewer characters words are not looked for across others."""
+_WHOLE = re.compile(r"^\s*(?:[\w.+-]{1,100}@[\w-]{1,100}(?:\.[\w-]{1,100}){1,6}|(?:https?://|www\.)\S+)\s*$")
+"""An address of mail or of the web."""
 _KIN = 100
 """Of words that begin alike no more are tried for one family."""
 
@@ -69,6 +73,11 @@ class Question:
         """Whether its numbers, days and inflections can be read."""
         return reads(self.words)
 
+    @cached_property
+    def plain(self) -> bool:
+        """Whether it is English beyond doubt, so that what it lacks may be held against gold."""
+        return is_english(self.words)
+
     def grounds(self, value: Value, name: str = "") -> Ground | None:
         """What grounds a literal.
 
@@ -93,13 +102,31 @@ class Question:
         mine = list(words(text))
         if not any(word.form.isalnum() for word in mine):
             return Ground("empty", sure=False)
-        if (span := self._verbatim(mine)) is not None:
+        if _WHOLE.search(text):
+            return self._whole(text)
+        moment, span = moment_of(text), self._verbatim(mine)
+        if span is not None and not (moment is not None and self._timed(span)):
             return Ground("text", span)
         if not self.english:
             return self._unread(text)
-        if (moment := moment_of(text)) is not None:
+        if moment is not None:
             return moment_ground(moment, self.moments, self.amounts)
         return self._other(text, mine)
+
+    def _whole(self, text: str) -> Ground | None:
+        """Where an address stands, which is said as a whole or not at all."""
+        spoken = re.sub(r"\s*+@\s*+", " at ", text.strip()).replace(".", " dot ")
+        for said in (text.strip(), spoken):
+            found = re.search(rf"(?<![\w@.+-]){re.escape(said)}(?![\w@]|[.-]\w)", self.text, re.I | re.A)
+            if found is not None:
+                return Ground("text", found.span())
+        return None
+
+    def _timed(self, span: Span) -> bool:
+        """Whether a time of day is said there, of which "pm" may be a part that the value lacks."""
+        return any(
+            one.span[0] < span[1] and span[0] < one.span[1] < span[1] + 6 for one in self.moments.clocks[:FEW]
+        )
 
     # ------------------------------------------------------------ words
     @cached_property
@@ -164,8 +191,14 @@ class Question:
         if at < 0:
             return None
         first, last = (bisect_right(starts, place) - 1 for place in (at, at + len(compact) - 1))
+        if any(c.isdecimal() for c in compact) and len(mine) < _JOINED and compact[:1].isalpha():
+            return self._span(first, last) if starts[first] == at and self._ends(last, at, compact) else None
         whole = starts[first] == at and self.words[last].plain == compact[starts[last] - at :]
         return self._span(first, last) if whole or len(compact) > _JOINED else None
+
+    def _ends(self, last: int, at: int, compact: str) -> bool:
+        """Whether a value ends where a word does."""
+        return self.words[last].plain == compact[self._compact[1][last] - at :]
 
     def _word(self, word: Word) -> Span | None:
         """Where a word stands, one of its family, a number that it says, or another name of it."""
@@ -189,6 +222,8 @@ class Question:
         whole = whole or self._initials(text, mine)
         if whole is not None:
             return Ground("words", whole)
+        if len(text.split()) == 1 and text[:1].isalpha() and sum(c.isdecimal() for c in text) >= _DIGITS:
+            return None
         matter = ([word for word in mine if word.plain not in FUNCTION] or list(mine))[:_MATTER]
         found = [span for word in matter if (span := self._word(word)) is not None]
         if not found or 2 * len(found) < len(matter):

@@ -16,11 +16,18 @@ _UNIT_WORDS = re.compile(
     r"|percent|degree|mb|gb|pair|couple|double|twice)s?\b|%|(?<=\d)(?:km|m|cm|mm|kg|g|h|min|s)\b",
     re.IGNORECASE,
 )
+_METRIC = re.compile(
+    r"(?:\b|(?<=\d))(?:k?m|mm|k?g|ml|[kmg]b|ms|s|(?:kilo|milli)?(?:met(?:er|re)|gram|lit(?:er|re)|second|watt)s?|kilos?)\b",
+    re.IGNORECASE,
+)
+"""Units of which a thousand make another."""
 _COMPANY = re.compile(
     r"\b(?:me|myself|and i|my|us|our|friends?|famil(?:y|ies)|parents|wife|husband|partner|spouse|kids?"
     r"|children|(?:girl|boy)(?:friend)?|colleagues?|someone)\b",
     re.IGNORECASE,
 )
+_SHARE = 2.0
+"""Of a percentage no share is larger."""
 _NEAR = 40
 """Counts that many characters apart may be of one party."""
 
@@ -39,7 +46,9 @@ def said_number(number: float, said: Sequence[Amount]) -> Ground | None:
         if equal(one.value, number):
             return Ground("number", one.span)
     for one in said:
-        if any(equal(one.value, other) for other in (-number, 100 * number, number / 100)):
+        share = min(abs(one.value), abs(number)) <= _SHARE
+        others = (100 * number, number / 100) if share else ()
+        if any(equal(one.value, other) for other in (*others, *((-number,) if number < 0 else ()))):
             return Ground("unit", one.span)
     return None
 
@@ -80,8 +89,9 @@ def _counted(number: float, said: Sequence[Amount], text: str) -> Ground | None:
 def _converted(number: float, said: Sequence[Amount], text: str) -> Ground | None:
     if _UNIT_WORDS.search(text) is None:
         return None
+    units = [unit for unit in _UNITS if unit != 1000 or _METRIC.search(text)]
     for one in said:
-        for unit in _UNITS:
+        for unit in units:
             if equal(one.value * unit, number) or equal(one.value / unit, number):
                 return Ground("unit", one.span)
     return None

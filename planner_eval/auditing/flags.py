@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from planner_eval.auditing.words import Word, words
 from planner_eval.base.limits import Span
 
@@ -29,6 +31,12 @@ _ON = frozenset(
     )
 )
 """Words of names that say nothing of the matter."""
+_NEEDLESS = re.compile(
+    r"(?: (?:is|are|was|will be))? ?(?:(?:not|isn['’]t|aren['’]t|isnt|won['’]t be)"
+    r" (?:\w{1,12} )?(?:needed|necessary|required|wanted|included|desired|important)|unnecessary)\b",
+    re.IGNORECASE,
+)
+"""What denies the thing before it."""
 _NOT = frozenset(
     (
         *("no", "not", "without", "dont", "never", "exclude", "exclud", "skip", "neither", "nor", "avoid"),
@@ -47,11 +55,13 @@ def telling(name: str) -> list[Word]:
 
 
 def is_denied(text: str, span: Span) -> bool:
-    """Whether a word of denial stands shortly before a place, or "off" behind it.
+    """Whether a word of denial stands shortly before a place, or "off" or "false" behind it.
 
     >>> is_denied("a car without any insurance", (18, 27)), is_denied("insurance, no luggage", (0, 9))
     (True, False)
     """
     before = [*words(text[max(0, span[0] - 40) : span[0]])][-4:]
     after = [*words(text[span[1] : span[1] + 30])][:2]
-    return any(word.plain in _NOT for word in before) or any(word.plain == "off" for word in after)
+    if _NEEDLESS.match(text, span[1]):
+        return True
+    return any(word.plain in _NOT for word in before) or any(word.plain in ("off", "false") for word in after)

@@ -113,7 +113,8 @@ def ungrounded(plan: Plan, query: str | Question, catalog: Catalog | None = None
             yield found
             continue
         for literal in given:
-            if literal.ground is None and not (arithmetic(call) and constant(literal.value)):
+            number = not isinstance(literal.value, bool) and arithmetic(call) and constant(literal.value)
+            if literal.ground is None and not number:
                 yield finding(literal, question)
 
 

@@ -123,6 +123,8 @@ _CLOCKS = re.compile(
     (?<![\d:.,$])(?P<hour>[01]?\d|2[0-4])(?:[:.h](?P<minute>[0-5]\d)(?::[0-5]\d)?+)?+(?![\d:])
       (?:\ ?-?(?P<half>[ap])\.?\ ?m\b\.?|\ ?(?P<clock>o['’]?\ ?clock))?+(?!\w|\ ?%|[.,]\d)
   | \b(?P<past>half|quarter)\ (?P<way>past|to|after|before|till)\ (?P<of>\w{1,8})\b
+  | (?:\b|(?P<at>\bat\ ))(?P<minutes>five|ten|twenty(?:[ -]five)?+)(?:\ minutes)?+
+      \ (?:past|(?P<until>(?(at)to|till)))\ (?P<from>\w{1,8})\b
   | \b(?P<word>noon|midday|midnight)\b
   | \bat\ (?P<spelled>one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)
       (?:[ -](?P<more>thirty|fifteen|forty-?five))?+\b
@@ -141,14 +143,22 @@ _VAGUE = re.compile(
     r"|asap|early|late|matinee|same\ time|any\ ?time|hours?|minutes?|mins?|hrs?)\b",
     re.IGNORECASE,
 )
+_PART = r"(?P<part>morning|afternoon|evening|night)\b"
+_PART_AFTER = re.compile(rf",?\ ?(?:in\ the|at|this|that|tomorrow)?\ {_PART}", re.IGNORECASE)
+_PART_BEFORE = re.compile(rf"\b(?:to)?{_PART},?\ (?:at|around|about|by)\ $", re.IGNORECASE)
 _HOURS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "eleven": 11, "twelve": 12,
+    "ten": 10, "eleven": 11, "twelve": 12, "noon": 12, "midday": 12, "midnight": 0,
 }  # fmt: skip
+_MINUTES = {"five": 5, "ten": 10, "twenty": 20}
 
 
-def moments(text: str) -> Moments:
+def moments(text: str, *, written: bool = False) -> Moments:
     """What a text says of days and times of day.
+
+    Args:
+        text: The text.
+        written: Whether it is a value, whose hours of two digits are those of 24.
 
     >>> said = moments("from March 5th to 8th, 2024 at half past five, back next Friday")
     >>> [(day.day, day.month, day.year) for day in said.days], said.clocks[0].times, said.weekdays[0][0]
@@ -159,7 +169,7 @@ def moments(text: str) -> Moments:
     return Moments(
         tuple(_days(text)),
         tuple((_weekday(match["name"]), match.span()) for match in _WEEK.finditer(text)),
-        tuple(_clocks(text)),
+        tuple(_clocks(text, written)),
         relative.span() if relative else None,
         lasting.span() if lasting else None,
         vague.span() if vague else None,
@@ -206,7 +216,7 @@ def _day(written: str) -> int:
     return _ORDINALS.get(written.casefold()) or int(written.casefold().rstrip("stndrh"))
 
 
-def _clocks(text: str) -> Iterator[Clock]:
+def _clocks(text: str, written: bool) -> Iterator[Clock]:
     for match in _CLOCKS.finditer(text):
         span = match.span()
         if match["hour"]:
@@ -215,24 +225,55 @@ def _clocks(text: str) -> Iterator[Clock]:
             if half:
                 yield Clock((hour % 12 * 60 + minute + (720 if half == "p" else 0),), span)
             elif match["minute"] or match["clock"]:
-                yield Clock(_either(hour, minute), span)
-            elif _BEFORE_HOUR.search(text, max(0, span[0] - 9), span[0]) or _AFTER_HOUR.match(text, span[1]):
-                yield Clock(_either(hour, 0), span)
+                exact = match["hour"][0] == "0" or (written and len(match["hour"]) == 2)
+                yield Clock((hour * 60 + minute,) if exact else _of_part(text, span, hour, minute), span)
+            elif (
+                _PART_AFTER.match(text, span[1])
+                or _BEFORE_HOUR.search(text, max(0, span[0] - 9), span[0])
+                or _AFTER_HOUR.match(text, span[1])
+            ):
+                yield Clock(_of_part(text, span, hour, 0), span)
         elif match["word"]:
             yield Clock((0, 1440) if match["word"].casefold() == "midnight" else (720,), span)
         elif match["past"]:
-            of = _HOURS.get(match["of"].casefold(), int(match["of"]) if match["of"].isdecimal() else 0)
             minutes = 30 if match["past"].casefold() == "half" else 15
             back = match["way"].casefold() in ("to", "before", "till")
-            if 1 <= of <= 12:
-                yield Clock(_either(of - back, 60 - minutes if back else minutes), span)
+            yield from _past(text, span, match["of"], -minutes if back else minutes)
+        elif match["minutes"]:
+            minutes = _MINUTES.get(match["minutes"].casefold(), 25)
+            yield from _past(text, span, match["from"], -minutes if match["until"] else minutes)
         else:
             more = {"thirty": 30, "fifteen": 15, None: 0}.get((match["more"] or "").casefold() or None, 45)
-            yield Clock(_either(_HOURS[match["spelled"].casefold()], more), span)
+            yield Clock(_of_part(text, span, _HOURS[match["spelled"].casefold()], more), span)
+
+
+def _past(text: str, span: Span, of: str, minutes: int) -> Iterator[Clock]:
+    """So many minutes past an hour, or before it."""
+    word = of.casefold()
+    hour = _HOURS.get(word, int(of) if of.isdecimal() and len(of) < 3 else -1)
+    if not 0 <= hour <= 12:
+        return
+    if word in ("noon", "midday", "midnight"):
+        yield Clock(((hour * 60 + minutes) % 1440,), span)
+    elif hour:
+        times = _of_part(text, span, hour, 0)
+        yield Clock(tuple((time + minutes) % 1440 for time in times), span)
+
+
+def _of_part(text: str, span: Span, hour: int, minute: int) -> tuple[int, ...]:
+    """An hour of the part of the day that is said beside it; of either half where none is."""
+    both = _either(hour, minute)
+    found = _PART_AFTER.match(text, span[1]) or _PART_BEFORE.search(text, max(0, span[0] - 24), span[0])
+    if found is None or len(both) == 1:
+        return both
+    part = found["part"].casefold()
+    if part == "night":
+        return both if 1 <= hour <= 5 else (both[hour != 12],)
+    return (both[part != "morning"],)
 
 
 def _either(hour: int, minute: int) -> tuple[int, ...]:
     """Morning and evening, where it is not said which."""
-    if hour > 12:
+    if hour > 12 or not hour:
         return (hour * 60 + minute,)
     return (hour % 12 * 60 + minute, hour % 12 * 60 + minute + 720)

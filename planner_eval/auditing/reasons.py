@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from math import pi
 
 from planner_eval.auditing.asked import Question
 from planner_eval.auditing.finding import Confidence, GoldFinding
 from planner_eval.auditing.ground import Ground
-from planner_eval.auditing.when import moment_of
+from planner_eval.auditing.when import day_ground, moment_of
 from planner_eval.auditing.words import FUNCTION, words
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import shortened
@@ -47,6 +49,20 @@ CONSTANTS = frozenset(
 )
 """Numbers that formulas hold of themselves: percent, units, angles. So are integers up to 12."""
 
+_TO = re.compile(r"\s?(?:-|–|—|and|to|until|till|or)\s?(?:around |at )?", re.IGNORECASE)
+"""What stands between the ends of a range of time."""
+_CLOCKS = 50
+"""Of times that a question says no more are looked at for ranges."""
+_BEFORE = re.compile(
+    r"\b(?:before|after|prior to|preceding|following|ahead of|earlier than|later than|(?<!the )eve of)\b",
+    re.IGNORECASE,
+)
+"""What makes a day another than the one that is named behind it."""
+_INFERRED = re.compile(
+    r"\b(?:capital|city|town|country|birthplace|home ?town|home|seat|headquarters) (?:city )?(?:of|where)\b",
+    re.IGNORECASE,
+)
+"""What names a place by what is known of it."""
 _NAMING = frozenset(
     (
         *("from", "to", "city", "town", "location", "origin", "destination", "airport", "place", "where"),
@@ -97,17 +113,20 @@ def unasked(call: Call, position: int, given: list[Literal], question: Question)
     """
     telling = [one for one in given if _tells(one)]
     lacking = [one for one in telling if one.ground is None]
-    if len(lacking) < 2 or 3 * len(lacking) < 2 * len(telling) or not question.english:
+    if len(lacking) < 2 or 3 * len(lacking) < 2 * len(telling) or not question.plain:
         return None
     if all(_kind(one.value) for one in lacking) and len(lacking) < 3:
         return None
     whole = len(lacking) == len(telling)
     what = "nothing" if whole else "hardly anything"
     shown = ", ".join(f"{one.argument}={_shown(one.value)}" for one in lacking[:4])
+    if all(_kind(one.value) == "day" and _BEFORE.search(question.text) for one in lacking):
+        return None
     message = (
         f"the query says {what} of what {call.tool} is given: {shown}{', …' if len(lacking) > 4 else ''}"
     )
-    return GoldFinding("gold.unasked", message, "high", position)
+    sure: Confidence = "medium" if _INFERRED.search(question.text) else "high"
+    return GoldFinding("gold.unasked", message, sure, position)
 
 
 def _tells(literal: Literal) -> bool:
@@ -141,9 +160,7 @@ def finding(literal: Literal, question: Question) -> GoldFinding:
     code, reason, confidence = _reason(literal, question)
     place = literal.argument + "".join(f"[{step!r}]" for step in literal.path)
     message = f"{place} is {_shown(literal.value)}, but the query {reason}"
-    return GoldFinding(
-        code, message, confidence if question.english else "low", literal.call, literal.argument
-    )
+    return GoldFinding(code, message, confidence if question.plain else "low", literal.call, literal.argument)
 
 
 def _reason(literal: Literal, question: Question) -> tuple[str, str, Confidence]:
@@ -151,16 +168,19 @@ def _reason(literal: Literal, question: Question) -> tuple[str, str, Confidence]
     if isinstance(booleans(value), int) and isinstance(value, (bool, str)):
         return _flag(literal, question)
     if kind == "day":
-        return _day(question)
+        moment = moment_of(str(value))
+        timed = moment is not None and moment.clocks and question.moments.clocks
+        other = timed and moment and day_ground(moment, question.moments, question.amounts)
+        return _time(question, value) if other else _day(question)
     if kind == "time":
-        return _time(question)
+        return _time(question, value)
     if (other := _chosen(literal, question)) is not None:
         return "gold.contradicted", f"speaks of {_shown(other)}, another of its values", "medium"
     if literal.type.enum is not None:
         return "gold.ungrounded", "leaves the choice open", "low"
     if not _code(value) and isinstance(numbers(value), (int, float)):
         return "gold.ungrounded", "does not say this number", "medium"
-    return "gold.ungrounded", "does not say it", _sureness(value, literal.argument)
+    return "gold.ungrounded", "does not say it", _sureness(value, literal.argument, question)
 
 
 def _flag(literal: Literal, question: Question) -> tuple[str, str, Confidence]:
@@ -176,6 +196,10 @@ def _day(question: Question) -> tuple[str, str, Confidence]:
     days = [day for day in said.days if day.day is not None]
     if days:
         first, several = question.text[slice(*days[0].span)], len({day.span for day in days}) > 1
+        if any(
+            _BEFORE.search(question.text, max(0, day.span[0] - 30), day.span[0]) for day in days[:_CLOCKS]
+        ):
+            return "gold.contradicted", f'speaks of a day beside another ("{first}")', "low"
         others = f'other days ("{first}", …)' if several else f'another day ("{first}")'
         return "gold.contradicted", f"speaks of {others}", "medium" if said.lasting else "high"
     if said.weekdays:
@@ -184,20 +208,33 @@ def _day(question: Question) -> tuple[str, str, Confidence]:
     return "gold.ungrounded", "names no day", "medium"
 
 
-def _time(question: Question) -> tuple[str, str, Confidence]:
+def _time(question: Question, value: Value) -> tuple[str, str, Confidence]:
     clocks = question.moments.clocks
     if not clocks:
         return "gold.ungrounded", "names no time", "medium"
     first = max((question.text[slice(*one.span)].strip(" .") for one in clocks[:20]), key=len)
-    return "gold.contradicted", f'speaks of another time ("{first}")', "high"
+    said = "gold.contradicted", f'speaks of another time ("{first}")'
+    return (*said, "low" if _between(question, value) else "high")
 
 
-def _sureness(value: Value, argument: str) -> Confidence:
+def _between(question: Question, value: Value) -> bool:
+    """Whether a time lies in a range that is said: "between 7 and 8 pm"."""
+    moment = moment_of(str(value))
+    wanted = [time for one in (moment.clocks if moment else ())[:2] for time in one.times]
+    for first, last in pairwise(question.moments.clocks[:_CLOCKS]):
+        if _TO.fullmatch(question.text, first.span[1], last.span[0]):
+            ends = [(start, end) for start in first.times for end in last.times if start < end]
+            if any(start <= time <= end for start, end in ends for time in wanted):
+                return True
+    return False
+
+
+def _sureness(value: Value, argument: str, question: Question) -> Confidence:
     if _code(value):
         return "high"
     if not _proper(value) or value.casefold() in _LANGUAGES:
         return "low"
-    return "high" if _names(argument) else "medium"
+    return "high" if _names(argument) and not _INFERRED.search(question.text) else "medium"
 
 
 def _code(value: Value) -> bool:

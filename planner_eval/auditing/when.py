@@ -13,9 +13,18 @@ from planner_eval.base.limits import Span
 
 _LONGEST = 60
 """A text of more characters is no day and no time."""
+_BESIDE = 6
+"""So many characters stand between a day of the week and its date at most."""
 _LENGTHS = 50
 """Of lengths that a question says no more are tried."""
 _LEFT = re.compile(r"(?:at|on|the|and|to|t|z|utc|gmt|of|[ap]m|th|st|nd|rd|[\W_]|\+?00:?00)*+", re.IGNORECASE)
+_ISO = re.compile(
+    r"(?:(?P<y>\d{4})(?P<dash>-?)(?P<m>\d\d)(?P=dash)(?P<d>\d\d)(?:T| (?=\d\d:)))?+"
+    r"(?(y)|T?)(?P<hour>[01]\d|2[0-4])(?:(?P<colon>:)|(?(y)|(?<=T\d\d)))(?P<minute>[0-5]\d)"
+    r"(?:(?(colon):)[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?",
+    re.IGNORECASE,
+)
+"""A time, or a date with one, as programs write it; its zone says nothing of the hour that is meant."""
 _NO_YEAR = re.compile(r"\d+\W\d+")
 
 
@@ -28,7 +37,10 @@ def moment_of(text: str) -> Moments | None:
     """
     if len(text) > _LONGEST:
         return None
-    said = moments(text)
+    if (iso := _ISO.fullmatch(text.strip())) is not None:
+        date_ = f"{iso['y']}-{iso['m']}-{iso['d']} " if iso["y"] else ""
+        text = f"{date_}{iso['hour']}:{iso['minute']}"
+    said = moments(text, written=True)
     bare = _NO_YEAR.fullmatch(text.strip()) is not None
     days = tuple(day for day in said.days if day.year is not None or not bare)
     clocks = tuple(one for one in said.clocks if not any(_within(one.span, day.span) for day in days))
@@ -51,20 +63,24 @@ def moment_ground(value: Moments, said: Moments, amounts: Sequence[Amount]) -> G
         said: What the question says of days and times.
         amounts: The numbers that it says, for "three nights from March 5th".
     """
-    grounds = [_day(value, said, amounts)] if value.days else []
+    grounds = [day_ground(value, said, amounts)] if value.days else []
     grounds += [_clock(value, said)] if value.clocks else []
     found = [one for one in grounds if one is not None]
     return min(found, key=lambda one: one.sure) if len(found) == len(grounds) else None
 
 
-def _day(value: Moments, said: Moments, amounts: Sequence[Amount]) -> Ground | None:
+def day_ground(value: Moments, said: Moments, amounts: Sequence[Amount]) -> Ground | None:
+    """What grounds the day of a value alone; the arguments are those of :func:`moment_ground`."""
     days = value.days[:4]
+    named = {weekday for weekday, _ in value.weekdays[:FEW]}
+    if named and said.weekdays and not named & {weekday for weekday, _ in said.weekdays[:FEW]}:
+        return None
     fitting = [other for day in days for other in said.days[:FEW] if _same(day, other)]
     if fitting:
         return Ground("day", next((one for one in fitting if one.day is not None), fitting[0]).span)
     whole = [when for day in days if (when := _date(day)) is not None]
     for weekday, span in said.weekdays[:FEW]:
-        if any(when.weekday() == weekday for when in whole):
+        if any(when.weekday() == weekday and not _dated(span, said, when) for when in whole):
             return Ground("day", span)
     if said.relative is not None or said.lasting is not None:
         for when in whole:
@@ -74,6 +90,20 @@ def _day(value: Moments, said: Moments, amounts: Sequence[Amount]) -> Ground | N
         return None
     decided = said.relative or said.lasting
     return Ground("relative", decided, sure=False) if decided else None
+
+
+def _dated(weekday: Span, said: Moments, when: date) -> bool:
+    """Whether a day of the week stands beside its date, which then is what is meant: "Friday, June 5th".
+
+    In a year where that date is another day of the week the question contradicts itself, and either may be.
+    """
+    for day in said.days[:_LENGTHS]:
+        if 0 <= day.span[0] - weekday[1] <= _BESIDE or 0 <= weekday[0] - day.span[1] <= _BESIDE:
+            month, year = day.month or when.month, day.year or when.year
+            meant = _date(Day(day.day, month, year, day.span))
+            if meant is not None and meant.weekday() == when.weekday():
+                return True
+    return False
 
 
 def _later(when: date, said: Moments, amounts: Sequence[Amount]) -> Span | None:
@@ -97,6 +127,9 @@ def _clock(value: Moments, said: Moments) -> Ground | None:
     for one in said.clocks[:FEW]:
         if any(time % 1440 in wanted for time in one.times):
             return Ground("time", one.span)
+    exact = {one.times[0] for one in said.clocks[:FEW] if len(one.times) == 1}
+    if any((time + 720) % 1440 in exact for time in wanted):
+        return None
     return Ground("vague", said.vague, sure=False) if said.vague else None
 
 
