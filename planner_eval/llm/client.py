@@ -20,8 +20,6 @@ from planner_eval.llm.sending import LONGEST_PAUSE, retry_after, shown, without_
 _WORTH_ANOTHER_TRY = frozenset({408, 409, 429})
 _MEANT_FOR_ALL = frozenset({401, 403, 404})
 """Refusals that say nothing of the one request: a wrong key, no such model, no such address."""
-
-_NO_KEY = 401
 _TOO_LONG = ("context_length", "context length", "context window", "context size", "too many tokens")
 """How servers say that a request does not fit the model's window."""
 
@@ -266,7 +264,6 @@ class Client:
             self._heard.failed += 1
             self._heard.reason = f"it refused with status {status}: {said}"
         code = "context" if any(sign in said.lower() for sign in _TOO_LONG) else "refused"
-        code = "missing" if status == _NO_KEY else code
         return ModelError(f"{name} refused with status {status}: {said}", code=code)
 
     def _elsewhere(self, problem: Elsewhere, name: str, client: Any) -> ModelError:
