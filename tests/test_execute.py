@@ -98,6 +98,7 @@ def tools_file(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module", params=["inline", "process", "strict"])
 def box(request: pytest.FixtureRequest, tools_file: str) -> Iterator[Sandbox]:
+    sys.modules.pop("tools", None)  # another test's, run inline: this file would be tools_ beside it
     with Sandbox(tool_source(tools_file), level=request.param, jobs=1) as sandbox:
         try:
             execute(Plan((Call("a", "search", (("city", "Rome"),)),)), sandbox)
