@@ -18,11 +18,9 @@ from planner_eval.catalogs.catalog import Catalog
 from planner_eval.datasets.check import Checked, Tally, state_of
 from planner_eval.datasets.published import Dataset
 from planner_eval.datasets.sources import Source
-from planner_eval.dialects.messages import STARTS
 from planner_eval.dialects.sources import Which
 from planner_eval.execution.sandbox import Limits, Sandbox
 from planner_eval.execution.source import ToolSource
-from planner_eval.records.gold import words_for_gold
 from planner_eval.verbs.catalogs import read_catalog
 from planner_eval.verbs.evaluating import Progress
 from planner_eval.verbs.gold_baseline import Baseline, baseline_data, read_baseline
@@ -223,8 +221,6 @@ def _tallied(items: Iterable[SetItem], tally: Tally) -> Iterator[SetItem]:
     """Records that go by, each counted."""
     for item in items:
         sample = item.record.source
-        if item.plan is not None and _is_prose(item):
-            item = item._replace(plan=None)
         if hasattr(sample, "category"):
             found = tuple(sample.extra.get("diagnostics", ()))
         else:
@@ -232,15 +228,6 @@ def _tallied(items: Iterable[SetItem], tally: Tally) -> Iterator[SetItem]:
         lost = item.error.splitlines()[0] if item.error else item.error
         tally.add(str(item.name), found, lost if item.plan is None else state_of(item.plan))
         yield item
-
-
-def _is_prose(item: SetItem) -> bool:
-    """Whether words stand for a plan that may hold what looks like a call, and calls nothing."""
-    record, plan = item.record, item.plan
-    if plan is None or plan.calls or record.dialect is not None or not isinstance(record.source, str):
-        return False
-    text = record.source.strip()
-    return bool(text) and text[0] not in STARTS and words_for_gold(text, plan) is not None
 
 
 def _box(
