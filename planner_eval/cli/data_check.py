@@ -12,8 +12,8 @@ from planner_eval.base.formats import CI
 from planner_eval.base.text import counted
 from planner_eval.cli.ci import emit_findings
 from planner_eval.cli.data_check_shown import shown
-from planner_eval.cli.numbers import Seconds
 from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
+from planner_eval.cli.requesting import confining
 from planner_eval.cli.sources import dataset_places, opened_sets, refuse_stdin_twice
 from planner_eval.cli.targets import Target
 from planner_eval.cli.terminal import counted as counter
@@ -40,19 +40,7 @@ if TYPE_CHECKING:
     help="Run gold with these tools, as execute takes them; left out, with those that come along for a data "
     "set, and of a file no plan is run.",
 )
-@click.option(
-    "--isolation",
-    type=click.Choice(["strict", "process", "inline"]),
-    help="Where the tools run; left out: strict for tools of yours, process for those that come along.",
-)
-@click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=Seconds(),
-    default=10.0,
-    show_default=True,
-    help="Time for one plan (not enforced inline).",
-)
+@confining
 @click.option("--allow-read", metavar="PATH", multiple=True, help="A file or folder that tools may read.")
 @click.option(
     "--query",

@@ -12,9 +12,9 @@ import planner_eval as pe
 from planner_eval.base.formats import of_suffix
 from planner_eval.base.jsontext import indented
 from planner_eval.base.text import counted as said_of
-from planner_eval.cli.numbers import Seconds
 from planner_eval.cli.options import Applies, Decorator, emit, note, outputs, refuse_idle, was_given
 from planner_eval.cli.questions import Questions, code_of, marked, questioning
+from planner_eval.cli.requesting import confining
 from planner_eval.cli.targets import Target
 from planner_eval.cli.terminal import counted as counter
 from planner_eval.making.layouts import FORMS, LISTED, OWN
@@ -108,19 +108,7 @@ def _range(flag: str, help: str) -> Decorator:
     show_default=True,
     help="End after N attempts in a row that bring nothing new.",
 )
-@click.option(
-    "--isolation",
-    type=click.Choice(["strict", "process", "inline"]),
-    help="With --tools: how they are confined.",
-)
-@click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=Seconds(),
-    default=10.0,
-    show_default=True,
-    help="With --tools: time for one run of a plan.",
-)
+@confining
 @click.option(
     "--card",
     metavar="FILE",

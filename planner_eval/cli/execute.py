@@ -18,6 +18,7 @@ from planner_eval.cli.drawing import Look, draw_one, drawing, is_folder
 from planner_eval.cli.execute_job import KEPT, Asked, ExecuteJob, told, unread
 from planner_eval.cli.numbers import Seconds
 from planner_eval.cli.options import Applies, emit, note, outputs, reading, refuse_idle, written
+from planner_eval.cli.requesting import confining
 from planner_eval.cli.running import Running, running, store_option
 from planner_eval.cli.runs import as_begun
 from planner_eval.cli.sources import chosen, dataset_places, ids, read_plans, tell_of_facts
@@ -70,19 +71,7 @@ _MORE = 60.0
 )
 @click.option("--trace", is_flag=True, help="Show each call with its arguments, value or error, and time.")
 @click.option("--state", is_flag=True, help="Show what the tools say of their state afterwards.")
-@click.option(
-    "--isolation",
-    type=click.Choice(["strict", "process", "inline"]),
-    help="Where the tools run; left out: strict for tools of yours, process for those that come along.",
-)
-@click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=Seconds(),
-    default=10.0,
-    show_default=True,
-    help="Time for one plan (not enforced inline).",
-)
+@confining
 @click.option(
     "--by",
     "binding",

@@ -11,9 +11,9 @@ import planner_eval as pe
 from planner_eval.base.text import counted
 from planner_eval.cli.asked import Asking, told_run
 from planner_eval.cli.asked_for import choices, constrained, setting, setup_of
-from planner_eval.cli.numbers import Seconds
 from planner_eval.cli.options import Applies, dialect_option, emit, note, refuse_idle
-from planner_eval.cli.targets import Target, refuse_targets
+from planner_eval.cli.requesting import requesting
+from planner_eval.cli.targets import refuse_targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -87,9 +87,6 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="Which model NESTful's published prompt is for; --model if left out.",
 )
-@click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Sampling, e.g. temperature=0.5."
-)
 @click.option("--id", "ids", multiple=True, metavar="ID", help="Only the sample of this id.")
 @click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Only the first N samples.")
 @click.option(
@@ -100,41 +97,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="How often each sample is asked.",
 )
-@click.option(
-    "--concurrency",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=8,
-    show_default=True,
-    help="Samples under way at a time.",
-)
-@click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=Seconds(),
-    default=60.0,
-    show_default=True,
-    help="The longest silence of the server.",
-)
-@click.option(
-    "--deadline",
-    metavar="SECONDS",
-    type=Seconds(),
-    default=600.0,
-    show_default=True,
-    help="The longest time for one request in all.",
-)
-@click.option(
-    "--retries",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=5,
-    show_default=True,
-    help="How many more times to ask after a failure that may pass.",
-)
-@click.option("--cache", metavar="FILE", type=Target(unless="replay"), help="Keeps every answer.")
-@click.option("--replay", is_flag=True, help="Answer from --cache alone, without a network.")
-@click.option("--prices", metavar="FILE", help="What a million tokens of each model cost: TOML or JSON.")
+@requesting("Samples")
 @click.option("--data-cache", metavar="FOLDER", help="The cache folder of data sets.")
 @click.option("--no-messages", is_flag=True, help="Rows hold hashes of their messages, not the messages.")
 @click.option("--dry-run", is_flag=True, help="Print each sample's first request and ask nothing.")

@@ -11,9 +11,8 @@ import click
 from planner_eval.base.text import counted, one_line
 from planner_eval.cli.asked import Asking
 from planner_eval.cli.asked_for import setting
-from planner_eval.cli.numbers import Seconds
 from planner_eval.cli.options import Applies, bundled, note, refuse_idle
-from planner_eval.cli.targets import Target
+from planner_eval.cli.requesting import requesting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -148,49 +147,7 @@ _OPTIONS = (
         help="How often a question is written at most; 3 when left out.",
     ),
     click.option("--prompts", metavar="DIR", help="A folder of prompts that take the place of ours."),
-    click.option(
-        "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Sampling, e.g. temperature=0.5."
-    ),
-    click.option(
-        "--concurrency",
-        metavar="N",
-        type=click.IntRange(min=1),
-        default=8,
-        show_default=True,
-        help="Questions under way at a time.",
-    ),
-    click.option(
-        "--server-timeout",
-        metavar="SECONDS",
-        type=Seconds(),
-        default=60.0,
-        show_default=True,
-        help="The longest silence of the server.",
-    ),
-    click.option(
-        "--deadline",
-        metavar="SECONDS",
-        type=Seconds(),
-        default=600.0,
-        show_default=True,
-        help="The longest time for one request in all.",
-    ),
-    click.option(
-        "--retries",
-        metavar="N",
-        type=click.IntRange(min=0),
-        default=5,
-        show_default=True,
-        help="How many more times to ask after a failure that may pass.",
-    ),
-    click.option(
-        "--cache",
-        metavar="FILE",
-        type=Target(unless="replay"),
-        help="Keeps every answer; the same command goes on with what it holds.",
-    ),
-    click.option("--replay", is_flag=True, help="Answer from --cache alone, without a network."),
-    click.option("--prices", metavar="FILE", help="What a million tokens of each model cost: TOML or JSON."),
+    requesting("Questions", "--server-timeout"),
 )
 
 
