@@ -30,6 +30,7 @@ from planner_eval.suggesting.names import alike, opposed
 from planner_eval.suggesting.search import LOOKED_AT, Suggested, suggested, written
 from tests.conftest import ROOT, examples
 from tests.inside import planeval
+from tests.modelserver import ModelServer, message
 from tests.plant_faults import planted
 
 RATES = str(ROOT / "data" / "catalogs" / "rates.json")
@@ -700,3 +701,27 @@ def test_a_model_without_a_key_is_told_once_and_one_that_fails_at_once(
     away = planeval(*asked, "--model-url", "http://127.0.0.1:9/v1")
     assert away.returncode == 1
     assert "the model did not answer: " in away.stderr
+
+
+def test_what_a_model_says_is_priced_and_answered_again_from_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, prices, kept = tmp_path / "one.jsonl", tmp_path / "prices.toml", tmp_path / "kept.sqlite"
+    made.write_text('{"id": "a", "plan": "get_rate(quote=\'USD\')"}\n', encoding="utf-8")
+    prices.write_text("[models.m]\ninput = 1000.0\noutput = 500.0\n", encoding="utf-8")
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    monkeypatch.setattr("planner_eval.cli.suggest._RETRIES", 0)
+    asked = ("suggest", str(made), "--catalog", RATES, "--model", "m", "--model-cache", str(kept))
+    with ModelServer(lambda body, number: message('{"value": "EUR"}')) as server:
+        first = planeval(*asked, "--model-url", server.url, "--prices", str(prices))
+        assert len(server.bodies) == 1
+    assert 'give base = "EUR": the model says so' in first.stdout
+    # 10 tokens at 1,000 a million and 2 at 500.
+    assert "the model was asked 1 question, cost 0.011\n" in first.stderr
+    again = planeval(*asked, "--replay")
+    assert (again.returncode, again.stdout) == (first.returncode, first.stdout)
+    assert "the model was asked 1 question\n" in again.stderr
+    with ModelServer(lambda body, number: message('{"value": "EUR"}')) as server:
+        cached = planeval(*asked, "--model-url", server.url, "--prices", str(prices))
+        assert server.bodies == []
+    assert "the model was asked 1 question, cost 0\n" in cached.stderr
