@@ -175,7 +175,6 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "only files of many megabytes, and runs that go on, need them: 1 ms, and 8 with SQLite": (
         "records.index",
         "records.joined",
-        "records.origins",
         "records.shards",
         "records.stored",
     ),

@@ -293,3 +293,29 @@ def test_a_folder_of_another_version_is_refused_and_left_alone(
     assert (code, out) == (2, "")
     assert said in err
     assert {file: file.read_bytes() for file in run.rglob("*") if file.is_file()} == before
+
+
+@pytest.mark.parametrize("filler", [0, 9_000_000], ids=["held in memory", "read by its index"])
+@pytest.mark.parametrize("command", ["score", "diff"])
+def test_a_file_that_changes_before_the_work_begins_is_refused(
+    tmp_path: Path, command: str, filler: int
+) -> None:
+    """Gold comes through a pipe, so that predictions can be changed after they are read."""
+    pred, pipe = tmp_path / "p.jsonl", tmp_path / "g.pipe"
+    lines = [json.dumps({"id": "a", "output": "f(x=1)"}), json.dumps({"id": "b", "output": "g()"})]
+    pred.write_text("\n".join(lines) + "\n" + " " * filler + "\n", encoding="utf-8")
+    os.mkfifo(pipe)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "planner_eval", command, str(pred), str(pipe), "-o", f"{tmp_path}/run/"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with pipe.open("w", encoding="utf-8") as gold:  # waits until the command wants gold
+        pred.write_text(pred.read_text(encoding="utf-8").replace("x=1", "x=2"), encoding="utf-8")
+        gold.write("\n".join(lines).replace("output", "gold"))
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (2, "")
+    assert f"{pred} changed while it was read" in err
+    assert not list(tmp_path.glob("run/r*"))

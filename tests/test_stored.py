@@ -516,10 +516,10 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None
     assert origin.digest == hashlib.blake2b(path.read_bytes(), digest_size=32).hexdigest()
     kept = read_file(str(path), store=STORED)
     kept.refuse_changed()
-    assert kept.origins() == read_file(str(path)).origins() == (origin,)
+    assert kept.digested() == read_file(str(path)).digested() == (origin,)
     whole = pe.read(tmp_path)
     whole.refuse_changed()
-    assert whole.origins() == (origin,)
+    assert whole.digested() == (origin,)
 
     def spread(scan: Callable[[Any], Any], pieces: Iterable[Any]) -> Iterator[Any]:
         for piece in pieces:
@@ -534,8 +534,10 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None
     path.write_text("short")
     with pytest.raises(InputError, match="changed while it was read: it became shorter"):
         list(kept.records)
-    with pytest.raises(InputError, match=r"p\.jsonl changed while it was read: .* 5 now"):
-        kept.refuse_changed()
+    for found in (kept, whole):
+        for asked in (found.refuse_changed, found.digested):
+            with pytest.raises(InputError, match=r"p\.jsonl changed while it was read: .* 5 now"):
+                asked()
 
 
 # ---------------------------------------------------------------- memory

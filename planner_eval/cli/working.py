@@ -79,10 +79,11 @@ class PlansJob:
 def plans_of(sources: Sequence[PlanFile], job: Job, running: Running) -> AbstractContextManager[Done]:
     """Do a job over all plans of some files, as :func:`working`."""
     from planner_eval.engine.alone import Alone
-    from planner_eval.engine.large import is_large
+    from planner_eval.engine.large import is_large, unchanged
 
     pairs = Alone([source.records for source in sources])
-    return working(job, pairs, running, large=is_large(*sources), what="plans")
+    large = is_large(*sources)
+    return working(job, pairs, running, large=large, what="plans", unchanged=unchanged(*sources))
 
 
 class Again:

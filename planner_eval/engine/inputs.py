@@ -7,7 +7,6 @@ from hashlib import blake2b
 from typing import Any
 
 from planner_eval.engine.folder import Input
-from planner_eval.engine.large import paths
 from planner_eval.records.files import PlanFile
 from planner_eval.records.origins import origin_of
 
@@ -20,16 +19,15 @@ def inputs_of(role: str, file: PlanFile) -> list[Input]:
         file: The file, or directory, or what was read from standard input or a data set.
 
     Raises:
-        InputError: a file cannot be read.
+        InputError: a file cannot be read, or is not what it was when its records were read.
     """
-    names = paths(file)
-    if not names:
+    if not file.origins:
         found = blake2b(digest_size=32)
         for one in file.records:
             said = repr((one.id, one.source, one.fields, one.error and str(one.error)))
             found.update(said.encode("utf-8", errors="backslashreplace"))
         return [Input(role, file.name, len(file.records), found.hexdigest())]
-    return [input_of(role, name) for name in names]
+    return [Input(role, one.path, one.size, one.digest) for one in file.digested()]
 
 
 def data_input(role: str, name: str, samples: Sequence[Any]) -> Input:

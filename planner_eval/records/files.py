@@ -8,11 +8,10 @@ error; it takes no other with it. What the records' fields mean is decided in
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.named import NamedTuple
@@ -21,13 +20,11 @@ from planner_eval.plan.walk import leaves
 from planner_eval.records.decided import How, decide, offers_several
 from planner_eval.records.fields import ID_FIELDS, Role, filled, id_text
 from planner_eval.records.items import Contents, calls_nothing, structured
-from planner_eval.records.opening import bare_name, content_of, large, open_path
+from planner_eval.records.opening import Content, bare_name, content_of, large, open_path
+from planner_eval.records.origins import Origin, origin_of, refuse_changed, seen_of
 from planner_eval.records.record import Record as Record
 from planner_eval.records.shapes import Item
 from planner_eval.records.storing import AS_USUAL, Store, is_lazy, is_stored
-
-if TYPE_CHECKING:
-    from planner_eval.records.origins import Origin
 
 LOOKS = 10
 """So many records are looked at for whether they are the calls of one plan."""
@@ -46,6 +43,7 @@ class PlanFile(NamedTuple):
         placed: Of these the files whose records have no ids: what each is called, and how many it has.
         notes: What the user should know: what was left out, which ids are given twice.
         published: Whether it is a published data set, of which nothing has to be recognised.
+        origins: The files on disk behind the records, each as it was before it was read.
     """
 
     name: str
@@ -57,6 +55,7 @@ class PlanFile(NamedTuple):
     placed: Mapping[str, int] = {}
     notes: tuple[str, ...] = ()
     published: bool = False
+    origins: tuple[Origin, ...] = ()
 
     def of_turn(self, turn: Which) -> PlanFile:
         """The same file, of whose conversations one turn of the assistant is read."""
@@ -77,30 +76,21 @@ class PlanFile(NamedTuple):
         return sum(isinstance(one.source, dict) and offers_several(one.source) for one in self.records)
 
     def refuse_changed(self) -> None:
-        """Refuse a large file that was changed after it was looked through.
+        """Refuse files that are not what they were when they were read.
 
         Raises:
-            InputError: it was written, replaced or removed meanwhile.
+            InputError: one was written, replaced or removed meanwhile.
         """
-        from planner_eval.records.origins import refuse_changed
-
-        for origin in self.records.origins if is_lazy(self.records) else ():
+        for origin in self.origins:
             refuse_changed(origin)
 
-    def origins(self) -> tuple[Origin, ...]:
-        """The file with its size and digest, of a directory or a pattern each of its files.
-
-        What is no file on disk, standard input or a list in memory, has none.
+    def digested(self) -> tuple[Origin, ...]:
+        """The files on disk behind the records with their digests; none of what is no file there.
 
         Raises:
-            InputError: a file cannot be read any more.
+            InputError: a file cannot be read any more, or is not what it was when its records were read.
         """
-        from planner_eval.records.origins import origin_of
-
-        known = self.records.origins if is_lazy(self.records) and not self.parts else ()
-        if known and all(one.digest for one in known):
-            return known
-        return tuple(origin_of(path) for path in self.parts or (self.name,) if os.path.isfile(path))
+        return tuple(one if one.digest else origin_of(one.path, one) for one in self.origins)
 
     @property
     def said(self) -> str:
@@ -175,8 +165,14 @@ def read_file(
     large = _large(path, store, how)
     if large is not None:
         return large
+    origins = seen_of(path)
     opened = open_path(path)
-    name, (text, found, error) = opened.name, content_of(opened, text_field)
+    return _whole(opened.name, content_of(opened, text_field), how)._replace(origins=origins)
+
+
+def _whole(name: str, content: Content, how: How) -> PlanFile:
+    """What a file holds that was read whole."""
+    text, found, error = content
     if error is not None:
         return PlanFile(name, (Record(name, 0, None, "", error=error),), False)
     if not found.many:
@@ -196,7 +192,8 @@ def _large(path: str, store: Store, how: How) -> PlanFile | None:
         return None
     records, decided = found
     notes = decided.notes(path, len(records), records.names())
-    return PlanFile(path, records, True, decided.chosen.content, decided.chosen.id, notes=notes)
+    chosen = decided.chosen
+    return PlanFile(path, records, True, chosen.content, chosen.id, notes=notes, origins=records.origins)
 
 
 def read_data(

@@ -45,15 +45,28 @@ def seen(path: str) -> Origin:
     return Origin(path, found.st_size, found.st_mtime_ns, found.st_ino)
 
 
-def origin_of(path: str) -> Origin:
+def seen_of(path: str) -> tuple[Origin, ...]:
+    """A file on disk as it is now, alone; nothing where a path is none: standard input, a pipe, a device.
+
+    >>> seen_of("-")
+    ()
+    """
+    return (seen(path),) if path != "-" and os.path.isfile(path) else ()
+
+
+def origin_of(path: str, before: Origin | None = None) -> Origin:
     """A file with the digest of its bytes, for which it is read once.
 
+    Args:
+        path: The file.
+        before: As it was when something else was read of it; as it is now when left out.
+
     Raises:
-        InputError: it cannot be read, or changes meanwhile.
+        InputError: it cannot be read, or is not what it was before.
     """
     from hashlib import blake2b
 
-    before = seen(path)
+    before = before or seen(path)
     digest = blake2b(digest_size=32)
     try:
         with open(path, "rb", buffering=0) as file:

@@ -13,6 +13,7 @@ from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named import NamedTuple
 from planner_eval.records.files import PlanFile, Record, read_file
 from planner_eval.records.opening import bare_name
+from planner_eval.records.origins import Origin, seen_of
 from planner_eval.records.pairing import have_ids, repeated_ids
 from planner_eval.records.parts import Part, below
 from planner_eval.records.storing import AS_USUAL, IN_MEMORY, Store, is_lazy, is_sharded
@@ -101,7 +102,9 @@ def _together(path: str, listed: Listed, named: Mapping[str, Any]) -> PlanFile:
     placed: dict[str, int] = {}
     id_field = None
     refused: list[InputError] = []
+    origins: list[Origin] = []
     for file, name in names.items():
+        before = seen_of(file)
         try:
             read = read_file(file, **{**named, "store": store})
         except InputError as error:  # a file that cannot be used is a row, as a record is
@@ -109,7 +112,9 @@ def _together(path: str, listed: Listed, named: Mapping[str, Any]) -> PlanFile:
             reason = str(error).removeprefix(f"{file}: ").removeprefix(f"{file} ")
             lost = Record(file, 0, name, None, error=ParseError(reason, code="parse.shape"))
             parts.append(Part(name, (lost,), False))
+            origins += before
             continue
+        origins += read.origins
         if read.many and len(read.records) > 1 and not have_ids(read.records):
             placed[name] = len(read.records)
         if is_lazy(read.records):
@@ -121,7 +126,9 @@ def _together(path: str, listed: Listed, named: Mapping[str, Any]) -> PlanFile:
         raise refused[0]
     content = " or ".join(contents) or None
     records = _records_of(path, parts, store)
-    return PlanFile(path, records, True, content, id_field, names, placed, listed.notes)
+    return PlanFile(
+        path, records, True, content, id_field, names, placed, listed.notes, origins=tuple(origins)
+    )
 
 
 def _store_of(files: Sequence[str], store: Store) -> Store:

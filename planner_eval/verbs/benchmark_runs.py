@@ -19,11 +19,12 @@ from planner_eval.benchmarks.score import Scored, Source, head_data, most_notati
 from planner_eval.datasets.sample import Sample
 from planner_eval.engine.answers import LOST, AnswersJob, Asked, Seen, Sums, scorers_of
 from planner_eval.engine.folder import Input
-from planner_eval.engine.inputs import input_of, inputs_of
+from planner_eval.engine.inputs import inputs_of
 from planner_eval.engine.kept import kept
 from planner_eval.engine.large import unchanged
 from planner_eval.engine.run import run
 from planner_eval.records.files import PlanFile
+from planner_eval.records.origins import Origin, origin_of
 from planner_eval.records.pairing import repeated_ids
 from planner_eval.records.several import read_path
 
@@ -66,6 +67,7 @@ def run_benchmark(
     bench = benchmark(name)
     if not variants or scorers_of(bench, variants, settings) is None:
         raise InputError(f"{bench.title} needs all answers together here: they are scored by one process")
+    golds = _gold_files(bench, gold, source.cache)
     samples = gold_samples(bench, gold, cache=source.cache)
     file = read_path(
         pred, id_field=source.id_field, text_field=source.text_field, role="answer", never=bench.gold_beside
@@ -79,10 +81,10 @@ def run_benchmark(
         job,
         pairs,
         folder=folder,
-        inputs=[*inputs_of("pred", file), *_gold_inputs(bench, gold, source.cache)],
+        inputs=[*inputs_of("pred", file), *(Input("gold", one.path, one.size, one.digest) for one in golds)],
         given=(pred, gold),
         jobs=jobs or None,
-        unchanged=unchanged(file),
+        unchanged=unchanged(file, used=golds),
         report=lambda sums: _report_text(job, sums, os.path.join(folder or "", "rows.jsonl")),
         **how,
     )
@@ -95,10 +97,10 @@ def _report_text(job: AnswersJob, sums: Sums, rows: str) -> str:
     return json.dumps(data, ensure_ascii=False, indent=1)
 
 
-def _gold_inputs(bench: Benchmark, gold: str, cache: str | None) -> list[Input]:
-    """The files that gold may have been read from."""
+def _gold_files(bench: Benchmark, gold: str, cache: str | None) -> list[Origin]:
+    """The files that gold may be read from, as they are."""
     if os.path.isfile(gold):
-        return [input_of("gold", gold)]
+        return [origin_of(gold)]
     found = []
     for place in gold_folders(bench, gold, cache=cache):
         for folder, folders, names in os.walk(place):
@@ -106,7 +108,7 @@ def _gold_inputs(bench: Benchmark, gold: str, cache: str | None) -> list[Input]:
                 one for one in folders if not os.path.exists(os.path.join(folder, one, "run.json"))
             )
             found += [os.path.join(folder, one) for one in sorted(names) if not one.startswith(".")]
-    return [input_of("gold", one) for one in found]
+    return [origin_of(one) for one in found]
 
 
 def _brought(
