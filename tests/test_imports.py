@@ -111,6 +111,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     ),
     "only --runs needs it: 15 ms, with runs' folders": ("verbs.gold_votes",),
     "only --patch needs it: 3 ms of each diff": ("comparison.patch",),
+    "only a CI's own forms need it: 5 ms of each diff, with OpenSSL": ("scoring.findings",),
     "only --causes needs them: 3 ms of each score with what mends, 1 with what sums": (
         "scoring.attribution",
         "scoring.causes",
