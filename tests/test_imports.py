@@ -298,6 +298,15 @@ def test_a_command_imports_only_what_it_needs(argv: tuple[str, ...], allowed: se
     assert found <= allowed | {"mpl_toolkits"}  # matplotlib's .pth file names its namespace at start-up
 
 
+def test_a_diff_loads_no_openssl() -> None:
+    code = PRINT_MODULES.format(argv=("diff", "data/demo/pred.json", "data/demo/gold.json"))
+    code = code.replace("names - set(sys.stdlib_module_names)", "names")
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(json.loads(done.stdout.splitlines()[-1]))
+    assert "json" in loaded
+    assert "hashlib" not in loaded
+
+
 def test_the_intervals_of_a_few_pairs_need_no_numpy(tmp_path: Path) -> None:
     few = []
     for side in ("pred", "gold"):
