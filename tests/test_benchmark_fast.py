@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import gzip
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -19,8 +20,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.jsontext import loaded
-from planner_eval.benchmarks.callnavi.reading import _NOTHING, _api_yaml, _literal
+from planner_eval.base.jsontext import as_object, loaded
+from planner_eval.benchmarks.callnavi.reading import _FENCE, _NOTHING, _api_yaml, _json, _literal
 from planner_eval.benchmarks.callnavi.washing import _loader
 from planner_eval.benchmarks.functionchat.reading import plain_calls
 from planner_eval.dialects.read import parse
@@ -110,6 +111,25 @@ PIECES = [
     "\x85", "\u2028", "\ufeff", "x: 1", "’API’", " ", "%YAML 1.1", "(", ")", "None", "1",
 ]  # fmt: skip
 pieces = st.lists(st.sampled_from(PIECES), max_size=12).map(lambda found: "".join(found).strip())
+
+
+@given(st.text("`a\n {", max_size=14))
+def test_a_fence_ends_at_the_first_that_closes_it(text: str) -> None:
+    lazily = re.search(r"```[A-Za-z]*+\n?(.*?)```", text, re.DOTALL)
+    found = _FENCE.search(text)
+    assert (found and (found.span(), found[1])) == (lazily and (lazily.span(), lazily[1]))
+
+
+@given(st.text(' \t\r\n\xa0\ufeff{}[]"a:,1', max_size=12))
+@example(' {"a": 1, "a": 2}\n')
+@example('{"a": 1} x')
+@example("[1]\xa0")
+def test_an_answer_is_json_where_the_decoder_takes_it(text: str) -> None:
+    try:
+        value = json.loads(text, object_pairs_hook=as_object)
+    except ValueError:
+        value = _NOTHING
+    assert _json(text) == value
 
 
 @given(pieces)

@@ -111,6 +111,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     ),
     "only --runs needs it: 15 ms, with runs' folders": ("verbs.gold_votes",),
     "only --patch needs it: 3 ms of each diff": ("comparison.patch",),
+    "only a CI's own forms need it: 5 ms of each diff, with OpenSSL": ("scoring.findings",),
     "only --causes needs them: 3 ms of each score with what mends, 1 with what sums": (
         "scoring.attribution",
         "scoring.causes",
@@ -294,6 +295,15 @@ def third_party(*argv: str) -> set[str]:
 def test_a_command_imports_only_what_it_needs(argv: tuple[str, ...], allowed: set[str]) -> None:
     found = third_party(*argv) - {"planner_eval", "runpy", "sitecustomize", "usercustomize"}
     assert found <= allowed | {"mpl_toolkits"}  # matplotlib's .pth file names its namespace at start-up
+
+
+def test_a_diff_loads_no_openssl() -> None:
+    code = PRINT_MODULES.format(argv=("diff", "data/demo/pred.json", "data/demo/gold.json"))
+    code = code.replace("names - set(sys.stdlib_module_names)", "names")
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(json.loads(done.stdout.splitlines()[-1]))
+    assert "json" in loaded
+    assert "hashlib" not in loaded
 
 
 def test_the_intervals_of_a_few_pairs_need_no_numpy(tmp_path: Path) -> None:

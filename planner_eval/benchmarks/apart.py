@@ -48,7 +48,7 @@ class Scorer(NamedTuple):
 def report_of(benchmark: str, variant: str, scorer: Scorer, records: Records) -> Report:
     """The report of answers that are scored one by one."""
     found = [(sample.id, scorer.one(sample, text)) for sample, text in records]
-    rows = tuple(scorer.row(*each) for each in found)
+    rows = tuple([scorer.row(*each) for each in found])
     return Report(benchmark, variant, len(found), tuple(scorer.figures(found)), rows)
 
 

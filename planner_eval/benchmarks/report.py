@@ -80,7 +80,8 @@ class SampleScore:
         1.0
         """
         made = object.__new__(cls)
-        made.__dict__.update(id=id, ok=ok, error=error, _figures=figures)
+        held = made.__dict__
+        held["id"], held["ok"], held["error"], held["_figures"] = id, ok, error, figures
         return made
 
     def __getattr__(self, name: str) -> Any:

@@ -157,8 +157,9 @@ def _other_notations(
     """
     if not bench.notations or bench.several(options):
         return {}
-    solved = {row.id for row in official.rows if row.ok} if official else set()
-    rest = [text for sample, text in matched.records if sample.id not in solved]
+    rest = [text for _, text in matched.records]
+    if official:
+        rest = [text for text, row in zip(rest, official.rows, strict=True) if not row.ok]
     found: Counter[str] = Counter()
     own, records = len(matched.records) - len(rest), len(matched.records)
     for text in rest:

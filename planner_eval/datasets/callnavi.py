@@ -83,8 +83,8 @@ def _read_domain(folder: Path, domain: str) -> Iterator[Sample]:
             "question": messages,
             "diagnostics": found,
         }
-        id_ = record.get("id", f"{domain}[{position}]")
-        yield Sample(str(id_), _last_question(messages), tools, gold, "callnavi", domain, extra)
+        id_ = str(record["id"]) if "id" in record else f"{domain}[{position}]"
+        yield Sample(id_, _last_question(messages), tools, gold, "callnavi", domain, extra)
 
 
 def _findings(

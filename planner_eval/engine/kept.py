@@ -143,7 +143,8 @@ def kept(path: str, kind: str) -> Kept:
         if data["schema"] != SCHEMA:
             raise InputError(f"{run_file(path)} is of the form {data['schema']!r}, expected {SCHEMA!r}")
         if data["kind"] != kind:
-            raise InputError(f"{path} is a run of {data['kind']}, expected one of {kind}")
+            made = f"planeval {kind} with -o DIR/ makes one"
+            raise InputError(f"{path} is a run of {data['kind']}, expected one of {kind}: {made}")
         inputs = tuple(data["inputs"])
         pairs, part, store = int(data["pairs"]), int(data["part"]), data["store"]
         if store not in STORES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -62,25 +62,25 @@ class Decided(NamedTuple):
         made = _record(name, position, item, self.chosen)
         return _accepting(made, str(self.chosen.content)) if self.lists else made
 
-    def notes(self, name: str, records: int, names: Mapping[str, int]) -> tuple[str, ...]:
+    def notes(self, name: str, records: int, names: Callable[[], Mapping[str, int]]) -> tuple[str, ...]:
         """What the user is told of it.
 
         Args:
             name: The file's name.
             records: How many records it has.
-            names: How many of them have a field of each name.
+            names: Says how many of them have a field of each name; it is counted where that tells something.
         """
         lists = [f"{name}: {accepting.SAID.format(self.chosen.content)}"] if self.lists else []
         return (*lists, *self._moved(name, records, names))
 
-    def _moved(self, name: str, records: int, names: Mapping[str, int]) -> Iterator[str]:
+    def _moved(self, name: str, records: int, count: Callable[[], Mapping[str, int]]) -> Iterator[str]:
         """That a field gives way to another after the head, which decided: such records are read as without.
 
         Another field is told of where it stands in no more records than lack the one that was chosen.
         """
         if self.role is None:
             return
-        chosen = self.chosen
+        chosen, names = self.chosen, count()
         guessed = (
             (chosen.content, chosen.by_user, may_hold(self.role), OPTION, LISTS),
             (chosen.id, self.id_by_user, ID_FIELDS, ID_OPTION, ()),
@@ -192,19 +192,18 @@ def _accepting(record: Record, content: str) -> Record:
 
 
 def _record(name: str, position: int, item: Item, chosen: Chosen) -> Record:
-    data, line = item.data, item.line
-    if data is None and item.key is not None and item.error is None:
-        reason = f"there is no plan: {item.key!r} is null"
-        return Record(name, position, item.key, None, line, ParseError(reason, code="parse.empty"))
-    if item.error is not None:
+    data, shape, line, error, text, key = item
+    if data is None and key is not None and error is None:
+        reason = f"there is no plan: {key!r} is null"
+        return Record(name, position, key, None, line, ParseError(reason, code="parse.empty"))
+    if error is not None:
         from planner_eval.records.broken import id_in
 
-        return Record(name, position, item.key or id_in(item.text, chosen.id), None, line, item.error)
-    taken = item.shape.take(data, chosen)
-    if not item.shape.named:
-        return Record(name, position, item.key, taken.source, line, taken.error)
-    named = item.key or id_text(value_at(data, chosen.id))
-    return Record(name, position, named, taken.source, line, taken.error, data)
+        return Record(name, position, key or id_in(text, chosen.id), None, line, error)
+    source, error = shape.take(data, chosen)
+    if not shape.named:
+        return Record(name, position, key, source, line, error)
+    return Record(name, position, key or id_text(value_at(data, chosen.id)), source, line, error, data)
 
 
 def offers_several(answer: Mapping[str, Any], depth: int = 3) -> bool:

@@ -191,7 +191,7 @@ def _large(path: str, store: Store, how: How) -> PlanFile | None:
     if found is None:
         return None
     records, decided = found
-    notes = decided.notes(path, len(records), records.names())
+    notes = decided.notes(path, len(records), records.names)
     chosen = decided.chosen
     return PlanFile(path, records, True, chosen.content, chosen.id, notes=notes, origins=records.origins)
 
@@ -231,9 +231,13 @@ def read_data(
 def _file(name: str, items: Sequence[Item], how: How) -> PlanFile:
     decided = decide(name, items, *how)
     made = tuple(decided.record(name, at, item) for at, item in enumerate(items))
-    fields = Counter(key for record in made for key in filled(record.fields))
-    notes = decided.notes(name, len(made), fields)
+    notes = decided.notes(name, len(made), partial(_fields, made))
     return PlanFile(name, made, True, decided.chosen.content, decided.chosen.id, notes=notes)
+
+
+def _fields(records: Sequence[Record]) -> Counter[str]:
+    """How many records have a field of each name."""
+    return Counter(key for record in records for key in filled(record.fields))
 
 
 # ---------------------------------------------------------------- from items to records

@@ -13,7 +13,6 @@ from planner_eval.base.text import encodable, one_line, printable
 from planner_eval.records.files import Record
 from planner_eval.records.rows import STATES, Row, row_data
 from planner_eval.scoring.diff_sums import DiffSums
-from planner_eval.scoring.findings import findings_of
 from planner_eval.scoring.junit import Case, junit_pieces
 from planner_eval.scoring.row_formats import case, explanation, flat, in_short
 
@@ -71,6 +70,8 @@ def told_row(row: Row, record: Record | None, told: Told) -> str:
     if told.form == "junit":
         return _json(case(row, record))
     if told.form in CI:
+        from planner_eval.scoring.findings import findings_of
+
         return _json(findings_of(row, record, many=told.many))
     return _json(encodable(_piece(row, told)))
 

@@ -10,11 +10,11 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.given import COUNT, FUNCTION, NAMES, PATH, expect, expect_or_none
 from planner_eval.benchmarks.registry import VARIANTS
 from planner_eval.benchmarks.score import Scored, Source, score_file
-from planner_eval.llm import Judge
 from planner_eval.verbs.readings import AS_IT_COMES, Reading, refuse_reading
 
 if TYPE_CHECKING:
     from planner_eval.engine.ray import OnRay
+    from planner_eval.llm import Judge
 
 
 def score_benchmark(

@@ -20,6 +20,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache, partial
+from itertools import compress
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
@@ -164,7 +166,8 @@ def _repaired_by(judge: Judge, text: str, tools: Any, notation: str) -> Calls | 
 
 def shown(calls: Calls) -> dict[str, Any]:
     """The calls in CallNavi's own form, for the judge."""
-    return {"API": [name for name, _ in calls], "parameters": [dict(given) for _, given in calls]}
+    names, objects = calls
+    return {"API": names, "parameters": list(map(dict, objects))}
 
 
 def judge_calls(gold: Calls, predicted: Calls) -> Verdict:
@@ -176,18 +179,20 @@ def judge_calls(gold: Calls, predicted: Calls) -> Verdict:
     >>> judge_calls(gold, calls_of({"API": ["pay"], "parameters": [{"sum": 5, "to": 1, "note": ""}]}))
     Verdict(order=True, structure=False, ast=False, error=None)
     """
-    if [name for name, _ in gold] != [name for name, _ in predicted]:
+    names, objects = gold
+    if names != predicted[0]:
         return NO_ORDER
-    for (_, wanted), (_, given) in zip(gold, predicted, strict=True):
+    right = True
+    for wanted, given in zip(objects, predicted[1], strict=True):
         plain = type(wanted) is type(given) is dict
         if wanted.keys() != given.keys() or not (plain or _as_often(wanted, given)):
             return NO_STRUCTURE
-    for (_, wanted), (_, given) in zip(gold, predicted, strict=True):
-        for key, value in wanted.items() if type(wanted) is dict else pairs_of(wanted):
+        for key, value in (wanted.items() if plain else pairs_of(wanted)) if right else ():
             # Two equal texts, which most values are, fit without a look at what they are.
             if not (type(value) is str and value == given[key]) and not fits(value, given[key]):
-                return NO_VALUES
-    return ALL_RIGHT
+                right = False
+                break
+    return ALL_RIGHT if right else NO_VALUES
 
 
 def _as_often(wanted: dict[str, Any], given: dict[str, Any]) -> bool:
@@ -216,22 +221,27 @@ def fits(gold: Value, predicted: Value) -> bool:
 
 def _figures(compared: Sequence[_Kept], has_judge: bool) -> Iterable[Figure]:
     n = len(compared)
+    levels = [record.level for record in compared]
+    verdicts = [record.verdict for record in compared]
     yield ratio("syntax", sum([record.valid for record in compared]), n)
     yield _rating_figure(compared) if has_judge else Figure("gpt", None, note="needs a judge")
-    yield ratio("structure", sum([record.verdict.structure for record in compared]), n)
+    yield ratio("structure", sum([verdict.structure for verdict in verdicts]), n)
     for name in ("order", "ast"):
-        flags = [(r.level, getattr(r.verdict, name)) for r in compared]
-        yield from by_difficulty(flags, prefix=f"{name}_")
+        hits = list(compress(levels, map(attrgetter(name), verdicts)))
+        yield from by_difficulty(hits, levels, prefix=f"{name}_")
 
 
-def by_difficulty(flags: Sequence[tuple[Any, bool]], *, prefix: str = "") -> Iterable[Figure]:
-    """The share of true flags by difficulty, over all, and the mean of the difficulties (Table 4)."""
-    shares = []
-    for level in DIFFICULTIES:
-        mine = [flag for difficulty, flag in flags if difficulty == level]
-        shares.append(ratio(f"{prefix}{level}", sum(mine), len(mine)))
+def by_difficulty(hits: Sequence[Any], levels: Sequence[Any], *, prefix: str = "") -> Iterable[Figure]:
+    """The share of hits by difficulty, over all, and the mean of the difficulties (Table 4).
+
+    Args:
+        hits: The difficulties of the answers that are right.
+        levels: Those of all.
+        prefix: How the figures' names begin.
+    """
+    shares = [ratio(f"{prefix}{level}", hits.count(level), levels.count(level)) for level in DIFFICULTIES]
     yield from shares
-    yield ratio(f"{prefix}overall", sum(flag for _, flag in flags), len(flags))
+    yield ratio(f"{prefix}overall", len(hits), len(levels))
     yield macro(f"{prefix}macro", shares)
 
 
@@ -273,4 +283,4 @@ def _route(sample: Sample, text: str) -> Routed:
 
 
 def _route_figures(found: Found) -> Iterable[Figure]:
-    return by_difficulty([(one.level, one.hit) for _, one in found])
+    return by_difficulty([one.level for _, one in found if one.hit], [one.level for _, one in found])

@@ -6,7 +6,6 @@ Source: the paper, appendix F. It counts none of them and no code was published:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 from planner_eval.base.errors import ParseError
@@ -54,11 +53,11 @@ def kinds_of(
     if task == "routing":
         names = read_route(text)
         formed, calls = names is not None and "```" not in text, None
-        right = names == [name for name, _ in wanted]
+        right = names == wanted[0]
     else:
         answer = read_answer(text, notation=notation)
         formed, calls = answer.valid, answer.calls
-        names = None if calls is None else [name for name, _ in calls]
+        names = None if calls is None else calls[0]
         right = calls is not None and judge_calls(wanted, calls).ast
     found = set() if formed else {"format"}
     if names is not None and not right:
@@ -66,17 +65,17 @@ def kinds_of(
     return frozenset(found)
 
 
-def _wrong(sample: Sample, wanted: Calls, names: Sequence[str], calls: Calls | None) -> set[str]:
-    gold = [name for name, _ in wanted]
+def _wrong(sample: Sample, wanted: Calls, names: list[str], calls: Calls | None) -> set[str]:
+    gold, _ = wanted
     found = set()
     if listed := _listed(sample):
         found |= {"hallucination"} if set(names) - listed - set(gold) else set()
     missing, extra = Counter(gold) - Counter(names), Counter(names) - Counter(gold)
-    if list(names) != gold and not missing and not extra:
+    if names != gold and not missing and not extra:
         found.add("logic: order")
     if missing.total() > extra.total():
         found.add("logic: steps")
-    if list(names) == gold and calls is not None and _lacks_values(wanted, calls):
+    if names == gold and calls is not None and _lacks_values(wanted, calls):
         found.add("logic: values")
     return found or {"other"}
 
@@ -89,11 +88,9 @@ def _listed(sample: Sample) -> set[str]:
 
 def _lacks_values(wanted: Calls, calls: Calls) -> bool:
     """Whether a call after the first lacks an argument that holds a placeholder in gold."""
-    pairs = list(zip(wanted, calls, strict=True))[1:]
+    pairs = list(zip(wanted[1], calls[1], strict=True))[1:]
     return any(
-        _is_open(value) and name not in given
-        for (_, gold), (_, given) in pairs
-        for name, value in pairs_of(gold)
+        _is_open(value) and name not in given for gold, given in pairs for name, value in pairs_of(gold)
     )
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache, partial
+from itertools import compress
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.benchmarks.apart import Found, Scorer, report_of
@@ -143,23 +145,23 @@ def gold_problem(sample: Sample) -> str | None:
     gold = sample.gold
     if not isinstance(gold, dict):
         return f"gold is a {type(gold).__name__}, not a CallNavi record with API and parameters"
-    for key in ("API", "parameters"):
-        if not isinstance(gold.get(key), list):
-            return f"gold has no list {key!r}: not a CallNavi record"
-    return None
+    lacks = "parameters" if isinstance(gold.get("API"), list) else "API"
+    return None if isinstance(gold.get(lacks), list) else f"gold has no list {lacks!r}: not a CallNavi record"
 
 
 def _parameter_figures(judged: Sequence[_Kept], has_judge: bool) -> Iterable[Figure]:
     dumped = next((record.unwashed for record in judged if record.unwashed), None)
-    valid = sum(record.valid for record in judged)
+    valid = sum([record.valid for record in judged])
     yield _figure("syntax", valid, DIVISORS["overall"], _raises(dumped))
     raised = _raises(dumped) or next(
         (record.verdict.error for record in judged if record.verdict.error), None
     )
     yield _rating_figure(judged, raised) if has_judge else Figure("gpt", None, note="needs a judge")
-    yield _figure("structure", sum(r.verdict.structure for r in judged), DIVISORS["overall"], raised)
+    yield _figure("structure", sum([r.verdict.structure for r in judged]), DIVISORS["overall"], raised)
+    levels = [record.level for record in judged]
+    verdicts = [record.verdict for record in judged]
     for name in ("order", "ast"):
-        hits = [r.level for r in judged if getattr(r.verdict, name)]
+        hits = list(compress(levels, map(attrgetter(name), verdicts)))
         shares = [
             _figure(f"{name}_{level}", hits.count(level), DIVISORS[level], raised) for level in DIFFICULTIES
         ]

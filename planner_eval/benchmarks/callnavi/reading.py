@@ -9,13 +9,12 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from collections.abc import Iterator
 from types import NoneType
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.jsontext import as_object, pairs_of
+from planner_eval.base.jsontext import BLANK, as_object, pairs_of
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.quick import quick
 from planner_eval.benchmarks.callnavi.washing import read_yaml
@@ -28,14 +27,13 @@ MAX_LITERAL_CHARS = 256 * 2**10
 _QUOTES = ("'", '"', "`")
 _CURLY = (("“", '"'), ("”", '"'), ("‘", "'"), ("’", "'"))
 _DECODER = json.JSONDecoder()
-_KEEPING = json.JSONDecoder(object_pairs_hook=as_object)
+_SCAN = json.JSONDecoder(object_pairs_hook=as_object).scan_once  # type: ignore[attr-defined]
 """Keeps keys that are given twice."""
-_SCAN = _KEEPING.scan_once  # type: ignore[attr-defined]
-_FENCE = re.compile(r"```[A-Za-z]*+\n?(.*?)```", re.DOTALL)
+_FENCE = re.compile(r"```[A-Za-z]*+\n?((?:[^`]++|`(?!``))*+)```")
 
 
-Calls: TypeAlias = "Sequence[tuple[str, dict[str, Any]]]"
-"""The names of a plan's calls, and what each is given: the object as it was decoded."""
+Calls: TypeAlias = "tuple[list[str], list[dict[str, Any]]]"
+"""The names of a plan's calls, and beside them what each is given: the objects as they were decoded."""
 _NOTHING: Any = object()
 """What a reader gives of a text that it does not read: an answer that is repaired passes several by, and an
 exception for each takes longer than the look."""
@@ -87,17 +85,12 @@ def _json(text: str) -> Any:
     """The one JSON value that a text is."""
     if text[:1] not in _BEGINS or len(text) > DEFAULT_LIMITS.chars:
         return _NOTHING
+    text = text.strip(BLANK)
     try:
-        value, end = _SCAN(text, 0)  # without the calls around it: few answers have blanks at an end
-        return value if end == len(text) else _KEEPING.decode(text)
-    except StopIteration:
-        pass
-    except (ValueError, RecursionError):
+        value, end = _SCAN(text, 0)
+    except (StopIteration, ValueError, RecursionError):
         return _NOTHING
-    try:
-        return _KEEPING.decode(text)
-    except (ValueError, RecursionError):
-        return _NOTHING
+    return value if end == len(text) else _NOTHING
 
 
 _BEGINS = frozenset('{[" \t\r\n-0123456789tfnNI')
@@ -231,11 +224,12 @@ def plan_of(value: Any) -> Plan:
 
 
 def _as_plan(calls: Calls) -> Plan:
-    return Plan(tuple([Call(f"c{n}", name, pairs_of(given)) for n, (name, given) in enumerate(calls, 1)]))
+    listed = enumerate(zip(*calls, strict=True), 1)
+    return Plan(tuple([Call(f"c{n}", name, pairs_of(given)) for n, (name, given) in listed]))
 
 
 def _calls(plan: Plan) -> Calls:
-    return [(call.name, as_object(list(call.arguments))) for call in plan.calls]
+    return [call.name for call in plan.calls], [as_object(list(call.arguments)) for call in plan.calls]
 
 
 def calls_of(value: Any) -> Calls:
@@ -247,18 +241,18 @@ def calls_of(value: Any) -> Calls:
     Raises:
         ParseError: as there.
 
-    >>> [given for _, given in calls_of({"API": ["a", "b"], "parameters": [{"x": 1}]})]
-    [{'x': 1}, {}]
+    >>> calls_of({"API": ["a", "b"], "parameters": [{"x": 1}]})
+    (['a', 'b'], [{'x': 1}, {}])
     """
     if type(value) is dict:  # as it was asked for, which most answers are
         names, entries = value.get("API"), value.get("parameters")
         if (
             type(names) is type(entries) is list
             and len(names) == len(entries)
-            and {*map(type, names)} == _NAMES
-            and {*map(type, entries)} == _OBJECTS
+            and _ARE_NAMES(map(type, names))
+            and _ARE_OBJECTS(map(type, entries))
         ):
-            return list(zip(names, entries, strict=True))
+            return names, entries
     if isinstance(value, list) and value and all(isinstance(call, dict) and "API" in call for call in value):
         value = {"API": [c["API"] for c in value], "parameters": [c.get("parameters", {}) for c in value]}
     if not isinstance(value, dict) or "API" not in value:
@@ -274,10 +268,11 @@ def calls_of(value: Any) -> Calls:
         _refuse("parameters is no list of objects")
     if len(entries) > len(names):
         _refuse(f"{len(entries)} parameter objects for {len(names)} APIs")
-    return [(name, entry or {}) for name, entry in zip_longest(names, entries)]
+    missing = len(names) - len(entries)
+    return names, [entry or {} for entry in entries + [None] * missing]
 
 
-_NAMES, _OBJECTS = {str}, {dict}
+_ARE_NAMES, _ARE_OBJECTS = frozenset({str}).issuperset, frozenset({dict}).issuperset
 
 
 def _unquoted(name: str) -> str:

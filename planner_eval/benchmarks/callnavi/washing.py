@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from planner_eval.base.jsontext import loaded
+from planner_eval.base.jsontext import BLANK, loaded
 from planner_eval.base.quick import quick
 
 MAX_JSON_CHARS = 16 * 2**20
@@ -64,7 +64,7 @@ def read_json(text: str) -> Washed:
     if len(text) > MAX_JSON_CHARS:
         return Washed({}, False, f"LimitError: {len(text)} characters, at most {MAX_JSON_CHARS} are read")
     try:
-        return Washed(loaded(text), True)
+        return Washed(loaded(text.strip(BLANK)), True)
     except (ValueError, RecursionError):
         return Washed({}, False)
 
