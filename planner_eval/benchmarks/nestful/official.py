@@ -16,7 +16,7 @@ from planner_eval.benchmarks.nestful.align import gold_text, pairs, partial, pre
 from planner_eval.benchmarks.nestful.f1 import macro
 from planner_eval.benchmarks.nestful.formats import READERS, ParsedAnswer, read_answer
 from planner_eval.benchmarks.nestful.ground import ground
-from planner_eval.benchmarks.nestful.reading import in_older_layout
+from planner_eval.benchmarks.nestful.specs import in_older_layout
 from planner_eval.benchmarks.nestful.win import absence_note, absent_functions, is_win
 from planner_eval.benchmarks.report import Figure, Records, Report, Run, SampleScore, ratio
 from planner_eval.datasets.sample import Sample
