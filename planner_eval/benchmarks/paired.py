@@ -58,11 +58,11 @@ def compared(pred: Plan, gold: Plan) -> list[Match] | None:
         return None
     named = _by_name(pred, gold)
     if named is not None:
-        matches = _matches(pred, gold, named)
+        matches = matches_of(pred, gold, named)
         if len(named) < max(len(pred), len(gold)) or not all(one.equal for one in matches):
             return matches
     found = match(pred, gold)
-    return None if found.pairing is None else _matches(pred, gold, found.alignment.pairs)
+    return None if found.pairing is None else matches_of(pred, gold, found.alignment.pairs)
 
 
 def _by_name(pred: Plan, gold: Plan) -> list[tuple[int, int]] | None:
@@ -75,13 +75,20 @@ def _by_name(pred: Plan, gold: Plan) -> list[tuple[int, int]] | None:
     return [(ours[tool], at) for tool, at in theirs.items() if tool in ours]
 
 
-def _matches(pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]) -> list[Match]:
+def matches_of(pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]) -> list[Match]:
+    """The partners of one name, with their arguments.
+
+    Args:
+        pred: The prediction.
+        gold: What was wanted.
+        pairs: Partners, by position in pred and in gold; each call has one at most.
+    """
     stands_for: list[int | str | None] = [f"extra {i}" for i in range(len(pred.calls))]
     for ours, theirs in pairs:
         stands_for[ours] = theirs
     places: list[int | str | None] = list(range(len(gold.calls)))
     return [
-        Match(ours, theirs, _keyed(call.arguments, stands_for), _keyed(other.arguments, places))
+        Match(ours, theirs, keyed(call.arguments, stands_for), keyed(other.arguments, places))
         for ours, theirs in pairs
         if (call := pred.calls[ours]).name == (other := gold.calls[theirs]).name
     ]
@@ -96,7 +103,8 @@ def shared(given: list[Any], wanted: list[Any]) -> int:
     return len(wanted) if given == wanted else (Counter(given) & Counter(wanted)).total()
 
 
-def _keyed(arguments: Arguments, numbers: Sequence[int | str | None]) -> Keys:
+def keyed(arguments: Arguments, numbers: Sequence[int | str | None]) -> Keys:
+    """What stands for each argument of a call, when the calls that it refers to have these numbers."""
     keys: Keys = {}
     for name, value in arguments:
         copy = 1

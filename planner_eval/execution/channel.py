@@ -9,7 +9,6 @@ import select
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -156,8 +155,11 @@ class Server:
     def __init__(self, setup: dict[str, Any], limits: Limits) -> None:
         self.limits = limits
         self.ahead = setup["jobs"] + 1
-        self.folder = os.path.realpath(tempfile.mkdtemp(prefix="planeval-")) if setup["writes"] else None
-        if self.folder is not None:
+        self.folder: str | None = None
+        if setup["writes"]:
+            from tempfile import mkdtemp
+
+            self.folder = os.path.realpath(mkdtemp(prefix="planeval-"))
             os.chmod(self.folder, 0o300)  # a plan cannot list where the others' folders lie
         self.pipe = Pipe({**setup, "mode": "server", "folder": self.folder})
         self.sent = 0

@@ -131,7 +131,11 @@ class NestfulRunner:
 
     def outcome(self, calls: Any, sample: HasTools, *, by: str = "position") -> Outcome:
         """The same, with failure told apart from a value of False; `by` as for `compile_calls`."""
-        return next(self.outcomes([(calls, sample)], by=by))
+        try:
+            program = compile_calls(calls, sample.tools, by)
+        except ValueError as error:
+            return _refused(error)
+        return _outcome(self.box.run(program))
 
     def absent(self, names: Iterable[str]) -> list[str]:
         """Which of these functions the tools do not have, or cannot load; nothing is run."""
@@ -156,7 +160,7 @@ class NestfulRunner:
                 try:
                     program = compile_calls(calls, sample.tools, by)
                 except ValueError as error:
-                    refused.append(Outcome(failure=Failure("not-executable", str(error))))
+                    refused.append(_refused(error))
                 else:
                     refused.append(None)
                     yield program
@@ -167,6 +171,10 @@ class NestfulRunner:
             refused.pop(0)
             yield _outcome(reply)
         yield from (outcome for outcome in refused if outcome is not None)
+
+
+def _refused(error: ValueError) -> Outcome:
+    return Outcome(failure=Failure("not-executable", str(error)))
 
 
 def _outcome(reply: Reply) -> Outcome:

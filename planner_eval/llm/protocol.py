@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from hashlib import blake2b
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from planner_eval.base.errors import JudgeError
@@ -116,6 +115,8 @@ def request_key(request: JudgeRequest) -> str:
     >>> request_key(JudgeRequest("t", (("user", "a"),))) == request_key(JudgeRequest("t", (("user", "b"),)))
     False
     """
+    from hashlib import blake2b
+
     return blake2b(request_json(request).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 

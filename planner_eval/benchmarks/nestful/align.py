@@ -6,13 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
-def gold_text(call: Mapping[str, Any]) -> str:
+def gold_text(name: Any, arguments: Iterable[str]) -> str:
     """A call as the scorer compares it; arguments are sorted as texts.
 
-    >>> gold_text({"name": "add", "arguments": {"b": 2, "a": "$floor.result$"}})
+    Args:
+        name: Its name.
+        arguments: What :func:`pairs` makes of its arguments.
+
+    >>> gold_text("add", ["b = 2", "a = $floor.result$"])
     'add(a = $floor.result$, b = 2)'
     """
-    return f"{call['name']!s}({', '.join(sorted(pairs(call['arguments'])))})"
+    return f"{name!s}({', '.join(sorted(arguments))})"
 
 
 def predicted_text(call: Any) -> str | None:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from planner_eval.base.errors import CatalogError
 from planner_eval.benchmarks.nestful.corrected import Outcome
-from planner_eval.benchmarks.nestful.reading import read_prediction, usual_layout
+from planner_eval.benchmarks.nestful.reading import read_prediction
+from planner_eval.benchmarks.nestful.specs import usual_layout
 from planner_eval.catalogs.benchmarks import read_nestful
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check

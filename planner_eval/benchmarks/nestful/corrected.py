@@ -18,10 +18,11 @@ from planner_eval.base.errors import ParseError
 from planner_eval.base.quick import quick
 from planner_eval.benchmarks.apart import Found, Scorer, report_of
 from planner_eval.benchmarks.nestful.corrected_win import wins
+from planner_eval.benchmarks.nestful.equal import equal_calls
 from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL
 from planner_eval.benchmarks.nestful.reading import Reading, read_gold, read_prediction
 from planner_eval.benchmarks.nestful.win import absence_note, absent_functions
-from planner_eval.benchmarks.paired import compared, shared
+from planner_eval.benchmarks.paired import shared
 from planner_eval.benchmarks.report import Figure, Records, Report, Run, SampleScore, f1, ratio
 from planner_eval.datasets.sample import Sample
 from planner_eval.plan.model import Plan
@@ -163,9 +164,9 @@ def count(reading: Reading, gold: Plan, *, won: bool = False, runnable: bool = T
     tools, gold_tools = ([call.name for call in plan.calls] for plan in (pred, gold))
     keys, gold_keys = _keys(pred), _keys(gold)
     size = max(len(pred), len(gold))
-    matches = compared(pred, gold)
-    full = reading.error is None and matches is None
-    equal = size if full else sum(match.equal for match in matches or ())
+    equal = equal_calls(pred, gold)
+    full = reading.error is None and equal is None
+    right = size if full else equal or 0
     return NestfulCounts(
         tool_hits=shared(tools, gold_tools),
         tools_predicted=len(tools),
@@ -173,7 +174,7 @@ def count(reading: Reading, gold: Plan, *, won: bool = False, runnable: bool = T
         key_hits=shared(keys, gold_keys),
         keys_predicted=len(keys),
         keys_gold=len(gold_keys),
-        partial=equal / size if size else float(reading.error is None),
+        partial=right / size if size else float(reading.error is None),
         full=int(full),
         runnable=int(runnable),
         won=int(won),

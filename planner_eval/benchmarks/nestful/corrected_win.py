@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from planner_eval.benchmarks.nestful.reading import usual_layout
+from planner_eval.benchmarks.nestful.specs import usual_layout
 from planner_eval.benchmarks.nestful.win import outcome_of
 from planner_eval.benchmarks.report import Run
 from planner_eval.datasets.sample import Sample

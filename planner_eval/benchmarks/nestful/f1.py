@@ -41,10 +41,12 @@ def macro(rows: Iterable[tuple[Collection[str], Collection[str]]]) -> Macro:
     n = 0
     for wanted, given in rows:
         n += 1
-        ours, theirs = set(given), set(wanted)
-        gold.update(theirs)
-        predicted.update(ours)
-        both.update(ours & theirs)
+        ours = set(given)
+        for name in ours:
+            predicted[name] += 1
+        for name in set(wanted):
+            gold[name] += 1
+            both[name] += name in ours
     classes = sorted(gold)
     if not classes:
         raise ValueError("no gold row holds a class")

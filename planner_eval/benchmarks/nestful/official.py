@@ -16,7 +16,7 @@ from planner_eval.benchmarks.nestful.align import gold_text, pairs, partial, pre
 from planner_eval.benchmarks.nestful.f1 import macro
 from planner_eval.benchmarks.nestful.formats import READERS, ParsedAnswer, read_answer
 from planner_eval.benchmarks.nestful.ground import ground
-from planner_eval.benchmarks.nestful.reading import in_older_layout
+from planner_eval.benchmarks.nestful.specs import in_older_layout
 from planner_eval.benchmarks.nestful.win import absence_note, absent_functions, is_win
 from planner_eval.benchmarks.report import Figure, Records, Report, Run, SampleScore, ratio
 from planner_eval.datasets.sample import Sample
@@ -130,12 +130,14 @@ def _score(sample: Sample, text: str, answer: ParsedAnswer, run: Run | None) -> 
     names, nameless = _names(_cleaned(entries, text))
     given, unpaired = _pairs(_cleaned(entries, text))
     texts = [found for entry in _cleaned(answer.calls, text) if (found := predicted_text(entry)) is not None]
+    gold_names = [str(call["name"]) for call in gold]
+    wanted = [pairs(call["arguments"]) for call in gold]
     return _Scored(
-        gold_names=[str(call["name"]) for call in gold],
+        gold_names=gold_names,
         names=names,
-        gold_pairs={call["name"]: pairs(call["arguments"]) for call in gold},
+        gold_pairs={call["name"]: found for call, found in zip(gold, wanted, strict=True)},
         pairs=given,
-        partial=partial([gold_text(call) for call in gold], texts),
+        partial=partial(list(map(gold_text, gold_names, wanted)), texts),
         win=None if run is None else _wins(answer.raw, sample, run),
         absent=absent_functions(run, sample.gold),
         older=run is not None and in_older_layout(sample.tools),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import marshal
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from planner_eval.base.jsontext import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED
 from planner_eval.base.quick import quick
 from planner_eval.benchmarks.nestful.formats import read_answer
+from planner_eval.benchmarks.nestful.specs import usual_layout
 from planner_eval.benchmarks.paired import with_leaves
 from planner_eval.catalogs.benchmarks import read_nestful
 from planner_eval.dialects.nestful import to_reference
@@ -204,42 +205,3 @@ def _may_begin(value: Value) -> bool:
 def without_answer(plan: Plan) -> Plan:
     """The plan without the named answer: version 1's gold closes with one that models are not asked for."""
     return plan if plan.answer is None else replace(plan, answer=None)
-
-
-def usual_layout(tools: Any) -> Any:
-    """Tool specs with outputs and parameters where version 2 has them.
-
-    Older files say ``output_parameter``, or nest fields below ``properties``; the published executor
-    fails on both.
-
-    >>> usual_layout([{"output_parameter": {"result": {}}, "parameters": {"properties": {"a": {}}}}])
-    [{'parameters': {'a': {}}, 'output_parameters': {'result': {}}}]
-    """
-    if not in_older_layout(tools):
-        return tools
-    return [_usual(spec) if isinstance(spec, dict) else spec for spec in tools]
-
-
-def in_older_layout(tools: Any) -> bool:
-    """Whether :func:`usual_layout` changes tool specs."""
-    return isinstance(tools, list) and any(map(_is_older, tools))
-
-
-def _is_older(spec: Any) -> bool:
-    """Whether a spec is in another layout than version 2's."""
-    if not isinstance(spec, dict):
-        return False
-    fields = (spec.get("parameters"), spec.get("output_parameters"))
-    nested = [one for one in fields if isinstance(one, dict) and isinstance(one.get("properties"), dict)]
-    return bool(nested) or "output_parameter" in spec
-
-
-def _usual(spec: Mapping[str, Any]) -> dict[str, Any]:
-    changed = {key: value for key, value in spec.items() if key != "output_parameter"}
-    outputs = spec.get("output_parameters", spec.get("output_parameter"))
-    for key, fields in (("parameters", spec.get("parameters")), ("output_parameters", outputs)):
-        if isinstance(fields, dict) and isinstance(fields.get("properties"), dict):
-            fields = fields["properties"]
-        if fields is not None:
-            changed[key] = fields
-    return changed

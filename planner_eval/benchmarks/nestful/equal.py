@@ -1,0 +1,124 @@
+"""How many calls of an answer are equal to the calls of gold that they stand for.
+
+Which stands for which is for a search, :mod:`planner_eval.comparison.align`. The number alone is mostly known
+without it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planner_eval.benchmarks.paired import Match, compared, keyed, matches_of
+from planner_eval.comparison.matching.names import Tool, like, respelled
+from planner_eval.plan.canonical import compare
+from planner_eval.plan.model import Call, Plan
+
+
+def equal_calls(pred: Plan, gold: Plan) -> int | None:
+    r"""How many calls are equal to those of gold that they stand for; None where the plans mean the same.
+
+    Args:
+        pred: The prediction.
+        gold: What was wanted.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> pred, gold = parse("a = f(#x='1')\nb = f(#y=a)"), parse("a = f(#x='2')\nb = f(#y=a)")
+    >>> equal_calls(pred, gold), equal_calls(gold, gold)
+    (1, None)
+    """
+    if pred is gold:
+        return None
+    if not pred.answer and not gold.answer:
+        found = compare(pred, gold, ordered=False)
+        if found.same:
+            if not _has_early(pred) or (_has_early(gold) and compare(pred, gold).same):
+                return None
+            return len(gold)
+        number = _as_written(pred, gold) if found.proved else None
+        if number is not None:
+            return number
+    matches = compared(pred, gold)
+    return None if matches is None else sum(match.equal for match in matches)
+
+
+def _has_early(plan: Plan) -> bool:
+    """Whether a call is written before one that it needs, which is wrong unless gold writes it so too."""
+    return any(edge.producer > edge.consumer for edge in plan.edges)
+
+
+def _as_written(pred: Plan, gold: Plan) -> int | None:
+    """The number for plans of which no order makes one the other, where calls as they are written tell it.
+
+    The search pairs as many calls of one tool as there can be. Of the pairings that do so it finds one of the
+    least cost: the number of arguments of pairs that differ, of which one that refers to a call without a
+    partner, for gold's of another tool that has none either, counts a quarter. That calls paired as they are
+    written cost the least, and that all pairings of that cost have as many equal calls, is seen
+
+    - where nothing differs, and all calls of one plan have partners: then in no such pairing anything does;
+    - where one argument differs, and all calls have partners: if none did the plans would be the same, and
+      one makes one pair unequal;
+    - where all calls of pred have partners, and what differs are values that no call of gold's tool has under
+      that name: these differ in every pairing, so in one of that cost nothing else does;
+    - where nothing differs but that one call has a name that gold does not know, like that of gold's at its
+      place. What refers to it counts a quarter in every pairing, so in one of that cost nothing else differs,
+      and gold's refers there to the one call that is left over, which is of that like name. By their names
+      these two become partners in the end, so that what refers to them is right.
+    """
+    ours, theirs = _tools(pred), _tools(gold)
+    pairs = _places(pred, gold)
+    strange = [(ours[one], theirs[other]) for one, other in pairs if ours[one] != theirs[other]]
+    whole = len(ours) == len(theirs)
+    if respelled(ours, theirs) or (strange and not (whole and _is_renamed(strange, theirs))):
+        return None
+    matches = matches_of(pred, gold, pairs)
+    wrong = [match for match in matches if not match.equal]
+    if not wrong:
+        return len(matches)
+    if strange or len(ours) > len(theirs):
+        return None
+    differing = [_differing(match) for match in wrong]
+    lone = whole and sum(map(len, differing)) == 1
+    if lone or all(map(set.issubset, differing, [_unheard(pred.calls[one.pred], gold) for one in wrong])):
+        return len(matches) - len(wrong)
+    return None
+
+
+def _tools(plan: Plan) -> list[Tool]:
+    return [Tool(call.app, call.name) for call in plan.calls]
+
+
+def _places(pred: Plan, gold: Plan) -> list[tuple[int, int]]:
+    """The calls at like places; what one plan has more stands where the two begin to differ."""
+    ours, theirs = pred.calls, gold.calls
+    both = range(min(len(ours), len(theirs)))
+    more = len(ours) - len(theirs)
+    if not more:
+        return list(zip(both, both, strict=True))
+    unlike = (
+        at for at in both if ours[at].name != theirs[at].name or ours[at].arguments != theirs[at].arguments
+    )
+    begin = next(unlike, len(both))
+    return [(at, at) if at < begin else (at + max(0, more), at + max(0, -more)) for at in both]
+
+
+def _is_renamed(strange: list[tuple[Tool, Tool]], theirs: list[Tool]) -> bool:
+    """Whether one call is of a name that gold does not know, but like that of gold's at its place."""
+    (ours, wanted), *others = strange
+    return not others and ours not in theirs and ours.name != wanted.name and like(ours.name, wanted.name)
+
+
+def _differing(match: Match) -> set[Any]:
+    """The arguments of two partners that differ."""
+    return {name for name, _ in match.given.items() ^ match.wanted.items()}
+
+
+def _unheard(call: Call, gold: Plan) -> set[Any]:
+    """The arguments of a call whose values, but for what they refer to, no call of gold's tool has there."""
+    blank = [0] * len(gold)  # which has no fewer calls than the prediction
+    heard = {
+        item
+        for other in gold.calls
+        if (other.app, other.name) == (call.app, call.name)
+        for item in keyed(other.arguments, blank).items()
+    }
+    return {name for name, key in keyed(call.arguments, blank).items() if (name, key) not in heard}
