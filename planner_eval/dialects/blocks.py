@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from planner_eval import dialects
-from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.errors import LimitError, ParseError, bare
 from planner_eval.base.jsontext import BLANK, LARK_CHARS, Places, decode, loads, loads_if_json
 from planner_eval.base.later import later
 from planner_eval.base.limits import Limits
@@ -255,7 +255,7 @@ class PieceReader:
         except LimitError:
             raise
         except ParseError as error:
-            first = error
+            first = bare(error)
         read = self.block(Block(view, False, "", 0))
         if not read:
             raise first
@@ -396,7 +396,7 @@ class PieceReader:
         except LimitError as error:
             raise placed(error, view, self.source) from None
         except ParseError as error:
-            first = error
+            first = bare(error)
         failed = [(first, view)]
         tried = self.repair or len(view.text) <= LARK_CHARS
         self.parts |= not tried
@@ -405,7 +405,7 @@ class PieceReader:
                 found = self.strict(repaired)
             except ParseError as error:
                 if self.repair:
-                    failed.append((error, repaired))
+                    failed.append((bare(error), repaired))
                 continue
             if isinstance(found, Nothing):
                 return found
@@ -433,7 +433,7 @@ class PieceReader:
                 try:
                     loads(view.text, self.limits)
                 except ParseError as told:
-                    found = told
+                    found = bare(told)
             errors.append(placed(found, view, self.source))
         return max(errors, key=lambda e: e.offset)
 

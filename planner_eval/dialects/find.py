@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.errors import LimitError, ParseError, bare
 from planner_eval.base.jsontext import BLANK, loads_if_json
 from planner_eval.base.later import later
 from planner_eval.base.limits import Limits, Span
@@ -126,9 +126,17 @@ def find(
         error.beyond_repair = False
         raise
     except ParseError as error:
-        told = error.told if isinstance(error, Late) else error
-        told.beyond_repair = not search.reader.parts
-        raise told from None
+        raise _refusal(error, search.reader) from None
+
+
+def _refusal(error: ParseError, reader: Reader) -> ParseError:
+    """Why a text is refused, and whether it is with repairs too."""
+    told = error
+    if isinstance(error, Late):
+        told = bare(error).told
+        del error.told  # it becomes the context of what it would hold
+    told.beyond_repair = not reader.parts
+    return told
 
 
 def _find(source: str, search: Search) -> Found:
@@ -152,7 +160,7 @@ def _whole(view: View, reader: Reader) -> Read | None:
         if not reader.repair:
             reader.parts = True
             raise
-        refused = error
+        refused = bare(error)
     found = reader.mended(view, strictly=True, refused=refused)
     return found if isinstance(found, Read) else None
 

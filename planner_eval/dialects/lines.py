@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from planner_eval.base.errors import ParseError
+from planner_eval.base.errors import ParseError, bare
 from planner_eval.base.jsontext import decode, loads
 from planner_eval.base.later import later
 from planner_eval.base.limits import refuse_calls
@@ -188,7 +188,7 @@ class Reader(PieceReader):
             try:
                 found = self.mended(view)
             except ParseError as error:
-                broken = error
+                broken = bare(error)
             else:
                 if isinstance(found, Read):
                     return [found]
