@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import keyword
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -239,6 +240,14 @@ class PieceReader:
         if text != self._tree[0]:
             self._tree = text, syntax(text)
         return self._tree[1]
+
+    def as_python(self, view: View) -> ast.Module | None:
+        """The tree of a text that is Python as a whole; None where it is not."""
+        words = _WORDS.match(view.text)
+        if words and words[1] not in _KEYWORDS and words[2] not in _KEYWORDS:
+            return None  # two names side by side: most prose begins so, and is told without a parser
+        tree = self.syntax(dedented(view).text)
+        return tree if isinstance(tree, ast.Module) else None
 
     def code(self, view: View) -> Read | Nothing:
         """A piece that should be calls, in JSON or in Python.
@@ -489,6 +498,8 @@ class PieceReader:
 
 
 # ---------------------------------------------------------------- helpers
+_WORDS = re.compile(r"\s*+([A-Za-z]++) ([A-Za-z]++)")
+_KEYWORDS = frozenset({*keyword.kwlist, *keyword.softkwlist})
 _QUOTED = (TEXT, Branch("single", r"'(?:[^'\\]++|\\.)*+'", "'"))
 _OBJECTS = re.compile(r"[\[\s]*+\{")
 _CALLS_NOTHING = re.compile(
