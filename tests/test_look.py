@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import keyword
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from planner_eval import dialects
 from planner_eval.base.errors import ParseError
 from planner_eval.base.limits import Limits
-from planner_eval.dialects import find
+from planner_eval.dialects import detect, find
 from planner_eval.dialects.detect import may_call
+from planner_eval.dialects.lines import Reader
+from planner_eval.dialects.python_ast import syntax
+from planner_eval.dialects.views import View
 from tests.test_dialect_cases import CASES, split
 
 WORDS = (
@@ -46,3 +52,33 @@ def test_what_calls_in_the_real_outputs_is_seen(reference: Path) -> None:
             assert may_call(text)
             continue
         assert may_call(text) or not found.raw.calls
+
+
+MARKS = (
+    *("Action", "Action 3 :", "Node:", "API:", "args:", "code>", "api_call>", "Human:", "User :", "USER:\n"),
+    *("[a,", '["', "{", "}", "={", "= await f", "~~~", "### ", "Response:", "#E1", "<think>", "<|x", "("),
+    *("( 1,", "f(", "user", "words", "\u201c", " ", "\t", "\n", "|", ":"),
+)
+"""What the looks look for, whole and broken."""
+
+
+def test_what_is_looked_for_less_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Letters where no word of a notation stands, and chat tokens, which are none of the marks."""
+    random = Random(5)
+    texts = ["".join(random.choices(MARKS, k=random.randrange(1, 7))) for _ in range(10_000)]
+    seen = [may_call(text) for text in texts]
+    assert 1_000 < sum(seen) < 9_000
+    monkeypatch.setattr(detect, "_LETTERED", ("",))
+    assert [may_call(text) for text in texts] == seen
+    turns = [[match.span() for match in find.TURN.finditer(text)] for text in texts]
+    assert sum(map(bool, turns)) > 100
+    assert [[match.span() for match in find.HEADING.finditer(text)] for text in texts] == turns
+
+
+@pytest.mark.parametrize("rest", ["", "(a=1)", " = f(a=1)", ": int = 1", " in y", " x: f(a=1)", '"', "\nf()"])
+def test_prose_is_told_from_python_as_the_parser_tells_it(rest: str) -> None:
+    words = [*keyword.kwlist, *keyword.softkwlist, "To", "answer", "rb"]
+    reader = Reader("", Limits(), lambda _: pytest.fail("nobody speaks"), repair=False, located=False)
+    for text in (f"{one} {other}{rest}" for one in words for other in words):
+        parsed = isinstance(syntax(text), ast.Module)
+        assert (reader.as_python(View(text)) is not None) == parsed, text

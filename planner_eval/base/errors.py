@@ -21,6 +21,27 @@ Everything that is wrong *inside* a plan that can still be used is no exception 
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+E = TypeVar("E", bound=BaseException)
+
+
+def bare(error: E) -> E:
+    """An error that is kept, without the frames that it came through.
+
+    They hold the error in turn, and all that was read on the way: nothing of that would be freed before the
+    next collection of garbage, which took a twelfth of the time of a run.
+
+    >>> try:
+    ...     raise ValueError("no plan")
+    ... except ValueError as error:
+    ...     kept = bare(error)
+    >>> kept, kept.__traceback__
+    (ValueError('no plan'), None)
+    """
+    error.__context__ = error.__cause__ = None
+    return error.with_traceback(None)
+
 
 class PlanevalError(Exception):
     """Anything this package raises on purpose; the message is written for the user.

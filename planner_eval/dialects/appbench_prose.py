@@ -12,6 +12,7 @@ from planner_eval.base.later import later
 from planner_eval.base.limits import Limits, Span
 from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.appbench_lines import fast_call, fast_section, read
+from planner_eval.dialects.beside import blank
 from planner_eval.dialects.extent import extent
 from planner_eval.dialects.pieces import Read
 from planner_eval.dialects.views import View
@@ -239,7 +240,7 @@ def _kept(text: str, pieces: list[Piece]) -> str:
     parts: list[str] = []
     at = 0
     for piece in pieces:
-        gap = _blank(text[at : piece.start])
+        gap = blank(text[at : piece.start])
         parts.append(f"\n{gap[1:]}" if at and gap else gap)
         start, end = piece.marked
         parts += (text[piece.start : start], re.sub(r"[^:\s]", " ", text[start:end]))
@@ -253,7 +254,7 @@ def _rest(text: str, pieces: list[Piece]) -> str:
     parts: list[str] = []
     at = 0
     for piece in pieces:
-        parts += (text[at : piece.start], _blank(text[piece.start : piece.end]))
+        parts += (text[at : piece.start], blank(text[piece.start : piece.end]))
         at = piece.end
     return "".join((*parts, text[at:]))
 
@@ -268,7 +269,3 @@ def _runs(text: str, pieces: list[Piece]) -> list[Span]:
         else:
             runs[-1] = (start, piece.end)
     return runs
-
-
-def _blank(text: str) -> str:
-    return re.sub(r"[^\n]", " ", text)

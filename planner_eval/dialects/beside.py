@@ -55,4 +55,4 @@ def rest(text: str, spans: list[Span]) -> str:
 
 def blank(text: str) -> str:
     """White space of a text's length, with its line ends."""
-    return re.sub(r"[^\n]", " ", text)
+    return "\n".join([" " * len(line) for line in text.split("\n")])

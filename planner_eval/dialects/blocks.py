@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import keyword
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from planner_eval import dialects
-from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.errors import LimitError, ParseError, bare
 from planner_eval.base.jsontext import BLANK, LARK_CHARS, Places, decode, loads, loads_if_json
 from planner_eval.base.later import later
 from planner_eval.base.limits import Limits
@@ -240,6 +241,14 @@ class PieceReader:
             self._tree = text, syntax(text)
         return self._tree[1]
 
+    def as_python(self, view: View) -> ast.Module | None:
+        """The tree of a text that is Python as a whole; None where it is not."""
+        words = _WORDS.match(view.text)
+        if words and words[1] not in _KEYWORDS and words[2] not in _KEYWORDS:
+            return None  # two names side by side: most prose begins so, and is told without a parser
+        tree = self.syntax(dedented(view).text)
+        return tree if isinstance(tree, ast.Module) else None
+
     def code(self, view: View) -> Read | Nothing:
         """A piece that should be calls, in JSON or in Python.
 
@@ -255,7 +264,7 @@ class PieceReader:
         except LimitError:
             raise
         except ParseError as error:
-            first = error
+            first = bare(error)
         read = self.block(Block(view, False, "", 0))
         if not read:
             raise first
@@ -396,7 +405,7 @@ class PieceReader:
         except LimitError as error:
             raise placed(error, view, self.source) from None
         except ParseError as error:
-            first = error
+            first = bare(error)
         failed = [(first, view)]
         tried = self.repair or len(view.text) <= LARK_CHARS
         self.parts |= not tried
@@ -405,7 +414,7 @@ class PieceReader:
                 found = self.strict(repaired)
             except ParseError as error:
                 if self.repair:
-                    failed.append((error, repaired))
+                    failed.append((bare(error), repaired))
                 continue
             if isinstance(found, Nothing):
                 return found
@@ -433,7 +442,7 @@ class PieceReader:
                 try:
                     loads(view.text, self.limits)
                 except ParseError as told:
-                    found = told
+                    found = bare(told)
             errors.append(placed(found, view, self.source))
         return max(errors, key=lambda e: e.offset)
 
@@ -489,6 +498,8 @@ class PieceReader:
 
 
 # ---------------------------------------------------------------- helpers
+_WORDS = re.compile(r"\s*+([A-Za-z]++) ([A-Za-z]++)")
+_KEYWORDS = frozenset({*keyword.kwlist, *keyword.softkwlist})
 _QUOTED = (TEXT, Branch("single", r"'(?:[^'\\]++|\\.)*+'", "'"))
 _OBJECTS = re.compile(r"[\[\s]*+\{")
 _CALLS_NOTHING = re.compile(

@@ -34,13 +34,22 @@ class Candidate(NamedTuple):
 
 
 # ---------------------------------------------------------------- texts
-_OPENING = re.compile(
+_MARK = (
     r"\[|\{|<|#|```|~~~|>>>"
     r"|\((?:(?<=[\w'\"]\()|(?<=\s\()(?:\s*+(?:[\"'\-\[{()]|\d[\d.]*+\s*+[,)])|[^()\n]*+=))"
-    r"|=\s*+await\s|Action(?: \d++)?\**+\s*+[:\uff1a]|Nodes?\s*+:|API:|(?:arguments|parameters|args):"
+    r"|=\s*+await\s"
+)
+_MARKED = re.compile(_MARK)
+_OPENING = later(
+    rf"{_MARK}|Action(?: \d++)?\**+\s*+[:\uff1a]|Nodes?\s*+:|API:|(?:arguments|parameters|args):"
 )
 """What stands in every text that any notation of ours takes for a call, or for the beginning of one. Each
 branch begins with a letter, so that a search runs over prose at the speed of a set."""
+_LETTERED = (
+    "Action", "Node", "API:", "arguments:", "parameters:", "args:", "code>", "api_call>", "Human", "User",
+    "USER",
+)  # fmt: skip
+"""What of this and of :data:`_FIRM` begins with a letter: a search without it runs over prose much faster."""
 
 
 def may_call(text: str) -> bool:
@@ -56,16 +65,22 @@ def may_call(text: str) -> bool:
     called = "(" in text
     if called and ("#" in text or "[" in text or "{" in text or "<" in text):
         return True  # as the pattern would find, in a twentieth of its time
-    if _OPENING.search(text) is None:
+    if "```" in text:
+        return True  # as both patterns would find
+    lettered = any(map(text.__contains__, _LETTERED))
+    if (_OPENING if lettered else _MARKED).search(text) is None:
         return False
-    return called or _FIRM.search(text) is not None or _may_hold_token(text)
+    return called or (_FIRM if lettered else _FIRM_MARKED).search(text) is not None or _may_hold_token(text)
 
 
-_FIRM = later(
+_FIRM_MARK = (
     r"\[(?:\s*+(?:[\[{\"'\]]|[^\W\d](?:[\w.\-]|\\[_.])*+\s*+,)|(?i:THINK\]))"
     r"|=\s*+await\s|\{\s*+[\"'}\u201c\u201d\u2018\u2019]|=\s*+[\[{]|```|~~~|###|#E\d"
     r"|<(?:[|\uff5c]|/?(?i:think|thought|reasoning|scratchpad)|start_of_turn)"
-    r"|code>|api_call>|Action|Nodes?\s*+:|API:|(?:arguments|parameters|args):|(?:Human|User|USER)\s*+:"
+)
+_FIRM_MARKED = later(_FIRM_MARK)
+_FIRM = later(
+    rf"{_FIRM_MARK}|code>|api_call>|Action|Nodes?\s*+:|API:|(?:arguments|parameters|args):|(?:Human|User|USER)\s*+:"
 )
 """What stands in every text without parentheses, beside the rows' tokens, in which the search finds
 something to read, to refuse or to say."""

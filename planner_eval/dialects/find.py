@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.errors import LimitError, ParseError, bare
 from planner_eval.base.jsontext import BLANK, loads_if_json
 from planner_eval.base.later import later
 from planner_eval.base.limits import Limits, Span
@@ -63,17 +63,23 @@ TOKEN = later(
 """Chat tokens and a terminal's colours, which mean nothing for the plan. Each branch begins with a letter,
 so that a search runs over prose at the speed of a set."""
 
+_HEADING = (
+    r"(?m:^)(?:[ \t]*+###\s*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b\s*+:?"
+    r"|(?:Human|User|USER)\s*+:\s)"
+)
+HEADING = later(_HEADING)
+"""Where another turn begins in a text without chat tokens, in which a look for them is five times as dear."""
 TURN = later(
     r"(?=[ \t#<uastHU])"  # at most places nothing more is asked
-    r"(?:(?m:^)(?:[ \t]*+###\s*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b\s*+:?"
-    r"|(?:Human|User|USER)\s*+:\s)"
+    rf"(?:{_HEADING}"
     r"|(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*+(?:system|user|assistant|tool|ipython|model)\b"
     r"|(?<![\w|])(?:user|assistant|system|tool)<\|end_header_id\|>)"
 )
 """Where another turn begins; at the very start of a text it is the header of the first."""
 
-_TURNS = ("###", "<|im_start|>", "_header_id|>", "<start_of_turn>", "Human", "User", "USER")
-"""What stands wherever that finds something: a look for it is cheap."""
+_TURNS = ("<|im_start|>", "_header_id|>", "<start_of_turn>")
+_HEADINGS = ("###", "Human", "User", "USER")
+"""What stands wherever these find something: a look for it is cheap."""
 
 
 @dataclass(slots=True)
@@ -126,9 +132,17 @@ def find(
         error.beyond_repair = False
         raise
     except ParseError as error:
-        told = error.told if isinstance(error, Late) else error
-        told.beyond_repair = not search.reader.parts
-        raise told from None
+        raise _refusal(error, search.reader) from None
+
+
+def _refusal(error: ParseError, reader: Reader) -> ParseError:
+    """Why a text is refused, and whether it is with repairs too."""
+    told = error
+    if isinstance(error, Late):
+        told = bare(error).told
+        del error.told  # it becomes the context of what it would hold
+    told.beyond_repair = not reader.parts
+    return told
 
 
 def _find(source: str, search: Search) -> Found:
@@ -152,7 +166,7 @@ def _whole(view: View, reader: Reader) -> Read | None:
         if not reader.repair:
             reader.parts = True
             raise
-        refused = error
+        refused = bare(error)
     found = reader.mended(view, strictly=True, refused=refused)
     return found if isinstance(found, Read) else None
 
@@ -198,7 +212,9 @@ def _blanked(source: str, search: Search) -> str:
     if thoughts:
         text = THOUGHT.sub(lambda m: blank(m.group()), text)
     if any(map(text.__contains__, _TURNS)):
-        text = _first_turn(text, search)
+        text = _first_turn(text, TURN, search)
+    elif any(map(text.__contains__, _HEADINGS)):
+        text = _first_turn(text, HEADING, search)
     return TOKEN.sub(lambda m: blank(m.group()), text)
 
 
@@ -209,9 +225,9 @@ def _visible(text: str) -> str:
     return _UNSEEN.sub(lambda m: " " * len(m.group()), text)
 
 
-def _first_turn(text: str, search: Search) -> str:
+def _first_turn(text: str, begins: re.Pattern[str], search: Search) -> str:
     """The text without other turns after it, and without headers."""
-    turns = list(TURN.finditer(text))
+    turns = list(begins.finditer(text))
     if not turns:
         return text
     said = _said(text)

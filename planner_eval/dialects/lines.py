@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from planner_eval.base.errors import ParseError
+from planner_eval.base.errors import ParseError, bare
 from planner_eval.base.jsontext import decode, loads
 from planner_eval.base.later import later
 from planner_eval.base.limits import refuse_calls
@@ -28,7 +28,6 @@ from planner_eval.dialects.pieces import (
     Nothing,
     Read,
     calls_in,
-    dedented,
     is_labelled,
     is_signature,
     own_names,
@@ -168,14 +167,14 @@ class Reader(PieceReader):
             return self._kept(self.mended(view))
         if _YAML.search(view.text) or MARKERS.match(view.text):
             return self.prose(block)
-        tree = self.syntax(dedented(view).text)
-        if isinstance(tree, ast.Module) and is_labelled(tree):
+        tree = self.as_python(view)
+        if tree is not None and is_labelled(tree):
             return self.prose(block)
-        if isinstance(tree, ast.Module) or block.label in _PYTHON:
+        if tree is not None or block.label in _PYTHON:
             try:
                 read = self._kept(self.mended(view))
             except ParseError:
-                if isinstance(tree, ast.Module) and not any(k.keyed for k in calls_in(tree, self.defined)):
+                if tree is not None and not any(k.keyed for k in calls_in(tree, self.defined)):
                     return []
                 raise
             return read or self._assigned(view)
@@ -188,7 +187,7 @@ class Reader(PieceReader):
             try:
                 found = self.mended(view)
             except ParseError as error:
-                broken = error
+                broken = bare(error)
             else:
                 if isinstance(found, Read):
                     return [found]
@@ -260,8 +259,8 @@ class Reader(PieceReader):
         if "(" in whole.text and whole.text[:1] not in "[{" and not MARKERS.match(whole.text):
             if SCRIPT_START.match(whole.text, _COMMENTS.match(whole.text).end()):  # type: ignore[union-attr]
                 return self._scripted(whole)
-            tree = self.syntax(dedented(whole).text)
-            if isinstance(tree, ast.Module) and not is_labelled(tree):
+            tree = self.as_python(whole)
+            if tree is not None and not is_labelled(tree):
                 return self._program(whole)
             if _BLOCKED.match(whole.text) and _AWAITED.search(whole.text):
                 return self._scripted(whole)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from contextlib import suppress
 from dataclasses import replace
@@ -10,7 +9,7 @@ from dataclasses import replace
 from planner_eval.base.errors import ParseError
 from planner_eval.base.later import later
 from planner_eval.dialects.lines import Reader
-from planner_eval.dialects.pieces import Block, Read, dedented, own_names, span_of
+from planner_eval.dialects.pieces import Block, Read, own_names, span_of
 from planner_eval.dialects.views import View
 from planner_eval.plan.model import Diagnostic
 
@@ -51,7 +50,7 @@ def _before(block: Block, own: int, reader: Reader) -> list[Read]:
     text = block.view.text
     imported = _IMPORT.search(text, 0, own)
     start = imported.start() if imported else own
-    if text[:start].strip() and not isinstance(reader.syntax(dedented(block.view).text), ast.Module):
+    if text[:start].strip() and reader.as_python(block.view) is None:
         taken, held, bound = reader.taken, dict(reader.held), [*reader.bound]
         with suppress(ParseError):
             found = reader.block(replace(block, view=block.view.cut(0, start)))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, MutableMapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from planner_eval.base.errors import LimitError
+from planner_eval.base.errors import LimitError, bare
 from planner_eval.base.limits import DEFAULT_LIMITS, MAX_DIGITS, Limits, Span, long_integers, refuse_integer
 from planner_eval.base.text import shortened
 from planner_eval.dialects.functions import BUILTINS, OWN, SHOWING, is_library
@@ -50,7 +50,7 @@ def syntax(text: str) -> ast.Module | SyntaxError | None:
     try:
         return parsed(text) if len(text) <= LONG_CHARS else in_parts(text)
     except SyntaxError as error:
-        return error
+        return bare(error)
     except (ValueError, RecursionError, MemoryError, Uncut):
         return None
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval import dialects
-from planner_eval.base.errors import AnswerError, InputError, LimitError, ParseError, WriteError
+from planner_eval.base.errors import AnswerError, InputError, LimitError, ParseError, WriteError, bare
 from planner_eval.base.jsontext import LARK_CHARS, Decoded, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.named import NamedTuple
@@ -316,7 +316,7 @@ def _named(dialect: Dialect, source: str, limits: Limits, *, repair: bool, locat
     except LimitError:
         raise
     except ParseError as error:
-        first = error
+        first = bare(error)
     else:
         return raw._replace(notes=(*raw.notes, *notes)) if notes else raw
     from planner_eval.dialects.find import find_named
@@ -363,7 +363,7 @@ def _read_data(
     except ParseError as error:
         if not repair or not isinstance(data, (list, dict)):  # what is no text and no structure is no answer
             raise
-        first = error
+        first = bare(error)
     from planner_eval.dialects.reference import written
 
     try:

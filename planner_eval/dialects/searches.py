@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from planner_eval import dialects
-from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.errors import LimitError, ParseError, bare
 from planner_eval.base.later import later
 from planner_eval.base.limits import Span, check_calls
 from planner_eval.base.named import NamedTuple
@@ -86,7 +86,7 @@ def _tokens(text: str, search: Search) -> list[Read] | None:
         except ParseError as error:
             error.dialect = row.name
             if row.shape != "xml" or row.parameter[0].split("$")[0] in text:
-                errors.append(error)
+                errors.append(bare(error))
             elif error.code == "parse.name":  # unless what stands there calls a tool in another notation
                 search.reader.error = search.reader.error or placed(error, View(text), search.reader.source)
             continue

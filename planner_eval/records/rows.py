@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.errors import InputError, ParseError, bare
 from planner_eval.base.limits import Span
 from planner_eval.comparison.diff import Diff, Edit, Place, diff_any
 from planner_eval.comparison.habits import habits_data
@@ -209,7 +209,7 @@ def _tried(
     except kept as error:  # what stands beside a gold plan names its place itself
         if not isinstance(error, ParseError):
             return _Tried(problem=str(error))
-        return _Tried(None, f"{record.where}: {error}", unread_state(error), error)
+        return _Tried(None, f"{record.where}: {error}", unread_state(error), bare(error))
 
 
 def _row(
