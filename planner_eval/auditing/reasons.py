@@ -7,6 +7,7 @@ from itertools import pairwise
 from math import pi
 
 from planner_eval.auditing.asked import Question
+from planner_eval.auditing.codes import said_in
 from planner_eval.auditing.finding import Confidence, GoldFinding
 from planner_eval.auditing.ground import Ground
 from planner_eval.auditing.when import day_ground, moment_of
@@ -178,6 +179,10 @@ def _reason(literal: Literal, question: Question) -> tuple[str, str, Confidence]
         return "gold.contradicted", f"speaks of {_shown(other)}, another of its values", "medium"
     if literal.type.enum is not None:
         return "gold.ungrounded", "leaves the choice open", "low"
+    if (longer := said_in(str(value), question.text) if _is_part(value) else None) is not None:
+        told = f'says it only as a part of "{question.text[slice(*longer.span)]}"'
+        sure = _code(value) and not longer.apart
+        return "gold.ungrounded", told, "high" if sure else "medium"
     if not _code(value) and isinstance(numbers(value), (int, float)):
         return "gold.ungrounded", "does not say this number", "medium"
     return "gold.ungrounded", "does not say it", _sureness(value, literal.argument, question)
@@ -242,6 +247,11 @@ def _code(value: Value) -> bool:
     if not isinstance(value, str) or not value.isascii() or "." in value or len(value.split()) != 1:
         return False
     return sum(c.isdecimal() for c in value) >= 3 and len(value) >= 4
+
+
+def _is_part(value: Value) -> bool:
+    """Whether a value is looked for within longer identifiers."""
+    return _code(value) or (isinstance(value, int) and abs(value) >= 100)
 
 
 def _names(argument: str) -> bool:
