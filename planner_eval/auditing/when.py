@@ -25,6 +25,12 @@ _ISO = re.compile(
     re.IGNORECASE,
 )
 """A time, or a date with one, as programs write it; its zone says nothing of the hour that is meant."""
+_PARTS = {
+    "morning": (0, 720), "noon": (660, 840), "afternoon": (720, 1080), "evening": (1020, 1440),
+    "night": (1020, 1800), "tonight": (1020, 1800), "lunch": (660, 900), "lunchtime": (660, 900),
+    "dinner": (1020, 1380), "breakfast": (300, 720), "brunch": (540, 840), "matinee": (660, 1080),
+}  # fmt: skip
+"""The minutes that a part of the day has: where a time is said as well, it may be another within them."""
 _NO_YEAR = re.compile(r"\d+\W\d+")
 
 
@@ -130,7 +136,11 @@ def _clock(value: Moments, said: Moments) -> Ground | None:
     exact = {one.times[0] for one in said.clocks[:FEW] if len(one.times) == 1}
     if any((time + 720) % 1440 in exact for time in wanted):
         return None
-    return Ground("vague", said.vague, sure=False) if said.vague else None
+    for word, span in said.vague:
+        first, last = _PARTS.get(word, (0, 1440)) if said.clocks else (0, 1440)
+        if any(first <= time <= last or time + 1440 <= last for time in wanted):
+            return Ground("vague", span, sure=False)
+    return None
 
 
 def _within(one: Span, other: Span) -> bool:
