@@ -31,6 +31,8 @@ _JOINED = 4
 """Of fewer characters words are not looked for across others."""
 _WHOLE = re.compile(r"^\s*(?:[\w.+-]{1,100}@[\w-]{1,100}(?:\.[\w-]{1,100}){1,6}|(?:https?://|www\.)\S+)\s*$")
 """An address of mail or of the web."""
+_POINTS = re.compile(r"\b[A-Z](?:\.[A-Z]){1,5}+\b")
+"""Initials with points."""
 _KIN = 100
 """Of words that begin alike no more are tried for one family."""
 
@@ -184,11 +186,16 @@ class Question:
         """Where each form stands first."""
         return {word.form: at for at, word in reversed([*enumerate(self.words)])}
 
+    @cached_property
+    def _dotted(self) -> dict[str, Span]:
+        """Initials with points, as one word: "D.C."."""
+        return {one[0].replace(".", "").casefold(): one.span() for one in _POINTS.finditer(self.text)}
+
     def _find(self, forms: Sequence[str]) -> Span | None:
         """Where words stand behind one another."""
         if len(forms) == 1:
             found = self._at.get(forms[0])
-            return None if found is None else self.words[found].span
+            return self._dotted.get(forms[0]) if found is None else self.words[found].span
         at = self._line.find(f" {' '.join(forms)} ") if forms else -1
         if at < 0:
             return None
@@ -277,10 +284,10 @@ class Question:
 
     @cached_property
     def _capitals(self) -> list[Word]:
-        """The words in capitals, few of them."""
-        return [
-            word for word in self.words if len(word.plain) > 1 and self.text[slice(*word.span)].isupper()
-        ][:FEW]
+        """The words in capitals, and initials with points, few of them."""
+        upper = (one for one in self.words if len(one.plain) > 1 and self.text[slice(*one.span)].isupper())
+        short = (Word(name, span, name) for name, span in self._dotted.items())
+        return [*islice(upper, FEW), *islice(short, FEW)]
 
     # ------------------------------------------------------------ flags, numbers
     def _flag(self, on: bool, name: str) -> Ground | None:

@@ -128,6 +128,26 @@ def _later(when: date, said: Moments, amounts: Sequence[Amount]) -> Span | None:
     return None
 
 
+def is_beside(value: Moments, said: Moments, shifts: Sequence[int] = (-1, 1)) -> bool:
+    """Whether the day of a value is the one before or after a day that is said.
+
+    Args:
+        value: What the value says.
+        said: What the question says of days and times.
+        shifts: How many days the value may lie from it.
+    """
+    for when in filter(None, map(_date, value.days[:4])):
+        for shift in shifts:
+            try:
+                other = when - timedelta(days=shift)
+            except OverflowError:
+                continue
+            moved = Day(other.day, other.month, other.year, (0, 0))
+            if any(day.day is not None and _same(moved, day) for day in said.days[:_LENGTHS]):
+                return True
+    return False
+
+
 def _clock(value: Moments, said: Moments) -> Ground | None:
     wanted = {time % 1440 for one in value.clocks[:4] for time in one.times}
     for one in said.clocks[:FEW]:
