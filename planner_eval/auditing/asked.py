@@ -311,7 +311,7 @@ class Question:
         number, said = float(read), self.amounts
         if (found := said_number(number, said)) is not None:
             return found
-        written = str(value).strip()
+        written = str(value).strip().removeprefix("+")
         if written.isdecimal() and len(written) >= DIGITS:
             if (span := said_whole(written, self.text)) is not None:
                 return Ground("text", span)

@@ -31,6 +31,7 @@ _GROUPED, _GROUP = re.compile(r"\d[.,]$"), re.compile(r"[.,]\d")
 """What makes digits a part of a number: "1,500" is not 500."""
 _DATED = re.compile(r"(?:19|20)\d\d-\d\d?(?:-\d\d?)?|\d\d?-\d\d?-(?:\d\d)?\d\d")
 _TWO = re.compile(r"(\d+)([-–x×/:~])(\d+)")
+_PERIOD = re.compile(r"(?:19|20)\d\d[-_/]?[A-Za-z]{1,4}[-_]?\d{0,2}")
 _MATTER = re.compile(r"(?:^|[^A-Za-z\d])[A-Za-z]{4,}+(?![A-Za-z\d])")
 _WORD = re.compile(r"[A-Za-z\d#/_+:()–×~-]++")
 _ONE_BY_ONE = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -51,11 +52,13 @@ class Part(NamedTuple):
 
 
 def is_code(text: str) -> bool:
-    """Whether a text is an identifier: one word with three digits or more, no amount, no web address.
+    """Whether a text is an identifier: a word with three digits or more, or groups of them; no amount.
 
     >>> [is_code(one) for one in ("A-77120", "4471", "$500", "250ml", "3.14", "Terminal 400")]
     [True, True, False, False, False, False]
     """
+    pieces = text.split()
+    text = "".join(pieces) if all(any(c.isdecimal() for c in piece) for piece in pieces) else text
     if not 4 <= len(text) <= _LONGEST or _WORD.fullmatch(text) is None or _is_amount(text):
         return False
     return sum(c.isdecimal() for c in text) >= DIGITS
@@ -64,13 +67,13 @@ def is_code(text: str) -> bool:
 def is_made_up(text: str) -> bool:
     """Whether a code may be made of words and numbers that a question says apart: a range, a name of a file.
 
-    >>> [is_made_up(one) for one in ("500-1000", "1920x1080", "2024-summer", "20045-2026", "AB-1234")]
-    [True, True, True, False, False]
+    >>> [is_made_up(one) for one in ("500-1000", "1920x1080", "2024-summer", "2024Q3", "20045-2026")]
+    [True, True, True, True, False]
     """
     two = _TWO.fullmatch(text)
     if two is not None:
         return two[2] not in "-–" or int(two[1]) < int(two[3])
-    return text[:1].isdecimal() and _MATTER.search(text) is not None
+    return _PERIOD.fullmatch(text) is not None or (text[:1].isdecimal() and _MATTER.search(text) is not None)
 
 
 def said_whole(value: str, text: str) -> Span | None:
@@ -161,9 +164,9 @@ def _places(value: str, text: str) -> Iterator[Span]:
     if not letters or len(value) > _LONGEST:
         return
     bare = all(c.isdecimal() for c in letters)
-    between = ("" if len(letters) < _DIVIDED else r"[ \-/()]{0,2}") if bare else r"[\W_]{0,3}"
+    between = ("" if len(letters) < _DIVIDED else r"[ \-–/()]{0,2}") if bare else r"[\W_]{0,3}"
     if bare and not value.isdecimal() and len(letters) >= DIGITS:
-        between = r"[ \-/()_]{0,2}"
+        between = r"[ \-–/()_]{0,2}"
     for match in re.finditer(between.join(map(re.escape, letters)), text, re.I | re.A):
         start, end = match.span()
         if not (bare and (_GROUPED.search(text, max(0, start - 2), start) or _GROUP.match(text, end))):

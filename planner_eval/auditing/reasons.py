@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from planner_eval.auditing.asked import Question
-from planner_eval.auditing.codes import said_in
+from planner_eval.auditing.codes import is_code, said_in
 from planner_eval.auditing.finding import Confidence, GoldFinding
 from planner_eval.auditing.ground import Ground
 from planner_eval.auditing.moments import Moments
@@ -266,8 +266,10 @@ def _sureness(value: Value, argument: str, question: Question) -> Confidence:
 
 
 def _code(value: Value) -> bool:
-    """Whether a text is an identifier that nobody guesses: one word with three digits or more."""
-    if not isinstance(value, str) or not value.isascii() or "." in value or len(value.split()) != 1:
+    """Whether a text is an identifier that nobody guesses: one word with three digits or more, or groups."""
+    if not isinstance(value, str) or not value.isascii() or "." in value:
+        return False
+    if len(value.split()) != 1 and not is_code(value):
         return False
     return sum(c.isdecimal() for c in value) >= 3 and len(value) >= 4
 
