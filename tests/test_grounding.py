@@ -214,7 +214,7 @@ def test_a_long_question_takes_time_in_proportion(piece: str) -> None:
 # ---------------------------------------------------------------- published gold
 COUNTED: dict[str, dict[str, int]] = {
     "appbench": {
-        "gold.contradicted high": 40,
+        "gold.contradicted high": 41,
         "gold.unasked high": 120,
         "gold.ungrounded high": 29,
         "gold.contradicted medium": 10,
@@ -240,12 +240,12 @@ def test_published_gold_is_counted(name: str, reference: Path) -> None:
 
 
 def test_of_appbench_every_tenth_literal_is_not_said(reference: Path) -> None:
-    """2,448 of 5,624 are not verbatim; of those that are not read as people write them, 537."""
+    """2,448 of 5,624 are not verbatim; of those that are not read as people write them, 538."""
     how: Counter[str | None] = Counter()
     for sample, plan, _ in records("appbench", reference / "datasets"):
         how.update(one.ground.how if one.ground else None for one in literals(plan, sample.query))
     assert how.total() == 5624
-    assert how[None] == 537
+    assert how[None] == 538
 
 
 def records(name: str, folder: Path) -> list[tuple[Sample, Plan, Catalog | None]]:

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import islice
 
 from planner_eval.auditing.amounts import Amount, amounts
+from planner_eval.auditing.codes import DIGITS, is_code, is_made_up, said_whole, within_code
 from planner_eval.auditing.counts import inferred_number, said_number
 from planner_eval.auditing.flags import OPPOSITE, is_denied, telling
 from planner_eval.auditing.ground import FEW, Ground
@@ -25,13 +26,13 @@ _VALUE = 20_000
 """Of a value no more characters are looked at."""
 _MATTER = 200
 """Of a value no more words are looked for one by one."""
-_DIGITS = 3
-"""A word with so many digits is a code, which is said as a whole or not at all."""
 _HUGE = 1e300
 _JOINED = 4
 """Of fewer characters words are not looked for across others."""
 _WHOLE = re.compile(r"^\s*(?:[\w.+-]{1,100}@[\w-]{1,100}(?:\.[\w-]{1,100}){1,6}|(?:https?://|www\.)\S+)\s*$")
 """An address of mail or of the web."""
+_POINTS = re.compile(r"\b[A-Z](?:\.[A-Z]){1,5}+\b")
+"""Initials with points."""
 _KIN = 100
 """Of words that begin alike no more are tried for one family."""
 
@@ -58,8 +59,9 @@ class Question:
 
     @cached_property
     def amounts(self) -> tuple[Amount, ...]:
-        """The numbers that it says."""
-        found = tuple(islice(amounts(self.text), FEW + 1))
+        """The numbers that it says; digits within a code are none."""
+        said = (one for one in amounts(self.text) if not within_code(self.text, one.span))
+        found = tuple(islice(said, FEW + 1))
         self._cut = self._cut or len(found) > FEW
         return found
 
@@ -104,7 +106,10 @@ class Question:
             return Ground("empty", sure=False)
         if _WHOLE.search(text):
             return self._whole(text)
-        moment, span = moment_of(text), self._verbatim(mine)
+        moment = moment_of(text)
+        if moment is None and is_code(text) and not (is_made_up(text) and self._has_part(text)):
+            return self._code(text)
+        span = self._verbatim(mine)
         if span is not None and not (moment is not None and self._timed(span)):
             return Ground("text", span)
         if not self.english:
@@ -121,6 +126,16 @@ class Question:
             if found is not None:
                 return Ground("text", found.span())
         return None
+
+    def _code(self, text: str) -> Ground | None:
+        """Where an identifier stands, which is said as a whole or not at all."""
+        span = said_whole(text, self.text)
+        return Ground("text", span) if span is not None else self._unread(text)
+
+    def _has_part(self, text: str) -> bool:
+        """Whether a number that a text holds is said by itself."""
+        parts = {float(digits) for digits in re.findall(r"\d{3,}", text)}
+        return any(one.value in parts for one in self.amounts)
 
     def _timed(self, span: Span) -> bool:
         """Whether a time of day is said there, of which "pm" may be a part that the value lacks."""
@@ -171,11 +186,16 @@ class Question:
         """Where each form stands first."""
         return {word.form: at for at, word in reversed([*enumerate(self.words)])}
 
+    @cached_property
+    def _dotted(self) -> dict[str, Span]:
+        """Initials with points, as one word: "D.C."."""
+        return {one[0].replace(".", "").casefold(): one.span() for one in _POINTS.finditer(self.text)}
+
     def _find(self, forms: Sequence[str]) -> Span | None:
         """Where words stand behind one another."""
         if len(forms) == 1:
             found = self._at.get(forms[0])
-            return None if found is None else self.words[found].span
+            return self._dotted.get(forms[0]) if found is None else self.words[found].span
         at = self._line.find(f" {' '.join(forms)} ") if forms else -1
         if at < 0:
             return None
@@ -222,7 +242,7 @@ class Question:
         whole = whole or self._initials(text, mine)
         if whole is not None:
             return Ground("words", whole)
-        if len(text.split()) == 1 and text[:1].isalpha() and sum(c.isdecimal() for c in text) >= _DIGITS:
+        if len(text.split()) == 1 and text[:1].isalpha() and sum(c.isdecimal() for c in text) >= DIGITS:
             return None
         matter = ([word for word in mine if word.plain not in FUNCTION] or list(mine))[:_MATTER]
         found = [span for word in matter if (span := self._word(word)) is not None]
@@ -264,10 +284,10 @@ class Question:
 
     @cached_property
     def _capitals(self) -> list[Word]:
-        """The words in capitals, few of them."""
-        return [
-            word for word in self.words if len(word.plain) > 1 and self.text[slice(*word.span)].isupper()
-        ][:FEW]
+        """The words in capitals, and initials with points, few of them."""
+        upper = (one for one in self.words if len(one.plain) > 1 and self.text[slice(*one.span)].isupper())
+        short = (Word(name, span, name) for name, span in self._dotted.items())
+        return [*islice(upper, FEW), *islice(short, FEW)]
 
     # ------------------------------------------------------------ flags, numbers
     def _flag(self, on: bool, name: str) -> Ground | None:
@@ -291,7 +311,13 @@ class Question:
         number, said = float(read), self.amounts
         if (found := said_number(number, said)) is not None:
             return found
-        if isinstance(value, str) and (span := self._find([word.form for word in words(value)])) is not None:
+        written = str(value).strip().removeprefix("+")
+        if written.isdecimal() and len(written) >= DIGITS:
+            if (span := said_whole(written, self.text)) is not None:
+                return Ground("text", span)
+        elif (
+            isinstance(value, str) and (span := self._find([word.form for word in words(value)])) is not None
+        ):
             return Ground("text", span)
         if not self.english:
             return Ground("unread", sure=False)

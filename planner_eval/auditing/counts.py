@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from planner_eval.auditing.amounts import Amount
 from planner_eval.auditing.ground import Ground
+from planner_eval.auditing.words import FUNCTION
 
 _UNITS = (2.0, 7.0, 12.0, 24.0, 30.0, 52.0, 60.0, 100.0, 365.0, 1000.0, 1440.0, 3600.0, 86400.0)
 _UNIT_WORDS = re.compile(
@@ -26,6 +27,15 @@ _COMPANY = re.compile(
     r"|children|(?:girl|boy)(?:friend)?|colleagues?|someone)\b",
     re.IGNORECASE,
 )
+_ADDED = re.compile(
+    r"(?:[ -]?[\w'’-]{1,20}){0,4}?(?:,? (?:and|plus|with|as well as)|,|\ ?[+&])"
+    r"\ (?:[\w'’]{1,12}\ ){0,2}(?:[$€£¥₹]\ ?)?",
+    re.IGNORECASE,
+)
+"""What stands between counts that add up."""
+_NOUN = re.compile(r"[ -]?[\w'’-]{1,20}")
+_PRICED = re.compile(r"(?:[$€£¥₹]|\b(?:usd|eur|gbp))\ ?$", re.IGNORECASE)
+_PRICE = re.compile(r"[$€£¥₹]|\b(?:euro|buck|dollar|pound|rupee|yen|usd|eur|gbp)s?\b", re.IGNORECASE)
 _SHARE = 2.0
 """Of a percentage no share is larger."""
 _NEAR = 40
@@ -75,7 +85,7 @@ def _counted(number: float, said: Sequence[Amount], text: str) -> Ground | None:
         return None
     for one, other in pairwise(said):
         near = one.span != other.span and other.span[0] - one.span[1] < _NEAR
-        if near and one.value + other.value == number:
+        if near and one.value + other.value == number and _alike(text, one, other):
             return Ground("sum", (one.span[0], other.span[1]))
     company = _COMPANY.search(text)
     if company is None:
@@ -84,6 +94,26 @@ def _counted(number: float, said: Sequence[Amount], text: str) -> Ground | None:
         if one.value == number - 1:
             return Ground("sum", one.span, sure=False)
     return Ground("sum", company.span(), sure=False) if number <= 5 and not said else None
+
+
+def _alike(text: str, one: Amount, other: Amount) -> bool:
+    """Whether two numbers add up: "2 adults and 3 kids" do, "5 miles in 40 minutes" do not."""
+    if _ADDED.fullmatch(text, one.span[1], other.span[0]) is None:
+        return False
+    first, second = _unit(text, one), _unit(text, other)
+    behind = _NOUN.match(text, other.span[1])
+    elided = second is None and (behind is None or behind[0].strip(" -").casefold() in FUNCTION)
+    return first == second or elided
+
+
+def _unit(text: str, one: Amount) -> str | None:
+    """The unit of a number: what stands before or behind it, without its plural."""
+    before = _PRICED.search(text, max(0, one.span[0] - 5), one.span[0])
+    behind = _NOUN.match(text, one.span[1])
+    if before is not None:
+        return before[0].strip().casefold()
+    found = behind and (_UNIT_WORDS.search(behind[0]) or _PRICE.search(behind[0]))
+    return found[0].casefold().rstrip("s") if found else None
 
 
 def _converted(number: float, said: Sequence[Amount], text: str) -> Ground | None:

@@ -13,8 +13,9 @@ from typing import Any
 
 from planner_eval.auditing.asked import Question
 from planner_eval.auditing.finding import GoldFinding
+from planner_eval.auditing.formulas import arithmetic, constant
 from planner_eval.auditing.ground import Ground
-from planner_eval.auditing.reasons import Literal, arithmetic, constant, finding, unasked
+from planner_eval.auditing.reasons import Literal, finding, unasked
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value
 from planner_eval.plan.walk import holds, leaves
@@ -107,15 +108,17 @@ def ungrounded(plan: Plan, query: str | Question, catalog: Catalog | None = None
     by_call: dict[int, list[Literal]] = {}
     for literal in literals(plan, question, catalog):
         by_call.setdefault(literal.call, []).append(literal)
+    grounded = [one.ground for given in by_call.values() for one in given if one.ground is not None]
+    claimed = [ground.span for ground in grounded if ground.span is not None]
     for position, given in by_call.items():
         call = plan.calls[position]
-        if (found := unasked(call, position, given, question)) is not None:
+        if (found := unasked(call, position, given, question, claimed)) is not None:
             yield found
             continue
         for literal in given:
             number = not isinstance(literal.value, bool) and arithmetic(call) and constant(literal.value)
             if literal.ground is None and not number:
-                yield finding(literal, question)
+                yield finding(literal, question, claimed)
 
 
 def _judged(given: Value, path: Path, value: Value) -> bool:

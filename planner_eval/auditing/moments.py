@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
+from itertools import islice
 
+from planner_eval.auditing.ground import FEW
 from planner_eval.base.limits import Span
 from planner_eval.base.named import NamedTuple
 from planner_eval.datasets.questions import DAY, MONTH, WEEKDAY
@@ -56,7 +58,8 @@ class Moments(NamedTuple):
         clocks: Times of day.
         relative: A place where it speaks of a day that today's date decides, if it does.
         lasting: A place where it speaks of a length of days, or of now, if it does.
-        vague: A place where it speaks of a part of the day, if it does.
+        vague: Words of a part of the day or a length of time, with their places, but those that say which
+            half of the day a time beside them means.
     """
 
     days: tuple[Day, ...]
@@ -64,7 +67,7 @@ class Moments(NamedTuple):
     clocks: tuple[Clock, ...]
     relative: Span | None
     lasting: Span | None
-    vague: Span | None
+    vague: tuple[tuple[str, Span], ...]
 
 
 _ORDINALS = {
@@ -144,8 +147,17 @@ _VAGUE = re.compile(
     re.IGNORECASE,
 )
 _PART = r"(?P<part>morning|afternoon|evening|night)\b"
-_PART_AFTER = re.compile(rf",?\ ?(?:in\ the|at|this|that|tomorrow)?\ {_PART}", re.IGNORECASE)
+_PART_AFTER = re.compile(rf",?\ ?(?:in\ the|at|this|that|tomorrow)?\ (?:to)?{_PART}", re.IGNORECASE)
 _PART_BEFORE = re.compile(rf"\b(?:to)?{_PART},?\ (?:at|around|about|by)\ $", re.IGNORECASE)
+_MEAL = "(?:lunch|dinner|breakfast|brunch|supper)"
+_BESIDE_AFTER = re.compile(
+    rf",?\ ?(?:in\ the|at|this|that|tomorrow|for)?\ (?:early\ |late\ )?(?:(?:to)?{_PART}|{_MEAL}\b)",
+    re.IGNORECASE,
+)
+_BESIDE_BEFORE = re.compile(
+    rf"\b(?:early\ |late\ )?(?:(?:to)?{_PART}|{_MEAL}),?\ (?:at|around|about|by|for)?\ ?$", re.IGNORECASE
+)
+"""A part of the day beside a time of day: it says which half of the day is meant, and no other time."""
 _HOURS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
     "ten": 10, "eleven": 11, "twelve": 12, "noon": 12, "midday": 12, "midnight": 0,
@@ -164,16 +176,31 @@ def moments(text: str, *, written: bool = False) -> Moments:
     >>> [(day.day, day.month, day.year) for day in said.days], said.clocks[0].times, said.weekdays[0][0]
     ([(5, 3, 2024), (8, 3, 2024)], (330, 1050), 4)
     """
-    relative = _RELATIVE.search(text)
-    lasting, vague = _LASTING.search(text), _VAGUE.search(text)
+    relative, lasting = _RELATIVE.search(text), _LASTING.search(text)
+    clocks = tuple(_clocks(text, written))
     return Moments(
         tuple(_days(text)),
         tuple((_weekday(match["name"]), match.span()) for match in _WEEK.finditer(text)),
-        tuple(_clocks(text, written)),
+        clocks,
         relative.span() if relative else None,
         lasting.span() if lasting else None,
-        vague.span() if vague else None,
+        tuple(_vague(text, clocks)),
     )
+
+
+def _vague(text: str, clocks: Sequence[Clock]) -> Iterator[tuple[str, Span]]:
+    """Words of a part of the day or a length of time that belong to no time of day."""
+    told = [one.span for one in clocks]
+    for start, end in told[:]:
+        after, before = _BESIDE_AFTER.match(text, end), _BESIDE_BEFORE.search(text, max(0, start - 40), start)
+        told.extend(found.span() for found in (after, before) if found is not None)
+    told.sort()
+    at = 0
+    for match in islice(_VAGUE.finditer(text), FEW):
+        while at < len(told) and told[at][1] < match.end():
+            at += 1
+        if at == len(told) or match.start() < told[at][0]:
+            yield match[0].casefold(), match.span()
 
 
 def _weekday(name: str) -> int:

@@ -29,6 +29,16 @@ _NUMERALS = "zero one two three four five six seven eight nine ten eleven twelve
 _WORDS = {word: value for value, word in enumerate(_NUMERALS.split(" "))}
 
 
+_MOST = 26
+_LABEL = re.compile(
+    r"""\s{0,9}[(\[]?\ ?
+      (?: (?P<letter>[a-z])(?:\ ?[)\]:]|\ ?\.(?=\ )|\ [-–—](?=\ ))
+        | (?P<number>\d\d?)(?:[)\]]|\.(?=\ )) )\s{0,9}""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""A letter or number before an answer on offer."""
+
+
 class Offered(NamedTuple):
     """What an answer on offer says.
 
@@ -111,14 +121,40 @@ def _float(text: str) -> float:
 def read_options(given: Any) -> tuple[tuple[str, str], ...]:
     """The answers on offer by letter, as records hold them: an object, or a list of texts.
 
+    A letter that a text begins with is its own ("A. 38", "(a) 38", "a ) 38") and no part of it;
+    so is a number where all of a list have one.
+
     Args:
         given: What the record holds.
 
     >>> read_options({"a": "38", "b": 27.675}), read_options(["x", "y"])
     ((('a', '38'), ('b', '27.675')), (('a', 'x'), ('b', 'y')))
+    >>> read_options(["B. 7", "A. 12"]), read_options(["1) 7", "2) 12"])
+    ((('b', '7'), ('a', '12')), (('1', '7'), ('2', '12')))
     """
     if isinstance(given, dict):
-        return tuple((str(key).strip().lower(), str(value)) for key, value in given.items())
-    if isinstance(given, list) and len(given) <= 26:
-        return tuple((chr(97 + at), str(value)) for at, value in enumerate(given))
+        named = ((str(key).strip().lower(), str(value)) for key, value in given.items())
+        return tuple((key, _without(key, value)) for key, value in named)
+    if isinstance(given, list) and len(given) <= _MOST:
+        texts = [str(value) for value in given]
+        letters = [chr(97 + at) for at in range(len(texts))]
+        own = [_label(text)[0] for text in texts]
+        for keys in (letters, [str(at) for at in range(1, len(texts) + 1)]):
+            if len(texts) > 1 and sorted(own) == sorted(keys):
+                letters = own
+        return tuple((key, _without(key, text)) for key, text in zip(letters, texts, strict=True))
     return ()
+
+
+def _label(text: str) -> tuple[str, int]:
+    """The letter or number before an answer, and where the answer begins."""
+    found = _LABEL.match(text)
+    if found is None or found.end() == len(text):
+        return "", 0
+    return (found["letter"] or found["number"]).lower(), found.end()
+
+
+def _without(key: str, text: str) -> str:
+    """An answer without its own letter."""
+    label, begins = _label(text)
+    return text[begins:] if label == key else text

@@ -3,51 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
-from math import pi
 
 from planner_eval.auditing.asked import Question
+from planner_eval.auditing.codes import is_code, said_in
 from planner_eval.auditing.finding import Confidence, GoldFinding
 from planner_eval.auditing.ground import Ground
-from planner_eval.auditing.when import day_ground, moment_of
+from planner_eval.auditing.moments import Moments
+from planner_eval.auditing.renamed import misspelt, other_place
+from planner_eval.auditing.when import day_ground, is_beside, moment_of
 from planner_eval.auditing.words import FUNCTION, words
+from planner_eval.base.limits import Span
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import shortened
 from planner_eval.catalogs.catalog import Type
-from planner_eval.plan.model import Call, Path, Ref, Unresolved, Value
-from planner_eval.plan.walk import leaves
+from planner_eval.plan.model import Call, Path, Value
 from planner_eval.policy.values import booleans, numbers
-
-CONSTANTS = frozenset(
-    (
-        *(0.2, 0.25, 0.2778, 0.3, 0.33, 0.3333, 0.3937, 0.4535, 0.4536, 0.5, 0.6, 0.6214, 0.75, 1.34e-05),
-        *(
-            1.6,
-            1.609,
-            2.2046,
-            2.54,
-            3.14,
-            3.1416,
-            pi,
-            3.6,
-            9.8,
-            9.81,
-            15,
-            24,
-            26,
-            30,
-            36,
-            50,
-            52,
-            60,
-            90,
-            100,
-        ),
-        *(144, 180, 200, 360, 365, 366, 400, 500, 600, 1000, 1024, 1440, 1760, 2000, 3600, 5280, 10_000),
-        *(60_000, 86_400, 100_000, 1_000_000),
-    )
-)
-"""Numbers that formulas hold of themselves: percent, units, angles. So are integers up to 12."""
 
 _TO = re.compile(r"\s?(?:-|–|—|and|to|until|till|or)\s?(?:around |at )?", re.IGNORECASE)
 """What stands between the ends of a range of time."""
@@ -58,6 +30,15 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 """What makes a day another than the one that is named behind it."""
+_EVE = re.compile(r"\beve of\b", re.IGNORECASE)
+_ZONES = re.compile(
+    r"\b(?:time ?zones?|local time|UTC|GMT|[ECMP][SDE]?T|CEST|IST|JST|BST)\b"
+    r"|(?:\d|m\.?|noon|midnight) (?:[A-Z][\w'’]{1,20} ){1,3}time\b"
+    r"|\bin [A-Z][\w'’]{1,20} (?:it|that|this) is\b"
+)
+"""What makes the day of one place another than that of the other."""
+_SMALL_HOURS = 360
+"""Before so many minutes after midnight a time may be one of the night after the day that is said."""
 _INFERRED = re.compile(
     r"\b(?:capital|city|town|country|birthplace|home ?town|home|seat|headquarters) (?:city )?(?:of|where)\b",
     re.IGNORECASE,
@@ -67,9 +48,11 @@ _NAMING = frozenset(
     (
         *("from", "to", "city", "town", "location", "origin", "destination", "airport", "place", "where"),
         *("address", "station", "street", "receiver", "recipient", "sender", "person", "hotel", "restaurant"),
-        *("movie", "event", "venue"),
+        *("movie", "event", "venue", "film", "artist", "singer", "band", "musician", "composer", "author"),
+        *("actor", "actress", "director"),
     )
 )
+_MAIL = re.compile(r"[\w.+-]{1,64}+@[\w-]{1,100}+(?:\.[\w-]{1,100}+){1,6}+")
 _LANGUAGES = frozenset(
     (
         *("english", "french", "german", "spanish", "italian", "japanese", "chinese", "mandarin", "korean"),
@@ -99,7 +82,9 @@ class Literal(NamedTuple):
     ground: Ground | None
 
 
-def unasked(call: Call, position: int, given: list[Literal], question: Question) -> GoldFinding | None:
+def unasked(
+    call: Call, position: int, given: list[Literal], question: Question, claimed: Sequence[Span] = ()
+) -> GoldFinding | None:
     """The finding about a call of whose names, days and times the query says hardly anything.
 
     Told where two of them or more, and at least two in three, are not said; days and times alone have to be
@@ -110,10 +95,13 @@ def unasked(call: Call, position: int, given: list[Literal], question: Question)
         position: Its position.
         given: Its literals.
         question: What is asked.
+        claimed: Where the values of the plan are said, which other names of its lacking names are not.
     """
     telling = [one for one in given if _tells(one)]
     lacking = [one for one in telling if one.ground is None]
     if len(lacking) < 2 or 3 * len(lacking) < 2 * len(telling) or not question.plain:
+        return None
+    if all(_other_name(one, question, claimed) for one in lacking):
         return None
     if all(_kind(one.value) for one in lacking) and len(lacking) < 3:
         return None
@@ -150,17 +138,29 @@ def _proper(value: str) -> bool:
     return any(part[:1].isupper() for part in value.split()) and sum(c.isalpha() for c in value) > 3
 
 
-def finding(literal: Literal, question: Question) -> GoldFinding:
+def finding(literal: Literal, question: Question, claimed: Sequence[Span] = ()) -> GoldFinding:
     """The finding about one literal that nothing grounds.
 
     Args:
         literal: The literal.
         question: What is asked; of one that is not in English all findings are ``low``.
+        claimed: Where the other values of the plan are said.
     """
     code, reason, confidence = _reason(literal, question)
+    if confidence == "high" and (other := _other_name(literal, question, claimed)) is not None:
+        told = question.text[slice(*other)]
+        reason, confidence = f'does not say it, unless "{told}" is another name of it', "medium"
     place = literal.argument + "".join(f"[{step!r}]" for step in literal.path)
     message = f"{place} is {_shown(literal.value)}, but the query {reason}"
     return GoldFinding(code, message, confidence if question.plain else "low", literal.call, literal.argument)
+
+
+def _other_name(literal: Literal, question: Question, claimed: Sequence[Span]) -> Span | None:
+    """What may be another name of a name, or a misspelt one."""
+    value = literal.value
+    if not isinstance(value, str) or _kind(value) or _code(value) or not _proper(value):
+        return None
+    return misspelt(value, question) or other_place(literal.argument, question, claimed)
 
 
 def _reason(literal: Literal, question: Question) -> tuple[str, str, Confidence]:
@@ -171,16 +171,31 @@ def _reason(literal: Literal, question: Question) -> tuple[str, str, Confidence]
         moment = moment_of(str(value))
         timed = moment is not None and moment.clocks and question.moments.clocks
         other = timed and moment and day_ground(moment, question.moments, question.amounts)
-        return _time(question, value) if other else _day(question)
+        return _time(question, value) if other else _day(question, moment)
     if kind == "time":
         return _time(question, value)
     if (other := _chosen(literal, question)) is not None:
         return "gold.contradicted", f"speaks of {_shown(other)}, another of its values", "medium"
     if literal.type.enum is not None:
         return "gold.ungrounded", "leaves the choice open", "low"
+    return ("gold.ungrounded", *_unsaid(literal, question))
+
+
+def _unsaid(literal: Literal, question: Question) -> tuple[str, Confidence]:
+    """What the question does instead of saying a text or number, and how sure that is."""
+    value = literal.value
+    if (longer := said_in(str(value), question.text) if _is_part(value) else None) is not None:
+        sure = _code(value) and not longer.apart
+        return (
+            f'says it only as a part of "{question.text[slice(*longer.span)]}"',
+            "high" if sure else "medium",
+        )
+    if isinstance(value, str) and _MAIL.fullmatch(value.strip()):
+        said = _MAIL.search(question.text)
+        return ("does not say it", "medium") if said is None else (f'says another ("{said[0]}")', "high")
     if not _code(value) and isinstance(numbers(value), (int, float)):
-        return "gold.ungrounded", "does not say this number", "medium"
-    return "gold.ungrounded", "does not say it", _sureness(value, literal.argument, question)
+        return "does not say this number", "medium"
+    return "does not say it", _sureness(value, literal.argument, question)
 
 
 def _flag(literal: Literal, question: Question) -> tuple[str, str, Confidence]:
@@ -191,7 +206,7 @@ def _flag(literal: Literal, question: Question) -> tuple[str, str, Confidence]:
     return "gold.contradicted", "says the opposite", "medium"
 
 
-def _day(question: Question) -> tuple[str, str, Confidence]:
+def _day(question: Question, value: Moments | None) -> tuple[str, str, Confidence]:
     said = question.moments
     days = [day for day in said.days if day.day is not None]
     if days:
@@ -200,12 +215,25 @@ def _day(question: Question) -> tuple[str, str, Confidence]:
             _BEFORE.search(question.text, max(0, day.span[0] - 30), day.span[0]) for day in days[:_CLOCKS]
         ):
             return "gold.contradicted", f'speaks of a day beside another ("{first}")', "low"
+        if value is not None and _may_shift(question, value):
+            return "gold.contradicted", f'speaks of the day before or after ("{first}")', "low"
         others = f'other days ("{first}", …)' if several else f'another day ("{first}")'
         return "gold.contradicted", f"speaks of {others}", "medium" if said.lasting else "high"
     if said.weekdays:
         first = question.text[slice(*said.weekdays[0][1])]
         return "gold.contradicted", f'speaks of another day of the week ("{first}")', "medium"
     return "gold.ungrounded", "names no day", "medium"
+
+
+def _may_shift(question: Question, value: Moments) -> bool:
+    """Whether a day beside that which is said may be meant: elsewhere, past midnight, the eve."""
+    said = question.moments
+    if _ZONES.search(question.text):
+        return is_beside(value, said)
+    late = any(len(one.times) == 1 and one.times[0] < _SMALL_HOURS for one in said.clocks[:_CLOCKS])
+    if late and is_beside(value, said, (1,)):
+        return True
+    return _EVE.search(question.text) is not None and is_beside(value, said, (-1,))
 
 
 def _time(question: Question, value: Value) -> tuple[str, str, Confidence]:
@@ -238,10 +266,17 @@ def _sureness(value: Value, argument: str, question: Question) -> Confidence:
 
 
 def _code(value: Value) -> bool:
-    """Whether a text is an identifier that nobody guesses: one word with three digits or more."""
-    if not isinstance(value, str) or not value.isascii() or "." in value or len(value.split()) != 1:
+    """Whether a text is an identifier that nobody guesses: one word with three digits or more, or groups."""
+    if not isinstance(value, str) or not value.isascii() or "." in value:
+        return False
+    if len(value.split()) != 1 and not is_code(value):
         return False
     return sum(c.isdecimal() for c in value) >= 3 and len(value) >= 4
+
+
+def _is_part(value: Value) -> bool:
+    """Whether a value is looked for within longer identifiers."""
+    return _code(value) or (isinstance(value, int) and abs(value) >= 100)
 
 
 def _names(argument: str) -> bool:
@@ -257,29 +292,6 @@ def _chosen(literal: Literal, question: Question) -> Value:
             if found is not None and found.how == "text" and other.casefold() not in FUNCTION:
                 return other
     return None
-
-
-def arithmetic(call: Call) -> bool:
-    """Whether a call is given nothing but numbers and references."""
-    return all(
-        isinstance(value, (int, float, Ref, Unresolved))
-        or (isinstance(value, str) and not isinstance(numbers(value), str))
-        for _, given in call.arguments
-        for _, value in leaves(given)
-    )
-
-
-def constant(value: Value) -> bool:
-    """Whether a number is one that formulas hold of themselves.
-
-    >>> constant(100), constant("7"), constant(137)
-    (True, True, False)
-    """
-    number = numbers(value)
-    if not isinstance(number, (int, float)):
-        return False
-    size = abs(float(number)) if abs(number) < 1e15 else 0.0
-    return size in CONSTANTS or (size <= 12 and size == int(size)) or abs(size - pi) < 0.01
 
 
 def _shown(value: Value) -> str:

@@ -25,6 +25,12 @@ _ISO = re.compile(
     re.IGNORECASE,
 )
 """A time, or a date with one, as programs write it; its zone says nothing of the hour that is meant."""
+_PARTS = {
+    "morning": (0, 720), "noon": (660, 840), "afternoon": (720, 1080), "evening": (1020, 1440),
+    "night": (1020, 1800), "tonight": (1020, 1800), "lunch": (660, 900), "lunchtime": (660, 900),
+    "dinner": (1020, 1380), "breakfast": (300, 720), "brunch": (540, 840), "matinee": (660, 1080),
+}  # fmt: skip
+"""The minutes that a part of the day has: where a time is said as well, it may be another within them."""
 _NO_YEAR = re.compile(r"\d+\W\d+")
 
 
@@ -122,6 +128,26 @@ def _later(when: date, said: Moments, amounts: Sequence[Amount]) -> Span | None:
     return None
 
 
+def is_beside(value: Moments, said: Moments, shifts: Sequence[int] = (-1, 1)) -> bool:
+    """Whether the day of a value is the one before or after a day that is said.
+
+    Args:
+        value: What the value says.
+        said: What the question says of days and times.
+        shifts: How many days the value may lie from it.
+    """
+    for when in filter(None, map(_date, value.days[:4])):
+        for shift in shifts:
+            try:
+                other = when - timedelta(days=shift)
+            except OverflowError:
+                continue
+            moved = Day(other.day, other.month, other.year, (0, 0))
+            if any(day.day is not None and _same(moved, day) for day in said.days[:_LENGTHS]):
+                return True
+    return False
+
+
 def _clock(value: Moments, said: Moments) -> Ground | None:
     wanted = {time % 1440 for one in value.clocks[:4] for time in one.times}
     for one in said.clocks[:FEW]:
@@ -130,7 +156,11 @@ def _clock(value: Moments, said: Moments) -> Ground | None:
     exact = {one.times[0] for one in said.clocks[:FEW] if len(one.times) == 1}
     if any((time + 720) % 1440 in exact for time in wanted):
         return None
-    return Ground("vague", said.vague, sure=False) if said.vague else None
+    for word, span in said.vague:
+        first, last = _PARTS.get(word, (0, 1440)) if said.clocks else (0, 1440)
+        if any(first <= time <= last or time + 1440 <= last for time in wanted):
+            return Ground("vague", span, sure=False)
+    return None
 
 
 def _within(one: Span, other: Span) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from planner_eval.auditing.answered import is_given
-from planner_eval.auditing.options import read_options
+from planner_eval.auditing.options import offered, read_options
 from planner_eval.auditing.subject import Wanted
 from planner_eval.base.text import shown
 from planner_eval.datasets.mathqa import options as written_options
@@ -26,7 +26,8 @@ def wanted_of(record: Record, answer: str) -> Wanted:
     """
     fields, options = _fields(record), _options(record)
     correct = fields.get("correct")
-    if options and isinstance(correct, str) and (letter := correct.strip().lower()) in dict(options):
+    letter = correct.strip(" ()[].:\t\n").lower() if isinstance(correct, str) else ""
+    if options and letter in dict(options):
         return Wanted(options=options, correct=letter)
     if not is_given(fields.get(answer)):
         return Wanted()
@@ -44,9 +45,14 @@ def odd_choice(record: Record) -> str | None:
     'correct is "z", expected one of a, b'
     """
     fields = _fields(record)
-    if "options" not in fields or "correct" not in fields or wanted_of(record, "").options:
+    if "options" not in fields or "correct" not in fields:
         return None
-    if options := _options(record):
+    options, held = _options(record), wanted_of(record, "").options
+    if held and all(offered(text) is None for _, text in options):
+        return f"none of options is a number: {shown(fields['options'], 40)}"
+    if held:
+        return None
+    if options:
         return f"correct is {shown(fields['correct'], 40)}, expected one of {', '.join(dict(options))[:80]}"
     return f"options is {shown(fields['options'], 40)}, expected answers by letter, or a list of them"
 
