@@ -49,3 +49,98 @@ def test_no_text_of_marks_ends_the_run(text: str, kind: str) -> None:
     calls = (Call("a", "ls", (("path", text),)), Call("b", "ls", (("path", [text]),)))
     found = pe.suggest(Plan(calls), tools, query=text or None)
     assert len(found.left) <= len(found.faults)
+
+
+# ---------------------------------------------------------------- tools
+OTHERS = [
+    "reject_invite accept_invite", "decline_invite accept_invite", "deny_loan approve_loan",
+    "place_order cancel_order", "get_order cancel_order", "make_booking cancel_booking",
+    "credit_account debit_account", "revoke_access grant_access", "get_funds transfer_funds",
+    "describe_table drop_table", "restore_file delete_file", "get_file delete_file",
+    "read_file delete_file", "get_process kill_process", "resume_job pause_job", "uncancel_order track_order",
+    "uncancel_order cancel_order", "getOrder cancelOrder", "orders.get orders.cancel", "order cancel_order",
+    "order order_cancel", "get_users set_users", "lock_card block_card", "look_door lock_door",
+    "move_file remove_file", "store_file restore_file", "pdf_to_text text_to_pdf", "v1_pay v2_pay",
+    "transfer_funds transfer_all_funds", "rejectInvite acceptInvite", "send_note end_note",
+    "play_invoice pay_invoice", "list_files_older delete_files_older",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("names", OTHERS)
+@pytest.mark.parametrize("given", [{}, {"id": "x"}, {"id": "x", "reason": "y"}])
+def test_a_tool_whose_name_says_another_thing_is_not_called_instead(names: str, given: dict[str, str]) -> None:
+    called, there = names.split()
+    text = {"type": "string"}
+    found = asked([offered(there, tuple(given), **dict.fromkeys(given, text))], called, given)
+    assert found.operations == ()
+    assert likely(found) == []
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "serch_hotel search_hotel", "searchHotle search_hotel", "searchhotels search_hotel",
+        "getRates get_rate", "fetch_user get_user", "bok book", "pya pay", "CancelOrder cancel_order",
+        "cancle_order cancel_order", "delete_fiel delete_file", "remove_file delete_file",
+        "getCategory get_categories", "make_user create_user",
+        "transfer_fnuds transfer_funds", "reserve_table book_table", "calculate_distnace calculate_distance",
+    ],
+)  # fmt: skip
+def test_a_name_misspelt_or_written_otherwise_is_mended(names: str) -> None:
+    called, there = names.split()
+    found = asked([offered(there, ("id",), id={"type": "string"})], called, {"id": "x"})
+    assert [call.name for call in found.mended.calls] == [there]
+    assert found.left == ()
+
+
+# ---------------------------------------------------------------- allowed values
+@pytest.mark.parametrize(
+    ("allowed", "given", "meant"),
+    [
+        (["1", "2", "10"], "1.0", "1"), (["1", "2", "10"], "-1", None), (["1", "2", "10"], "12", None),
+        (["1", "2", "10"], "20", None), (["1", "2", "10"], "0", None), (["1", "2", "10"], "two", "2"),
+        (["1", "2", "10"], "+1", "1"), (["1", "2", "10"], "1,0", None), (["1", "2", "10"], "01", "1"),
+        (["1", "2", "10"], 10.0, "10"), (["1", "2", "10"], "1e1", "10"), (["1", "2", "10"], "1.", "1"),
+        (["0.5", "5", "50"], ".5", "0.5"), (["0.5", "5", "50"], "5.0", "5"), (["0.5", "5", "50"], "05", "5"),
+        (["0.5", "5", "50"], "5,0", None), (["1000"], "1,000", "1000"), (["100"], "1,00", None),
+        ([1, 2, 10], "-1", None), ([1, 2, 10], "1.0", 1), ([1, 2, 10], "12", None), ([1, 2, 10], "two", 2),
+        ([1, 2, 10], 20, None), ([None, 1], "one", 1), ([None, 2], "one", None), ([None, 1], "null", None),
+        (["5 C", "-5 C"], "5C", "5 C"), (["5 C"], "-5 C", None), (["gpt-4"], "gpt-3", None),
+        (["gpt-4"], "GPT4", "gpt-4"), (["v10"], "v1.0", None), ([True, 1], "on", None),
+    ],
+)  # fmt: skip
+def test_numbers_are_compared_as_numbers(allowed: list[Any], given: Any, meant: Any) -> None:
+    found = asked([offered("f", ("x",), x={"enum": allowed})], "f", {"x": given})
+    assert dict(found.mended.calls[0].arguments)["x"] == (given if meant is None else meant)
+    assert all(value == meant for value in likely(found))
+
+
+@pytest.mark.parametrize(
+    ("given", "allowed"),
+    [
+        ("deactivated", "active"), ("deactivated", "activated"), ("unopened", "open"), ("AUD", "USD"),
+        ("SGD", "USD"), ("EGP", "GBP"), ("UDS", "USD"), ("northeast", "north"), ("north", "northeast"),
+        ("open or closed", "open"), ("slow", "low"), ("republic", "public"), ("interactive", "inactive"),
+        ("grey", "green"), ("cancel", "delete"), ("no", "north"), ("off", "office"), ("male", "female"),
+        ("KJFK", "KLFK"), ("premium economy", "economy"), ("economy", "premium economy"), ("on", "once"),
+        ("not economy", "economy"), ("es", "se"),
+    ],
+)  # fmt: skip
+def test_what_is_like_an_allowed_value_by_letters_alone_is_not_taken(given: str, allowed: str) -> None:
+    found = asked([offered("f", ("x",), x={"type": "string", "enum": [allowed, "zzz"]})], "f", {"x": given})
+    assert found.operations == ()
+    assert likely(found) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "allowed"),
+    [
+        ("econmy", "Economy"), ("ECONOMY", "Economy"), ("E", "Economy"), ("economy class", "Economy"),
+        ("Business", "business class"), ("one way", "ONE_WAY"), ("oneway", "one-way"), ("metrics", "metric"),
+        ("Celcius", "celsius"), ("opne", "open"), ("roundtirp", "round-trip"),
+    ],
+)  # fmt: skip
+def test_an_allowed_value_misspelt_or_written_otherwise_is_taken(given: str, allowed: str) -> None:
+    kind = {"type": "string", "enum": [allowed, "zzz"]}
+    found = asked([offered("f", ("class",), **{"class": kind})], "f", {"class": given})
+    assert dict(found.mended.calls[0].arguments) == {"class": allowed}

@@ -16,7 +16,7 @@ from planner_eval.dialects.plan import value_data
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, references
 from planner_eval.plan.topological import generations, stuck
 from planner_eval.suggesting.faults import AS_TEXT, NO_APP, Fault, text_reference
-from planner_eval.suggesting.names import Index, alike, opposed, words
+from planner_eval.suggesting.names import Index, alike, opposed, strays, words
 from planner_eval.suggesting.producers import Producers, Wanted
 from planner_eval.suggesting.queries import named_in, said_by
 from planner_eval.suggesting.values import Meant, meanings
@@ -29,6 +29,9 @@ _NAMED = 40
 
 _ALIKE = 0.5
 """Names less alike than this share letters by chance."""
+
+_DOUBTFUL = 0.6
+"""What a score is times where the names say another thing: it is then less than what a patch takes."""
 
 _SHARED = 500
 """An argument that more tools than this take tells no tool."""
@@ -146,8 +149,11 @@ class Mends:
                 else ["it is called so, but for case, signs or app"]
             )
             if opposed(call.name.rpartition(".")[2], tool.name):
-                score *= 0.6
+                score *= _DOUBTFUL
                 reasons += ["but says the opposite"]
+            elif name < 1 and (others := _other_words(call, tool)):
+                score *= _DOUBTFUL
+                reasons += [others]
             reasons += ["it takes these arguments"] if given == 1 and call.arguments else []
             reasons += ["it returns what is taken of it"] if wanted and gives == 1 else []
             yield self._renamed(fault, tool, f"call {tool.full_name}", ", ".join(reasons), min(score, 0.97))
@@ -192,7 +198,7 @@ class Mends:
             return
         value = dict(call.arguments)[name]
         needed = [each for each in tool.parameters if each.required and each.name not in given]
-        strays = [key for key in given if key != name and not _takes(tool, key)][:_TOOLS]
+        others = [key for key in given if key != name and not _takes(tool, key)][:_TOOLS]
         renames: list[Mend] = []
         for each in tool.parameters[:200]:
             if each.name in given:
@@ -203,8 +209,10 @@ class Mends:
             score += 0.1 if [each] == needed else 0.0
             if near < 0.3 and not each.required:
                 continue
-            if any(alike(key, each.name) > max(near, _ALIKE) for key in strays):
-                score *= 0.6  # another one is rather meant by it
+            if any(alike(key, each.name) > max(near, _ALIKE) for key in others):
+                score *= _DOUBTFUL  # another one is rather meant by it
+            elif near >= 0.4 and all(strays(name, each.name)):
+                score = min(_DOUBTFUL * score, 0.45)  # return_date is not departure_date
             reason = f"the names are {near:.0%} alike" if near >= 0.4 else "it is needed and not given"
             renames += self._moved(fault, name, each, value, reason, score)
         yield from renames
@@ -240,14 +248,14 @@ class Mends:
         if parameter is None or name in dict(call.arguments):
             yield from self._other_value(fault)
             return
-        strays = [key for key, _ in call.arguments if tool is not None and not _takes(tool, key)]
-        for other in strays:  # a misnamed argument is what is missing
+        misnamed = [key for key, _ in call.arguments if tool is not None and not _takes(tool, key)]
+        for other in misnamed:  # a misnamed argument is what is missing
             yield from (
                 mend
                 for mend in self._other_name(fault._replace(argument=other))
                 if any(one.get("argument") == name for one in mend.operations)
             )
-        less = 0.8 if strays else 1.0
+        less = 0.8 if misnamed else 1.0
         yield from (
             mend._replace(score=less * mend.score) for mend in self._given_anew(fault, name, parameter)
         )
@@ -507,6 +515,23 @@ def _fit(call: Call, tool: Tool) -> float:
         return 1.0
     taken = given if tool.open else given & known
     return len(taken) / len(every)
+
+
+def _other_words(call: Call, tool: Tool) -> str | None:
+    """What a tool's name says that the call's does not, or the other way round; None where both say the same.
+
+    However many letters two names share: who calls ``get_order`` does not mean ``cancel_order``.
+    """
+    bare = call.name.rpartition(".")[2]
+    pairs = ((call.name, tool.name), (bare, tool.name), (call.tool, tool.full_name))
+    found = [strays(one, other) for one, other in dict.fromkeys(pairs)]
+    if ((), ()) in found:
+        return None
+    ours, theirs = found[1] if len(found) > 1 and bare != call.name else found[0]
+    said, there = (" ".join(each)[:_NAMED] for each in (ours, theirs))
+    if ours and theirs:
+        return f"but {said!r} is not {there!r}"
+    return f"but nothing says {there!r}" if theirs else f"but it says nothing of {said!r}"
 
 
 def _parameter(tool: Tool | None, name: str) -> Parameter | None:

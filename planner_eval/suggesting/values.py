@@ -13,7 +13,7 @@ from planner_eval.catalogs.catalog import ANY, Type
 from planner_eval.catalogs.parts import Parts
 from planner_eval.plan.model import Ref, Template, Unresolved, Value
 from planner_eval.policy.dates import dates, readings
-from planner_eval.suggesting.names import alike, opposed, plain, words
+from planner_eval.suggesting.names import alike, opposed, plain, strays, words
 
 _DEEP = 12
 _MANY = 200
@@ -21,6 +21,15 @@ _MANY = 200
 
 _ENUM = 200
 """Allowed values that are looked at."""
+
+_LONGEST = 300
+"""Characters of a number, and of an allowed value in which numbers are looked for."""
+
+_SHORT, _CODE = 3, 5
+"""Letters of words, and of codes in capitals, that are no typos of one another."""
+
+_DOUBTFUL = 0.6
+"""How sure a likeness of letters alone is: less than what a patch takes."""
 
 _PAST = 1e15
 _HOLDING = ("value", "text", "$value", "const")
@@ -43,6 +52,9 @@ NUMBER_WORDS = {word: number for number, word in enumerate(_UNITS)} | {
 SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _DIGITS = r"[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:[ \u00a0\u202f]\d{3})+|\d+)(?:\.\d+)?"
 _BARE = re.compile(_DIGITS)
+_DECIMALS = re.compile(r"[-+\u2212]?(?:\d*\.\d+|\d+\.)(?:[eE][-+]?\d{1,3})?|[-+]?\d+[eE][-+]?\d{1,3}")
+_FIGURES = re.compile(r"(?<!\w)-?[.,]?\d+(?:[.,]\d+)*|\d+(?:[.,]\d+)*")
+"""The numbers in a text, each with its sign and point."""
 _NUMBER = re.compile(rf"(?:([^\W\d_]{{1,30}}|[$€£¥%])\s*)?({_DIGITS})(?:\s*([^\W\d_]{{1,30}}|[$€£¥%]))?")
 _SPELLED = {
     "dollar": ("$", "usd", "dollars"),
@@ -112,7 +124,7 @@ def _readings(value: Value, kind: Type, parts: Parts, depth: int, about: str) ->
     for each in kind.any_of:
         yield from _readings(value, each, parts, depth + 1, about)
     if kind.enum is not None:
-        yield from _listed(value, kind)
+        yield from _listed(value, kind, about)
     if isinstance(value, str):
         yield from _of_text(value, kind, about)
     elif isinstance(value, (int, float)):
@@ -137,7 +149,7 @@ def _of_number(value: float, kinds: tuple[str, ...]) -> Iterator[Meant]:
         if "string" in kinds:
             yield Meant(said, "the truth value as text", 0.85)
         if "integer" in kinds:
-            yield Meant(int(value), f"{said} stands for {int(value)}", 0.6)
+            yield Meant(int(value), f"{said} stands for {int(value)}", 0.5)
         return
     if "string" in kinds:
         yield Meant(str(value), f"the number {value} as text", 0.9)
@@ -147,21 +159,59 @@ def _of_number(value: float, kinds: tuple[str, ...]) -> Iterator[Meant]:
         yield Meant(int(value), f"{value} as a whole number", 0.95)
 
 
-def _listed(value: Value, kind: Type) -> Iterator[Meant]:
-    """Allowed values that come close: by case and signs, letters, or as the number that a text says."""
-    said = value if isinstance(value, str) else str(value)
+def _listed(value: Value, kind: Type, about: str) -> Iterator[Meant]:
+    """Allowed values that come close: by case and signs, a typo, an initial, or as the same number.
+
+    What is merely like the value by letters scores less than what a patch takes.
+    """
+    said = (value if isinstance(value, str) else str(value)).strip()
+    number = _number(said)
     for each in (kind.enum or ())[:_ENUM]:
         text = each if isinstance(each, str) else str(each)
-        if text == said.strip():
+        if text == said:
             yield Meant(each, "the allowed value, without the space around it", 0.97)
-        elif text.casefold() == said.casefold().strip():
+        elif text.casefold() == said.casefold():
             yield Meant(each, "the allowed value but for case", 0.97)
+        elif number is not None and _number(text) is not None:
+            if number == _number(text):
+                yield Meant(each, f"the allowed value {text[:40]}, as a number", 0.95)
+        elif not isinstance(each, str) or not isinstance(value, (str, int, float)):
+            continue
         elif plain(text) == plain(said) and plain(text):
-            yield Meant(each, "the allowed value but for case and signs", 0.95)
+            exact = _figures(text) == _figures(said)
+            yield Meant(each, "the allowed value but for case and signs", 0.95 if exact else 0.55)
         elif not opposed(said, text):
             close = max(alike(said, text), _starts(said, text))
             if close > 0.5:
-                yield Meant(each, "the nearest of the allowed values", 0.9 * close)
+                sure = 0.9 if _is_meant(said, text, about) else _DOUBTFUL
+                yield Meant(each, "the nearest of the allowed values", sure * close)
+
+
+def _number(text: str) -> Decimal | None:
+    """The number that a text is, in figures or in words; None for any other text."""
+    if len(text) > _LONGEST:
+        return None
+    if _BARE.fullmatch(text) or _DECIMALS.fullmatch(text):
+        return Decimal(re.sub(r"[, \u00a0\u202f]", "", text).replace("\u2212", "-"))
+    said = number_in_words(text)
+    return None if said is None else Decimal(said)
+
+
+def _figures(text: str) -> list[str]:
+    return _FIGURES.findall(text[:_LONGEST])
+
+
+def _is_meant(said: str, text: str, about: str) -> bool:
+    """Whether a text is an allowed value misspelt, its initial, or with words of the argument's name."""
+    if len(said) == 1 and said.isalpha():
+        return plain(text).startswith(plain(said))
+    if max(len(said), len(text)) <= _CODE and said.isupper() and text.isupper():
+        return False  # USD is no typo of AUD
+    ours, theirs = strays(said, text, synonyms=False)
+    if _figures(said) != _figures(text) or min(len(said), len(text)) <= _SHORT:
+        return False
+    named = {*words(about.partition("\n")[0])}
+    return not {*ours, *theirs} - named
 
 
 def _starts(said: str, text: str) -> float:
@@ -261,7 +311,7 @@ def _numbers(bare: str, about: str) -> Iterator[Meant]:
     if said is not None:
         yield Meant(said, f"{bare[:40]!r} as a number", 0.9)
     found = _NUMBER.fullmatch(bare)
-    if found is None or len(found[2]) > 300:
+    if found is None or len(found[2]) > _LONGEST:
         return
     before, digits, after = found.groups()
     digits = re.sub(r"[, \u00a0\u202f]", "", digits).replace("\u2212", "-")
