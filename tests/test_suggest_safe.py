@@ -68,7 +68,9 @@ OTHERS = [
 
 @pytest.mark.parametrize("names", OTHERS)
 @pytest.mark.parametrize("given", [{}, {"id": "x"}, {"id": "x", "reason": "y"}])
-def test_a_tool_whose_name_says_another_thing_is_not_called_instead(names: str, given: dict[str, str]) -> None:
+def test_a_tool_whose_name_says_another_thing_is_not_called_instead(
+    names: str, given: dict[str, str]
+) -> None:
     called, there = names.split()
     text = {"type": "string"}
     found = asked([offered(there, tuple(given), **dict.fromkeys(given, text))], called, given)
@@ -144,3 +146,79 @@ def test_an_allowed_value_misspelt_or_written_otherwise_is_taken(given: str, all
     kind = {"type": "string", "enum": [allowed, "zzz"]}
     found = asked([offered("f", ("class",), **{"class": kind})], "f", {"class": given})
     assert dict(found.mended.calls[0].arguments) == {"class": allowed}
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        ("a; b", "array"), ("a and b", "array"), ("a|b", "array"), ("a / b", "array"), ("x or y", "array"),
+        ("", "array"), (" ", "array"), (True, "integer"), (False, "integer"), ("a, b", "array"),
+        ("2026-05-01 to 2026-05-03", "date"), ("2026-05-01 - 2026-05-03", "date"), ("03/04/2026", "date"),
+    ],
+)  # fmt: skip
+def test_what_may_be_several_things_is_not_taken_as_one(given: Any, kind: str) -> None:
+    made = {"type": "string", "format": "date"} if kind == "date" else {"type": kind}
+    found = asked([offered("f", ("x",), x=made | {"items": {"type": "string"}})], "f", {"x": given})
+    assert found.operations == ()
+    assert likely(found) == [] or found.faults[0].tied
+
+
+# ---------------------------------------------------------------- the question
+TEXT, WHOLE, NUMBER, DAY = (
+    {"type": "string"}, {"type": "integer"}, {"type": "number"}, {"type": "string", "format": "date"},
+)  # fmt: skip
+SWITCH = {"type": "string", "enum": ["on", "off"]}
+
+
+def missing(query: str, name: str, **kinds: Any) -> list[Any]:
+    """What the patch takes from a question for an argument; other kinds are those of free arguments."""
+    found = asked([offered("f", (name,), **kinds)], "f", {}, query)
+    return [one.get("value") for one in found.operations]
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "kinds"),
+    [
+        ("From OSL to FCO on 03/04/2026", "departure_date", {"departure_date": DAY}),
+        ("Never turn it off", "state", {"state": SWITCH}),
+        ("Based on what I said", "state", {"state": SWITCH}),
+        ("Go to the office", "state", {"state": SWITCH}),
+        ("Is it open? Show all of it", "scope", {"scope": {"type": "string", "enum": ["all", "none"]}}),
+        ("Is it in us?", "country", {"country": {"type": "string", "enum": ["IT", "US", "IN"]}}),
+        ("any day but not on 1 May 2026", "date", {"date": DAY}),
+        ("I don't want to go on 2026-05-01", "date", {"date": DAY}),
+        ("I return on 2026-05-08", "date", {"date": DAY, "return_date": DAY}),
+        ("my old account was AC-99", "to_account", {"to_account": TEXT}),
+        ("my account AC-99", "to_account", {"to_account": TEXT}),
+        ("transfer it from account AC-99", "to_account", {"to_account": TEXT}),
+        ("transfer it to account AC-99", "from_account", {"from_account": TEXT}),
+        ("from my address me@x.org", "to", {"to": TEXT}),
+        ("I am 35. What then?", "amount", {"amount": NUMBER}),
+        ("Convert it at 3 decimals", "amount", {"amount": NUMBER}),
+        ("Anything without 'peanuts'", "food", {"food": TEXT}),
+        ("Anything but economy", "seat", {"seat": {"type": "string", "enum": ["economy", "first"]}}),
+    ],
+)  # fmt: skip
+def test_what_a_question_does_not_mean_is_not_taken(query: str, name: str, kinds: Any) -> None:
+    assert missing(query, name, **kinds) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "kinds", "meant"),
+    [
+        ("I am 35. Transfer five hundred dollars", "amount", {"amount": NUMBER}, 500),
+        ("Convert 5 USD to EUR at 3 decimals", "amount", {"amount": NUMBER}, 5),
+        ("Send 50 EUR to Ann", "amount", {"amount": NUMBER}, 50),
+        ("I am 35. Pay $1,250.50 to Ann", "amount", {"amount": NUMBER}, 1250.5),
+        ("Pay EUR 20 for 2 of them", "price", {"price": WHOLE}, 20),
+        ("Pay 900 NOK", "total_cost", {"total_cost": WHOLE}, 900),
+        ("Book 2 seats", "seats", {"seats": WHOLE}, 2),
+        ("Fly on 1 May 2026", "date", {"date": DAY}, "2026-05-01"),
+        ("I return on 2026-05-08", "return_date", {"date": DAY, "return_date": DAY}, "2026-05-08"),
+        ("an economy seat", "seat", {"seat": {"type": "string", "enum": ["economy", "first"]}}, "economy"),
+        ("in the US", "country", {"country": {"type": "string", "enum": ["IT", "US"]}}, "US"),
+        ("transfer it to account AC-99", "to_account", {"to_account": TEXT}, "AC-99"),
+    ],
+)  # fmt: skip
+def test_what_a_question_says_is_taken(query: str, name: str, kinds: Any, meant: Any) -> None:
+    assert missing(query, name, **kinds) == [meant]

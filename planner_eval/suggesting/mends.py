@@ -267,7 +267,7 @@ class Mends:
             one = each.unasked
             yield self._set(fault, one.ref, one.reason, one.score, "plan")
         yield from self._same_elsewhere(fault, name, kind)
-        for said in self._asked(parameter) if self.query else ():
+        for said in self._asked(fault, parameter) if self.query else ():
             yield self._set(fault, said.value, said.reason, said.score, "query")
         for hole in self.catalog.holes:
             yield self._set(
@@ -278,10 +278,13 @@ class Mends:
         if kind.enum is not None and len(kind.enum) == 1:
             yield self._set(fault, kind.enum[0], "it is the only value allowed", 0.95)
 
-    def _asked(self, parameter: Parameter) -> list[Meant]:
+    def _asked(self, fault: Fault, parameter: Parameter) -> list[Meant]:
         """What the question says of a parameter."""
-        about = parameter.description
-        return named_in(self.query, parameter.type, parameter.name, self._said, self.parts, about)
+        tool, given = self._tool(fault), dict(self._call(fault).arguments)
+        every = [each.name for each in tool.parameters] if tool is not None else []
+        free = [name for name in every if name != parameter.name and name not in given]
+        kind, about = parameter.type, parameter.description
+        return named_in(self.query, kind, parameter.name, self._said, self.parts, about, free)
 
     def _same_elsewhere(self, fault: Fault, name: str, kind: Type) -> Iterator[Mend]:
         """What other calls give under this name."""
@@ -328,7 +331,7 @@ class Mends:
                     "plan",
                 )
         if self.query and not isinstance(value, (list, dict)):
-            for said in self._asked(parameter)[:4]:
+            for said in self._asked(fault, parameter)[:4]:
                 yield self._set(fault, said.value, said.reason, 0.55 * said.score, "query")
         if not parameter.required and len(set(dict(call.arguments))) == len(call.arguments):
             unset = {"op": "unset", "id": call.id, "argument": name, "why": fault.code}

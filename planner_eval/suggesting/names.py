@@ -92,7 +92,7 @@ def _by_words(ours: Sequence[str], theirs: Sequence[str]) -> float:
 
 
 def is_typo(word: str, meant: str) -> bool:
-    """Whether a word is another one with an edit or two in it: one letter too many, too few, wrong or exchanged.
+    """Whether a word is another one with an edit or two in it.
 
     The first letter stays, or is exchanged with the second: people and models seldom mistake it, and another
     one makes another word (``lock`` and ``block``, ``get`` and ``set``). In short words only a letter doubled

@@ -69,6 +69,12 @@ _NO_UNIT = frozenset(["k", "m", "b", "bn", "dozen", "than", "over", "under", "ab
 
 _COUNTED = re.compile(r"\b(?:in|of|many)\s+([^\W\d_]+)")
 _FRACTION = re.compile(r"\b(?:fraction|ratio|decimal|0\.\d|0 (?:to|and) 1|0-1)\b")
+_CLOCKED = re.compile(
+    r"[T ]\d{1,2}(?::\d\d)+(?:\.\d+)?(?: ?[ap]\.?m\.?)?\s*(?:Z|UTC|GMT|[-+]\d\d:?\d\d)?$", re.I
+)
+_DIVIDED = re.compile(r"[;|/&\n]|\b(?:and|or)\b", re.IGNORECASE)
+"""What divides the items that a text may list; of commas the list itself is told."""
+_UNSURE = 0.55
 _TIME = re.compile(r"(\d{1,2})(?:[:.h](\d\d))?(?::\d\d)?\s*([ap])?\.?(?:m\.?)?", re.IGNORECASE)
 
 
@@ -135,7 +141,9 @@ def _readings(value: Value, kind: Type, parts: Parts, depth: int, about: str) ->
         yield from _of_object(value, kind, parts, depth, about)
         yield from _unwrapped(value, kind, parts, depth, about)
     if "array" in kind.kinds and not isinstance(value, list):
-        yield Meant([value], "a list of this one value", 0.85)
+        several = isinstance(value, str) and _DIVIDED.search(value) is not None
+        if not isinstance(value, str) or value.strip():
+            yield Meant([value], "a list of this one value", _UNSURE if several else 0.85)
         yield from (
             Meant([one.value], f"a list of one value; {one.reason}", 0.9 * one.score)
             for one in _readings(value, kind.items or ANY, parts, depth + 1, about)
@@ -249,7 +257,7 @@ def _moments(bare: str, format: str | None) -> Iterator[Meant]:
             yield Meant(day, "the date as yyyy-mm-dd", 0.95)
         for each in sorted(readings(bare), key=str):
             yield Meant(each, "the date as yyyy-mm-dd, day and month in one of two orders", 0.55)
-        if len(bare) > 10 and bare[10] in "T ":
+        if _CLOCKED.match(bare[10:]):
             yield Meant(bare[:10], "the day without the time", 0.85)
     if format == "time" and (clock := _clock(bare)) is not None:
         yield Meant(clock, "the time as hh:mm", 0.93)
