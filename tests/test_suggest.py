@@ -657,6 +657,15 @@ def test_exit_codes(file: Path, tmp_path: Path) -> None:
     assert planeval("suggest", "nosuch.json", "--catalog", RATES).returncode == 2
 
 
+def test_a_field_of_empty_questions_is_there_and_says_nothing(tmp_path: Path) -> None:
+    made = tmp_path / "one.jsonl"
+    made.write_text(json.dumps(LINES[0] | {"query": ""}) + "\n", encoding="utf-8")
+    done = planeval("suggest", str(made), "--catalog", RATES, "--query", "query")
+    assert done.returncode == 2
+    assert "--query 'query': no record asks anything there" in done.stderr
+    assert "did you mean" not in done.stderr
+
+
 def _own(name: str, kind: str, value: Any, **more: Any) -> dict[str, Any]:
     tools = [{"name": "f", "parameters": {"properties": {name: {"type": kind}}, "required": [name]}}]
     return {"tools": tools, "plan": json.dumps([{"name": "f", "arguments": {name: value}}]), **more}

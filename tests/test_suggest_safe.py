@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
+from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
 from planner_eval.plan.model import Call, Plan
 from planner_eval.suggesting.search import Suggested
 from tests.conftest import examples
@@ -222,3 +223,36 @@ def test_what_a_question_does_not_mean_is_not_taken(query: str, name: str, kinds
 )  # fmt: skip
 def test_what_a_question_says_is_taken(query: str, name: str, kinds: Any, meant: Any) -> None:
     assert missing(query, name, **kinds) == [meant]
+
+
+# ---------------------------------------------------------------- of two mends the one that leaves no fault
+def of_app(app: str, name: str, needed: tuple[str, ...], *optional: str) -> Tool:
+    given = tuple(Parameter(one, Type(("string",)), required=one in needed) for one in (*needed, *optional))
+    return Tool(name, parameters=given, app=app)
+
+
+CINEMA = Catalog(
+    (
+        of_app("Media", "findmovies", ("genre",)),
+        of_app("Movies", "findmovies", ("location",), "genre"),
+        of_app("Hotels", "search", ("where_to",)),
+        of_app("Hotels", "book", ("where_to",), "adults"),
+    )
+)
+
+
+def test_an_app_that_takes_what_is_given_is_not_exchanged_for_want_of_a_value() -> None:
+    text = "Movies: [found = findmovies(#genre='drama')]"
+    asked = pe.suggest(text, CINEMA, query="Find me a drama in San Jose.")
+    assert dict(asked.mended.calls[0].arguments) == {"genre": "drama", "location": "San Jose"}
+    assert asked.mended.calls[0].app == "Movies"
+    assert pe.suggest(text, CINEMA).operations == ()
+    assert pe.suggest("Movies: [findmovies(#genre='drama', #starring='x')]", CINEMA).operations == ()
+
+
+def test_what_is_misnamed_is_renamed_rather_than_given_again() -> None:
+    found = pe.suggest("Hotels: [search(#where_to='Rome')]\nHotels: [book(#city='Rome')]", CINEMA)
+    assert dict(found.mended.calls[1].arguments) == {"where_to": "Rome"}
+    assert found.left == ()
+    other = pe.suggest("Hotels: [search(#where_to='Rome')]\nHotels: [book(#rating='5')]", CINEMA)
+    assert other.operations == ()

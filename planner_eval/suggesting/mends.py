@@ -177,9 +177,13 @@ class Mends:
         call, tool = self._call(fault), self._tool(fault)
         if tool is None or tool.app is None or _fit(call, tool) == 1:
             return
+        # An app that takes all that is given may be the right one, and a value be left out
+        score = 0.57 if all(_takes(tool, name) for name, _ in call.arguments) else 0.9
         for other in self.catalog.named(call.name):
             if other.app not in (None, tool.app) and _fit(call, other) == 1:
-                yield self._renamed(fault, other, f"call it of {other.app}", "it takes these arguments", 0.9)
+                yield self._renamed(
+                    fault, other, f"call it of {other.app}", "it takes these arguments", score
+                )
 
     def _renamed(self, fault: Fault, tool: Tool, says: str, reason: str, score: float) -> Mend:
         call = self._call(fault)
@@ -214,6 +218,8 @@ class Mends:
             elif near >= 0.4 and all(strays(name, each.name)):
                 score = min(_DOUBTFUL * score, 0.45)  # return_date is not departure_date
             reason = f"the names are {near:.0%} alike" if near >= 0.4 else "it is needed and not given"
+            if each.required and not opposed(name, each.name) and self._is_elsewhere(fault, each, value):
+                score, reason = score + 0.25, f"{reason}, and other calls give {each.name} so"
             renames += self._moved(fault, name, each, value, reason, score)
         yield from renames
         rank = 0.5 if not needed else 0.25
@@ -255,7 +261,7 @@ class Mends:
                 for mend in self._other_name(fault._replace(argument=other))
                 if any(one.get("argument") == name for one in mend.operations)
             )
-        less = 0.8 if misnamed else 1.0
+        less = _DOUBTFUL if misnamed else 1.0  # it leaves what is misnamed as a fault
         yield from (
             mend._replace(score=less * mend.score) for mend in self._given_anew(fault, name, parameter)
         )
@@ -288,10 +294,21 @@ class Mends:
 
     def _same_elsewhere(self, fault: Fault, name: str, kind: Type) -> Iterator[Mend]:
         """What other calls give under this name."""
+        seen = self._elsewhere(fault, name, kind)
+        for value in [*seen.values()][:5]:
+            score = 0.86 if len(seen) == 1 else 0.6
+            yield self._set(fault, value, f"other calls give {name[:_NAMED]} so", score, "plan")
+
+    def _is_elsewhere(self, fault: Fault, parameter: Parameter, value: Value) -> bool:
+        """Whether other calls give a literal under the name of another argument, and no other one."""
+        seen = self._elsewhere(fault, parameter.name, parameter.type)
+        return isinstance(value, (str, int, float)) and [*seen] == [repr(value)]
+
+    def _elsewhere(self, fault: Fault, name: str, kind: Type) -> dict[str, Value]:
         call = self._call(fault)
-        if _says_nothing(name):
-            return
         seen: dict[str, Value] = {}
+        if _says_nothing(name):
+            return seen
         for position, other in enumerate(self.plan.calls[:500]):
             for key, value in other.arguments if position != fault.call and other.name != call.name else ():
                 refs = [ref for _, ref in references(value)]
@@ -303,9 +320,7 @@ class Mends:
                     and value not in self.catalog.holes
                 ):
                     seen[repr(value)] = value
-        for value in [*seen.values()][:5]:
-            score = 0.86 if len(seen) == 1 else 0.6
-            yield self._set(fault, value, f"other calls give {name[:_NAMED]} so", score, "plan")
+        return seen
 
     def _other_value(self, fault: Fault) -> Iterator[Mend]:
         """A value that the tool takes, in place of one that it does not."""
