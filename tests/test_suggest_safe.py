@@ -63,7 +63,7 @@ OTHERS = [
     "order order_cancel", "get_users set_users", "lock_card block_card", "look_door lock_door",
     "move_file remove_file", "store_file restore_file", "pdf_to_text text_to_pdf", "v1_pay v2_pay",
     "transfer_funds transfer_all_funds", "rejectInvite acceptInvite", "send_note end_note",
-    "play_invoice pay_invoice", "list_files_older delete_files_older",
+    "play_invoice pay_invoice", "close_account clone_account", "list_files_older delete_files_older",
 ]  # fmt: skip
 
 
@@ -109,6 +109,8 @@ def test_a_name_misspelt_or_written_otherwise_is_mended(names: str) -> None:
         ([1, 2, 10], "-1", None), ([1, 2, 10], "1.0", 1), ([1, 2, 10], "12", None), ([1, 2, 10], "two", 2),
         ([1, 2, 10], 20, None), ([None, 1], "one", 1), ([None, 2], "one", None), ([None, 1], "null", None),
         (["5 C", "-5 C"], "5C", "5 C"), (["5 C"], "-5 C", None), (["gpt-4"], "gpt-3", None),
+        (["O-", "A"], "O+", None), (["AB", "O"], "A", None), (["C", "D"], "C++", None), (["5"], "<5", None),
+        (["5"], "5%", None), (["price"], "-price", None), (["a-b"], "'A b'.", "a-b"),
         (["gpt-4"], "GPT4", "gpt-4"), (["v10"], "v1.0", None), ([True, 1], "on", None),
     ],
 )  # fmt: skip
@@ -196,6 +198,9 @@ def missing(query: str, name: str, **kinds: Any) -> list[Any]:
         ("from my address me@x.org", "to", {"to": TEXT}),
         ("I am 35. What then?", "amount", {"amount": NUMBER}),
         ("Convert it at 3 decimals", "amount", {"amount": NUMBER}),
+        ("At 5% interest for 2 years", "amount", {"amount": NUMBER}),
+        ("I was born on 1990-01-01", "date", {"date": DAY}),
+        ("between 03/04/2026 and 13/04/2026", "date", {"date": DAY}),
         ("Anything without 'peanuts'", "food", {"food": TEXT}),
         ("Anything but economy", "seat", {"seat": {"type": "string", "enum": ["economy", "first"]}}),
     ],
@@ -213,6 +218,7 @@ def test_what_a_question_does_not_mean_is_not_taken(query: str, name: str, kinds
         ("I am 35. Pay $1,250.50 to Ann", "amount", {"amount": NUMBER}, 1250.5),
         ("Pay EUR 20 for 2 of them", "price", {"price": WHOLE}, 20),
         ("Pay 900 NOK", "total_cost", {"total_cost": WHOLE}, 900),
+        ("At 5% interest pay 100 dollars", "amount", {"amount": NUMBER}, 100),
         ("Book 2 seats", "seats", {"seats": WHOLE}, 2),
         ("Fly on 1 May 2026", "date", {"date": DAY}, "2026-05-01"),
         ("I return on 2026-05-08", "return_date", {"date": DAY, "return_date": DAY}, "2026-05-08"),

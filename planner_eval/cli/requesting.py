@@ -19,7 +19,7 @@ def requesting(what: str, silence: str = "--timeout") -> Decorator:
         what: What is under way at a time, in words.
         silence: The option of the server's longest silence, where ``--timeout`` is another's.
     """
-    options = (
+    options: tuple[Decorator, ...] = (
         click.option(
             "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Sampling, e.g. temperature=0.5."
         ),

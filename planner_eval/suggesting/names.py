@@ -95,15 +95,15 @@ def is_typo(word: str, meant: str) -> bool:
     """Whether a word is another one with an edit or two in it.
 
     The first letter stays, or is exchanged with the second: people and models seldom mistake it, and another
-    one makes another word (``lock`` and ``block``, ``get`` and ``set``). In short words only a letter doubled
-    or not, or two exchanged, are a typo, in long ones two edits are.
+    one makes another word (``lock`` and ``block``, ``get`` and ``set``). A word that is known here is no
+    typo. In short words only a letter doubled or not, or two exchanged, are one; in long ones two edits are.
 
     >>> is_typo("serch", "search"), is_typo("pya", "pay"), is_typo("bok", "book")
     (True, True, True)
     >>> is_typo("deny", "delay"), is_typo("move", "remove"), is_typo("look", "lock")
     (False, False, False)
     """
-    if word == meant or not (word.isalpha() and meant.isalpha()):
+    if word == meant or word in _KNOWN or not (word.isalpha() and meant.isalpha()):
         return word == meant
     short, long = sorted((word, meant), key=len)
     if len(long) - len(short) > _EDITS or min(len(word), len(meant)) < 2:
@@ -128,7 +128,7 @@ def is_typo(word: str, meant: str) -> bool:
 
 def _edits(one: str, other: str) -> int:
     """How many letters have to be put in, left out or exchanged to make one word another."""
-    row = [*range(len(other) + 1)]
+    row: list[int] = [*range(len(other) + 1)]
     for at, letter in enumerate(one):
         last, row = row, [at + 1]
         for place, theirs in enumerate(other):
@@ -193,6 +193,7 @@ _CONTRARY = (
     "create/delete show/hide encode/decode encrypt/decrypt upload/download login/logout mute/unmute",
 )
 _OPPOSITES = frozenset(frozenset(pair.split("/")) for line in _CONTRARY for pair in line.split())
+_KNOWN = frozenset({*_MEANING, *(word for pair in _OPPOSITES for word in pair)})
 
 
 @lru_cache(maxsize=1 << 14)

@@ -54,7 +54,8 @@ _SIGNS = "$€£¥"
 _AMOUNTS = frozenset(["amount", "price", "cost", "budget", "sum", "fee", "payment", "money", "fare", "salary",
                       "income", "deposit", "balance", "total"])  # fmt: skip
 _LONGEST_ABOUT = 2_000
-_MONEY = frozenset(CURRENCIES)
+_PERCENT = frozenset(form for form, unit in CURRENCIES.items() if unit == "percent")
+_MONEY = frozenset(CURRENCIES) - _PERCENT
 _NO_NUMBER = frozenset(["k", "m", "bn", "dozen", "dozens", "hundreds", "thousands", "millions"])
 _DURATIONS = frozenset(
     f"{unit}{end}"
@@ -106,7 +107,7 @@ _UNMEANT = frozenset(
     word
     for line in (
         "no not never t cannot dont without except excluding instead rather avoid nor neither unless",
-        "old former formerly previous previously was were",
+        "old former formerly previous previously was were dislike hate born",
     )
     for word in line.split()
 )
@@ -317,11 +318,13 @@ def _letter(char: str) -> bool:
 
 def _moments(query: str, format: str) -> Iterator[_Found]:
     if format != "time":
+        days: list[tuple[tuple[int, int], list[Value]]] = []
         for found in _DATE.finditer(query):
-            several = sorted(readings(found[1]), key=str)
-            for day in several if len(several) > 1 else [dates(found[1])]:
-                most = _DOUBTFUL if len(several) > 1 else 0.95
-                yield _Found(day, *found.span(), 0.8, "a date", most)
+            days.append((found.span(), sorted(readings(found[1]), key=str) or [dates(found[1])]))
+        unsure = any(len(several) > 1 for _, several in days)
+        for span, several in days:
+            for day in several:
+                yield _Found(day, *span, 0.8, "a date", _DOUBTFUL if unsure else 0.95)
     if format != "date":
         for found in _TIME.finditer(query):
             yield _Found(found[1], *found.span(), 0.8, "a time")
@@ -352,12 +355,11 @@ def _counted(
         return
     if beside in _NO_NUMBER or (beside in _DURATIONS and not names_unit(beside, about)):
         return
-    unit = _currency(query, start, end)
-    if unit and not names_unit(unit, about):
-        if not _counts_money(about):
-            base = min(base, 0.2)
-        else:
-            base, what = base + 0.15, f"{what} of money"
+    unit = beside if beside in _PERCENT else _currency(query, start, end)
+    if unit and not names_unit(unit, about) and (unit in _PERCENT or not _counts_money(about)):
+        base = min(base, 0.2)
+    elif unit:
+        base = base + 0.15
     if _BOUNDED.search(query[max(0, start - 16) : start]) and not {*words(about)} & _BOUNDS:
         base = min(base, 0.2)
     yield _Found(number, start, end, base, what)
@@ -378,7 +380,8 @@ def _counts_money(about: str) -> bool:
     name, _, said = about.partition("\n")
     if any(word.casefold() in _MONEY for word in re.findall(r"[$€£¥]|[^\W_]+", about)):
         return False  # it is of another one: names_unit() knows
-    return bool(_AMOUNTS & {*words(name)} or _AMOUNTS & {*words(said[:_LONGEST_ABOUT])} - {"total"})
+    told = {word.casefold() for word in _WORD.findall(said[:_LONGEST_ABOUT])}
+    return bool(_AMOUNTS & {*words(name)} or told & {"money", "monetary", "currency"})
 
 
 def _lists(query: str) -> Iterator[_Found]:

@@ -55,6 +55,9 @@ _BARE = re.compile(_DIGITS)
 _DECIMALS = re.compile(r"[-+\u2212]?(?:\d*\.\d+|\d+\.)(?:[eE][-+]?\d{1,3})?|[-+]?\d+[eE][-+]?\d{1,3}")
 _FIGURES = re.compile(r"(?<!\w)-?[.,]?\d+(?:[.,]\d+)*|\d+(?:[.,]\d+)*")
 """The numbers in a text, each with its sign and point."""
+
+_SIGNS = re.compile(r"[^\w\s.,:;/'\"`()\[\]{}-]|(?<!\w)-|-(?!\w)")
+"""Signs that do more than divide words: ``O+`` is no ``O-``, ``<5`` no 5, and ``-price`` another order."""
 _NUMBER = re.compile(rf"(?:([^\W\d_]{{1,30}}|[$€£¥%])\s*)?({_DIGITS})(?:\s*([^\W\d_]{{1,30}}|[$€£¥%]))?")
 _SPELLED = {
     "dollar": ("$", "usd", "dollars"),
@@ -186,7 +189,7 @@ def _listed(value: Value, kind: Type, about: str) -> Iterator[Meant]:
         elif not isinstance(each, str) or not isinstance(value, (str, int, float)):
             continue
         elif plain(text) == plain(said) and plain(text):
-            exact = _figures(text) == _figures(said)
+            exact = _figures(text) == _figures(said) and _signs(text) == _signs(said)
             yield Meant(each, "the allowed value but for case and signs", 0.95 if exact else 0.55)
         elif not opposed(said, text):
             close = max(alike(said, text), _starts(said, text))
@@ -209,14 +212,20 @@ def _figures(text: str) -> list[str]:
     return _FIGURES.findall(text[:_LONGEST])
 
 
+def _signs(text: str) -> list[str]:
+    return _SIGNS.findall(text[:_LONGEST])
+
+
 def _is_meant(said: str, text: str, about: str) -> bool:
     """Whether a text is an allowed value misspelt, its initial, or with words of the argument's name."""
     if len(said) == 1 and said.isalpha():
-        return plain(text).startswith(plain(said))
+        return len(text) > _SHORT and plain(text).startswith(plain(said))
     if max(len(said), len(text)) <= _CODE and said.isupper() and text.isupper():
         return False  # USD is no typo of AUD
     ours, theirs = strays(said, text, synonyms=False)
-    if _figures(said) != _figures(text) or min(len(said), len(text)) <= _SHORT:
+    if (_figures(said), _signs(said)) != (_figures(text), _signs(text)) or min(
+        len(said), len(text)
+    ) <= _SHORT:
         return False
     named = {*words(about.partition("\n")[0])}
     return not {*ours, *theirs} - named
