@@ -96,6 +96,21 @@ def test_a_name_misspelt_or_written_otherwise_is_mended(names: str) -> None:
     assert found.left == ()
 
 
+@pytest.mark.parametrize(
+    ("given", "there", "renamed"),
+    [
+        ("bas", "base", True), ("cty", "city", True), ("userId", "user_id", True),
+        ("numSeats", "seats", True),
+        ("town", "city", True), ("return_date", "departure_date", False), ("to_city", "from_city", False),
+        ("credit_account", "debit_account", False), ("min_price", "max_price", False),
+        ("home_address", "work_address", False),
+    ],
+)  # fmt: skip
+def test_an_argument_is_renamed_where_its_name_says_the_same(given: str, there: str, renamed: bool) -> None:
+    found = asked([offered("f", (there,), **{there: {"type": "string"}})], "f", {given: "x"})
+    assert dict(found.mended.calls[0].arguments) == {there if renamed else given: "x"}
+
+
 # ---------------------------------------------------------------- allowed values
 @pytest.mark.parametrize(
     ("allowed", "given", "meant"),

@@ -30,6 +30,9 @@ _NAMED = 40
 _ALIKE = 0.5
 """Names less alike than this share letters by chance."""
 
+_NEARLY = 0.8
+"""How alike the words of arguments' names are that may be one, with a letter left out of a short one."""
+
 _DOUBTFUL = 0.6
 """What a score is times where the names say another thing: it is then less than what a patch takes."""
 
@@ -215,7 +218,7 @@ class Mends:
                 continue
             if any(alike(key, each.name) > max(near, _ALIKE) for key in others):
                 score *= _DOUBTFUL  # another one is rather meant by it
-            elif near >= 0.4 and all(strays(name, each.name)):
+            elif near >= 0.4 and _differs(name, each.name):
                 score = min(_DOUBTFUL * score, 0.45)  # return_date is not departure_date
             reason = f"the names are {near:.0%} alike" if near >= 0.4 else "it is needed and not given"
             if each.required and not opposed(name, each.name) and self._is_elsewhere(fault, each, value):
@@ -560,6 +563,12 @@ def _says_nothing(name: str) -> bool:
     """Whether an argument's name tells nothing of what it holds, as ``arg_0`` and ``x`` do."""
     bare = "".join(word for word in words(name) if not word.isdecimal())
     return len(bare) < 2 or bare in ("arg", "num", "value", "param", "input", "number", "text", "string")
+
+
+def _differs(name: str, other: str) -> bool:
+    """Whether a word of an argument's name stands for another one; no tool runs for a short word misspelt."""
+    ours, theirs = strays(name, other)
+    return bool(theirs) and any(max(alike(word, each) for each in theirs) < _NEARLY for word in ours)
 
 
 def _takes(tool: Tool, name: str) -> bool:
