@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from random import Random
-from time import process_time
+from time import monotonic, process_time
 from typing import Any
 
 import pytest
@@ -30,7 +32,7 @@ from planner_eval.suggesting.names import alike, opposed
 from planner_eval.suggesting.search import LOOKED_AT, Suggested, suggested, written
 from tests.conftest import ROOT, examples
 from tests.inside import planeval
-from tests.modelserver import ModelServer, message
+from tests.modelserver import Answer, ModelServer, drip, message
 from tests.plant_faults import planted
 
 RATES = str(ROOT / "data" / "catalogs" / "rates.json")
@@ -655,6 +657,15 @@ def test_exit_codes(file: Path, tmp_path: Path) -> None:
     assert planeval("suggest", "nosuch.json", "--catalog", RATES).returncode == 2
 
 
+def test_a_field_of_empty_questions_is_there_and_says_nothing(tmp_path: Path) -> None:
+    made = tmp_path / "one.jsonl"
+    made.write_text(json.dumps(LINES[0] | {"query": ""}) + "\n", encoding="utf-8")
+    done = planeval("suggest", str(made), "--catalog", RATES, "--query", "query")
+    assert done.returncode == 2
+    assert "--query 'query': no record asks anything there" in done.stderr
+    assert "did you mean" not in done.stderr
+
+
 def _own(name: str, kind: str, value: Any, **more: Any) -> dict[str, Any]:
     tools = [{"name": "f", "parameters": {"properties": {name: {"type": kind}}, "required": [name]}}]
     return {"tools": tools, "plan": json.dumps([{"name": "f", "arguments": {name: value}}]), **more}
@@ -697,8 +708,7 @@ def test_a_model_without_a_key_is_told_once_and_one_that_fails_at_once(
     assert (bare.returncode, bare.stdout) == (2, "")
     assert bare.stderr.count("cannot be used") == 1
     monkeypatch.setenv("OPENAI_API_KEY", "x")
-    monkeypatch.setattr("planner_eval.cli.suggest._RETRIES", 0)
-    away = planeval(*asked, "--model-url", "http://127.0.0.1:9/v1")
+    away = planeval(*asked, "--model-url", "http://127.0.0.1:9/v1", "--retries", "0")
     assert away.returncode == 1
     assert "the model did not answer: " in away.stderr
 
@@ -710,7 +720,6 @@ def test_what_a_model_says_is_priced_and_answered_again_from_the_cache(
     made.write_text('{"id": "a", "plan": "get_rate(quote=\'USD\')"}\n', encoding="utf-8")
     prices.write_text("[models.m]\ninput = 1000.0\noutput = 500.0\n", encoding="utf-8")
     monkeypatch.setenv("OPENAI_API_KEY", "x")
-    monkeypatch.setattr("planner_eval.cli.suggest._RETRIES", 0)
     asked = ("suggest", str(made), "--catalog", RATES, "--model", "m", "--model-cache", str(kept))
     with ModelServer(lambda body, number: message('{"value": "EUR"}')) as server:
         first = planeval(*asked, "--model-url", server.url, "--prices", str(prices))
@@ -725,3 +734,22 @@ def test_what_a_model_says_is_priced_and_answered_again_from_the_cache(
         cached = planeval(*asked, "--model-url", server.url, "--prices", str(prices))
         assert server.bodies == []
     assert "the model was asked 1 question, cost 0\n" in cached.stderr
+
+
+@pytest.mark.parametrize(
+    "answer", [Answer(status=429, headers={"Retry-After": "3600"}), Answer(act=drip)], ids=["429", "drip"]
+)
+def test_a_model_is_not_waited_for_longer_than_the_deadline(
+    answer: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tmp_path / "one.jsonl"
+    made.write_text('{"id": "a", "plan": "zzzz()"}\n', encoding="utf-8")
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    with ModelServer(lambda body, number: answer) as server:
+        asked = ("suggest", str(made), "--catalog", RATES, "--model", "m", "--model-url", server.url)
+        started = monotonic()
+        command = [sys.executable, "-m", "planner_eval", *asked, "--deadline", "0.3"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=50, check=False)
+        assert monotonic() - started < 40
+    assert done.returncode == 1
+    assert "no answer within 0.3 seconds in all" in done.stderr

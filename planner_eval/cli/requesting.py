@@ -19,7 +19,7 @@ def requesting(what: str, silence: str = "--timeout") -> Decorator:
         what: What is under way at a time, in words.
         silence: The option of the server's longest silence, where ``--timeout`` is another's.
     """
-    options = (
+    options: tuple[Decorator, ...] = (
         click.option(
             "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Sampling, e.g. temperature=0.5."
         ),
@@ -31,16 +31,7 @@ def requesting(what: str, silence: str = "--timeout") -> Decorator:
             show_default=True,
             help=f"{what} under way at a time.",
         ),
-        _seconds(silence, 60.0, "The longest silence of the server."),
-        _seconds("--deadline", 600.0, "The longest time for one request in all."),
-        click.option(
-            "--retries",
-            metavar="N",
-            type=click.IntRange(min=0),
-            default=5,
-            show_default=True,
-            help="How many more times to ask after a failure that may pass.",
-        ),
+        *_waits(silence, 600.0, 5),
         click.option(
             "--cache",
             metavar="FILE",
@@ -53,6 +44,35 @@ def requesting(what: str, silence: str = "--timeout") -> Decorator:
         ),
     )
 
+    return _all(options)
+
+
+def waiting(deadline: float, retries: int) -> Decorator:
+    """Add the options that say how long a model is waited for, to a command that asks one by the way.
+
+    Args:
+        deadline: Seconds for one request in all.
+        retries: How many more times to ask.
+    """
+    return _all(_waits("--timeout", deadline, retries))
+
+
+def _waits(silence: str, deadline: float, retries: int) -> tuple[Decorator, ...]:
+    return (
+        _seconds(silence, 60.0, "The longest silence of the server."),
+        _seconds("--deadline", deadline, "The longest time for one request in all."),
+        click.option(
+            "--retries",
+            metavar="N",
+            type=click.IntRange(min=0),
+            default=retries,
+            show_default=True,
+            help="How many more times to ask after a failure that may pass.",
+        ),
+    )
+
+
+def _all(options: tuple[Decorator, ...]) -> Decorator:
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
             command = option(command)

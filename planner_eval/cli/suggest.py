@@ -14,6 +14,7 @@ from planner_eval.base.tables import table
 from planner_eval.base.text import counted, encodable, one_line, printable
 from planner_eval.cli.numbers import Number
 from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
+from planner_eval.cli.requesting import waiting
 from planner_eval.cli.sources import dataset_places, read_plans
 from planner_eval.cli.targets import Target
 from planner_eval.cli.terminal import counting
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from planner_eval.suggesting.search import Faulty, Suggested
 
 _WIDE = 300
-_RETRIES = 2
-"""A mend is no more than a help: who is asked for one waits seconds for a server that fails, no minutes."""
+_DEADLINE, _RETRIES = 60.0, 2
+"""A mend is no more than a help: who asks for one does not wait long for a server that fails."""
 
 
 @click.command("suggest")
@@ -77,6 +78,7 @@ _RETRIES = 2
 )
 @click.option("--replay", is_flag=True, help="Answer for the model from --model-cache alone.")
 @click.option("--prices", metavar="FILE", help="What a million tokens of the model cost: TOML or JSON.")
+@waiting(_DEADLINE, _RETRIES)
 @reading
 @dataset_places
 @written("text", "md", "json", "jsonl", help="How to write the suggestions.")
@@ -94,6 +96,9 @@ def command(
     model_cache: str | None,
     replay: bool,
     prices: str | None,
+    timeout: float,
+    deadline: float,
+    retries: int,
     dialect: str | None,
     form: str,
     output: str | None,
@@ -106,11 +111,11 @@ def command(
     without faults gets none. Exit code: 0 no faults, 1 faults or a plan that could not be read, 2 usage,
     3 no plan at all.
     """
-    asked = model is not None
+    asked, waits = model is not None, ("timeout", "deadline", "retries")
     refuse_idle(
         [
-            Applies(("model_url", "model_cache", "replay", "prices"), asked, "with --model NAME"),
-            Applies(("model_url", "prices"), not replay, "without --replay, which asks nobody"),
+            Applies(("model_url", "model_cache", "replay", "prices", *waits), asked, "with --model NAME"),
+            Applies(("model_url", "prices", *waits), not replay, "without --replay, which asks nobody"),
             Applies(("form",), not patch, "without --patch, which writes JSON"),
             Applies(("catalog_format",), bool(catalogs), "to a catalog, and none is given"),
         ]
@@ -119,7 +124,8 @@ def command(
     offered = _Offered(catalogs, catalog_format)
     if not catalogs and not any(offered.given(record) for record in source.records):
         raise click.UsageError(f"{source.name} brings no tools of its own: name them with --catalog")
-    judge = _judge(model or "", model_url, model_cache, prices, replay=replay) if asked else None
+    patience = {"timeout": timeout, "deadline": deadline, "retries": retries}
+    judge = _judge(model or "", model_url, model_cache, prices, patience, replay=replay) if asked else None
     question = _question(query, source)
     how = {"model": judge, "most": most, "least": least, "dialect": dialect}
     many = len(source.records) != 1 or source.many
@@ -193,7 +199,15 @@ class _Telling:
             raise
 
 
-def _judge(model: str, url: str | None, cache: str | None, prices: str | None, *, replay: bool) -> Counted:
+def _judge(
+    model: str,
+    url: str | None,
+    cache: str | None,
+    prices: str | None,
+    patience: dict[str, Any],
+    *,
+    replay: bool,
+) -> Counted:
     from pathlib import Path
 
     from planner_eval.llm import open_judge
@@ -207,7 +221,7 @@ def _judge(model: str, url: str | None, cache: str | None, prices: str | None, *
         cache=Path(cache) if cache else None,
         replay=replay,
         prices=None if cost is None else (cost.input, cost.output),
-        retries=_RETRIES,
+        **patience,
     )
     return Counted(_Telling(judge))
 

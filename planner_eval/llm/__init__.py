@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 
-def open_judge(
+def open_judge(  # noqa: PLR0913 - what a user may say of a server
     model: str,
     *,
     base_url: str | None = None,
@@ -59,6 +59,8 @@ def open_judge(
     replay: bool = False,
     prices: tuple[float, float] | None = None,
     retries: int = 5,
+    timeout: float = 60.0,
+    deadline: float | None = None,
 ) -> Judge:
     """The judge that a user describes: an endpoint, with or without a cache, or a cache alone.
 
@@ -69,6 +71,8 @@ def open_judge(
         replay: Answer from the cache alone, without a network.
         prices: What a million tokens of questions and of answers cost.
         retries: How many more times to ask after a failure that may pass.
+        timeout: The longest silence of the server, in seconds.
+        deadline: The longest time for one question in all, in seconds; a quarter of an hour when None.
 
     Raises:
         InputError: a replay without a cache.
@@ -80,9 +84,16 @@ def open_judge(
         if cache is None:
             raise InputError("a replay needs the cache whose answers it replays")
         return _checked(Cache(cache, model=model))
-    from planner_eval.llm.endpoint import Endpoint
+    from planner_eval.llm.endpoint import DEADLINE, Endpoint
 
-    endpoint = Endpoint(model, base_url=base_url, prices=Prices(*prices) if prices else None, retries=retries)
+    endpoint = Endpoint(
+        model,
+        base_url=base_url,
+        timeout=timeout,
+        retries=retries,
+        prices=Prices(*prices) if prices else None,
+        deadline=DEADLINE if deadline is None else deadline,
+    )
     return _checked(Cache(cache, endpoint, model=model)) if cache else endpoint
 
 

@@ -17,7 +17,7 @@ __all__ = ["Endpoint", "Prices"]
 
 _PATIENCE = 3
 """So many questions in a row without an answer are the end of a judge."""
-_DEADLINE = 900.0
+DEADLINE = 900.0
 """Seconds for one question in all; a judge may be asked to wait for a minute several times."""
 
 
@@ -40,6 +40,7 @@ class Endpoint:
             that the server asks for is kept instead.
         prices: For the cost of each answer; None where it is not wanted.
         sleep: How to wait.
+        deadline: The longest time for one question in all, tries and pauses included, in seconds.
     """
 
     model: str
@@ -50,6 +51,7 @@ class Endpoint:
     backoff: float = 1.0
     prices: Prices | None = None
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+    deadline: float = field(default=DEADLINE, repr=False)
 
     def ask(self, request: JudgeRequest) -> JudgeReply:
         """The endpoint's answer.
@@ -81,14 +83,17 @@ class Endpoint:
         async def pause(seconds: float) -> None:
             import asyncio
 
-            await asyncio.to_thread(sleep, seconds)
+            if sleep is time.sleep:  # in a thread it would go on after the deadline, and the process with it
+                await asyncio.sleep(seconds)
+            else:
+                await asyncio.to_thread(sleep, seconds)
 
         return Client(
             self.model,
             self.base_url,
             self.api_key,
             self.timeout,
-            _DEADLINE,
+            self.deadline,
             self.retries,
             self.backoff,
             patience=_PATIENCE,

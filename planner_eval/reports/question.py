@@ -28,7 +28,7 @@ def question_field(wanted: str | None, *files: PlanFile) -> tuple[str | None, li
         files: The gold plans, then the predictions.
 
     Raises:
-        InputError: no record has the field that the user names.
+        InputError: no record has the field that the user names, or none has words in it.
     """
     if wanted == "":
         return None, []
@@ -44,6 +44,8 @@ def question_field(wanted: str | None, *files: PlanFile) -> tuple[str | None, li
         known = dict.fromkeys(
             key for file in files for one in islice(file.records, HEAD) for key in one.fields
         )
+        if wanted in known:
+            raise InputError(f"--query {wanted!r}: no record asks anything there: its values are no words")
         hint = did_you_mean(wanted, known, lead="; ")
         there = f"; there are {', '.join(known)}" if known and not hint else ""
         raise InputError(f"--query {wanted!r}: no record has that field{hint}{there}")

@@ -170,7 +170,7 @@ class _Known:
             return None
         signed = _SIGNED.fullmatch(text.strip())
         inner = next(part for part in signed.groups() if part is not None) if signed else text
-        first, *rest = (step for step in _STEP.split(inner.strip()) if step) if inner.strip() else ("",)
+        first, *rest = [step for step in _STEP.split(inner.strip()) if step] or [""]
         path: Path = tuple(int(step) if step.isdecimal() and len(step) < 9 else step for step in rest)
         at = self._ids.get(first)
         if at is not None and at < before:

@@ -16,7 +16,7 @@ from planner_eval.dialects.plan import value_data
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, references
 from planner_eval.plan.topological import generations, stuck
 from planner_eval.suggesting.faults import AS_TEXT, NO_APP, Fault, text_reference
-from planner_eval.suggesting.names import Index, alike, opposed, words
+from planner_eval.suggesting.names import Index, alike, opposed, strays, words
 from planner_eval.suggesting.producers import Producers, Wanted
 from planner_eval.suggesting.queries import named_in, said_by
 from planner_eval.suggesting.values import Meant, meanings
@@ -29,6 +29,12 @@ _NAMED = 40
 
 _ALIKE = 0.5
 """Names less alike than this share letters by chance."""
+
+_NEARLY = 0.8
+"""How alike the words of arguments' names are that may be one, with a letter left out of a short one."""
+
+_DOUBTFUL = 0.6
+"""What a score is times where the names say another thing: it is then less than what a patch takes."""
 
 _SHARED = 500
 """An argument that more tools than this take tells no tool."""
@@ -146,8 +152,11 @@ class Mends:
                 else ["it is called so, but for case, signs or app"]
             )
             if opposed(call.name.rpartition(".")[2], tool.name):
-                score *= 0.6
+                score *= _DOUBTFUL
                 reasons += ["but says the opposite"]
+            elif name < 1 and (others := _other_words(call, tool)):
+                score *= _DOUBTFUL
+                reasons += [others]
             reasons += ["it takes these arguments"] if given == 1 and call.arguments else []
             reasons += ["it returns what is taken of it"] if wanted and gives == 1 else []
             yield self._renamed(fault, tool, f"call {tool.full_name}", ", ".join(reasons), min(score, 0.97))
@@ -171,9 +180,13 @@ class Mends:
         call, tool = self._call(fault), self._tool(fault)
         if tool is None or tool.app is None or _fit(call, tool) == 1:
             return
+        # An app that takes all that is given may be the right one, and a value be left out
+        score = 0.57 if all(_takes(tool, name) for name, _ in call.arguments) else 0.9
         for other in self.catalog.named(call.name):
             if other.app not in (None, tool.app) and _fit(call, other) == 1:
-                yield self._renamed(fault, other, f"call it of {other.app}", "it takes these arguments", 0.9)
+                yield self._renamed(
+                    fault, other, f"call it of {other.app}", "it takes these arguments", score
+                )
 
     def _renamed(self, fault: Fault, tool: Tool, says: str, reason: str, score: float) -> Mend:
         call = self._call(fault)
@@ -192,7 +205,7 @@ class Mends:
             return
         value = dict(call.arguments)[name]
         needed = [each for each in tool.parameters if each.required and each.name not in given]
-        strays = [key for key in given if key != name and not _takes(tool, key)][:_TOOLS]
+        others = [key for key in given if key != name and not _takes(tool, key)][:_TOOLS]
         renames: list[Mend] = []
         for each in tool.parameters[:200]:
             if each.name in given:
@@ -203,9 +216,13 @@ class Mends:
             score += 0.1 if [each] == needed else 0.0
             if near < 0.3 and not each.required:
                 continue
-            if any(alike(key, each.name) > max(near, _ALIKE) for key in strays):
-                score *= 0.6  # another one is rather meant by it
+            if any(alike(key, each.name) > max(near, _ALIKE) for key in others):
+                score *= _DOUBTFUL  # another one is rather meant by it
+            elif near >= 0.4 and _differs(name, each.name):
+                score = min(_DOUBTFUL * score, 0.45)  # return_date is not departure_date
             reason = f"the names are {near:.0%} alike" if near >= 0.4 else "it is needed and not given"
+            if each.required and not opposed(name, each.name) and self._is_elsewhere(fault, each, value):
+                score, reason = score + 0.25, f"{reason}, and other calls give {each.name} so"
             renames += self._moved(fault, name, each, value, reason, score)
         yield from renames
         rank = 0.5 if not needed else 0.25
@@ -240,14 +257,14 @@ class Mends:
         if parameter is None or name in dict(call.arguments):
             yield from self._other_value(fault)
             return
-        strays = [key for key, _ in call.arguments if tool is not None and not _takes(tool, key)]
-        for other in strays:  # a misnamed argument is what is missing
+        misnamed = [key for key, _ in call.arguments if tool is not None and not _takes(tool, key)]
+        for other in misnamed:  # a misnamed argument is what is missing
             yield from (
                 mend
                 for mend in self._other_name(fault._replace(argument=other))
                 if any(one.get("argument") == name for one in mend.operations)
             )
-        less = 0.8 if strays else 1.0
+        less = _DOUBTFUL if misnamed else 1.0  # it leaves what is misnamed as a fault
         yield from (
             mend._replace(score=less * mend.score) for mend in self._given_anew(fault, name, parameter)
         )
@@ -259,7 +276,7 @@ class Mends:
             one = each.unasked
             yield self._set(fault, one.ref, one.reason, one.score, "plan")
         yield from self._same_elsewhere(fault, name, kind)
-        for said in self._asked(parameter) if self.query else ():
+        for said in self._asked(fault, parameter) if self.query else ():
             yield self._set(fault, said.value, said.reason, said.score, "query")
         for hole in self.catalog.holes:
             yield self._set(
@@ -270,17 +287,31 @@ class Mends:
         if kind.enum is not None and len(kind.enum) == 1:
             yield self._set(fault, kind.enum[0], "it is the only value allowed", 0.95)
 
-    def _asked(self, parameter: Parameter) -> list[Meant]:
+    def _asked(self, fault: Fault, parameter: Parameter) -> list[Meant]:
         """What the question says of a parameter."""
-        about = parameter.description
-        return named_in(self.query, parameter.type, parameter.name, self._said, self.parts, about)
+        tool, given = self._tool(fault), dict(self._call(fault).arguments)
+        every = [each.name for each in tool.parameters] if tool is not None else []
+        free = [name for name in every if name != parameter.name and name not in given]
+        kind, about = parameter.type, parameter.description
+        return named_in(self.query, kind, parameter.name, self._said, self.parts, about, free)
 
     def _same_elsewhere(self, fault: Fault, name: str, kind: Type) -> Iterator[Mend]:
         """What other calls give under this name."""
+        seen = self._elsewhere(fault, name, kind)
+        for value in [*seen.values()][:5]:
+            score = 0.86 if len(seen) == 1 else 0.6
+            yield self._set(fault, value, f"other calls give {name[:_NAMED]} so", score, "plan")
+
+    def _is_elsewhere(self, fault: Fault, parameter: Parameter, value: Value) -> bool:
+        """Whether other calls give a literal under the name of another argument, and no other one."""
+        seen = self._elsewhere(fault, parameter.name, parameter.type)
+        return isinstance(value, (str, int, float)) and [*seen] == [repr(value)]
+
+    def _elsewhere(self, fault: Fault, name: str, kind: Type) -> dict[str, Value]:
         call = self._call(fault)
-        if _says_nothing(name):
-            return
         seen: dict[str, Value] = {}
+        if _says_nothing(name):
+            return seen
         for position, other in enumerate(self.plan.calls[:500]):
             for key, value in other.arguments if position != fault.call and other.name != call.name else ():
                 refs = [ref for _, ref in references(value)]
@@ -292,9 +323,7 @@ class Mends:
                     and value not in self.catalog.holes
                 ):
                     seen[repr(value)] = value
-        for value in [*seen.values()][:5]:
-            score = 0.86 if len(seen) == 1 else 0.6
-            yield self._set(fault, value, f"other calls give {name[:_NAMED]} so", score, "plan")
+        return seen
 
     def _other_value(self, fault: Fault) -> Iterator[Mend]:
         """A value that the tool takes, in place of one that it does not."""
@@ -320,7 +349,7 @@ class Mends:
                     "plan",
                 )
         if self.query and not isinstance(value, (list, dict)):
-            for said in self._asked(parameter)[:4]:
+            for said in self._asked(fault, parameter)[:4]:
                 yield self._set(fault, said.value, said.reason, 0.55 * said.score, "query")
         if not parameter.required and len(set(dict(call.arguments))) == len(call.arguments):
             unset = {"op": "unset", "id": call.id, "argument": name, "why": fault.code}
@@ -509,6 +538,23 @@ def _fit(call: Call, tool: Tool) -> float:
     return len(taken) / len(every)
 
 
+def _other_words(call: Call, tool: Tool) -> str | None:
+    """What a tool's name says that the call's does not, or the other way round; None where both say the same.
+
+    However many letters two names share: who calls ``get_order`` does not mean ``cancel_order``.
+    """
+    bare = call.name.rpartition(".")[2]
+    pairs = ((call.name, tool.name), (bare, tool.name), (call.tool, tool.full_name))
+    found = [strays(one, other) for one, other in dict.fromkeys(pairs)]
+    if ((), ()) in found:
+        return None
+    ours, theirs = found[1] if len(found) > 1 and bare != call.name else found[0]
+    said, there = (" ".join(each)[:_NAMED] for each in (ours, theirs))
+    if ours and theirs:
+        return f"but {said!r} is not {there!r}"
+    return f"but nothing says {there!r}" if theirs else f"but it says nothing of {said!r}"
+
+
 def _parameter(tool: Tool | None, name: str) -> Parameter | None:
     return next((each for each in tool.parameters if each.name == name), None) if tool is not None else None
 
@@ -517,6 +563,12 @@ def _says_nothing(name: str) -> bool:
     """Whether an argument's name tells nothing of what it holds, as ``arg_0`` and ``x`` do."""
     bare = "".join(word for word in words(name) if not word.isdecimal())
     return len(bare) < 2 or bare in ("arg", "num", "value", "param", "input", "number", "text", "string")
+
+
+def _differs(name: str, other: str) -> bool:
+    """Whether a word of an argument's name stands for another one; no tool runs for a short word misspelt."""
+    ours, theirs = strays(name, other)
+    return bool(theirs) and any(max(alike(word, each) for each in theirs) < _NEARLY for word in ours)
 
 
 def _takes(tool: Tool, name: str) -> bool:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 
 LONGEST = 80
 """Characters of a name that are compared."""
+
+_EDITS, _WHOLE, _LONG = 2, 5, 9
+"""Edits of a typo at most; letters of a word in which one may be wrong, and of one in which two may be."""
 
 _COMMON = 2_000
 """A pair of letters that more names than this share tells nothing, and is not looked up."""
@@ -88,6 +91,96 @@ def _by_words(ours: Sequence[str], theirs: Sequence[str]) -> float:
     return 2 * shared / (len(ours) + len(theirs))
 
 
+def is_typo(word: str, meant: str) -> bool:
+    """Whether a word is another one with an edit or two in it.
+
+    The first letter stays, or is exchanged with the second: people and models seldom mistake it, and another
+    one makes another word (``lock`` and ``block``, ``get`` and ``set``). A word that is known here is no
+    typo. In short words only a letter doubled or not, or two exchanged, are one; in long ones two edits are.
+
+    >>> is_typo("serch", "search"), is_typo("pya", "pay"), is_typo("bok", "book")
+    (True, True, True)
+    >>> is_typo("deny", "delay"), is_typo("move", "remove"), is_typo("look", "lock")
+    (False, False, False)
+    """
+    if word == meant or word in _KNOWN or not (word.isalpha() and meant.isalpha()):
+        return word == meant
+    short, long = sorted((word, meant), key=len)
+    if len(long) - len(short) > _EDITS or min(len(word), len(meant)) < 2:
+        return False
+    if _negated(word, meant) or _negated(meant, word):
+        return False
+    if word[0] != meant[0]:
+        return word[:2] == meant[1::-1] and word[2:] == meant[2:]
+    if len(short) == len(long):
+        wrong = [at for at in range(len(long)) if short[at] != long[at]]
+        swapped = len(wrong) == 2 and wrong[1] == wrong[0] + 1 and short[wrong[0]] == long[wrong[1]]
+        if swapped and short[wrong[1]] == long[wrong[0]]:
+            return True
+        if len(wrong) == 1:
+            return len(long) >= _WHOLE
+    elif len(long) == len(short) + 1:
+        more = [at for at in range(len(long)) if long[:at] + long[at + 1 :] == short]
+        if more:
+            return len(short) >= _WHOLE - 1 or len(more) > 1
+    return len(short) >= _LONG and _edits(word, meant) <= _EDITS
+
+
+def _edits(one: str, other: str) -> int:
+    """How many letters have to be put in, left out or exchanged to make one word another."""
+    row: list[int] = [*range(len(other) + 1)]
+    for at, letter in enumerate(one):
+        last, row = row, [at + 1]
+        for place, theirs in enumerate(other):
+            row.append(min(last[place] + (letter != theirs), last[place + 1] + 1, row[place] + 1))
+    return row[-1]
+
+
+@lru_cache(maxsize=1 << 14)
+def strays(one: str, other: str, *, synonyms: bool = True) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words of each of two names that the other has not: neither so, nor misspelt, nor as a synonym.
+
+    Args:
+        one: A name.
+        other: Another.
+        synonyms: Whether a word of one meaning will do.
+
+    >>> strays("fetch_usres", "getUser"), strays("reject_invite", "accept_invite")
+    (((), ()), (('reject',), ('accept',)))
+    >>> strays("get_weather", "get_current_weather"), strays("searchhotels", "search_hotel")
+    (((), ('current',)), ((), ()))
+    """
+    ours, theirs = list(words(one)), list(words(other))
+    left, right = "".join(ours), "".join(theirs)
+    if left == right or (len(ours) != len(theirs) and len(left) >= _LONG and is_typo(left, right)):
+        return (), ()
+    if _WAY & {*ours} and ours != theirs and sorted(ours) == sorted(theirs):
+        return tuple(ours), tuple(theirs)  # pdf_to_text is no text_to_pdf
+    tests: list[Callable[[str, str], bool]] = [str.__eq__, _same_stem, is_typo]
+    tests += [_synonymous] if synonyms else []
+    for same in tests:
+        for word in [*ours]:
+            near = next((each for each in theirs if same(word, each)), None)
+            if near is not None:
+                ours.remove(word)
+                theirs.remove(near)
+    return tuple(ours), tuple(theirs)
+
+
+_WAY = frozenset(["to", "from"])
+
+
+def _same_stem(word: str, other: str) -> bool:
+    """Whether two words are one but for number: ``rates`` and ``rate``, ``cities`` and ``city``."""
+    short, long = sorted((word, other), key=len)
+    plural = f"{short[:-1]}ies" if short.endswith("y") else f"{short}es"
+    return len(short) > 2 and long in (f"{short}s", plural)
+
+
+def _synonymous(word: str, other: str) -> bool:
+    return word in _MEANING and _MEANING[word] == _MEANING.get(other)
+
+
 _NO = frozenset(["no", "not", "non", "without", "never", "except", "free", "un", "t", "nor"])
 _PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "not", "no", "anti", "de", "mis", "ex")
 _CONTRARY = (
@@ -100,6 +193,7 @@ _CONTRARY = (
     "create/delete show/hide encode/decode encrypt/decrypt upload/download login/logout mute/unmute",
 )
 _OPPOSITES = frozenset(frozenset(pair.split("/")) for line in _CONTRARY for pair in line.split())
+_KNOWN = frozenset({*_MEANING, *(word for pair in _OPPOSITES for word in pair)})
 
 
 @lru_cache(maxsize=1 << 14)

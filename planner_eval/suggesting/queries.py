@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from planner_eval.base.jsontext import loads_if_json
@@ -11,7 +11,7 @@ from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.catalogs.catalog import Type
 from planner_eval.catalogs.parts import Parts
 from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value
-from planner_eval.policy.dates import dates
+from planner_eval.policy.dates import dates, readings
 from planner_eval.suggesting.names import words
 from planner_eval.suggesting.values import (
     CURRENCIES,
@@ -48,8 +48,14 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 _AFTER_NUMBER = re.compile(r"[ -]?([^\W\d_]{1,20}|[$€£¥%])")
+_BEFORE_NUMBER = re.compile(r"([$€£¥]|\b[A-Z]{3}) ?$")
+_CODED = re.compile(r"[A-Z]{3}")
 _SIGNS = "$€£¥"
-_MONEY = frozenset(CURRENCIES)
+_AMOUNTS = frozenset(["amount", "price", "cost", "budget", "sum", "fee", "payment", "money", "fare", "salary",
+                      "income", "deposit", "balance", "total"])  # fmt: skip
+_LONGEST_ABOUT = 2_000
+_PERCENT = frozenset(form for form, unit in CURRENCIES.items() if unit == "percent")
+_MONEY = frozenset(CURRENCIES) - _PERCENT
 _NO_NUMBER = frozenset(["k", "m", "bn", "dozen", "dozens", "hundreds", "thousands", "millions"])
 _DURATIONS = frozenset(
     f"{unit}{end}"
@@ -84,22 +90,70 @@ _LEADS = {
 }
 """Words before a value, and the words of arguments that it is then for."""
 
+_ENDS = {way: frozenset(_LEADS[way].split()) for way in ("from", "to")}
+_LED = 5
+"""Words before a value among which the last ``from`` or ``to`` says where it belongs."""
+
+_RIVALS = 20
+
 _NEAR, _AFTER = 40, 14
 """Characters before a value, and after it, in which the words of an argument's name tell that it is meant."""
 
+_DOUBTFUL = 0.55
+"""The most that a value scores which may well be another's, or none: less than what a patch takes."""
+
+_FAR = 80
+_UNMEANT = frozenset(
+    word
+    for line in (
+        "no not never t cannot dont without except excluding instead rather avoid nor neither unless",
+        "old former formerly previous previously was were dislike hate born",
+    )
+    for word in line.split()
+)
+"""Words before a value in its sentence that say that it is not, or no longer, what is wanted."""
+_SENTENCE = re.compile(r"[.!?;](?=\s)|\n")
+
+_COMMON = frozenset(
+    word
+    for line in (
+        "all and any are back best both but can did does down each else ever few first for get good",
+        "had has have here home how just last less like made main make many may more most much need",
+        "new next none not now off old once one only open other out over own part per same see set",
+        "show some such take than that the then there these this those time too under until use used",
+        "very want was way well were what when where which who why will with work yes yet you",
+    )
+    for word in line.split()
+)
+"""Words of any English sentence: a question that has one need not mean the allowed value called so."""
+
 
 class _Found(NamedTuple):
-    """What a question names: a value, from where to where, how likely it is, what it is."""
+    """What a question names: a value, from where to where, how likely it is, what it is, and its most."""
 
     value: Value
     start: int
     end: int
     base: float
     what: str
+    most: float = 0.95
+
+
+class _Around(NamedTuple):
+    """The words before a value, and all that stand near it."""
+
+    before: tuple[str, ...]
+    near: frozenset[str]
 
 
 def named_in(
-    query: str, kind: Type, argument: str, used: frozenset[str], parts: Parts, about: str = ""
+    query: str,
+    kind: Type,
+    argument: str,
+    used: frozenset[str],
+    parts: Parts,
+    about: str = "",
+    others: Sequence[str] = (),
 ) -> list[Meant]:
     """Values of a type that a question names, the likeliest first.
 
@@ -110,6 +164,7 @@ def named_in(
         used: What the plan says already, each as text: it is less likely to be meant again.
         parts: Holds values against types.
         about: What the argument's description says.
+        others: The names of other arguments that are not given either, which a value may be meant for.
 
     >>> whole = Type(("integer",))
     >>> [one.value for one in named_in("2 seats on 2024-05-01", whole, "seats", frozenset(), Parts())]
@@ -119,6 +174,7 @@ def named_in(
     found: dict[str, Meant] = {}
     asked = frozenset(words(argument))
     about = f"{argument}\n{about}"
+    rivals = [frozenset(words(other)) for other in others[:_RIVALS]]
     for one in _candidates(query, kind, about):
         fitting = (
             [Meant(one.value, "", 1.0)]
@@ -126,26 +182,52 @@ def named_in(
             else meanings(one.value, kind, parts, about)
         )
         for read in fitting[:1]:
-            score = one.base * (0.6 + 0.4 * read.score) + _beside(query, one, asked)
+            around = _around(query, one)
+            beside = _beside(around, asked)
+            score = one.base * (0.6 + 0.4 * read.score) + beside
             score -= 0.22 if _text(read.value) in used else 0.0
+            if any(_beside(around, rival) > beside for rival in rivals) or _elsewhere(
+                query, one, around, asked
+            ):
+                score = min(score, _DOUBTFUL)
             if _text(read.value) not in found or found[_text(read.value)].score < score:
                 made = Meant(
-                    as_written(read.value, parts), f"the question names it: {one.what}", min(score, 0.95)
+                    as_written(read.value, parts), f"the question names it: {one.what}", min(score, one.most)
                 )
                 found[_text(read.value)] = made
     return sorted((one for one in found.values() if one.score > 0.2), key=lambda one: -one.score)[:20]
 
 
-def _beside(query: str, found: _Found, asked: frozenset[str]) -> float:
-    """What the words around a value tell of whether an argument is meant."""
+def _around(query: str, found: _Found) -> _Around:
     before = [word.casefold() for word in _WORD.findall(query[max(0, found.start - _NEAR) : found.start])]
     after = [word.casefold() for word in _WORD.findall(query[found.end : found.end + _AFTER])]
-    near = {form for word in (*before, *after[:2]) for form in (word, word.rstrip("s"))}
+    near = frozenset(form for word in (*before, *after[:2]) for form in (word, word.rstrip("s")))
+    return _Around(tuple(before), near)
+
+
+def _beside(around: _Around, asked: frozenset[str]) -> float:
+    """What the words around a value tell of whether an argument is meant."""
+    before, near = around
     share = sum(word in near or f"{word}s" in near for word in asked) / max(len(asked), 1)
     more = 0.3 * share
     if before and any(word in asked for word in _LEADS.get(before[-1], "").split()):
         more += 0.25
     return more
+
+
+def _elsewhere(query: str, found: _Found, around: _Around, asked: frozenset[str]) -> bool:
+    """Whether what stands before a value says that it is not wanted, or goes the other way."""
+    sentence = _SENTENCE.split(query[max(0, found.start - _FAR) : found.start])[-1]
+    said = {word.casefold() for word in _WORD.findall(sentence)}
+    if _UNMEANT & said or around.before[-1:] == ("but",):
+        return True
+    lead = next((word for word in reversed(around.before[-_LED:]) if word in ("from", "to")), None)
+    for way, other in (("from", "to"), ("to", "from")):
+        if (lead == way and asked & _ENDS[other] and not asked & _ENDS[way]) or (
+            way in asked and other not in asked and lead != way
+        ):
+            return True
+    return False
 
 
 def said_by(plan: Plan) -> frozenset[str]:
@@ -206,18 +288,43 @@ def _allowed(query: str, kind: Type) -> Iterator[_Found]:
         text = str(value).casefold()
         spoken = " ".join(words(text)) if isinstance(value, str) else text
         for form in dict.fromkeys((text, spoken)):
-            at = low.find(form) if len(form) > 1 or form.isdecimal() else -1
+            at = _as_words(low, form) if len(form) > 1 or form.isdecimal() else -1
             if at >= 0:
-                yield _Found(
-                    value, at, at + len(form), 0.8 if isinstance(value, str) else 0.55, "an allowed value"
-                )
+                end = at + len(form)
+                # IT and US in capitals are no "it" and "us"
+                written = text.upper() == value == query[at:end]
+                common = (form in _COMMON or (len(form) < 3 and form.isalpha())) and not written
+                base = 0.8 if isinstance(value, str) else 0.55
+                yield _Found(value, at, end, base, "an allowed value", _DOUBTFUL if common else 0.95)
                 break
+
+
+def _as_words(text: str, form: str) -> int:
+    """Where a text has a word, or several, and not only their letters inside another; -1 where it has not."""
+    at = text.find(form)
+    while at >= 0:
+        before, after = text[max(0, at - 1) : at], text[at + len(form) :][:2]
+        ends = not _letter(after[:1]) or (after[:1] == "s" and not _letter(after[1:]))
+        if not (_letter(before) and _letter(form[0])) and (ends or not _letter(form[-1])):
+            return at
+        at = text.find(form, at + 1)
+    return -1
+
+
+def _letter(char: str) -> bool:
+    """Whether a character goes on a word; other scripts write words without any space between them."""
+    return char.isascii() and char.isalnum()
 
 
 def _moments(query: str, format: str) -> Iterator[_Found]:
     if format != "time":
+        days: list[tuple[tuple[int, int], list[Value]]] = []
         for found in _DATE.finditer(query):
-            yield _Found(dates(found[1]), *found.span(), 0.8, "a date")
+            days.append((found.span(), sorted(readings(found[1]), key=str) or [dates(found[1])]))
+        unsure = any(len(several) > 1 for _, several in days)
+        for span, several in days:
+            for day in several:
+                yield _Found(day, *span, 0.8, "a date", _DOUBTFUL if unsure else 0.95)
     if format != "date":
         for found in _TIME.finditer(query):
             yield _Found(found[1], *found.span(), 0.8, "a time")
@@ -228,7 +335,7 @@ def _numbers(query: str, about: str) -> Iterator[_Found]:
     for found in _NUMBER.finditer(query):
         digits = found[0].replace(",", "")
         number = float(digits) if "." in digits else int(digits)
-        yield from _counted(query, *found.span(), number, 0.6, "a number", about)
+        yield from _counted(query, *found.span(), number, 0.55, "a number", about)
     for found in _WORDS.finditer(query):
         said = number_in_words(found[0])
         if said is not None:
@@ -241,7 +348,6 @@ def _counted(
     """A number with what stands beside it: a scale is part of it, a unit has to be the argument's."""
     after = _AFTER_NUMBER.match(query, end)
     beside = after[1].casefold() if after else ""
-    before = query[max(0, start - 2) : start].strip()[-1:]
     if beside in SCALES:
         scaled = number * SCALES[beside]
         if abs(scaled) < 1e15 and scaled == int(scaled):
@@ -249,12 +355,33 @@ def _counted(
         return
     if beside in _NO_NUMBER or (beside in _DURATIONS and not names_unit(beside, about)):
         return
-    unit = before if before in _SIGNS and before else beside if beside in _MONEY else ""
-    if (unit and not names_unit(unit, about)) or (
-        _BOUNDED.search(query[max(0, start - 16) : start]) and not {*words(about)} & _BOUNDS
-    ):
+    unit = beside if beside in _PERCENT else _currency(query, start, end)
+    if unit and not names_unit(unit, about) and (unit in _PERCENT or not _counts_money(about)):
+        base = min(base, 0.2)
+    elif unit:
+        base = base + 0.15
+    if _BOUNDED.search(query[max(0, start - 16) : start]) and not {*words(about)} & _BOUNDS:
         base = min(base, 0.2)
     yield _Found(number, start, end, base, what)
+
+
+def _currency(query: str, start: int, end: int) -> str:
+    """The sign or the code of a currency beside a number; "" where there is none."""
+    before = _BEFORE_NUMBER.search(query[max(0, start - 5) : start])
+    after = _AFTER_NUMBER.match(query, end)
+    for found in (before, after):
+        if found is not None and (found[1].casefold() in _MONEY or found[1] in _SIGNS):
+            return found[1]
+    return after[1] if after is not None and _CODED.fullmatch(after[1]) else ""
+
+
+def _counts_money(about: str) -> bool:
+    """Whether an argument is an amount of money, of whatever currency."""
+    name, _, said = about.partition("\n")
+    if any(word.casefold() in _MONEY for word in re.findall(r"[$€£¥]|[^\W_]+", about)):
+        return False  # it is of another one: names_unit() knows
+    told = {word.casefold() for word in _WORD.findall(said[:_LONGEST_ABOUT])}
+    return bool(_AMOUNTS & {*words(name)} or told & {"money", "monetary", "currency"})
 
 
 def _lists(query: str) -> Iterator[_Found]:

@@ -23,7 +23,7 @@ WORK = 200_000
 """Calls that are written and checked again for one plan: its calls, times the mends that are tried."""
 
 LEAST = 0.6
-"""The least score of a mend that the patch takes: of planted faults most below it were mended wrongly."""
+"""The least score of a mend that the patch takes: what might do harm where it is wrong scores less."""
 
 _WORTH = 0.3
 """Mends of a lower score are not worth telling."""

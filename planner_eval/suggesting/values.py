@@ -13,7 +13,7 @@ from planner_eval.catalogs.catalog import ANY, Type
 from planner_eval.catalogs.parts import Parts
 from planner_eval.plan.model import Ref, Template, Unresolved, Value
 from planner_eval.policy.dates import dates, readings
-from planner_eval.suggesting.names import alike, opposed, plain, words
+from planner_eval.suggesting.names import alike, opposed, plain, strays, words
 
 _DEEP = 12
 _MANY = 200
@@ -21,6 +21,15 @@ _MANY = 200
 
 _ENUM = 200
 """Allowed values that are looked at."""
+
+_LONGEST = 300
+"""Characters of a number, and of an allowed value in which numbers are looked for."""
+
+_SHORT, _CODE = 3, 5
+"""Letters of words, and of codes in capitals, that are no typos of one another."""
+
+_DOUBTFUL = 0.6
+"""How sure a likeness of letters alone is: less than what a patch takes."""
 
 _PAST = 1e15
 _HOLDING = ("value", "text", "$value", "const")
@@ -43,6 +52,12 @@ NUMBER_WORDS = {word: number for number, word in enumerate(_UNITS)} | {
 SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _DIGITS = r"[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:[ \u00a0\u202f]\d{3})+|\d+)(?:\.\d+)?"
 _BARE = re.compile(_DIGITS)
+_DECIMALS = re.compile(r"[-+\u2212]?(?:\d*\.\d+|\d+\.)(?:[eE][-+]?\d{1,3})?|[-+]?\d+[eE][-+]?\d{1,3}")
+_FIGURES = re.compile(r"(?<!\w)-?[.,]?\d+(?:[.,]\d+)*|\d+(?:[.,]\d+)*")
+"""The numbers in a text, each with its sign and point."""
+
+_SIGNS = re.compile(r"[^\w\s.,:;/'\"`()\[\]{}-]|(?<!\w)-|-(?!\w)")
+"""Signs that do more than divide words: ``O+`` is no ``O-``, ``<5`` no 5, and ``-price`` another order."""
 _NUMBER = re.compile(rf"(?:([^\W\d_]{{1,30}}|[$€£¥%])\s*)?({_DIGITS})(?:\s*([^\W\d_]{{1,30}}|[$€£¥%]))?")
 _SPELLED = {
     "dollar": ("$", "usd", "dollars"),
@@ -57,6 +72,12 @@ _NO_UNIT = frozenset(["k", "m", "b", "bn", "dozen", "than", "over", "under", "ab
 
 _COUNTED = re.compile(r"\b(?:in|of|many)\s+([^\W\d_]+)")
 _FRACTION = re.compile(r"\b(?:fraction|ratio|decimal|0\.\d|0 (?:to|and) 1|0-1)\b")
+_CLOCKED = re.compile(
+    r"[T ]\d{1,2}(?::\d\d)+(?:\.\d+)?(?: ?[ap]\.?m\.?)?\s*(?:Z|UTC|GMT|[-+]\d\d:?\d\d)?$", re.I
+)
+_DIVIDED = re.compile(r"[;|/&\n]|\b(?:and|or)\b", re.IGNORECASE)
+"""What divides the items that a text may list; of commas the list itself is told."""
+_UNSURE = 0.55
 _TIME = re.compile(r"(\d{1,2})(?:[:.h](\d\d))?(?::\d\d)?\s*([ap])?\.?(?:m\.?)?", re.IGNORECASE)
 
 
@@ -112,7 +133,7 @@ def _readings(value: Value, kind: Type, parts: Parts, depth: int, about: str) ->
     for each in kind.any_of:
         yield from _readings(value, each, parts, depth + 1, about)
     if kind.enum is not None:
-        yield from _listed(value, kind)
+        yield from _listed(value, kind, about)
     if isinstance(value, str):
         yield from _of_text(value, kind, about)
     elif isinstance(value, (int, float)):
@@ -123,7 +144,9 @@ def _readings(value: Value, kind: Type, parts: Parts, depth: int, about: str) ->
         yield from _of_object(value, kind, parts, depth, about)
         yield from _unwrapped(value, kind, parts, depth, about)
     if "array" in kind.kinds and not isinstance(value, list):
-        yield Meant([value], "a list of this one value", 0.85)
+        several = isinstance(value, str) and _DIVIDED.search(value) is not None
+        if not isinstance(value, str) or value.strip():
+            yield Meant([value], "a list of this one value", _UNSURE if several else 0.85)
         yield from (
             Meant([one.value], f"a list of one value; {one.reason}", 0.9 * one.score)
             for one in _readings(value, kind.items or ANY, parts, depth + 1, about)
@@ -137,7 +160,7 @@ def _of_number(value: float, kinds: tuple[str, ...]) -> Iterator[Meant]:
         if "string" in kinds:
             yield Meant(said, "the truth value as text", 0.85)
         if "integer" in kinds:
-            yield Meant(int(value), f"{said} stands for {int(value)}", 0.6)
+            yield Meant(int(value), f"{said} stands for {int(value)}", 0.5)
         return
     if "string" in kinds:
         yield Meant(str(value), f"the number {value} as text", 0.9)
@@ -147,21 +170,65 @@ def _of_number(value: float, kinds: tuple[str, ...]) -> Iterator[Meant]:
         yield Meant(int(value), f"{value} as a whole number", 0.95)
 
 
-def _listed(value: Value, kind: Type) -> Iterator[Meant]:
-    """Allowed values that come close: by case and signs, letters, or as the number that a text says."""
-    said = value if isinstance(value, str) else str(value)
+def _listed(value: Value, kind: Type, about: str) -> Iterator[Meant]:
+    """Allowed values that come close: by case and signs, a typo, an initial, or as the same number.
+
+    What is merely like the value by letters scores less than what a patch takes.
+    """
+    said = (value if isinstance(value, str) else str(value)).strip()
+    number = _number(said)
     for each in (kind.enum or ())[:_ENUM]:
         text = each if isinstance(each, str) else str(each)
-        if text == said.strip():
+        if text == said:
             yield Meant(each, "the allowed value, without the space around it", 0.97)
-        elif text.casefold() == said.casefold().strip():
+        elif text.casefold() == said.casefold():
             yield Meant(each, "the allowed value but for case", 0.97)
+        elif number is not None and _number(text) is not None:
+            if number == _number(text):
+                yield Meant(each, f"the allowed value {text[:40]}, as a number", 0.95)
+        elif not isinstance(each, str) or not isinstance(value, (str, int, float)):
+            continue
         elif plain(text) == plain(said) and plain(text):
-            yield Meant(each, "the allowed value but for case and signs", 0.95)
+            exact = _figures(text) == _figures(said) and _signs(text) == _signs(said)
+            yield Meant(each, "the allowed value but for case and signs", 0.95 if exact else 0.55)
         elif not opposed(said, text):
             close = max(alike(said, text), _starts(said, text))
             if close > 0.5:
-                yield Meant(each, "the nearest of the allowed values", 0.9 * close)
+                sure = 0.9 if _is_meant(said, text, about) else _DOUBTFUL
+                yield Meant(each, "the nearest of the allowed values", sure * close)
+
+
+def _number(text: str) -> Decimal | None:
+    """The number that a text is, in figures or in words; None for any other text."""
+    if len(text) > _LONGEST:
+        return None
+    if _BARE.fullmatch(text) or _DECIMALS.fullmatch(text):
+        return Decimal(re.sub(r"[, \u00a0\u202f]", "", text).replace("\u2212", "-"))
+    said = number_in_words(text)
+    return None if said is None else Decimal(said)
+
+
+def _figures(text: str) -> list[str]:
+    return _FIGURES.findall(text[:_LONGEST])
+
+
+def _signs(text: str) -> list[str]:
+    return _SIGNS.findall(text[:_LONGEST])
+
+
+def _is_meant(said: str, text: str, about: str) -> bool:
+    """Whether a text is an allowed value misspelt, its initial, or with words of the argument's name."""
+    if len(said) == 1 and said.isalpha():
+        return len(text) > _SHORT and plain(text).startswith(plain(said))
+    if max(len(said), len(text)) <= _CODE and said.isupper() and text.isupper():
+        return False  # USD is no typo of AUD
+    ours, theirs = strays(said, text, synonyms=False)
+    if (_figures(said), _signs(said)) != (_figures(text), _signs(text)) or min(
+        len(said), len(text)
+    ) <= _SHORT:
+        return False
+    named = {*words(about.partition("\n")[0])}
+    return not {*ours, *theirs} - named
 
 
 def _starts(said: str, text: str) -> float:
@@ -199,7 +266,7 @@ def _moments(bare: str, format: str | None) -> Iterator[Meant]:
             yield Meant(day, "the date as yyyy-mm-dd", 0.95)
         for each in sorted(readings(bare), key=str):
             yield Meant(each, "the date as yyyy-mm-dd, day and month in one of two orders", 0.55)
-        if len(bare) > 10 and bare[10] in "T ":
+        if _CLOCKED.match(bare[10:]):
             yield Meant(bare[:10], "the day without the time", 0.85)
     if format == "time" and (clock := _clock(bare)) is not None:
         yield Meant(clock, "the time as hh:mm", 0.93)
@@ -261,7 +328,7 @@ def _numbers(bare: str, about: str) -> Iterator[Meant]:
     if said is not None:
         yield Meant(said, f"{bare[:40]!r} as a number", 0.9)
     found = _NUMBER.fullmatch(bare)
-    if found is None or len(found[2]) > 300:
+    if found is None or len(found[2]) > _LONGEST:
         return
     before, digits, after = found.groups()
     digits = re.sub(r"[, \u00a0\u202f]", "", digits).replace("\u2212", "-")

@@ -1,0 +1,279 @@
+"""What suggested mends must not do: what the patch takes is safe, and what is doubtful stays out of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import planner_eval as pe
+from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
+from planner_eval.plan.model import Call, Plan
+from planner_eval.suggesting.search import Suggested
+from tests.conftest import examples
+
+LEAST = 0.6
+
+
+def offered(name: str, needed: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
+    return {"name": name, "parameters": {"properties": properties, "required": list(needed)}}
+
+
+def asked(tools: Any, name: str, given: dict[str, Any], query: str | None = None, **more: Any) -> Suggested:
+    return pe.suggest(json.dumps([{"name": name, "arguments": given}]), tools, query=query, **more)
+
+
+def likely(found: Suggested) -> list[Any]:
+    """What the mends that a patch may take give the arguments, or which tool they call."""
+    kept = [one for each in found.faults for one in each.suggestions if one.score >= LEAST]
+    return [one.get("value", one.get("name")) for mend in kept for one in mend.operations]
+
+
+# ---------------------------------------------------------------- texts that name nothing
+MARKS = st.text(alphabet=".[]${}<>#'/-_ 1a", max_size=8)
+
+
+@pytest.mark.parametrize("text", [".", "..", "...", "[]", "[", "$.$", "${.}", " . ", "", "{{.}}", "<.>"])
+@pytest.mark.parametrize("kind", ["string", "integer", "array"])
+def test_a_text_of_marks_alone_names_no_output(text: str, kind: str) -> None:
+    found = asked([offered("ls", path={"type": kind})], "ls", {"path": text})
+    assert [one.fault.code for one in found.faults] == ["check.wrong_type"] * (kind != "string")
+
+
+@examples(60)
+@given(MARKS, st.sampled_from(["string", "integer"]))
+def test_no_text_of_marks_ends_the_run(text: str, kind: str) -> None:
+    tools = [offered("ls", path={"type": kind})]
+    calls = (Call("a", "ls", (("path", text),)), Call("b", "ls", (("path", [text]),)))
+    found = pe.suggest(Plan(calls), tools, query=text or None)
+    assert len(found.left) <= len(found.faults)
+
+
+# ---------------------------------------------------------------- tools
+OTHERS = [
+    "reject_invite accept_invite", "decline_invite accept_invite", "deny_loan approve_loan",
+    "place_order cancel_order", "get_order cancel_order", "make_booking cancel_booking",
+    "credit_account debit_account", "revoke_access grant_access", "get_funds transfer_funds",
+    "describe_table drop_table", "restore_file delete_file", "get_file delete_file",
+    "read_file delete_file", "get_process kill_process", "resume_job pause_job", "uncancel_order track_order",
+    "uncancel_order cancel_order", "getOrder cancelOrder", "orders.get orders.cancel", "order cancel_order",
+    "order order_cancel", "get_users set_users", "lock_card block_card", "look_door lock_door",
+    "move_file remove_file", "store_file restore_file", "pdf_to_text text_to_pdf", "v1_pay v2_pay",
+    "transfer_funds transfer_all_funds", "rejectInvite acceptInvite", "send_note end_note",
+    "play_invoice pay_invoice", "close_account clone_account", "list_files_older delete_files_older",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("names", OTHERS)
+@pytest.mark.parametrize("given", [{}, {"id": "x"}, {"id": "x", "reason": "y"}])
+def test_a_tool_whose_name_says_another_thing_is_not_called_instead(
+    names: str, given: dict[str, str]
+) -> None:
+    called, there = names.split()
+    text = {"type": "string"}
+    found = asked([offered(there, tuple(given), **dict.fromkeys(given, text))], called, given)
+    assert found.operations == ()
+    assert likely(found) == []
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "serch_hotel search_hotel", "searchHotle search_hotel", "searchhotels search_hotel",
+        "getRates get_rate", "fetch_user get_user", "bok book", "pya pay", "CancelOrder cancel_order",
+        "cancle_order cancel_order", "delete_fiel delete_file", "remove_file delete_file",
+        "getCategory get_categories", "make_user create_user",
+        "transfer_fnuds transfer_funds", "reserve_table book_table", "calculate_distnace calculate_distance",
+    ],
+)  # fmt: skip
+def test_a_name_misspelt_or_written_otherwise_is_mended(names: str) -> None:
+    called, there = names.split()
+    found = asked([offered(there, ("id",), id={"type": "string"})], called, {"id": "x"})
+    assert [call.name for call in found.mended.calls] == [there]
+    assert found.left == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "there", "renamed"),
+    [
+        ("bas", "base", True), ("cty", "city", True), ("userId", "user_id", True),
+        ("numSeats", "seats", True),
+        ("town", "city", True), ("return_date", "departure_date", False), ("to_city", "from_city", False),
+        ("credit_account", "debit_account", False), ("min_price", "max_price", False),
+        ("home_address", "work_address", False),
+    ],
+)  # fmt: skip
+def test_an_argument_is_renamed_where_its_name_says_the_same(given: str, there: str, renamed: bool) -> None:
+    found = asked([offered("f", (there,), **{there: {"type": "string"}})], "f", {given: "x"})
+    assert dict(found.mended.calls[0].arguments) == {there if renamed else given: "x"}
+
+
+# ---------------------------------------------------------------- allowed values
+@pytest.mark.parametrize(
+    ("allowed", "given", "meant"),
+    [
+        (["1", "2", "10"], "1.0", "1"), (["1", "2", "10"], "-1", None), (["1", "2", "10"], "12", None),
+        (["1", "2", "10"], "20", None), (["1", "2", "10"], "0", None), (["1", "2", "10"], "two", "2"),
+        (["1", "2", "10"], "+1", "1"), (["1", "2", "10"], "1,0", None), (["1", "2", "10"], "01", "1"),
+        (["1", "2", "10"], 10.0, "10"), (["1", "2", "10"], "1e1", "10"), (["1", "2", "10"], "1.", "1"),
+        (["0.5", "5", "50"], ".5", "0.5"), (["0.5", "5", "50"], "5.0", "5"), (["0.5", "5", "50"], "05", "5"),
+        (["0.5", "5", "50"], "5,0", None), (["1000"], "1,000", "1000"), (["100"], "1,00", None),
+        ([1, 2, 10], "-1", None), ([1, 2, 10], "1.0", 1), ([1, 2, 10], "12", None), ([1, 2, 10], "two", 2),
+        ([1, 2, 10], 20, None), ([None, 1], "one", 1), ([None, 2], "one", None), ([None, 1], "null", None),
+        (["5 C", "-5 C"], "5C", "5 C"), (["5 C"], "-5 C", None), (["gpt-4"], "gpt-3", None),
+        (["O-", "A"], "O+", None), (["AB", "O"], "A", None), (["C", "D"], "C++", None), (["5"], "<5", None),
+        (["5"], "5%", None), (["price"], "-price", None), (["a-b"], "'A b'.", "a-b"),
+        (["gpt-4"], "GPT4", "gpt-4"), (["v10"], "v1.0", None), ([True, 1], "on", None),
+    ],
+)  # fmt: skip
+def test_numbers_are_compared_as_numbers(allowed: list[Any], given: Any, meant: Any) -> None:
+    found = asked([offered("f", ("x",), x={"enum": allowed})], "f", {"x": given})
+    assert dict(found.mended.calls[0].arguments)["x"] == (given if meant is None else meant)
+    assert all(value == meant for value in likely(found))
+
+
+@pytest.mark.parametrize(
+    ("given", "allowed"),
+    [
+        ("deactivated", "active"), ("deactivated", "activated"), ("unopened", "open"), ("AUD", "USD"),
+        ("SGD", "USD"), ("EGP", "GBP"), ("UDS", "USD"), ("northeast", "north"), ("north", "northeast"),
+        ("open or closed", "open"), ("slow", "low"), ("republic", "public"), ("interactive", "inactive"),
+        ("grey", "green"), ("cancel", "delete"), ("no", "north"), ("off", "office"), ("male", "female"),
+        ("KJFK", "KLFK"), ("premium economy", "economy"), ("economy", "premium economy"), ("on", "once"),
+        ("not economy", "economy"), ("es", "se"),
+    ],
+)  # fmt: skip
+def test_what_is_like_an_allowed_value_by_letters_alone_is_not_taken(given: str, allowed: str) -> None:
+    found = asked([offered("f", ("x",), x={"type": "string", "enum": [allowed, "zzz"]})], "f", {"x": given})
+    assert found.operations == ()
+    assert likely(found) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "allowed"),
+    [
+        ("econmy", "Economy"), ("ECONOMY", "Economy"), ("E", "Economy"), ("economy class", "Economy"),
+        ("Business", "business class"), ("one way", "ONE_WAY"), ("oneway", "one-way"), ("metrics", "metric"),
+        ("Celcius", "celsius"), ("opne", "open"), ("roundtirp", "round-trip"),
+    ],
+)  # fmt: skip
+def test_an_allowed_value_misspelt_or_written_otherwise_is_taken(given: str, allowed: str) -> None:
+    kind = {"type": "string", "enum": [allowed, "zzz"]}
+    found = asked([offered("f", ("class",), **{"class": kind})], "f", {"class": given})
+    assert dict(found.mended.calls[0].arguments) == {"class": allowed}
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        ("a; b", "array"), ("a and b", "array"), ("a|b", "array"), ("a / b", "array"), ("x or y", "array"),
+        ("", "array"), (" ", "array"), (True, "integer"), (False, "integer"), ("a, b", "array"),
+        ("2026-05-01 to 2026-05-03", "date"), ("2026-05-01 - 2026-05-03", "date"), ("03/04/2026", "date"),
+    ],
+)  # fmt: skip
+def test_what_may_be_several_things_is_not_taken_as_one(given: Any, kind: str) -> None:
+    made = {"type": "string", "format": "date"} if kind == "date" else {"type": kind}
+    found = asked([offered("f", ("x",), x=made | {"items": {"type": "string"}})], "f", {"x": given})
+    assert found.operations == ()
+    assert likely(found) == [] or found.faults[0].tied
+
+
+# ---------------------------------------------------------------- the question
+TEXT, WHOLE, NUMBER, DAY = (
+    {"type": "string"}, {"type": "integer"}, {"type": "number"}, {"type": "string", "format": "date"},
+)  # fmt: skip
+SWITCH = {"type": "string", "enum": ["on", "off"]}
+
+
+def missing(query: str, name: str, **kinds: Any) -> list[Any]:
+    """What the patch takes from a question for an argument; other kinds are those of free arguments."""
+    found = asked([offered("f", (name,), **kinds)], "f", {}, query)
+    return [one.get("value") for one in found.operations]
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "kinds"),
+    [
+        ("From OSL to FCO on 03/04/2026", "departure_date", {"departure_date": DAY}),
+        ("Never turn it off", "state", {"state": SWITCH}),
+        ("Based on what I said", "state", {"state": SWITCH}),
+        ("Go to the office", "state", {"state": SWITCH}),
+        ("Is it open? Show all of it", "scope", {"scope": {"type": "string", "enum": ["all", "none"]}}),
+        ("Is it in us?", "country", {"country": {"type": "string", "enum": ["IT", "US", "IN"]}}),
+        ("any day but not on 1 May 2026", "date", {"date": DAY}),
+        ("I don't want to go on 2026-05-01", "date", {"date": DAY}),
+        ("I return on 2026-05-08", "date", {"date": DAY, "return_date": DAY}),
+        ("my old account was AC-99", "to_account", {"to_account": TEXT}),
+        ("my account AC-99", "to_account", {"to_account": TEXT}),
+        ("transfer it from account AC-99", "to_account", {"to_account": TEXT}),
+        ("transfer it to account AC-99", "from_account", {"from_account": TEXT}),
+        ("from my address me@x.org", "to", {"to": TEXT}),
+        ("I am 35. What then?", "amount", {"amount": NUMBER}),
+        ("Convert it at 3 decimals", "amount", {"amount": NUMBER}),
+        ("At 5% interest for 2 years", "amount", {"amount": NUMBER}),
+        ("I was born on 1990-01-01", "date", {"date": DAY}),
+        ("between 03/04/2026 and 13/04/2026", "date", {"date": DAY}),
+        ("Anything without 'peanuts'", "food", {"food": TEXT}),
+        ("Anything but economy", "seat", {"seat": {"type": "string", "enum": ["economy", "first"]}}),
+    ],
+)  # fmt: skip
+def test_what_a_question_does_not_mean_is_not_taken(query: str, name: str, kinds: Any) -> None:
+    assert missing(query, name, **kinds) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "kinds", "meant"),
+    [
+        ("I am 35. Transfer five hundred dollars", "amount", {"amount": NUMBER}, 500),
+        ("Convert 5 USD to EUR at 3 decimals", "amount", {"amount": NUMBER}, 5),
+        ("Send 50 EUR to Ann", "amount", {"amount": NUMBER}, 50),
+        ("I am 35. Pay $1,250.50 to Ann", "amount", {"amount": NUMBER}, 1250.5),
+        ("Pay EUR 20 for 2 of them", "price", {"price": WHOLE}, 20),
+        ("Pay 900 NOK", "total_cost", {"total_cost": WHOLE}, 900),
+        ("At 5% interest pay 100 dollars", "amount", {"amount": NUMBER}, 100),
+        ("Book 2 seats", "seats", {"seats": WHOLE}, 2),
+        ("Fly on 1 May 2026", "date", {"date": DAY}, "2026-05-01"),
+        ("I return on 2026-05-08", "return_date", {"date": DAY, "return_date": DAY}, "2026-05-08"),
+        ("an economy seat", "seat", {"seat": {"type": "string", "enum": ["economy", "first"]}}, "economy"),
+        ("in the US", "country", {"country": {"type": "string", "enum": ["IT", "US"]}}, "US"),
+        ("transfer it to account AC-99", "to_account", {"to_account": TEXT}, "AC-99"),
+    ],
+)  # fmt: skip
+def test_what_a_question_says_is_taken(query: str, name: str, kinds: Any, meant: Any) -> None:
+    assert missing(query, name, **kinds) == [meant]
+
+
+# ---------------------------------------------------------------- of two mends the one that leaves no fault
+def of_app(app: str, name: str, needed: tuple[str, ...], *optional: str) -> Tool:
+    given = tuple(Parameter(one, Type(("string",)), required=one in needed) for one in (*needed, *optional))
+    return Tool(name, parameters=given, app=app)
+
+
+CINEMA = Catalog(
+    (
+        of_app("Media", "findmovies", ("genre",)),
+        of_app("Movies", "findmovies", ("location",), "genre"),
+        of_app("Hotels", "search", ("where_to",)),
+        of_app("Hotels", "book", ("where_to",), "adults"),
+    )
+)
+
+
+def test_an_app_that_takes_what_is_given_is_not_exchanged_for_want_of_a_value() -> None:
+    text = "Movies: [found = findmovies(#genre='drama')]"
+    asked = pe.suggest(text, CINEMA, query="Find me a drama in San Jose.")
+    assert dict(asked.mended.calls[0].arguments) == {"genre": "drama", "location": "San Jose"}
+    assert asked.mended.calls[0].app == "Movies"
+    assert pe.suggest(text, CINEMA).operations == ()
+    assert pe.suggest("Movies: [findmovies(#genre='drama', #starring='x')]", CINEMA).operations == ()
+
+
+def test_what_is_misnamed_is_renamed_rather_than_given_again() -> None:
+    found = pe.suggest("Hotels: [search(#where_to='Rome')]\nHotels: [book(#city='Rome')]", CINEMA)
+    assert dict(found.mended.calls[1].arguments) == {"where_to": "Rome"}
+    assert found.left == ()
+    other = pe.suggest("Hotels: [search(#where_to='Rome')]\nHotels: [book(#rating='5')]", CINEMA)
+    assert other.operations == ()
