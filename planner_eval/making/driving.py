@@ -180,7 +180,8 @@ class Making:
             made = step(made)
         if isinstance(made, Refused):
             return made
-        name = self._classes.of(made.plan)
+        # an answer names all ends as they are written, and that order says nothing
+        name = self._classes.of(replace(made.plan, answer=None))
         if name in self.known:
             return Refused("it is made already")
         if not self._fills(lane.nodes, made.plan):
@@ -214,12 +215,8 @@ class Making:
 
     def _answering(self, plan: Plan) -> Plan:
         """The plan with its answer named, where several calls give it and the catalog does not say so."""
-        ends, catalog = outcomes(plan), self.order.graph.catalog
-        named = [(at, plan.calls[at]) for at in ends]
-        looking = [
-            at for at, call in named if not any(tool.action for tool in catalog.find(call.name, call.app))
-        ]
-        if catalog.reports_all or not plan.edges or len(looking) < 2:
+        ends = outcomes(plan)
+        if self.order.graph.catalog.reports_all or len(ends) < 2:
             return plan
         return plan_of(plan.calls, tuple((f"answer_{at}", Ref(end)) for at, end in enumerate(ends, 1)))
 
@@ -259,10 +256,14 @@ def _bare(nodes: Sequence[Node], graph: ToolGraph) -> Plan:
 
 
 def _answer(plan: Plan, values: Sequence[Any]) -> Any:
-    """What the plan came to, as whoever runs it again has it: what it names, else the last call's value."""
+    """What the plan came to, as whoever runs it again has it: what it names, else the last call's value.
+
+    None where several calls give it and no answer is named, for every result is reported: whoever held the
+    last one's value against it would take that call alone for the whole plan.
+    """
     if not values:
         return None
     if plan.answer is None:
-        return values[-1]
+        return values[-1] if len(outcomes(plan)) == 1 else None
     named = {name: values[end.call] for name, end in plan.answer if isinstance(end, Ref)}
     return named if len(named) > 1 else next(iter(named.values()))

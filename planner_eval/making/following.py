@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from planner_eval.making.assigning import Link, Node
 from planner_eval.making.graph import ToolGraph
@@ -41,3 +41,12 @@ def nodes_of(plan: Plan, graph: ToolGraph, places: Mapping[str, int]) -> tuple[N
                 links.append(Link(edge.argument, place[edge.producer], edge.path))
         found.append(Node(places[tools[0].full_name], tuple(links)))
     return tuple(found) or "it makes no call"
+
+
+def ends_of(nodes: Sequence[Node]) -> int:
+    """How many calls give what no other takes.
+
+    >>> ends_of((Node(0), Node(1, (Link("y", 0, ()),)), Node(0)))
+    2
+    """
+    return len(nodes) - len({link.producer for node in nodes for link in node.links})

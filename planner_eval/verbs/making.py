@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,17 +28,15 @@ from planner_eval.making.card import Card, figures_of
 from planner_eval.making.distractors import OFFERS, Offer
 from planner_eval.making.driving import Making, Order, Step
 from planner_eval.making.filling import reachable, wishes_in
-from planner_eval.making.following import nodes_of
 from planner_eval.making.graph import ToolGraph
 from planner_eval.making.growing import Ground, Refused
 from planner_eval.making.layouts import FORMS
 from planner_eval.making.made import Made
 from planner_eval.making.presets import preset_of
-from planner_eval.making.wishes import DISTINCT, JOINS, Wishes, wishes_of
+from planner_eval.making.wishes import DISTINCT, JOINS
 from planner_eval.making.writing import Record, fitted, records
 from planner_eval.plan.shape import shape
-from planner_eval.verbs.makings import Material, material_of, read_wishes
-from planner_eval.verbs.sets import set_of
+from planner_eval.verbs.makings import Material, material_of, read_wishes, said_in, templates, wished
 
 Progress = Callable[[int, int], object]
 
@@ -177,17 +175,22 @@ def make(
     material = material_of(given.get("catalog"), given.get("tools"))
     graph = ToolGraph(material.catalog, _one_of(given.get("join") or "auto", JOINS, "way to join"))
     notes: list[str] = []
-    wishes = _wished(given, graph)
+    wishes = wished(given, graph)
+    runs = material.source is not None
     if form == "complexfuncbench":
         notes.append("records of complexfuncbench have no references: each is written as what it came to")
+    if form == "nestful" and not runs:
+        notes.append("records of nestful have no gold answer here: nothing runs the plans; say --tools")
     if given.get("like") is None:
-        refuse_unsayable(form, wishes, graph, runs=material.source is not None)
+        refuse_unsayable(form, wishes, graph, runs=runs)
+        refuse_impossible(wishes, graph)
+        wishes = said_in(form, given, wishes, graph)
     order = Order(
         graph,
         Ground(
             graph.tools,
             material.catalog.text_values,
-            material.source is not None,
+            runs,
             material.stateful,
             material.world,
         ),
@@ -203,9 +206,7 @@ def make(
     if material.world is None:
         notes += _unfit(graph, material.catalog)
     if given.get("like") is not None:
-        order = replace(order, templates=_templates(given["like"], graph, notes), distinct="values")
-    else:
-        refuse_impossible(wishes, graph)
+        order = replace(order, templates=templates(given["like"], graph, form, notes), distinct="values")
     total = 0
     if fill is not None:
         asked, strangers = wishes_in(read_wishes(fill), graph)
@@ -244,43 +245,6 @@ def _one_of(value: Any, known: Any, what: str) -> str:
             + did_you_mean(str(value), known, ", ".join(known))
         )
     return str(value)
-
-
-def _wished(given: Mapping[str, Any], graph: ToolGraph) -> Wishes:
-    bounds = {name: given.get(name) for name in ("calls", "depth", "width", "components", "reuse")}
-    free = all(given.get(name) is None for name in ("depth", "width", "components", "pattern", "scope"))
-    wishes = wishes_of(
-        **bounds, pattern=given.get("pattern"), scope=given.get("scope"), single=bool(given.get("single"))
-    )
-    if (
-        free and graph.joined and wishes.calls.low > 1
-    ):  # nobody wants plans that join nothing without saying so
-        return wishes_of(**{**bounds, "depth": "2.."}, single=wishes.single)
-    return wishes
-
-
-def _templates(like: Any, graph: ToolGraph, notes: list[str]) -> tuple[Any, ...]:
-    """The plans of a set without their values.
-
-    Raises:
-        InputError: none of them can be followed.
-    """
-    places = {tool.full_name: at for at, tool in enumerate(graph.tools)}
-    source = set_of(like, {})
-    found, why = [], Counter[str]()
-    reader = source.reader(None, infer=True)
-    for one in map(reader.read, source.records):
-        nodes = nodes_of(one.plan, graph, places) if one.plan is not None else one.error or "it has no plan"
-        if isinstance(nodes, str):
-            why[nodes] += 1
-        else:
-            found.append(nodes)
-    if not found:
-        first = next(iter(why), "it has no records")
-        raise InputError(f"{source.name}: none of its plans can be followed: {first}")
-    if lost := why.total():
-        notes.append(f"{counted(lost, 'plan')} of {source.name} cannot be followed: {next(iter(why))}")
-    return tuple(found)
 
 
 def _made(

@@ -1,8 +1,9 @@
-"""What plans are made of: a catalog, what runs them, and wishes out of a file."""
+"""What plans are made of, and like: a catalog, what runs them, wishes, and plans to follow."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +12,20 @@ from typing import Any
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.jsonfile import read_json
 from planner_eval.base.resources import folder
-from planner_eval.base.text import shortened
+from planner_eval.base.text import counted, shortened
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog as read_file
 from planner_eval.datasets.schema import ToMakeFile
 from planner_eval.execution.source import ToolSource
+from planner_eval.making.assigning import Node
+from planner_eval.making.bounds import refuse_impossible
+from planner_eval.making.following import ends_of, nodes_of
+from planner_eval.making.graph import ToolGraph
+from planner_eval.making.layouts import ALONE
+from planner_eval.making.wishes import Wishes, wishes_of
 from planner_eval.verbs.catalogs import read_catalog
 from planner_eval.verbs.running import tool_source
+from planner_eval.verbs.sets import set_of
 from planner_eval.worlds.reading import load
 from planner_eval.worlds.source import world_source
 from planner_eval.worlds.world import World
@@ -106,3 +114,69 @@ def read_wishes(fill: Any) -> Mapping[str, Any]:
         raise InputError(f"{where}: expected an object as 'data coverage --to-make' writes it")
     ToMakeFile.check(data, where)
     return data
+
+
+def wished(given: Mapping[str, Any], graph: ToolGraph) -> Wishes:
+    """What is wanted of each plan.
+
+    Args:
+        given: The arguments of :func:`planner_eval.make` by name.
+        graph: The tools.
+
+    Raises:
+        InputError: the wishes contradict one another.
+    """
+    bounds = {name: given.get(name) for name in ("calls", "depth", "width", "components", "reuse")}
+    free = all(given.get(name) is None for name in ("depth", "width", "components", "pattern", "scope"))
+    wishes = wishes_of(
+        **bounds, pattern=given.get("pattern"), scope=given.get("scope"), single=bool(given.get("single"))
+    )
+    if (
+        free and graph.joined and wishes.calls.low > 1
+    ):  # nobody wants plans that join nothing without saying so
+        return wishes_of(**{**bounds, "depth": "2.."}, single=wishes.single)
+    return wishes
+
+
+def said_in(form: str, given: Mapping[str, Any], wishes: Wishes, graph: ToolGraph) -> Wishes:
+    """The wishes within what a layout can hold: of some the gold answer is that of one call alone.
+
+    Raises:
+        InputError: no such plan is what is wished for.
+    """
+    if form not in ALONE or wishes.single:
+        return wishes
+    try:
+        alone = wished({**given, "single": True}, graph)
+        refuse_impossible(alone, graph)
+    except InputError as error:
+        raise InputError(
+            f"layout {form}: its gold answer is of the last call alone; {error}; --to planeval holds any plan"
+        ) from None
+    return alone
+
+
+def templates(like: Any, graph: ToolGraph, form: str, notes: list[str]) -> tuple[tuple[Node, ...], ...]:
+    """The plans of a set without their values; what cannot be followed is told in the notes.
+
+    Raises:
+        InputError: none of them can be followed.
+    """
+    places = {tool.full_name: at for at, tool in enumerate(graph.tools)}
+    source = set_of(like, {})
+    found, why = [], Counter[str]()
+    reader = source.reader(None, infer=True)
+    for one in map(reader.read, source.records):
+        nodes = nodes_of(one.plan, graph, places) if one.plan is not None else one.error or "it has no plan"
+        if not isinstance(nodes, str) and form in ALONE and ends_of(nodes) > 1:
+            nodes = f"several of its calls give the answer, and a gold answer of {form} is of one"
+        if isinstance(nodes, str):
+            why[nodes] += 1
+        else:
+            found.append(nodes)
+    if not found:
+        first = next(iter(why), "it has no records")
+        raise InputError(f"{source.name}: none of its plans can be followed: {first}")
+    if lost := why.total():
+        notes.append(f"{counted(lost, 'plan')} of {source.name} cannot be followed: {next(iter(why))}")
+    return tuple(found)
