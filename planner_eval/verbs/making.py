@@ -29,7 +29,7 @@ from planner_eval.making.distractors import OFFERS, Offer
 from planner_eval.making.driving import Making, Order, Step
 from planner_eval.making.filling import reachable, wishes_in
 from planner_eval.making.graph import ToolGraph
-from planner_eval.making.growing import Ground, Refused
+from planner_eval.making.growing import LATE, Ground, Refused
 from planner_eval.making.layouts import FORMS
 from planner_eval.making.made import Made
 from planner_eval.making.presets import preset_of
@@ -104,6 +104,7 @@ def make(
     timeout: float = 10.0,
     steps: Sequence[Step] = (),
     progress: Progress | None = None,
+    tell: Callable[[str], object] | None = None,
 ) -> MadePlans:
     """Make gold plans of wanted structure, run them, and keep those that are worth asking for.
 
@@ -137,10 +138,12 @@ def make(
         to: The layout of records, one of ``planner_eval.making.layouts.FORMS``.
         tries: End after so many attempts in a row that bring nothing new.
         isolation: As for :func:`planner_eval.execute`.
-        timeout: Seconds for one run of a plan.
+        timeout: Seconds for one run of a plan. A tool that takes longer three attempts in a row is called no
+            more.
         steps: What is done with each plan at the end, in order: each takes a record and gives one, or says
             why there is none.
-        progress: Is told after each plan how many are made, and of how many.
+        progress: Is told after each attempt how many are made, and of how many.
+        tell: Is told at once, in words, of what the notes say at the end: a tool that is called no more.
 
     Raises:
         InputError: the wishes contradict one another, or the tools can meet no such; says which bound cannot
@@ -161,7 +164,7 @@ def make(
     expect(SEVERAL, steps=steps)
     for step in steps:
         expect(FUNCTION, step=step)
-    expect_or_none(FUNCTION, progress=progress)
+    expect_or_none(FUNCTION, progress=progress, tell=tell)
     if n > MOST:
         raise InputError(f"n is {n}, at most {MOST:,} plans are made at once")
     given = {
@@ -207,22 +210,38 @@ def make(
         notes += _unfit(graph, material.catalog)
     if given.get("like") is not None:
         order = replace(order, templates=templates(given["like"], graph, form, notes), distinct="values")
-    total = 0
+    asked = None
     if fill is not None:
-        asked, strangers = wishes_in(read_wishes(fill), graph)
-        known = [wish for wish in asked if reachable(wish, graph)]
-        total = len(asked)
-        order = replace(order, fill=known)
-        if strangers:
-            notes.append(
-                f"{counted(strangers, 'wish')} name tools that {material.catalog.name} does not have"
-            )
-        if len(known) < len(asked):
-            notes.append(f"{counted(len(asked) - len(known), 'wish')} join tools that nothing joins here")
-    made, refused, making = _made(order, material, n, tries, (isolation, timeout), progress)
-    card = _card(n, made, refused, order, making, total if fill is not None else None)
-    said = "" if len(made) == n else _said(len(made), n, tries, refused)
+        order, asked = _filling(order, fill, notes)
+    made, refused, making = _made(
+        order, material, n, tries, (isolation, timeout), progress, _noting(notes, tell)
+    )
+    card = _card(n, made, refused, order, making, asked)
+    said = "" if len(made) == n else _said(len(made), n, tries, refused, over=making.over)
     return MadePlans(tuple(made), card, material.catalog, form, seed, said, tuple(notes))
+
+
+def _noting(notes: list[str], tell: Callable[[str], object] | None) -> Callable[[str], object]:
+    """What notes something and tells it at once."""
+
+    def noted(said: str) -> None:
+        notes.append(said)
+        if tell is not None:
+            tell(said)
+
+    return noted
+
+
+def _filling(order: Order, fill: Any, notes: list[str]) -> tuple[Order, int]:
+    """What is to be made, with the wishes of a file, and how many it has; what cannot be made is noted."""
+    graph = order.graph
+    asked, strangers = wishes_in(read_wishes(fill), graph)
+    known = [wish for wish in asked if reachable(wish, graph)]
+    if strangers:
+        notes.append(f"{counted(strangers, 'wish')} name tools that {graph.catalog.name} does not have")
+    if len(known) < len(asked):
+        notes.append(f"{counted(len(asked) - len(known), 'wish')} join tools that nothing joins here")
+    return replace(order, fill=known), len(asked)
 
 
 def _unfit(graph: ToolGraph, catalog: Catalog) -> list[str]:
@@ -254,6 +273,7 @@ def _made(
     tries: int,
     how: tuple[str | None, float],
     progress: Progress | None,
+    tell: Callable[[str], object],
 ) -> tuple[list[Made], Counter[str], Making]:  # fmt: skip
     made: list[Made] = []
     isolation, timeout = how
@@ -265,7 +285,7 @@ def _made(
         else Sandbox(material.source, level=isolation or material.level, limits=Limits(seconds=timeout))
     )
     with box as held:
-        making = Making(order, held)
+        making = Making(order, held, tell)
         for one in making.outcomes():
             if isinstance(one, Refused):
                 refused[one.why] += 1
@@ -273,11 +293,11 @@ def _made(
             else:
                 idle = 0
                 made.append(replace(one, id=f"made-{len(made) + 1}"))
-                if progress is not None:
-                    progress(len(made), n)
+            if progress is not None:
+                progress(len(made), n)
             if len(made) == n or idle == tries:
-                return made, refused, making
-    raise AssertionError("attempts have no end")
+                break
+    return made, refused, making
 
 
 def _card(
@@ -304,7 +324,11 @@ def _card(
     )
 
 
-def _said(made: int, n: int, tries: int, refused: Counter[str]) -> str:
+def _said(made: int, n: int, tries: int, refused: Counter[str], *, over: bool) -> str:
     """Why there are fewer than were wanted."""
-    why = ", ".join(f"{reason} ({count:,})" for reason, count in refused.most_common(3))
-    return f"{made:,} of {n:,} made: {counted(tries, 'attempt')} in a row brought nothing new: {why}"
+    most = dict(refused.most_common(3))
+    if LATE in refused:  # what takes the time is said however seldom it is
+        most[LATE] = refused[LATE]
+    why = ", ".join(f"{reason} ({count:,})" for reason, count in most.items())
+    end = "no tool is left to call" if over else f"{counted(tries, 'attempt')} in a row brought nothing new"
+    return f"{made:,} of {n:,} made: {end}: {why}"
