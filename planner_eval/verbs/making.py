@@ -36,7 +36,15 @@ from planner_eval.making.presets import preset_of
 from planner_eval.making.wishes import DISTINCT, JOINS
 from planner_eval.making.writing import Record, fitted, records
 from planner_eval.plan.shape import shape
-from planner_eval.verbs.makings import Material, material_of, read_wishes, said_in, templates, wished
+from planner_eval.verbs.makings import (
+    Material,
+    material_of,
+    read_wishes,
+    said_in,
+    templates,
+    there_are,
+    wished,
+)
 
 Progress = Callable[[int, int], object]
 
@@ -176,8 +184,10 @@ def make(
         given = preset_of(preset, given)
     form = _one_of(given.get("to") or "planeval", FORMS, "layout")
     material = material_of(given.get("catalog"), given.get("tools"))
-    graph = ToolGraph(material.catalog, _one_of(given.get("join") or "auto", JOINS, "way to join"))
     notes: list[str] = []
+    if given.get("catalog") is not None and given.get("tools") is not None:
+        material = there_are(material, _named(given["tools"]), isolation, timeout, notes)
+    graph = ToolGraph(material.catalog, _one_of(given.get("join") or "auto", JOINS, "way to join"))
     wishes = wished(given, graph)
     runs = material.source is not None
     if form == "complexfuncbench":
@@ -219,6 +229,11 @@ def make(
     card = _card(n, made, refused, order, making, asked)
     said = "" if len(made) == n else _said(len(made), n, tries, refused, over=making.over)
     return MadePlans(tuple(made), card, material.catalog, form, seed, said, tuple(notes))
+
+
+def _named(tools: Any) -> str:
+    """What tools are called in messages."""
+    return shortened(tools, 400) if isinstance(tools, str) else getattr(tools, "name", "what runs the plans")
 
 
 def _noting(notes: list[str], tell: Callable[[str], object] | None) -> Callable[[str], object]:

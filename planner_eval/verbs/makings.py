@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,15 @@ from planner_eval.base.text import counted, shortened
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog as read_file
 from planner_eval.datasets.schema import ToMakeFile
+from planner_eval.execution.run import execute_many
 from planner_eval.execution.source import ToolSource
 from planner_eval.making.assigning import Node
 from planner_eval.making.bounds import refuse_impossible
-from planner_eval.making.following import ends_of, nodes_of
+from planner_eval.making.following import Unfollowed, ends_of, nodes_of
 from planner_eval.making.graph import ToolGraph
 from planner_eval.making.layouts import ALONE
 from planner_eval.making.wishes import Wishes, wishes_of
+from planner_eval.plan.model import Call, Plan
 from planner_eval.verbs.catalogs import read_catalog
 from planner_eval.verbs.running import tool_source
 from planner_eval.verbs.sets import set_of
@@ -31,6 +33,9 @@ from planner_eval.worlds.source import world_source
 from planner_eval.worlds.world import World
 
 _WORLD = "world:"
+
+_LOT = 50
+"""Tools that are looked for at once."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,49 @@ def _catalog_of(tools: Any) -> Catalog:
     file, colon, _ = tools.partition(".py")
     if colon and os.path.isfile(f"{file}.py"):
         return read_catalog(f"{file}.py")
+    tool_source(tools)  # which says it where nothing is there
     raise InputError(f"{shortened(tools, 400)}: these tools do not say what they take: name a catalog too")
+
+
+def there_are(
+    material: Material, name: str, isolation: str | None, timeout: float, notes: list[str]
+) -> Material:
+    """The material with the tools of its catalog that can be run; those that cannot are told in the notes.
+
+    Each is called with an argument that is given twice, which is refused before any tool of that name runs.
+
+    Args:
+        material: What plans are made of.
+        name: What runs them, for messages.
+        isolation: As for :func:`planner_eval.execute`.
+        timeout: Seconds for each lot of them.
+        notes: Gets what is missing.
+
+    Raises:
+        InputError: none of them can be run.
+        ExecutionError: the tools do not load.
+    """
+    source, catalog = material.source, material.catalog
+    if source is None or source.data.get("kind") == "recorded":
+        return material
+    calls = [
+        Call(f"c{at}", tool.name, (("x", 0), ("x", 0)), tool.app) for at, tool in enumerate(catalog.tools)
+    ]
+    lots = [Plan(tuple(calls[at : at + _LOT])) for at in range(0, len(calls), _LOT)]
+    traces = execute_many(lots, source, isolation=isolation or material.level, timeout=timeout)
+    lacking = {
+        call.tool for trace in traces for call in trace if call.error and call.error.kind == "unknown-tool"
+    }
+    if not lacking:
+        return material
+    there = tuple(tool for tool in catalog.tools if tool.full_name not in lacking)
+    names = sorted(lacking)
+    said = ", ".join(shortened(one, 60) for one in names[:5])
+    said += f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    if not there:
+        raise InputError(f"{name} has none of the tools of {catalog.name}: {said}")
+    notes.append(f"{name} lacks {counted(len(names), 'tool')} of {catalog.name}, left out: {said}")
+    return replace(material, catalog=replace(catalog, tools=there))
 
 
 def read_wishes(fill: Any) -> Mapping[str, Any]:
@@ -164,19 +211,25 @@ def templates(like: Any, graph: ToolGraph, form: str, notes: list[str]) -> tuple
     """
     places = {tool.full_name: at for at, tool in enumerate(graph.tools)}
     source = set_of(like, {})
-    found, why = [], Counter[str]()
+    found, why, first = [], Counter[str](), dict[str, str]()
     reader = source.reader(None, infer=True)
     for one in map(reader.read, source.records):
-        nodes = nodes_of(one.plan, graph, places) if one.plan is not None else one.error or "it has no plan"
-        if not isinstance(nodes, str) and form in ALONE and ends_of(nodes) > 1:
-            nodes = f"several of its calls give the answer, and a gold answer of {form} is of one"
-        if isinstance(nodes, str):
-            why[nodes] += 1
+        nodes: tuple[Node, ...] | Unfollowed
+        if one.plan is None:
+            nodes = Unfollowed("it cannot be read", one.error) if one.error else Unfollowed("it has no plan")
+        else:
+            nodes = nodes_of(one.plan, graph, places)
+        if not isinstance(nodes, Unfollowed) and form in ALONE and ends_of(nodes) > 1:
+            nodes = Unfollowed(f"several of its calls give the answer, and a gold answer of {form} is of one")
+        if isinstance(nodes, Unfollowed):
+            why[nodes.why] += 1
+            first.setdefault(nodes.why, nodes.what)
         else:
             found.append(nodes)
+    told = [(one, "; ".join(filter(None, (f"{count:,}", first[one])))) for one, count in why.most_common()]
+    said = ", ".join(f"{one} ({more})" for one, more in told)
     if not found:
-        first = next(iter(why), "it has no records")
-        raise InputError(f"{source.name}: none of its plans can be followed: {first}")
-    if lost := why.total():
-        notes.append(f"{counted(lost, 'plan')} of {source.name} cannot be followed: {next(iter(why))}")
+        raise InputError(f"{source.name}: none of its plans can be followed: {said or 'it has no records'}")
+    if why:
+        notes.append(f"{counted(why.total(), 'plan')} of {source.name} cannot be followed: {said}")
     return tuple(found)
