@@ -213,6 +213,32 @@ def test_of_variants_the_one_that_fits_counts() -> None:
     ]
 
 
+FORMATTED = [
+    ("date", "2026-05-01", True),
+    ("date", "2026-W18-5", False),
+    ("date", "20260501", False),
+    ("date", "2026-02-30", False),
+    ("date-time", "2026-05-01T10:00:00Z", True),
+    ("date-time", "2026-05-01 10:00", True),
+    ("date-time", "2026-W18-5T10:00:00", False),
+    ("date-time", "20260501T100000", False),
+    ("date-time", "2026-05-01_10:00", False),
+    ("date-time", "2026-05-01T25:00", False),
+    ("time", "09:30", True),
+    ("time", "0930", False),
+    ("time", "0\u0669:30", False),
+]
+
+
+@pytest.mark.parametrize(("form", "text", "fits"), FORMATTED)
+def test_days_and_times_are_such_as_rfc_3339_writes(form: str, text: str, fits: bool) -> None:
+    """Python's own reader takes weeks, and digits alone."""
+    kind = {"type": "object", "properties": {"on": {"type": "string", "format": form}}}
+    catalog = as_catalog([{"name": "f", "parameters": kind}])
+    plan = Plan((Call("a", "f", (("on", text),)),))
+    assert [each.code for each in check(plan, catalog)] == ([] if fits else ["check.format"])
+
+
 def test_conventions_of_a_benchmark() -> None:
     catalog = read_catalog(Path(__file__).parent / "cases/catalogs/appbench.json")
     text = "Rates: [rate = getrate(#base='EUR', #day='?', #amount='12', #kind='card')]\n"

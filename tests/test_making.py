@@ -21,6 +21,8 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
 from planner_eval.catalogs.values import problem
+from planner_eval.dialects.read import write
+from planner_eval.execution.program import outcomes
 from planner_eval.execution.terms import symbolic
 from planner_eval.making.assigning import assigned
 from planner_eval.making.card import skeleton
@@ -129,6 +131,70 @@ def with_other(call: pe.Call, at: int, value: Any) -> pe.Call:
 def test_no_two_plans_have_the_same_calls_and_references(nestful: MadePlans) -> None:
     classes = Classes(literals=False)
     assert len({classes.of(one.plan) for one in nestful.made}) == len(nestful)
+
+
+SEVERAL: list[dict[str, Any]] = [
+    {"pattern": "independent", "calls": 3},
+    {"depth": 1, "calls": 3},
+    {"components": 3},
+    {"pattern": "fan-out", "calls": 4},
+]
+
+
+@pytest.mark.parametrize("wanted", SEVERAL, ids=str)
+def test_the_answer_is_of_every_call_that_gives_it_joined_or_not(wanted: dict[str, Any]) -> None:
+    """One call's value alone is no answer to a question for three."""
+    found = pe.make(4, tools="nestful", seed=1, **wanted)
+    assert len(found) == 4
+    for one, record in zip(found.made, found.records(), strict=True):
+        ends = [one.plan.calls[at].result for at in outcomes(one.plan)]
+        assert len(ends) > 1
+        assert record["gold_answer"] == {f"answer_{at}": value for at, value in enumerate(ends, 1)}
+        assert pe.execute(one.plan, "nestful", isolation="inline").answer == tuple(
+            record["gold_answer"].items()
+        )
+        assert len(record["gold"]["answer"]) == len(ends)
+        assert symbolic(one.plan, answer="last").dead == ()
+
+
+def test_plans_like_given_ones_name_their_answers_too() -> None:
+    given_ = pe.make(2, tools="nestful", pattern="independent", calls=2, seed=1)
+    bare = [write(replace(one.plan, answer=None), "plan") for one in given_.made]
+    found = pe.make(2, tools="nestful", like=bare, seed=3)
+    assert [sorted(one.answer) for one in found.made] == [["answer_1", "answer_2"]] * 2
+    with pytest.raises(InputError, match="several of its calls give the answer, and a gold answer of"):
+        pe.make(2, tools="nestful", like=bare, to="nestful")
+
+
+@pytest.mark.parametrize("wanted", SEVERAL, ids=str)
+def test_a_gold_answer_of_one_call_is_of_plans_that_have_one(wanted: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="layout nestful: its gold answer is of the last call alone; "):
+        pe.make(2, tools="nestful", to="nestful", **wanted)
+    found = pe.make(20, tools="nestful", to="nestful", seed=1)
+    assert all(len(outcomes(one.plan)) == 1 for one in found.made)
+    assert [record["gold_answer"] for record in found.records()] == [
+        one.plan.calls[-1].result for one in found.made
+    ]
+
+
+def test_where_every_result_is_reported_no_single_one_is_the_gold_answer() -> None:
+    found = pe.make(12, tools="world:library", seed=1, distinct="values", depth="1..")
+    several = [len(outcomes(one.plan)) > 1 for one in found.made]
+    assert set(several) == {True, False}
+    for one, record, many in zip(found.made, found.records(), several, strict=True):
+        assert ("gold_answer" in record) is not many
+        assert many or record["gold_answer"] == one.plan.calls[-1].result
+
+
+def test_plans_that_differ_in_the_order_of_their_answers_alone_are_one() -> None:
+    def price(weight: float) -> float:
+        return round(4.5 + 1.25 * weight, 2)
+
+    found = pe.make(10, tools={"price": price, "twice": twice}, pattern="(a:()) (a)", tries=60)
+    classes = Classes(literals=False)
+    bare = [replace(one.plan, answer=None) for one in found.made]
+    assert len({classes.of(plan) for plan in bare}) == len(bare) == 2
+    assert "it is made already" in found.said
 
 
 def test_numbers_are_such_as_a_person_might_say(nestful: MadePlans) -> None:

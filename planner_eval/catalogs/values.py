@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
+from datetime import datetime
 
+from planner_eval.base.days import day_of
 from planner_eval.base.jsonfile import value_of
 from planner_eval.base.jsontext import Repeated
 from planner_eval.catalogs.catalog import Type
 from planner_eval.plan.model import Ref, Template, Unresolved, Value
 
-_CLOCK = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?")
+_CLOCK = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?", re.ASCII)
 _FORMATS = {"date": "a date (yyyy-mm-dd)", "time": "a time (hh:mm)", "date-time": "a date and time"}
 _NAMES = {
     type(None): "null",
@@ -136,14 +137,18 @@ def _has_kind(value: Value, kinds: tuple[str, ...]) -> bool:
 
 
 def _has_format(text: str, format: str) -> bool:
+    if format == "date":
+        return day_of(text) is not None
+    if format == "date-time":
+        return day_of(text[:10]) is not None and text[10:11] in ("", "T", "t", " ") and _is_moment(text)
+    return _CLOCK.fullmatch(text) is not None
+
+
+def _is_moment(text: str) -> bool:
     try:
-        if format == "date":
-            return len(text) == 10 and bool(date.fromisoformat(text))
-        if format == "date-time":
-            return bool(datetime.fromisoformat(text))
+        return bool(datetime.fromisoformat(text))
     except ValueError:
         return False
-    return _CLOCK.fullmatch(text) is not None
 
 
 def _outside(value: Value, kind: Type) -> tuple[str, str] | None:

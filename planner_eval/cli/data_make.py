@@ -154,13 +154,20 @@ def command(
         ]
     )
     questions.refuse()
-    tell = counter("plans")
+    progress = counter("plans")
+    told: list[str] = []
+
+    def tell(said: str) -> None:
+        told.append(said)
+        note(said)
+
     found = pe.make(
         n,
         catalog=_catalog(catalogs, catalog_format),
         like=like,
         single=single or None,
-        progress=tell,
+        progress=progress,
+        tell=tell,
         **asked,
     )
     asked_for = questions.to(found.made)
@@ -173,7 +180,8 @@ def command(
     if card is not None:
         emit(_card(found, card), card)
     for said in found.notes:
-        note(said)
+        if said not in told:
+            note(said)
     note(found.said or f"{said_of(len(asked_for), 'plan')} made, {found.card.attempts:,} drawn")
     return 3 if not asked_for else max(int(bool(found.said)), code_of(asked_for))
 

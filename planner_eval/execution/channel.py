@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.quick import quick
 from planner_eval.base.text import seconds
 from planner_eval.execution.frames import DISK_FULL, ENDED, FRAME, TIMED_OUT, TOO_MANY_TASKS, TOO_MUCH_OUTPUT
-from planner_eval.execution.trace import Failure
+from planner_eval.execution.trace import TIMEOUT, Failure
 
 if TYPE_CHECKING:
     from planner_eval.execution.sandbox import Limits
@@ -222,7 +222,7 @@ def why_ended(status: int, limits: Limits) -> Failure | None:
     if status == ENDED:
         return None
     if status == TIMED_OUT:
-        return Failure("timeout", f"stopped after {seconds(limits.seconds)}")
+        return Failure(TIMEOUT, f"stopped after {seconds(limits.seconds)}")
     if status == TOO_MUCH_OUTPUT:
         return Failure("output-limit", f"sent more than {limits.output_size:,} bytes")
     if status == DISK_FULL:

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 
 from planner_eval.execution.wire import Opaque, encode
 
+TIMEOUT = "timeout"
+"""The kind of a failure where the time for a plan was over."""
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:

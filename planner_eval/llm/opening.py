@@ -59,6 +59,12 @@ def opened(base_url: str | None, api_key: str | None, timeout: float, max_bytes:
             ),
         )
     except openai.OpenAIError as problem:
+        if not api_key and base_url is None:  # the package's own words tell of keys for other ends
+            raise ModelError(
+                f"{who}'s endpoint cannot be used: there is no key; set OPENAI_API_KEY, or name a server of "
+                "your own, which may want none",
+                code="missing",
+            ) from None
         said = shown(str(problem), secrets=(api_key,))
         raise ModelError(f"{who}'s endpoint cannot be used: {said}", code="missing") from None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple, TypeAlias
@@ -59,6 +59,7 @@ def assigned(
     *,
     scope: str | None = None,
     pins: Pins | None = None,
+    without: Container[int] = (),
 ) -> tuple[Node, ...] | None:
     """Tools for a skeleton's calls; None where a search of so many steps as :data:`STEPS` found none.
 
@@ -69,8 +70,9 @@ def assigned(
         random: Where chance comes from.
         scope: One of AppBench's scopes that the plan must be of.
         pins: What it must hold.
+        without: Tools that no call may be of.
     """
-    return _Search(needs, graph, fillable, random, scope, pins or Pins()).found()
+    return _Search(needs, graph, fillable, random, scope, pins or Pins(), without).found()
 
 
 class _Search:
@@ -84,9 +86,10 @@ class _Search:
         random: Random,
         scope: str | None,
         pins: Pins,
+        without: Container[int],
     ) -> None:
         self.needs, self.graph, self.fillable, self.random = needs, graph, fillable, random
-        self.scope, self.pins = scope, pins
+        self.scope, self.pins, self.without = scope, pins, without
         self.users = users_of(needs)
         self.below = [0] * len(needs)
         for at in reversed(range(len(needs))):  # consumers come after their producers
@@ -106,6 +109,8 @@ class _Search:
             self.steps += 1
             if self.steps > STEPS:
                 return False
+            if tool in self.without:
+                continue
             links = self._links(at, tool)
             if links is None or not self._filled(tool, links):
                 continue

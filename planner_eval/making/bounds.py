@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from random import Random
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import counted, shortened
-from planner_eval.catalogs.catalog import Parameter
+from planner_eval.catalogs.catalog import Parameter, Tool
 from planner_eval.making.graph import ToolGraph
 from planner_eval.making.patterns import every
 from planner_eval.making.skeletons import Needs, figures, meets
@@ -54,7 +54,7 @@ def unfillable(graph: ToolGraph, texts: bool) -> list[str]:
         called |= more
     return [
         f"{graph.tools[at].full_name} is left out: {each.name} has to be given, "
-        f"and no value fits {_limits(each)}"
+        f"and no value fits {_limits(graph.tools[at], each)}"
         for at, those in lacking.items()
         for each in those
         if at not in called and each.name not in _taken(graph, called, at)
@@ -66,9 +66,13 @@ def _taken(graph: ToolGraph, producers: Iterable[int], tool: int) -> set[str]:
     return {way.parameter for producer in producers for way in graph.between(producer, tool)}
 
 
-def _limits(each: Parameter) -> str:
+def _limits(tool: Tool, each: Parameter) -> str:
     """What of a parameter's type leaves no value, in words."""
     kind = each.type.unfolded
+    entry = ((tool.schema or {}).get("properties") or {}).get(each.name)
+    if isinstance(entry, Mapping) and "pattern" in entry:
+        pattern = shortened(repr(entry["pattern"]), 60)
+        return f"its pattern {pattern}: say choices, an example or a default"
     if kind.enum is not None and not kind.enum:
         return "an enum without choices"
     if kind.minimum is not None and kind.maximum is not None and kind.minimum > kind.maximum:

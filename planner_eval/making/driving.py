@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import starmap, zip_longest
 from random import Random
 from typing import Any, TypeAlias
 
+from planner_eval.base.text import seconds
 from planner_eval.catalogs.check import check
 from planner_eval.execution.program import outcomes
 from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox import Sandbox
 from planner_eval.execution.terms import symbolic
+from planner_eval.execution.trace import TIMEOUT, Trace
 from planner_eval.making.assigning import Node, assigned
 from planner_eval.making.card import wanted_of
 from planner_eval.making.distractors import Offer, offered
 from planner_eval.making.filling import Wish
 from planner_eval.making.graph import ToolGraph
-from planner_eval.making.growing import Ground, Grown, Growth, Refused, grown
+from planner_eval.making.growing import LATE, Ground, Grown, Growth, Refused, grown
 from planner_eval.making.made import Made
 from planner_eval.making.patterns import patterned
 from planner_eval.making.skeletons import drawn
@@ -41,6 +44,12 @@ PATIENCE = 300
 
 FEW = 8
 """The same where a plan is run from its beginning for each of its calls, so that one too many is dear."""
+
+
+STRIKES = 3
+"""Attempts in a row that a tool may let run out of time, after which it is called no more."""
+
+GIVEN_UP = "a tool that runs out of time is called no more"
 
 
 @dataclass(frozen=True)
@@ -85,10 +94,16 @@ class Making:
     Args:
         order: What is to be made.
         box: Runs plans; None where nothing is run.
+        tell: Is told in words of a tool that is called no more.
     """
 
-    def __init__(self, order: Order, box: Sandbox | None) -> None:
-        self.order, self.box = order, box
+    def __init__(
+        self, order: Order, box: Sandbox | None, tell: Callable[[str], object] = lambda said: None
+    ) -> None:
+        self.order, self.box, self._tell = order, box, tell
+        self._places = {tool.full_name: at for at, tool in enumerate(order.graph.tools)}
+        self._late: Counter[str] = Counter()
+        self._slow: set[int] = set()
         self.known: set[str] = set()
         self.open = list(order.fill)
         self.filled = self.vain = 0
@@ -96,9 +111,9 @@ class Making:
         self._fillable: dict[tuple[int, str], bool] = {}
 
     def outcomes(self) -> Iterator[Made | Refused]:
-        """A plan, or why there is none, for each attempt; without end."""
+        """A plan, or why there is none, for each attempt; without end where tools are left to call."""
         number, together = 0, FEW if self.order.ground.stateful else TOGETHER
-        while True:
+        while not self.over:
             lanes = [self._lane(at) for at in range(number, number + together)]
             number += together
             while waiting := [lane for lane in lanes if lane.outcome is None]:
@@ -110,6 +125,16 @@ class Making:
                 if self.vain == PATIENCE:
                     self.open = []
 
+    @property
+    def over(self) -> bool:
+        """Whether no plan is left without a tool that is called no more."""
+        if self.order.templates and self._slow:
+            return all(map(self._is_slow, self.order.templates))
+        return bool(self._slow) and len(self._slow) == len(self.order.graph.tools)
+
+    def _is_slow(self, nodes: Sequence[Node]) -> bool:
+        return any(node.tool in self._slow for node in nodes)
+
     # ------------------------------------------------------------ one attempt
     def _lane(self, number: int) -> _Lane:
         order, random = self.order, Random(f"{self.order.seed}/{number}")
@@ -119,6 +144,8 @@ class Making:
             nodes: tuple[Node, ...] | Refused = order.templates[number % len(order.templates)]
         else:
             nodes = self._drawn(wish, random)
+        if not isinstance(nodes, Refused) and self._is_slow(nodes):
+            nodes = Refused(GIVEN_UP)
         if isinstance(nodes, Refused):
             lane.outcome = nodes
             return lane
@@ -138,7 +165,15 @@ class Making:
         pins = wish.pins(needs, order.graph, random) if wish is not None else None
         if wish is not None and pins is None:
             return Refused("its skeleton cannot hold what is to be filled")
-        nodes = assigned(needs, order.graph, self._is_fillable, random, scope=order.wishes.scope, pins=pins)
+        nodes = assigned(
+            needs,
+            order.graph,
+            self._is_fillable,
+            random,
+            scope=order.wishes.scope,
+            pins=pins,
+            without=self._slow,
+        )
         if nodes is None:
             return Refused("no tools fit the skeleton")
         if order.distinct == "skeleton" and self._classes.of(_bare(nodes, order.graph)) in self.known:
@@ -163,10 +198,49 @@ class Making:
             lane.outcome = done.value
 
     def _run(self, waiting: Sequence[_Lane]) -> None:
+        """Run what is asked for, and answer in order.
+
+        A tool is given up between two answers, whatever was sent ahead by then: what ran ahead with it does
+        not count, so that the plans are the same however many run at once.
+        """
         assert self.box is not None
-        traces = execute_many([plan for lane in waiting for plan in lane.asked], self.box)
+        sent: Counter[int] = Counter()
+
+        def plans() -> Iterator[Plan]:
+            for lane in waiting:
+                for plan in lane.asked:
+                    if self._is_slow(lane.nodes):
+                        break
+                    sent[lane.number] += 1
+                    yield plan
+
+        traces = execute_many(plans(), self.box)
         for lane in waiting:
-            self._send(lane, [next(traces) for _ in lane.asked])
+            if not self._is_slow(lane.nodes):
+                found = [next(traces) for _ in lane.asked]
+                self._send(lane, found)
+                self._judge_time(lane, found)
+                continue
+            lane.outcome = Refused(GIVEN_UP)
+            for _ in range(0 if self.over else sent[lane.number]):
+                next(traces)
+
+    def _judge_time(self, lane: _Lane, traces: Sequence[Trace]) -> None:
+        """Count the attempts in a row that each tool let run out of time."""
+        late = isinstance(lane.outcome, Refused) and lane.outcome.why == LATE
+        if not late and not self._late:
+            return
+        for call in (call for trace in traces for call in trace):
+            if call.status == "ok":
+                self._late.pop(call.tool, None)
+            elif late and call.error is not None and call.error.kind == TIMEOUT:
+                self._late[call.tool] += 1
+                if self._late[call.tool] == STRIKES and self.box is not None:
+                    self._slow.add(self._places[call.tool])
+                    self._tell(
+                        f"{call.tool} is called no more: {STRIKES} runs of it in a row took longer than "
+                        f"{seconds(self.box.limits.seconds)}; --timeout allows more"
+                    )
 
     # ------------------------------------------------------------ and its end
     def _finished(self, lane: _Lane) -> Made | Refused:
@@ -180,7 +254,8 @@ class Making:
             made = step(made)
         if isinstance(made, Refused):
             return made
-        name = self._classes.of(made.plan)
+        # an answer names all ends as they are written, and that order says nothing
+        name = self._classes.of(replace(made.plan, answer=None))
         if name in self.known:
             return Refused("it is made already")
         if not self._fills(lane.nodes, made.plan):
@@ -214,12 +289,8 @@ class Making:
 
     def _answering(self, plan: Plan) -> Plan:
         """The plan with its answer named, where several calls give it and the catalog does not say so."""
-        ends, catalog = outcomes(plan), self.order.graph.catalog
-        named = [(at, plan.calls[at]) for at in ends]
-        looking = [
-            at for at, call in named if not any(tool.action for tool in catalog.find(call.name, call.app))
-        ]
-        if catalog.reports_all or not plan.edges or len(looking) < 2:
+        ends = outcomes(plan)
+        if self.order.graph.catalog.reports_all or len(ends) < 2:
             return plan
         return plan_of(plan.calls, tuple((f"answer_{at}", Ref(end)) for at, end in enumerate(ends, 1)))
 
@@ -259,10 +330,14 @@ def _bare(nodes: Sequence[Node], graph: ToolGraph) -> Plan:
 
 
 def _answer(plan: Plan, values: Sequence[Any]) -> Any:
-    """What the plan came to, as whoever runs it again has it: what it names, else the last call's value."""
+    """What the plan came to, as whoever runs it again has it: what it names, else the last call's value.
+
+    None where several calls give it and no answer is named, for every result is reported: whoever held the
+    last one's value against it would take that call alone for the whole plan.
+    """
     if not values:
         return None
     if plan.answer is None:
-        return values[-1]
+        return values[-1] if len(outcomes(plan)) == 1 else None
     named = {name: values[end.call] for name, end in plan.answer if isinstance(end, Ref)}
     return named if len(named) > 1 else next(iter(named.values()))

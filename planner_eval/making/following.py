@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
+from planner_eval.base.text import shortened
 from planner_eval.making.assigning import Link, Node
 from planner_eval.making.graph import ToolGraph
-from planner_eval.plan.model import Plan
+from planner_eval.plan.model import Plan, Unresolved
 from planner_eval.plan.structure import topological_order
+from planner_eval.plan.walk import holds
 
 
-def nodes_of(plan: Plan, graph: ToolGraph, places: Mapping[str, int]) -> tuple[Node, ...] | str:
+class Unfollowed(NamedTuple):
+    """Why a plan cannot be followed.
+
+    Args:
+        why: In a few words that are counted.
+        what: What of the plan it is; "" where that says no more.
+    """
+
+    why: str
+    what: str = ""
+
+
+def nodes_of(plan: Plan, graph: ToolGraph, places: Mapping[str, int]) -> tuple[Node, ...] | Unfollowed:
     r"""The calls of a plan without its values, or why they cannot be had.
 
     Args:
@@ -32,12 +47,26 @@ def nodes_of(plan: Plan, graph: ToolGraph, places: Mapping[str, int]) -> tuple[N
         call = plan.calls[old]
         tools = [tool for tool in graph.catalog.find(call.name, call.app) if tool.full_name in places]
         if not tools:
-            return f"the catalog has no tool {call.tool!r:.60}"
+            return Unfollowed("the catalog has no such tool", shortened(repr(call.tool), 60))
+        for name, value in call.arguments:
+            if holds(value, Unresolved):
+                return Unfollowed("a reference leads to no call", f"{name!r} of {call.tool}")
         links = []
         for edge in plan.edges:
             if edge.consumer == old:
                 if edge.at or place[edge.producer] >= place[old]:
-                    return f"{edge.argument!r} of {call.tool} takes only a part of its value from a call"
+                    return Unfollowed(
+                        "only a part of a value comes from a call", f"{edge.argument!r} of {call.tool}"
+                    )
                 links.append(Link(edge.argument, place[edge.producer], edge.path))
         found.append(Node(places[tools[0].full_name], tuple(links)))
-    return tuple(found) or "it makes no call"
+    return tuple(found) or Unfollowed("it makes no call")
+
+
+def ends_of(nodes: Sequence[Node]) -> int:
+    """How many calls give what no other takes.
+
+    >>> ends_of((Node(0), Node(1, (Link("y", 0, ()),)), Node(0)))
+    2
+    """
+    return len(nodes) - len({link.producer for node in nodes for link in node.links})

@@ -12,7 +12,7 @@ from planner_eval.catalogs.values import problem
 from planner_eval.execution.bind import CallFailed
 from planner_eval.execution.core import follow
 from planner_eval.execution.program import outcomes
-from planner_eval.execution.trace import Trace
+from planner_eval.execution.trace import TIMEOUT, Trace
 from planner_eval.making.assigning import Link, Node
 from planner_eval.making.graph import words_of
 from planner_eval.making.skeletons import users_of
@@ -34,6 +34,10 @@ CHANGES = 3
 
 OPTIONAL = 0.2
 """How often a call gives an argument that it need not."""
+
+
+LATE = "a call runs out of time"
+"""Why an attempt is given up whose call did not end in time: other values would take as long."""
 
 
 class Refused(NamedTuple):
@@ -114,6 +118,8 @@ def grown(
                 state.values.append(found.value)
                 break
             why = found
+            if why.why == LATE:
+                return why
         else:
             return why
         _share(state, node, state.calls[at])
@@ -208,7 +214,7 @@ def _tried(
     (trace,) = yield [_trial(state, call, dict(seen))]
     last = trace.calls[-1]
     if not trace.ok:
-        return Refused("a call fails")
+        return Refused(LATE if _is_late(trace) else "a call fails")
     known = [value for one in state.calls for _, value in one.arguments] + state.values
     why = worthless(last.value, [value for _, value in seen] + known)
     if why is not None:
@@ -277,6 +283,8 @@ def _again(state: _Growing, plan: Plan) -> Generator[list[Plan], list[Trace], Re
             trials.append(copied)
             asked.append([(place[end], end) for end in ends if end in place])
     traces = yield trials
+    if _is_late(traces[0]):
+        return Refused(LATE)
     if not traces[0].ok or [call.value for call in traces[0]] != state.values:
         return Refused("it gives another value when it is run again")
     for trace, pairs in zip(traces[1:], asked, strict=True):
@@ -286,6 +294,10 @@ def _again(state: _Growing, plan: Plan) -> Generator[list[Plan], list[Trace], Re
         ):
             return Refused("an answer does not depend on a call")
     return None
+
+
+def _is_late(trace: Trace) -> bool:
+    return trace.ended is not None and trace.ended.kind == TIMEOUT
 
 
 def _trial(

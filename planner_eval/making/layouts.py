@@ -16,5 +16,8 @@ FORMS: Mapping[str, str] = {
 OWN = "planeval"
 """Our own layout, which has a place for everything that is known of a record."""
 
+ALONE = frozenset(("nestful",))
+"""Those whose gold answer is the value of one call, the last."""
+
 LISTED = frozenset(("appbench",))
 """Those whose file is one list."""

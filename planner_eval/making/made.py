@@ -25,8 +25,8 @@ class Made:
         plan: The gold plan.
         tools: The tools on offer: those that it calls, and distractors.
         query: What a user asks that the plan answers; "" until somebody writes it.
-        answer: What running the plan came to: the values that it names, else that of the last call; None
-            where nothing was run.
+        answer: What running the plan came to: the values that it names, else that of the one call that gives
+            it; None where nothing was run, or where several calls give it and none is named.
         notes: What else is known of it: seed, pattern, wanted, world, scope.
     """
 

@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
+from planner_eval.base.days import day_of
 from planner_eval.catalogs.catalog import Parameter, Tool, Type
 from planner_eval.catalogs.parts import Parts
 from planner_eval.making.graph import words_of
@@ -281,8 +282,9 @@ def _other_texts(text: str) -> list[str]:
     if text in ("True", "False", "true", "false"):
         flipped = "false" if text.casefold() == "true" else "true"
         return [flipped.capitalize() if text[0].isupper() else flipped]
-    with suppress(ValueError):
-        return [(date.fromisoformat(text) + timedelta(days=days)).isoformat() for days in (3, 30)]
+    if (day := day_of(text)) is not None:
+        with suppress(OverflowError):  # the last days that there are
+            return [(day + timedelta(days=days)).isoformat() for days in (3, 30)]
     if clock := re.fullmatch(r"(\d{1,2}):([0-5]\d)", text):
         minutes = (int(clock[1]) * 60 + int(clock[2]) + 15) % 1440
         return [f"{minutes // 60:02d}:{minutes % 60:02d}"]

@@ -98,6 +98,9 @@ def _for_nestful(made: Made) -> Made | Refused:
     if several:
         return Refused("NESTful's executor takes tools of one output")
 
+    if len(outcomes(plan)) > 1:
+        return Refused("NESTful's gold answer is of one call")
+
     def named(value: Value) -> Value:
         return Ref(value.call, ("result",)) if isinstance(value, Ref) and not value.path else value
 
@@ -106,10 +109,7 @@ def _for_nestful(made: Made) -> Made | Refused:
                 returns=call.returns or ("result",))
         for call in plan.calls
     ]  # fmt: skip
-    answer = None if plan.answer is None else tuple((name, named(value)) for name, value in plan.answer)
-    return (
-        replace(made, plan=plan_of(calls, answer)) if answer is None else Refused("NESTful names no answer")
-    )
+    return replace(made, plan=plan_of(calls))
 
 
 def _nestful(made: Made) -> Record:
@@ -156,9 +156,9 @@ def _words(kind: Type) -> str:
 # ---------------------------------------------------------------- AppBench
 def _for_appbench(made: Made) -> Made | Refused:
     """Every call with its outputs' names; with those alone that are used, where others would hide them."""
-    plan = made.plan
-    if plan.answer is not None or not all(call.app for call in plan.calls):
-        return Refused("AppBench's records take calls of apps, and name no answer")
+    plan = replace(made.plan, answer=None)  # every result reaches the user, as one that names them all says
+    if not all(call.app for call in plan.calls):
+        return Refused("AppBench's records take calls of apps")
     texts = [value for call in plan.calls for _, value in call.arguments if isinstance(value, str)]
     if any("'" in text or "#" in text for text in texts):
         return Refused("AppBench's lines trip over a text's quotes")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
-
+from planner_eval.base.days import day_of
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import shortened
 from planner_eval.prediction.constraint import refuse_unserved
@@ -58,9 +57,5 @@ def _refuse_date(today: str, form: str) -> None:
         raise InputError(
             f"--today applies only to AppBench, whose instructions are read on a day, not to {form}"
         )
-    try:
-        found = date.fromisoformat(today).isoformat()
-    except ValueError:
-        found = ""
-    if found != today:
+    if day_of(today) is None:
         raise InputError(f"--today is {shortened(repr(today), 40)}, expected a day, yyyy-mm-dd")

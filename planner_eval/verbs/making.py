@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,17 +28,23 @@ from planner_eval.making.card import Card, figures_of
 from planner_eval.making.distractors import OFFERS, Offer
 from planner_eval.making.driving import Making, Order, Step
 from planner_eval.making.filling import reachable, wishes_in
-from planner_eval.making.following import nodes_of
 from planner_eval.making.graph import ToolGraph
-from planner_eval.making.growing import Ground, Refused
+from planner_eval.making.growing import LATE, Ground, Refused
 from planner_eval.making.layouts import FORMS
 from planner_eval.making.made import Made
 from planner_eval.making.presets import preset_of
-from planner_eval.making.wishes import DISTINCT, JOINS, Wishes, wishes_of
+from planner_eval.making.wishes import DISTINCT, JOINS
 from planner_eval.making.writing import Record, fitted, records
 from planner_eval.plan.shape import shape
-from planner_eval.verbs.makings import Material, material_of, read_wishes
-from planner_eval.verbs.sets import set_of
+from planner_eval.verbs.makings import (
+    Material,
+    material_of,
+    read_wishes,
+    said_in,
+    templates,
+    there_are,
+    wished,
+)
 
 Progress = Callable[[int, int], object]
 
@@ -106,6 +112,7 @@ def make(
     timeout: float = 10.0,
     steps: Sequence[Step] = (),
     progress: Progress | None = None,
+    tell: Callable[[str], object] | None = None,
 ) -> MadePlans:
     """Make gold plans of wanted structure, run them, and keep those that are worth asking for.
 
@@ -139,10 +146,12 @@ def make(
         to: The layout of records, one of ``planner_eval.making.layouts.FORMS``.
         tries: End after so many attempts in a row that bring nothing new.
         isolation: As for :func:`planner_eval.execute`.
-        timeout: Seconds for one run of a plan.
+        timeout: Seconds for one run of a plan. A tool that takes longer three attempts in a row is called no
+            more.
         steps: What is done with each plan at the end, in order: each takes a record and gives one, or says
             why there is none.
-        progress: Is told after each plan how many are made, and of how many.
+        progress: Is told after each attempt how many are made, and of how many.
+        tell: Is told at once, in words, of what the notes say at the end: a tool that is called no more.
 
     Raises:
         InputError: the wishes contradict one another, or the tools can meet no such; says which bound cannot
@@ -163,7 +172,7 @@ def make(
     expect(SEVERAL, steps=steps)
     for step in steps:
         expect(FUNCTION, step=step)
-    expect_or_none(FUNCTION, progress=progress)
+    expect_or_none(FUNCTION, progress=progress, tell=tell)
     if n > MOST:
         raise InputError(f"n is {n}, at most {MOST:,} plans are made at once")
     given = {
@@ -175,19 +184,26 @@ def make(
         given = preset_of(preset, given)
     form = _one_of(given.get("to") or "planeval", FORMS, "layout")
     material = material_of(given.get("catalog"), given.get("tools"))
-    graph = ToolGraph(material.catalog, _one_of(given.get("join") or "auto", JOINS, "way to join"))
     notes: list[str] = []
-    wishes = _wished(given, graph)
+    if given.get("catalog") is not None and given.get("tools") is not None:
+        material = there_are(material, _named(given["tools"]), isolation, timeout, notes)
+    graph = ToolGraph(material.catalog, _one_of(given.get("join") or "auto", JOINS, "way to join"))
+    wishes = wished(given, graph)
+    runs = material.source is not None
     if form == "complexfuncbench":
         notes.append("records of complexfuncbench have no references: each is written as what it came to")
+    if form == "nestful" and not runs:
+        notes.append("records of nestful have no gold answer here: nothing runs the plans; say --tools")
     if given.get("like") is None:
-        refuse_unsayable(form, wishes, graph, runs=material.source is not None)
+        refuse_unsayable(form, wishes, graph, runs=runs)
+        refuse_impossible(wishes, graph)
+        wishes = said_in(form, given, wishes, graph)
     order = Order(
         graph,
         Ground(
             graph.tools,
             material.catalog.text_values,
-            material.source is not None,
+            runs,
             material.stateful,
             material.world,
         ),
@@ -203,25 +219,44 @@ def make(
     if material.world is None:
         notes += _unfit(graph, material.catalog)
     if given.get("like") is not None:
-        order = replace(order, templates=_templates(given["like"], graph, notes), distinct="values")
-    else:
-        refuse_impossible(wishes, graph)
-    total = 0
+        order = replace(order, templates=templates(given["like"], graph, form, notes), distinct="values")
+    asked = None
     if fill is not None:
-        asked, strangers = wishes_in(read_wishes(fill), graph)
-        known = [wish for wish in asked if reachable(wish, graph)]
-        total = len(asked)
-        order = replace(order, fill=known)
-        if strangers:
-            notes.append(
-                f"{counted(strangers, 'wish')} name tools that {material.catalog.name} does not have"
-            )
-        if len(known) < len(asked):
-            notes.append(f"{counted(len(asked) - len(known), 'wish')} join tools that nothing joins here")
-    made, refused, making = _made(order, material, n, tries, (isolation, timeout), progress)
-    card = _card(n, made, refused, order, making, total if fill is not None else None)
-    said = "" if len(made) == n else _said(len(made), n, tries, refused)
+        order, asked = _filling(order, fill, notes)
+    made, refused, making = _made(
+        order, material, n, tries, (isolation, timeout), progress, _noting(notes, tell)
+    )
+    card = _card(n, made, refused, order, making, asked)
+    said = "" if len(made) == n else _said(len(made), n, tries, refused, over=making.over)
     return MadePlans(tuple(made), card, material.catalog, form, seed, said, tuple(notes))
+
+
+def _named(tools: Any) -> str:
+    """What tools are called in messages."""
+    return shortened(tools, 400) if isinstance(tools, str) else getattr(tools, "name", "what runs the plans")
+
+
+def _noting(notes: list[str], tell: Callable[[str], object] | None) -> Callable[[str], object]:
+    """What notes something and tells it at once."""
+
+    def noted(said: str) -> None:
+        notes.append(said)
+        if tell is not None:
+            tell(said)
+
+    return noted
+
+
+def _filling(order: Order, fill: Any, notes: list[str]) -> tuple[Order, int]:
+    """What is to be made, with the wishes of a file, and how many it has; what cannot be made is noted."""
+    graph = order.graph
+    asked, strangers = wishes_in(read_wishes(fill), graph)
+    known = [wish for wish in asked if reachable(wish, graph)]
+    if strangers:
+        notes.append(f"{counted(strangers, 'wish')} name tools that {graph.catalog.name} does not have")
+    if len(known) < len(asked):
+        notes.append(f"{counted(len(asked) - len(known), 'wish')} join tools that nothing joins here")
+    return replace(order, fill=known), len(asked)
 
 
 def _unfit(graph: ToolGraph, catalog: Catalog) -> list[str]:
@@ -246,43 +281,6 @@ def _one_of(value: Any, known: Any, what: str) -> str:
     return str(value)
 
 
-def _wished(given: Mapping[str, Any], graph: ToolGraph) -> Wishes:
-    bounds = {name: given.get(name) for name in ("calls", "depth", "width", "components", "reuse")}
-    free = all(given.get(name) is None for name in ("depth", "width", "components", "pattern", "scope"))
-    wishes = wishes_of(
-        **bounds, pattern=given.get("pattern"), scope=given.get("scope"), single=bool(given.get("single"))
-    )
-    if (
-        free and graph.joined and wishes.calls.low > 1
-    ):  # nobody wants plans that join nothing without saying so
-        return wishes_of(**{**bounds, "depth": "2.."}, single=wishes.single)
-    return wishes
-
-
-def _templates(like: Any, graph: ToolGraph, notes: list[str]) -> tuple[Any, ...]:
-    """The plans of a set without their values.
-
-    Raises:
-        InputError: none of them can be followed.
-    """
-    places = {tool.full_name: at for at, tool in enumerate(graph.tools)}
-    source = set_of(like, {})
-    found, why = [], Counter[str]()
-    reader = source.reader(None, infer=True)
-    for one in map(reader.read, source.records):
-        nodes = nodes_of(one.plan, graph, places) if one.plan is not None else one.error or "it has no plan"
-        if isinstance(nodes, str):
-            why[nodes] += 1
-        else:
-            found.append(nodes)
-    if not found:
-        first = next(iter(why), "it has no records")
-        raise InputError(f"{source.name}: none of its plans can be followed: {first}")
-    if lost := why.total():
-        notes.append(f"{counted(lost, 'plan')} of {source.name} cannot be followed: {next(iter(why))}")
-    return tuple(found)
-
-
 def _made(
     order: Order,
     material: Material,
@@ -290,6 +288,7 @@ def _made(
     tries: int,
     how: tuple[str | None, float],
     progress: Progress | None,
+    tell: Callable[[str], object],
 ) -> tuple[list[Made], Counter[str], Making]:  # fmt: skip
     made: list[Made] = []
     isolation, timeout = how
@@ -301,7 +300,7 @@ def _made(
         else Sandbox(material.source, level=isolation or material.level, limits=Limits(seconds=timeout))
     )
     with box as held:
-        making = Making(order, held)
+        making = Making(order, held, tell)
         for one in making.outcomes():
             if isinstance(one, Refused):
                 refused[one.why] += 1
@@ -309,11 +308,11 @@ def _made(
             else:
                 idle = 0
                 made.append(replace(one, id=f"made-{len(made) + 1}"))
-                if progress is not None:
-                    progress(len(made), n)
+            if progress is not None:
+                progress(len(made), n)
             if len(made) == n or idle == tries:
-                return made, refused, making
-    raise AssertionError("attempts have no end")
+                break
+    return made, refused, making
 
 
 def _card(
@@ -340,7 +339,11 @@ def _card(
     )
 
 
-def _said(made: int, n: int, tries: int, refused: Counter[str]) -> str:
+def _said(made: int, n: int, tries: int, refused: Counter[str], *, over: bool) -> str:
     """Why there are fewer than were wanted."""
-    why = ", ".join(f"{reason} ({count:,})" for reason, count in refused.most_common(3))
-    return f"{made:,} of {n:,} made: {counted(tries, 'attempt')} in a row brought nothing new: {why}"
+    most = dict(refused.most_common(3))
+    if LATE in refused:  # what takes the time is said however seldom it is
+        most[LATE] = refused[LATE]
+    why = ", ".join(f"{reason} ({count:,})" for reason, count in most.items())
+    end = "no tool is left to call" if over else f"{counted(tries, 'attempt')} in a row brought nothing new"
+    return f"{made:,} of {n:,} made: {end}: {why}"

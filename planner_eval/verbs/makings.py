@@ -1,28 +1,41 @@
-"""What plans are made of: a catalog, what runs them, and wishes out of a file."""
+"""What plans are made of, and like: a catalog, what runs them, wishes, and plans to follow."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.jsonfile import read_json
 from planner_eval.base.resources import folder
-from planner_eval.base.text import shortened
+from planner_eval.base.text import counted, shortened
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog as read_file
 from planner_eval.datasets.schema import ToMakeFile
+from planner_eval.execution.run import execute_many
 from planner_eval.execution.source import ToolSource
+from planner_eval.making.assigning import Node
+from planner_eval.making.bounds import refuse_impossible
+from planner_eval.making.following import Unfollowed, ends_of, nodes_of
+from planner_eval.making.graph import ToolGraph
+from planner_eval.making.layouts import ALONE
+from planner_eval.making.wishes import Wishes, wishes_of
+from planner_eval.plan.model import Call, Plan
 from planner_eval.verbs.catalogs import read_catalog
 from planner_eval.verbs.running import tool_source
+from planner_eval.verbs.sets import set_of
 from planner_eval.worlds.reading import load
 from planner_eval.worlds.source import world_source
 from planner_eval.worlds.world import World
 
 _WORLD = "world:"
+
+_LOT = 50
+"""Tools that are looked for at once."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +95,49 @@ def _catalog_of(tools: Any) -> Catalog:
     file, colon, _ = tools.partition(".py")
     if colon and os.path.isfile(f"{file}.py"):
         return read_catalog(f"{file}.py")
+    tool_source(tools)  # which says it where nothing is there
     raise InputError(f"{shortened(tools, 400)}: these tools do not say what they take: name a catalog too")
+
+
+def there_are(
+    material: Material, name: str, isolation: str | None, timeout: float, notes: list[str]
+) -> Material:
+    """The material with the tools of its catalog that can be run; those that cannot are told in the notes.
+
+    Each is called with an argument that is given twice, which is refused before any tool of that name runs.
+
+    Args:
+        material: What plans are made of.
+        name: What runs them, for messages.
+        isolation: As for :func:`planner_eval.execute`.
+        timeout: Seconds for each lot of them.
+        notes: Gets what is missing.
+
+    Raises:
+        InputError: none of them can be run.
+        ExecutionError: the tools do not load.
+    """
+    source, catalog = material.source, material.catalog
+    if source is None or source.data.get("kind") == "recorded":
+        return material
+    calls = [
+        Call(f"c{at}", tool.name, (("x", 0), ("x", 0)), tool.app) for at, tool in enumerate(catalog.tools)
+    ]
+    lots = [Plan(tuple(calls[at : at + _LOT])) for at in range(0, len(calls), _LOT)]
+    traces = execute_many(lots, source, isolation=isolation or material.level, timeout=timeout)
+    lacking = {
+        call.tool for trace in traces for call in trace if call.error and call.error.kind == "unknown-tool"
+    }
+    if not lacking:
+        return material
+    there = tuple(tool for tool in catalog.tools if tool.full_name not in lacking)
+    names = sorted(lacking)
+    said = ", ".join(shortened(one, 60) for one in names[:5])
+    said += f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    if not there:
+        raise InputError(f"{name} has none of the tools of {catalog.name}: {said}")
+    notes.append(f"{name} lacks {counted(len(names), 'tool')} of {catalog.name}, left out: {said}")
+    return replace(material, catalog=replace(catalog, tools=there))
 
 
 def read_wishes(fill: Any) -> Mapping[str, Any]:
@@ -106,3 +161,75 @@ def read_wishes(fill: Any) -> Mapping[str, Any]:
         raise InputError(f"{where}: expected an object as 'data coverage --to-make' writes it")
     ToMakeFile.check(data, where)
     return data
+
+
+def wished(given: Mapping[str, Any], graph: ToolGraph) -> Wishes:
+    """What is wanted of each plan.
+
+    Args:
+        given: The arguments of :func:`planner_eval.make` by name.
+        graph: The tools.
+
+    Raises:
+        InputError: the wishes contradict one another.
+    """
+    bounds = {name: given.get(name) for name in ("calls", "depth", "width", "components", "reuse")}
+    free = all(given.get(name) is None for name in ("depth", "width", "components", "pattern", "scope"))
+    wishes = wishes_of(
+        **bounds, pattern=given.get("pattern"), scope=given.get("scope"), single=bool(given.get("single"))
+    )
+    if (
+        free and graph.joined and wishes.calls.low > 1
+    ):  # nobody wants plans that join nothing without saying so
+        return wishes_of(**{**bounds, "depth": "2.."}, single=wishes.single)
+    return wishes
+
+
+def said_in(form: str, given: Mapping[str, Any], wishes: Wishes, graph: ToolGraph) -> Wishes:
+    """The wishes within what a layout can hold: of some the gold answer is that of one call alone.
+
+    Raises:
+        InputError: no such plan is what is wished for.
+    """
+    if form not in ALONE or wishes.single:
+        return wishes
+    try:
+        alone = wished({**given, "single": True}, graph)
+        refuse_impossible(alone, graph)
+    except InputError as error:
+        raise InputError(
+            f"layout {form}: its gold answer is of the last call alone; {error}; --to planeval holds any plan"
+        ) from None
+    return alone
+
+
+def templates(like: Any, graph: ToolGraph, form: str, notes: list[str]) -> tuple[tuple[Node, ...], ...]:
+    """The plans of a set without their values; what cannot be followed is told in the notes.
+
+    Raises:
+        InputError: none of them can be followed.
+    """
+    places = {tool.full_name: at for at, tool in enumerate(graph.tools)}
+    source = set_of(like, {})
+    found, why, first = [], Counter[str](), dict[str, str]()
+    reader = source.reader(None, infer=True)
+    for one in map(reader.read, source.records):
+        nodes: tuple[Node, ...] | Unfollowed
+        if one.plan is None:
+            nodes = Unfollowed("it cannot be read", one.error) if one.error else Unfollowed("it has no plan")
+        else:
+            nodes = nodes_of(one.plan, graph, places)
+        if not isinstance(nodes, Unfollowed) and form in ALONE and ends_of(nodes) > 1:
+            nodes = Unfollowed(f"several of its calls give the answer, and a gold answer of {form} is of one")
+        if isinstance(nodes, Unfollowed):
+            why[nodes.why] += 1
+            first.setdefault(nodes.why, nodes.what)
+        else:
+            found.append(nodes)
+    told = [(one, "; ".join(filter(None, (f"{count:,}", first[one])))) for one, count in why.most_common()]
+    said = ", ".join(f"{one} ({more})" for one, more in told)
+    if not found:
+        raise InputError(f"{source.name}: none of its plans can be followed: {said or 'it has no records'}")
+    if why:
+        notes.append(f"{counted(why.total(), 'plan')} of {source.name} cannot be followed: {said}")
+    return tuple(found)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from typing import Any
 
+from planner_eval.base.days import day_of
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.jsonfile import read_json
 from planner_eval.base.resources import folder
@@ -119,10 +119,8 @@ def _made(
         key: table_of(key, value, f"{where}: tables.{key}") for key, value in data.get("tables", {}).items()
     }
     today = str(data.get("today", "2019-03-01"))
-    try:
-        date.fromisoformat(today)
-    except ValueError:
-        raise InputError(f"{where}: today must be a date yyyy-mm-dd, found {today!r}") from None
+    if day_of(today) is None:
+        raise InputError(f"{where}: today must be a date yyyy-mm-dd, found {today!r}")
     world = Definition(
         data.get("name", name),
         data.get("about", ""),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import date
 from math import isfinite
 from typing import Any
 
+from planner_eval.base.days import day_of
 from planner_eval.base.jsonfile import value_of
 from planner_eval.worlds.definition import WrongType
 
@@ -106,7 +106,5 @@ def _moment(text: str, kind: str) -> str | None:
     if kind == "time":
         match = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)(?::00)?", text)
         return f"{int(match[1]):02d}:{match[2]}" if match else None
-    try:
-        return date.fromisoformat(text).isoformat() if len(text) == 10 else None
-    except ValueError:
-        return None
+    day = day_of(text)
+    return None if day is None else day.isoformat()
