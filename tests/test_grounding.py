@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from planner_eval.auditing.asked import Question
@@ -127,6 +127,7 @@ def test_no_text_makes_it_fail(query: str, value: str) -> None:
 
 
 @given(st.text(min_size=1, max_size=40))
+@example("TRUE")
 def test_what_is_said_word_for_word_is_grounded(value: str) -> None:
     assert grounds(value, f"I say {value} now") is not None
 

@@ -94,7 +94,10 @@ class Question:
             return Ground("empty", sure=False)
         flag = booleans(value) if isinstance(value, (bool, str)) else value
         if isinstance(value, bool) or flag != value:
-            return self._flag(bool(flag), name)
+            found = self._flag(bool(flag), name)
+            written = list(words(value)) if isinstance(value, str) and found is None else []
+            span = self._verbatim(written) if written else None
+            return found if span is None else Ground("text", span)
         read = numbers(value) if isinstance(value, str) else value
         found = self._number(read, value) if isinstance(read, (int, float)) else self._text(str(value))
         return Ground("unread", sure=False) if found is None and self._cut else found
