@@ -270,10 +270,9 @@ def _together(
 ) -> Iterator[Done]:
     """Run all plans with the same workers, some of them ahead; what is done when interrupted is told."""
     from planner_eval.engine.large import unchanged
-    from planner_eval.records.origins import seen
 
     how, total = job.how, len(source.records)
-    check = unchanged(source, used=[seen(name) for _, name in used])
+    check = unchanged(source, used=[name for _, name in used])
     if record is not None:
         _tell_of_cut(record)
     found = pe.execute(
@@ -349,9 +348,8 @@ def _kept(
 ) -> dict[str, Any]:
     """How a run is kept: in a folder with what tells its files from others, or nowhere."""
     from planner_eval.engine.large import unchanged
-    from planner_eval.records.origins import seen
 
-    kept: dict[str, Any] = {"unchanged": unchanged(source, used=[seen(name) for _, name in used])}
+    kept: dict[str, Any] = {"unchanged": unchanged(source, used=[name for _, name in used])}
     if is_folder(output):
         from planner_eval.engine.inputs import input_of, inputs_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from planner_eval.records.files import PlanFile
-from planner_eval.records.origins import Origin, refuse_changed
+from planner_eval.records.origins import Origin, refuse_changed, seen
 
 LARGE = 8_000_000
 """From so many bytes on it pays to start other processes."""
@@ -16,15 +16,15 @@ def is_large(*files: PlanFile) -> bool:
     return sum(origin.size for file in files for origin in file.origins) >= LARGE
 
 
-def unchanged(*files: PlanFile, used: Iterable[Origin] = ()) -> Callable[[], None]:
+def unchanged(*files: PlanFile, used: Iterable[str | Origin] = ()) -> Callable[[], None]:
     """What refuses the files behind some records, where they are not what was read.
 
     Args:
         files: The files of records.
-        used: Files of code and of what it knows, as they are when they begin to be used.
+        used: Files of code and of what it knows, and data, as they were or as they are now.
     """
     origins = [(origin, "read") for file in files for origin in file.origins]
-    origins += [(origin, "used") for origin in used]
+    origins += [(seen(one) if isinstance(one, str) else one, "used") for one in used]
 
     def check() -> None:
         for origin, done in origins:

@@ -16,7 +16,6 @@ from planner_eval.engine.score import ScoreJob
 from planner_eval.metrics import DEFAULT_METRICS, choose
 from planner_eval.policy import DEFAULT_POLICY, Policy
 from planner_eval.records.files import PlanFile
-from planner_eval.records.origins import seen
 from planner_eval.reports.head import THEMES, compare_data, head_of, run_data
 from planner_eval.reports.job import PageJob
 from planner_eval.reports.packs import Packs, Sheaf
@@ -178,7 +177,7 @@ def side_of(
         sheaf = Sheaf(tempfile.TemporaryFile())  # noqa: SIM115 - it lives as long as the page is written
         sheaf.extend(rows if progress is None else counted(rows, len(paired.pairs), progress))
         return Side(sheaf, totals, job.score)
-    used = (seen(job.stored.rows),) if isinstance(job, StoredJob) else ()
+    used = (job.stored.rows,) if isinstance(job, StoredJob) else ()
     same = unchanged(paired.pred, paired.gold, used=used)
     done = run(job, paired.pairs, progress=progress, unchanged=same, **how)
     return Side(Sheaf(open(done.rows, "rb"), done), done.sums, job.score)
