@@ -145,7 +145,7 @@ def strays(one: str, other: str, *, synonyms: bool = True) -> tuple[tuple[str, .
         other: Another.
         synonyms: Whether a word of one meaning will do.
 
-    >>> strays("fetch_usres", "getUser"), strays("reject_invite", "accept_invite")
+    >>> strays("fetch_users", "getUser"), strays("reject_invite", "accept_invite")
     (((), ()), (('reject',), ('accept',)))
     >>> strays("get_weather", "get_current_weather"), strays("searchhotels", "search_hotel")
     (((), ('current',)), ((), ()))
