@@ -18,7 +18,7 @@ from planner_eval.dialects.read import parse
 from planner_eval.execution import execute
 from planner_eval.worlds import CallError, Definition, World, facts_of, load, read
 from planner_eval.worlds.definition import NotFound, Refused, UnknownApi, WrongType
-from planner_eval.worlds.typed import untyped
+from planner_eval.worlds.typed import typed, untyped
 from tests.conftest import ROOT, examples
 from tests.world_calls import table
 
@@ -384,6 +384,13 @@ def test_facts_are_found_among_ten_that_differ(queries: list[dict[str, Any]], se
             assert len(others) >= 10
         with World(SMALL, seed=seed, facts=facts) as twin:
             assert twin.dump() == world.dump()
+
+
+@pytest.mark.parametrize("text", ["2026-W18-5", "20260501", "2026-05-32"])
+def test_a_day_is_written_with_its_month(text: str) -> None:
+    assert typed("on", "2026-05-01", "date") == "2026-05-01"
+    with pytest.raises(WrongType):
+        typed("on", text, "date")
 
 
 def test_a_text_that_nests_too_deeply_stays_a_text() -> None:
