@@ -189,7 +189,7 @@ def hurried() -> Iterator[None]:
     soon = functools.partial(endpoint.Endpoint, timeout=0.4, retries=1, backoff=0.01)
     with (
         mock.patch.object(endpoint, "Endpoint", soon),
-        mock.patch.object(endpoint, "_DEADLINE", 1.0),
+        mock.patch.object(endpoint, "DEADLINE", 1.0),
         mock.patch.object(endpoints, "_client", soon_asked),
         mock.patch.object(fetch, "TIMEOUT", 0.4),
         mock.patch.object(
