@@ -753,3 +753,12 @@ def test_a_model_is_not_waited_for_longer_than_the_deadline(
         assert monotonic() - started < 40
     assert done.returncode == 1
     assert "no answer within 0.3 seconds in all" in done.stderr
+
+
+def test_of_an_argument_given_twice_nothing_is_mended() -> None:
+    for values in (("$v1.hotel_id$", True), (["$v1.hotel_id$"], True), (True, "$v1.hotel_id$")):
+        given = tuple(("hotel_id", value) for value in values)
+        broken = plan(call("v1", "search_hotel", city="Rome"), Call("v2", "book_hotel", given))
+        found = pe.suggest(broken, TOOLS)
+        assert found.faults
+        assert found.operations == ()

@@ -128,6 +128,10 @@ class Mends:
             fault: The fault.
         """
         kinds = _KINDS.get(fault.code, ())
+        if fault.call is not None:
+            names = [name for name, _ in self._call(fault).arguments]
+            if names.count(fault.argument or "") > 1:  # which of the two is at fault nobody knows
+                return []
         if fault.call is None and fault.code.startswith(("reference.", "check.unknown_output")):
             kinds = (Mends._other_output,)
         found = [mend for kind in kinds for mend in kind(self, fault)]
