@@ -26,14 +26,21 @@ def main() -> None:
         from planner_eval.cli import run
 
         code = run()
-    except (KeyboardInterrupt, RuntimeError) as error:  # before the command line could see to it
-        # Until Python 3.12 an interrupt while a class is made comes as the cause of a RuntimeError.
-        if isinstance(error, RuntimeError) and not isinstance(error.__cause__, KeyboardInterrupt):
+    except (KeyboardInterrupt, Exception) as error:  # before the command line could see to it
+        if not _is_interrupt(error):
             raise
         sys.stderr.write("interrupted\n")
         code = 130
     gc.freeze()  # nor need the interpreter look for them once more as it ends: a fifth of a small command
     sys.exit(code)
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Whether it is an interrupt, or what one became on its way."""
+    # Until Python 3.12 an interrupt while a class is made comes as the cause of a RuntimeError; pydantic
+    # tells of one that came while it made a model in words alone.
+    wrapped = isinstance(error.__cause__, KeyboardInterrupt) or "KeyboardInterrupt" in str(error)[-40:]
+    return isinstance(error, KeyboardInterrupt) or wrapped
 
 
 def _reserve() -> None:

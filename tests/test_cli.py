@@ -70,6 +70,7 @@ def test_what_is_called_inside_says_what_the_entry_point_says(
     [
         ("KeyboardInterrupt", 130),
         ("RuntimeError('x') from KeyboardInterrupt()", 130),
+        ("ValueError('Error building validator: KeyboardInterrupt: ')", 130),
         ("RuntimeError('x')", 1),
     ],
 )
