@@ -37,10 +37,10 @@ def main() -> None:
 
 def _is_interrupt(error: BaseException) -> bool:
     """Whether it is an interrupt, or what one became on its way."""
-    # Until Python 3.12 an interrupt while a class is made comes as the cause of a RuntimeError; pydantic
-    # tells of one that came while it made a model in words alone.
-    wrapped = isinstance(error.__cause__, KeyboardInterrupt) or "KeyboardInterrupt" in str(error)[-40:]
-    return isinstance(error, KeyboardInterrupt) or wrapped
+    if type(error).__name__ == "SchemaError":  # pydantic tells of one while it made a model in words alone
+        return "KeyboardInterrupt" in str(error)[-40:]
+    # Until Python 3.12 an interrupt while a class is made comes as the cause of a RuntimeError.
+    return isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt)
 
 
 def _reserve() -> None:

@@ -70,7 +70,9 @@ def test_what_is_called_inside_says_what_the_entry_point_says(
     [
         ("KeyboardInterrupt", 130),
         ("RuntimeError('x') from KeyboardInterrupt()", 130),
-        ("ValueError('Error building validator: KeyboardInterrupt: ')", 130),
+        ("type('SchemaError', (Exception,), {})('Error building validator: KeyboardInterrupt: ')", 130),
+        ("type('SchemaError', (Exception,), {})('Error building validator')", 1),
+        ("ValueError('the tool KeyboardInterrupt')", 1),
         ("RuntimeError('x')", 1),
     ],
 )

@@ -18,6 +18,7 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError, PlanevalError
+from planner_eval.engine.large import unchanged
 from planner_eval.records import decided, fields, lines, pairing
 from planner_eval.records.files import PlanFile, Record, read_file
 from planner_eval.records.gold import doubts as gold_doubts
@@ -515,10 +516,10 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None
     refuse_changed(origin)
     assert origin.digest == hashlib.blake2b(path.read_bytes(), digest_size=32).hexdigest()
     kept = read_file(str(path), store=STORED)
-    kept.refuse_changed()
+    unchanged(kept)()
     assert kept.digested() == read_file(str(path)).digested() == (origin,)
     whole = pe.read(tmp_path)
-    whole.refuse_changed()
+    unchanged(whole)()
     assert whole.digested() == (origin,)
 
     def spread(scan: Callable[[Any], Any], pieces: Iterable[Any]) -> Iterator[Any]:
@@ -535,7 +536,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None
     with pytest.raises(InputError, match="changed while it was read: it became shorter"):
         list(kept.records)
     for found in (kept, whole):
-        for asked in (found.refuse_changed, found.digested):
+        for asked in (unchanged(found), found.digested):
             with pytest.raises(InputError, match=r"p\.jsonl changed while it was read: .* 5 now"):
                 asked()
 

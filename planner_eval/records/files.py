@@ -21,7 +21,7 @@ from planner_eval.records.decided import How, decide, offers_several
 from planner_eval.records.fields import ID_FIELDS, Role, filled, id_text
 from planner_eval.records.items import Contents, calls_nothing, structured
 from planner_eval.records.opening import Content, bare_name, content_of, large, open_path
-from planner_eval.records.origins import Origin, origin_of, refuse_changed, seen_of
+from planner_eval.records.origins import Origin, origin_of, seen_of
 from planner_eval.records.record import Record as Record
 from planner_eval.records.shapes import Item
 from planner_eval.records.storing import AS_USUAL, Store, is_lazy, is_stored
@@ -74,15 +74,6 @@ class PlanFile(NamedTuple):
         if is_stored(self.records):
             return self.records.several()
         return sum(isinstance(one.source, dict) and offers_several(one.source) for one in self.records)
-
-    def refuse_changed(self) -> None:
-        """Refuse files that are not what they were when they were read.
-
-        Raises:
-            InputError: one was written, replaced or removed meanwhile.
-        """
-        for origin in self.origins:
-            refuse_changed(origin)
 
     def digested(self) -> tuple[Origin, ...]:
         """The files on disk behind the records with their digests; none of what is no file there.
