@@ -211,7 +211,8 @@ def to_reference(value: Value) -> Value:
 def _from_text(text: str) -> str | RawRef | RawTemplate:
     whole = REFERENCE.fullmatch(text)
     if whole:
-        return RawRef(whole[1], _path(whole[2]))
+        name, way = whole.groups()
+        return RawRef(name, _path(way))
     parts: list[str | RawRef] = []
     end = 0
     for match in REFERENCE.finditer(text):

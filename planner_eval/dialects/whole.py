@@ -93,5 +93,5 @@ def _is_foreign(source: str) -> bool:
     # One letter is found in a third of the time that two take, and most texts hold neither of these.
     return (
         ("`" in source and "$`" in source) or ("\\" in source and "\\u00" in source)
-        or "{{" in source or '"code"' in source or ('"$ref"' in source and "://" in source)
+        or "{{" in source or '"code"' in source or ("/" in source and '"$ref"' in source and "://" in source)
     )  # fmt: skip

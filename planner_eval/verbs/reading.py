@@ -195,27 +195,25 @@ stands for the file: pe.parse(Path('gold.json')) reads it
     """
     if isinstance(source, Plan):
         return source
-    if not hasattr(infer, "takes"):  # what the command line says of tools is as good as True
-        expect(FLAG, infer=infer)
-    options: dict[str, Any] = {
-        "dialect": dialect,
-        "repair": repair,
-        "infer": infer,
-        "compute": compute,
-        "limits": limits,
-        "reader": reader,
-        "turn": turn,
-    }
+    guess: Any = infer
+    if type(guess) is not bool and not hasattr(guess, "takes"):  # what the command line knows of tools has it
+        expect(FLAG, infer=guess)
+    types = None
     if tools is not None:
-        options["tools"] = types_of(tools)
+        types = types_of(tools)
         if infer and hasattr(tools, "tools"):
-            options["infer"] = signatures_of(tools)
+            guess = signatures_of(tools)
+    read_one: Any = door.parse
     if isinstance(source, str):
         refuse_file_name(source)
     elif isinstance(source, (Record, PlanFile, os.PathLike)) or is_table(source):
-        return read_plan(only_record(source), **options)
+        read_one, source = read_plan, only_record(source)
     try:
-        return door.parse(source, **options)
+        plan: Plan = read_one(
+            source, dialect=dialect, limits=limits, repair=repair, tools=types, infer=guess, compute=compute,
+            reader=reader, turn=turn,
+        )  # fmt: skip
+        return plan
     except ParseError:
         if isinstance(source, (list, tuple)) and _are_several(source):
             raise InputError(
