@@ -10,12 +10,10 @@ from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.comparison.mending import Mending
 from planner_eval.integrations.reward_judging import LIMITS
 from planner_eval.integrations.reward_parts import WRONG_AT_MOST, Weights
-from planner_eval.plan.model import Call, Plan, Ref, Unresolved
+from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.plan.rewire import plan_of
-from planner_eval.plan.walk import holds
 from tests.conftest import examples
 
 TOOLS = ("f", "g", "h")
@@ -104,36 +102,6 @@ def test_calls_made_again_earn_nothing(gold: Plan, pred: Plan, weights: Weights,
     equal = [(call.name, sorted(call.arguments, key=repr)) for call in gold.calls]
     assume(all(equal.count((c.name, sorted(c.arguments, key=repr))) < 2 for c in copies))
     assert worth(doubled, gold, reward) <= worth(pred, gold, reward) + NEAR
-
-
-@given(plans(least=1), plans(least=1), WEIGHTS)
-def test_mending_a_cause_never_lowers_it(gold: Plan, pred: Plan, weights: Weights) -> None:
-    """Of root causes as the comparison names them, with the exceptions below.
-
-    Two more are known of mends that are none of its own: a literal in the place of a missing call's output,
-    which is a consequence, mended by itself; and a call that, given gold's tool, now stands for gold's other
-    call of it.
-    """
-    reward = pe.reward(weights=weights)
-    found = pe.diff(pred, gold)
-    # Nor where calls are told apart that figures pair by their tool: to take one out loses what it counted.
-    assume(found.matching is not None and found.matching.by_name is None)
-    before = worth(pred, gold, reward)
-    mending = Mending(found)
-    for mend in mending.mends:
-        after = mending.plan(mend.operations)
-        # Not so where a mended call is a copy of another one, or takes what a missing one gives.
-        if not _repeats(after) and not _dangles(after):
-            assert worth(after, gold, reward) >= before - NEAR, (mend.root.code, after)
-
-
-def _dangles(plan: Plan) -> bool:
-    return any(holds(value, Unresolved) for call in plan.calls for _, value in call.arguments)
-
-
-def _repeats(plan: Plan) -> bool:
-    said = [(call.name, sorted(call.arguments, key=repr)) for call in plan.calls]
-    return any(said.count(one) > 1 for one in said)
 
 
 PROMPTS = (
