@@ -174,12 +174,12 @@ def _match(
         if terms is not NO_TERMS:
             pairing.open = {at: terms.of(call.id) for at, call in enumerate(gold.calls)}
         pair_equal_calls(pairing)
-        if not (pairing.settled and pair_in_place(pairing)):
+        if not pair_in_place(pairing):
             solve(pairing, _blocks(pairing))
             _reconsider(pairing, proved=verdict.proved)
-            pair_replaced(pairing)
-            pair_twins_as_written(pairing)
-            lead_lists(pairing)
+        pair_replaced(pairing)
+        pair_twins_as_written(pairing)
+        lead_lists(pairing)
         alignment = Alignment.of(pairing)
     misplaced = find_misplaced(alignment.pairs, (ours, theirs), policy, terms)
     return Matching(pred, gold, alignment, (ours, theirs), pairing, misplaced, policy, terms)

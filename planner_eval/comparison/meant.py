@@ -231,15 +231,19 @@ def crossed(pairing: Pairing) -> Iterator[tuple[tuple[int, int], tuple[int, int]
     text rather than a number or a list. And a call that holds exactly the values of another, under one
     another's names, is that one. Only calls are meant whose results nothing takes.
     """
-    wrong: dict[Any, list[tuple[int, int]]] = {}
+    unlike: dict[Any, list[tuple[int, int]]] = {}
     for gold, tool in enumerate(pairing.gold.tools):
         pred = pairing.to_pred[gold]
-        if pred < 0 or pairing.pred.tools[pred] != tool:
+        if pred >= 0 and pairing.pred.tools[pred] == tool and not pairing.equal(pred, gold):
+            unlike.setdefault(tool, []).append((pred, gold))
+    for several in unlike.values():
+        if len(several) < 2:  # as of most tools: nobody asks who uses them, and what is wrong
             continue
-        used = pairing.pred.users[pred] or pairing.gold.users[gold]
-        if not used and not pairing.equal(pred, gold) and pairing.final(pred, gold):
-            wrong.setdefault(tool, []).append((pred, gold))
-    for pairs in wrong.values():
+        pairs = [
+            (pred, gold)
+            for pred, gold in several
+            if not (pairing.pred.users[pred] or pairing.gold.users[gold]) and pairing.final(pred, gold)
+        ]
         done: set[int] = set()
         for (one, gold), (other, theirs) in combinations(pairs, 2) if len(pairs) ** 2 <= LOOKS else ():
             if gold in done or theirs in done:

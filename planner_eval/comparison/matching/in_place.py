@@ -6,16 +6,21 @@ a table of costs for each name that is called twice, ends where it began.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from planner_eval.comparison.matching.names import Tool
-from planner_eval.comparison.matching.pairing import FREE, Argument, Pairing
+from planner_eval.comparison.matching.pairing import ALONE, FREE, Argument, Pairing, Side
 
 MOST = 50
 """Calls up to which the search looks at each pair of calls of one name."""
 
 WORK = 20_000
 """Steps up to which it proves what it finds."""
+
+
+NOWHERE = -1
+"""The place of no call."""
 
 
 def pair_in_place(pairing: Pairing) -> bool:
@@ -31,41 +36,87 @@ def pair_in_place(pairing: Pairing) -> bool:
       and no other pairing has more calls that are right in all: it finds this one for each name by itself,
       and proves it, for no reference of it is broken.
 
+    And where one call is of a tool that gold never calls, and nothing differs in the others: that call and
+    gold's at its place stay alone. For it is alone in any pairing, and each argument that takes its output
+    counts as much in any, but where it counts more; here nothing else counts.
+
+    A plan may hold equal calls. Then another pairing may be as good in all this, and stands for another order
+    of what nothing tells apart: the search ends with the one as written. What would tell equal calls apart
+    but does not count in the search, references of arguments that differ or of the call of another tool, is
+    left to it.
+
     Args:
-        pairing: Plans whose calls all have numbers of their own; calls of equal numbers are paired.
+        pairing: Plans whose equal calls are paired, as far as nobody uses several of one number.
 
     Returns:
         Whether it has been done; else nothing more is paired than was.
     """
     pred, gold = pairing.pred, pairing.gold
     count = len(pairing.to_pred)
-    if count > MOST or count != len(pairing.to_gold) or pred.tools != gold.tools:
+    if count > MOST or count != len(pairing.to_gold) or pairing.matcher is not None or not pairing.proved:
         return False
-    changed: set[Tool] = set()
-    for place, partner in enumerate(pairing.to_pred):
-        if partner == place:
-            continue
-        if partner != FREE or pairing.to_gold[place] != FREE:
-            return False
-        same = _same(pred.arguments(place), gold.arguments(place))
-        if same is None:
-            return False
-        if not same:
-            tool = gold.tool(place)
-            if tool in changed:
-                return False
-            changed.add(tool)
+    renamed = _renamed(pred.tools, gold.tools)
+    if renamed is None or not _stands(pairing, renamed):
+        return False
     uses = len(gold.numbered.plan.edges)
     if count > len(gold.tools):  # the answer refers, too
         uses += sum(len(producers) for _, producers, _ in gold.arguments(count - 1).values())
     if count * (count + uses) > WORK:
         return False
     pairing.to_gold, pairing.to_pred = [*range(count)], [*range(count)]
+    if renamed != NOWHERE:
+        pairing.release([renamed], [renamed], ALONE)
     return True
 
 
-def _same(ours: dict[Any, Argument], theirs: dict[Any, Argument]) -> bool | None:
-    """Whether the arguments of two calls are the same; None where what they refer to is not."""
+def _stands(pairing: Pairing, renamed: int) -> bool:
+    """Whether each call may be paired with the one at its place, but for one that calls another tool."""
+    pred, gold, settled = pairing.pred, pairing.gold, pairing.settled
+    if not settled and (None in gold.numbered.numbers or _takes_one_of_equals(gold, renamed)):
+        return False
+    changed: set[Tool] = set()
+    for place, partner in enumerate(pairing.to_pred):
+        if partner == place and settled:
+            continue
+        if partner != place and (partner != FREE or pairing.to_gold[place] != FREE):
+            return False
+        same = _same(pred.arguments(place), gold.arguments(place), strict=not settled)
+        if same is None:
+            return False
+        if not same and place != renamed:
+            tool = gold.tool(place)
+            if tool in changed or renamed != NOWHERE:
+                return False
+            changed.add(tool)
+    return True
+
+
+def _renamed(ours: list[Tool], theirs: list[Tool]) -> int | None:
+    """The only place at which pred calls another tool, one that gold never calls; None where it is not so."""
+    if ours == theirs:
+        return NOWHERE
+    if len(ours) != len(theirs):
+        return None
+    places = [at for at, (one, other) in enumerate(zip(ours, theirs, strict=True)) if one != other]
+    return places[0] if len(places) == 1 and ours[places[0]] not in theirs else None
+
+
+def _takes_one_of_equals(side: Side, call: int) -> bool:
+    """Whether a call takes the output of one of equal calls."""
+    if call == NOWHERE:
+        return False
+    held = Counter(side.numbered.numbers)
+    return any(held[side.numbered.numbers[producer]] > 1 for producer in side.numbered.producers(call))
+
+
+def _same(ours: dict[Any, Argument], theirs: dict[Any, Argument], *, strict: bool) -> bool | None:
+    """Whether the arguments of two calls are the same; None where what they refer to is not.
+
+    Args:
+        ours: Those of pred's call.
+        theirs: Those of gold's.
+        strict: Arguments that differ have to refer to the same calls, too, all together.
+    """
     same = len(ours) == len(theirs)
     for name, (shape, producers, _) in theirs.items():
         mine = ours.get(name)
@@ -73,4 +124,10 @@ def _same(ours: dict[Any, Argument], theirs: dict[Any, Argument]) -> bool | None
             same = False
         elif mine[1] != producers:
             return None
+    if strict and not same and _producers(ours) != _producers(theirs):
+        return None
     return same
+
+
+def _producers(arguments: dict[Any, Argument]) -> list[int]:
+    return sorted(at for _, producers, _ in arguments.values() for at in producers)
