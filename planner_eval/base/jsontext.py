@@ -385,6 +385,8 @@ def data_nests_past(data: Any, limits: Limits, *, lists: bool = False) -> bool:
     >>> data_nests_past([[[]]], Limits(depth=2)), data_nests_past([{"a": [[]]}], Limits(depth=2), lists=True)
     (True, False)
     """
+    if lists and (type(data) is not list or list not in map(type, data)):  # as nearly all that is asked
+        return False
     kinds = (list,) if lists else (list, dict)
     level = [data] if isinstance(data, kinds) else []
     for _ in range(limits.depth):
