@@ -235,6 +235,43 @@ def test_gold_of_another_benchmark_is_a_row_that_says_so() -> None:
         assert "not a CallNavi record" in row.error
 
 
+@pytest.mark.parametrize(
+    ("gold", "task", "reason"),
+    [
+        ({"API": [{"name": "pay"}], "parameters": [{}]}, "parameters", "API is no list of names"),
+        ({"API": [7], "parameters": [{}]}, "routing", "API is no list of names"),
+        ({"API": ["pay"], "parameters": ["x"]}, "parameters", "parameters is no list of objects"),
+        ({"API": ["pay"], "parameters": [{}, {}]}, "parameters", "2 parameter objects for 1 APIs"),
+    ],
+)
+def test_gold_without_calls_is_a_row_and_the_others_are_scored(
+    gold: Any, task: str, reason: str, tmp_path: Path
+) -> None:
+    good = {"API": ["pay"], "parameters": [{"to": "Ann"}]}
+    (tmp_path / "Questions").mkdir()
+    (tmp_path / "APIs").mkdir()
+    records = [
+        {"id": name, "question": [], "difficulty": "easy", "ground_truth": wanted}
+        for name, wanted in (("b1", good), ("b2", gold))
+    ]
+    (tmp_path / "Questions" / "bank.json").write_text(json.dumps(records))
+    (tmp_path / "APIs" / "bank.json").write_text('{"api_ports": [{"name": "pay", "parameters": {}}]}')
+    said = json.dumps(good if task == "parameters" else ["pay"])
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text("".join(json.dumps({"id": id, "answer": said}) + "\n" for id in ("b1", "b2")))
+    argv = ("score", str(answers), str(tmp_path), "--benchmark", "callnavi", "--set", f"task={task}")
+    done = planeval(*argv, "--corrected")
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    assert "corrected: 1 of 2 records: gold cannot be read (b2)\n" in done.stdout
+    planeval(*argv, "--corrected", "-o", f"{tmp_path}/run/")
+    first, second = map(json.loads, (tmp_path / "run" / "rows.jsonl").read_text().splitlines())
+    assert first["corrected"]["ok"]
+    assert second["corrected"]["error"] == (
+        f"gold cannot be read: {reason}: found {json.dumps(gold)}, expected the names of the calls as a list "
+        "'API' and their objects as a list 'parameters', one a call"
+    )
+
+
 def test_the_command_line_reads_a_quoted_name_and_a_null(tmp_path: Path) -> None:
     answers = tmp_path / "answers.jsonl"
 

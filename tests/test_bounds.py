@@ -10,6 +10,8 @@ from random import Random
 import pytest
 
 from planner_eval.base.errors import InputError, LimitError
+from planner_eval.base.jsontext import check_depth, data_nests_past, nests_past
+from planner_eval.base.limits import Limits
 from planner_eval.comparison.align import align
 from planner_eval.comparison.diff import diff, diff_any
 from planner_eval.comparison.matching.blocks import SETTLED
@@ -31,6 +33,7 @@ from planner_eval.records.frames import rows_of
 from planner_eval.records.pairing import repeated_ids
 from planner_eval.records.several import read_path
 from tests.build import edges
+from tests.inside import planeval
 
 
 def calls(*given: tuple[str, dict[str, object]]) -> Plan:
@@ -107,6 +110,68 @@ def test_values_nest_as_deep_as_the_limit() -> None:
     assert len(parse(nested(MAX_DEPTH + 1))) == 1
     with pytest.raises(LimitError):
         parse(nested(MAX_DEPTH + 2))
+
+
+@pytest.mark.parametrize("deep", [MAX_DEPTH + 2, 300, 500, 900, 5_000])  # a file's own list counts apart
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("", ""), ("```json\n", "\n```"), ('{"tool_calls": ', "}"), ('{"message": {"content": ', "}}")],
+)
+def test_a_text_of_lists_in_lists_is_too_deep_and_not_without_calls(
+    deep: int, before: str, after: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "answer.txt"
+    file.write_text(before + "[" * deep + "]" * deep + after)
+    done = planeval("parse", str(file))
+    assert (done.returncode, done.stderr.count("Traceback")) == (3, 0)
+    assert f"nests deeper than {MAX_DEPTH} levels" in done.stdout + done.stderr
+
+
+def test_lists_as_deep_as_the_limit_hold_no_call(tmp_path: Path) -> None:
+    file = tmp_path / "answer.txt"
+    file.write_text("[" * MAX_DEPTH + "]" * MAX_DEPTH)
+    done = planeval("parse", str(file), "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["plan"]["calls"] == []
+
+
+@pytest.mark.parametrize("deep", [MAX_DEPTH + 1, 300, 500, 900])
+def test_an_answer_that_nests_too_deeply_costs_one_row(deep: int, tmp_path: Path) -> None:
+    """As data and as a text; with a call inside and with none."""
+    lists = [("[" * deep + inner + "]" * deep) for inner in ("", '{"name": "f", "arguments": {}}')]
+    answers = ['"f()"', *lists, *map(json.dumps, lists)]
+    for name, field, values in (("p", "output", answers), ("g", "gold", ['"f()"'] * 5)):
+        lines = [f'{{"id": "q{at}", "{field}": {value}}}' for at, value in enumerate(values)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+    for command in ("diff", "score"):
+        done = planeval(command, f"{tmp_path}/p.jsonl", f"{tmp_path}/g.jsonl", "--format", "jsonl")
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        assert [row["state"] for row in rows] == ["same", *["unreadable"] * 4], done.stderr
+        said = [row.get("error") or row.get("reason") for row in rows[1:]]
+        assert all(f"nests deeper than {MAX_DEPTH} levels" in one for one in said), said
+
+
+def test_whether_a_text_nests_past_a_limit_is_counted_alike() -> None:
+    random = Random(7)
+
+    def value(deep: int) -> str:
+        if not deep or random.random() < 0.1:
+            return random.choice(['"]["', '"\\"["', "1", "{}"])
+        if random.random() < 0.4:
+            return f'{{"a": {value(deep - 1)}}}'
+        wide = random.choice((1, 2, 3)) if deep < 12 else 1
+        return f"[{', '.join(value(deep - 1 if not at else random.randrange(3)) for at in range(wide))}]"
+
+    for _ in range(400):
+        text = value(random.randrange(1, 260))
+        for most in (1, 5, 50, MAX_DEPTH):
+            limits = Limits(depth=most)
+            try:
+                check_depth(text, limits)
+                deep = False
+            except LimitError:
+                deep = True
+            assert nests_past(text, limits) == deep == data_nests_past(json.loads(text), limits), (text, most)
 
 
 def test_no_plans_have_figures_of_nothing() -> None:

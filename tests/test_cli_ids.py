@@ -76,3 +76,41 @@ def test_samples_by_their_ids(commands: dict[str, tuple[str, ...]]) -> None:
     slip = planeval(*commands["data show"], "--id", f"{ids[1]}x")
     assert slip.returncode == 2
     assert f"no record has the id '{ids[1]}x'; did you mean" in slip.stderr
+
+
+@pytest.mark.parametrize("padding", [10, 3_000_000], ids=["held", "stored"])
+@pytest.mark.parametrize("command", ["diff", "score"])
+@pytest.mark.parametrize("wrong", [True, "", 1.5, ["q2"]], ids=str)
+def test_an_id_that_names_none_is_told_with_its_place(
+    wrong: object, command: str, padding: int, tmp_path: Path
+) -> None:
+    files = []
+    for name, field in (("p", "plan"), ("g", "gold")):
+        rows = [
+            {"id": id, field: f"f(x='{at}')", "note": "x" * padding}
+            for at, id in enumerate(["q1", wrong, "q3"])
+        ]
+        files.append(tmp_path / f"{name}.jsonl")
+        files[-1].write_text("\n".join(map(json.dumps, rows)))
+    done = planeval(command, *map(str, files), "--format", "jsonl")
+    said = f"the 'id' of 1 record names none, the first is line 2, record 2: {json.dumps(wrong)}; expected"
+    assert all(f"{file}: {said}" in done.stderr for file in files)
+    states = {row["id"]: row["state"] for row in map(json.loads, done.stdout.splitlines())}
+    assert states == {"q1": "same", "record 2": "absent", "q3": "same", "prediction 2": "gold_absent"}
+
+
+def test_files_of_which_one_has_no_id_that_names_any_say_so(tmp_path: Path) -> None:
+    pred, gold = tmp_path / "p.jsonl", tmp_path / "g.jsonl"
+    pred.write_text('{"id": true, "plan": "f()"}\n{"id": false, "plan": "f()"}')
+    gold.write_text('{"id": "q1", "gold": "f()"}\n{"id": "q2", "gold": "f()"}')
+    done = planeval("diff", str(pred), str(gold))
+    assert done.returncode == 3
+    assert "the 'id' of 2 records names none, the first is line 1, record 1: true; expected" in done.stderr
+
+
+def test_records_with_ids_and_without_any_are_told_nothing(tmp_path: Path) -> None:
+    pred, gold = tmp_path / "p.jsonl", tmp_path / "g.jsonl"
+    for file, field in ((pred, "plan"), (gold, "gold")):
+        rows = [{"id": "q1", field: "f()"}, {"id": None, field: "f()"}, {field: "f()"}]
+        file.write_text("\n".join(map(json.dumps, rows)))
+    assert "names none" not in planeval("diff", str(pred), str(gold)).stderr

@@ -117,7 +117,36 @@ def test_records_without_an_id_are_named_by_their_place_in_any_cut(tmp_path: Pat
     for by in ("id", "position"):
         plain = seen("score", *pair, "--pair", by, "--format", "jsonl")
         assert seen("score", *pair, "--pair", by, "--format", "jsonl", "--jobs", "2", "--part", "2") == plain
-    assert [json.loads(line)["id"] for line in plain[0].splitlines()] == ["a", "2", "3", "4", "5"]
+    assert [json.loads(line)["id"] for line in plain[0].splitlines()] == [
+        "a",
+        "record 2",
+        "record 3",
+        "record 4",
+        "record 5",
+    ]
+
+
+@pytest.mark.parametrize("command", ["diff", "score"])
+@pytest.mark.parametrize("padding", [10, 3_000_000], ids=["held", "stored"])
+def test_no_row_has_the_id_of_another_where_one_record_has_none(
+    command: str, padding: int, tmp_path: Path
+) -> None:
+    """The third record has no id, and the second is called 3."""
+    files = []
+    for name, field in (("p", "output"), ("g", "gold")):
+        lines = [{"id": id, field: f"f(a={at})"} for at, id in enumerate(["1", "3", None, "4"])]
+        note = {"note": "x" * padding}
+        files.append(tmp_path / f"{name}.jsonl")
+        text = "\n".join(json.dumps(line | note) for line in lines)
+        files[-1].write_text(text.replace('"id": null, ', ""), encoding="utf-8")
+    pair = [str(file) for file in files]
+    plain = seen(command, *pair, "--format", "jsonl")
+    assert seen(command, *pair, "--format", "jsonl", "--jobs", "2", "--part", "2") == plain
+    run = f"{tmp_path}/run/"
+    seen(command, *pair, "--jobs", "2", "--part", "3", "-o", run)
+    for text in (plain[0], Path(run, "rows.jsonl").read_text(encoding="utf-8")):
+        names = [json.loads(line)["id"] for line in text.splitlines()]
+        assert names == ["1", "3", "record 3", "4", "prediction 3"]
 
 
 def test_one_plan_in_a_file_of_its_own_is_a_run_too(tmp_path: Path) -> None:

@@ -364,14 +364,37 @@ def nests_past(text: str, limits: Limits) -> bool:
         text = text.replace("\\\\", "").replace('\\"', "")
     brackets = "".join(text.split('"')[::2]).translate(_BRACKETS)
     work = _WORK * len(brackets)
-    for _ in range(limits.depth):
+    for done in range(limits.depth):
         if not brackets:
             return False
         work -= len(brackets)
         if work < 0:
-            return _nests_past(brackets, limits.depth)
+            return _nests_past(brackets, limits.depth - done)
         brackets = brackets.replace("[]", "")
     return bool(brackets)
+
+
+def data_nests_past(data: Any, limits: Limits, *, lists: bool = False) -> bool:
+    """Whether data nests deeper than the limit; level by level, for it may be past any stack.
+
+    Args:
+        data: JSON data.
+        limits: Bounds on nesting.
+        lists: Look only at lists that stand in lists, not at what objects hold.
+
+    >>> data_nests_past([[[]]], Limits(depth=2)), data_nests_past([{"a": [[]]}], Limits(depth=2), lists=True)
+    (True, False)
+    """
+    if lists and (type(data) is not list or list not in map(type, data)):  # as nearly all that is asked
+        return False
+    kinds = (list,) if lists else (list, dict)
+    level = [data] if isinstance(data, kinds) else []
+    for _ in range(limits.depth):
+        if not level:
+            return False
+        inner = [one if isinstance(one, list) else one.values() for one in level]
+        level = [item for items in inner for item in items if isinstance(item, kinds)]
+    return bool(level)
 
 
 def _nests_past(brackets: str, most: int) -> bool:

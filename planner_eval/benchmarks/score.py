@@ -24,7 +24,7 @@ from planner_eval.benchmarks.registry import VARIANTS, Benchmark, benchmark
 from planner_eval.benchmarks.report import report_data, row_texts
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.report import Figure, Report, Run
+    from planner_eval.benchmarks.report import Figure, Report, Run, SampleScore
     from planner_eval.datasets.sample import Sample
     from planner_eval.llm import Judge
 
@@ -249,8 +249,7 @@ def summary_lines(scored: Scored) -> Iterator[str]:
         ("samples at which the program itself fails, in no figure", scored.lost),
     ):
         if ids:
-            more = ", …" if len(ids) > _NAMED else ""
-            yield f"{what}: {len(ids):,} ({', '.join(ids[:_NAMED])}{more})"
+            yield f"{what}: {len(ids):,} ({_first(ids)})"
     if bench.several(scored.options):
         answered = Counter(sample.id for sample, _ in matched.records)
         empty = {sample.id for sample, text in matched.records if not text.strip()}
@@ -260,12 +259,30 @@ def summary_lines(scored: Scored) -> Iterator[str]:
     for notation, count in scored.notations.items():
         yield f"answers that look like {notation}, not what {bench.title} asks for: {count:,}"
     for variant, report in scored.reports.items():
-        failed = Counter(row.error.split(":")[0] for row in report.rows if row.error)
-        for error, count in failed.most_common(_SHOWN):
-            yield f"{variant}: {count:,} of {counted(len(report.rows), 'record')}: {error}"
+        yield from _failed(variant, report.rows)
         ended = Counter(figure.error.split(":")[0] for figure in report.figures if figure.error)
         for error, count in ended.most_common(_SHOWN):
             yield f"{variant}: figures where the published code ends with {error}: {count:,}"
+
+
+def _failed(variant: str, rows: Sequence[SampleScore]) -> Iterator[str]:
+    """At how many records which error stands; those of gold are named, for no answer mends them."""
+    failed: Counter[str] = Counter()
+    golds: dict[str, list[str]] = {}
+    for row in rows:
+        if row.error:
+            error = row.error.split(":")[0]
+            failed[error] += 1
+            if error.startswith("gold"):
+                golds.setdefault(error, []).append(row.id)
+    for error, count in failed.most_common(_SHOWN):
+        which = f" ({_first(golds[error])})" if error in golds else ""
+        yield f"{variant}: {count:,} of {counted(len(rows), 'record')}: {error}{which}"
+
+
+def _first(ids: Sequence[str]) -> str:
+    """The first of some ids."""
+    return ", ".join(ids[:_NAMED]) + (", …" if len(ids) > _NAMED else "")
 
 
 def figure_rows(scored: Scored) -> Iterator[dict[str, Any]]:

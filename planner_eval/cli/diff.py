@@ -121,7 +121,8 @@ def command(
     if shape.paged:
         return _page(paired, pred, gold, policy, running, output, effects, only=shape.only)
     reading = {**how._asdict(), "ids": wanted}
-    job = _job(shape, reading, chosen_policy(policy), places=places, structure=structure, each=each)
+    told = {"places": places, "structure": structure, "each": each, "gold_named": paired.gold_named}
+    job = _job(shape, reading, chosen_policy(policy), **told)
     rows: list[Row] = []
     if shape.pictured or seconds is not None or tools is not None:
         done = _with_rows(job, paired, rows, effects, quiet=running.quiet)
@@ -173,7 +174,14 @@ class _Shape(NamedTuple):
 
 
 def _job(
-    shape: _Shape, reading: dict[str, Any], policy: Policy, *, places: bool, structure: bool, each: bool
+    shape: _Shape,
+    reading: dict[str, Any],
+    policy: Policy,
+    *,
+    places: bool,
+    structure: bool,
+    each: bool,
+    gold_named: bool,
 ) -> DiffJob:
     """What is compared and how it is told; a run keeps JSON lines of all pairs."""
     from planner_eval.engine.diff import DiffJob
@@ -181,7 +189,8 @@ def _job(
 
     form = PATCH if shape.patch else "" if shape.pictured else "jsonl" if shape.run else shape.form
     told = Told(form, shape.many or shape.run, places, structure, each)
-    return DiffJob(policy, reading, told, places or form in ("json", "jsonl", *CI), shape.only)
+    located = places or form in ("json", "jsonl", *CI)
+    return DiffJob(policy, reading, told, located, shape.only, gold_named)
 
 
 @contextmanager

@@ -12,7 +12,17 @@ from typing import Any
 
 from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError, bare
-from planner_eval.base.jsontext import BLANK, LARK_CHARS, Places, decode, loads, loads_if_json
+from planner_eval.base.jsontext import (
+    BLANK,
+    LARK_CHARS,
+    Places,
+    check_depth,
+    data_nests_past,
+    decode,
+    loads,
+    loads_if_json,
+    nests_past,
+)
 from planner_eval.base.later import later
 from planner_eval.base.limits import Limits
 from planner_eval.base.quoted import TEXT, Branch, matches
@@ -130,9 +140,20 @@ class PieceReader:
             return None
         found = self.data(values, view)
         if isinstance(found, Nothing):
+            self._refuse_deep(view, deep=nests_past(view.text, self.limits))
             self.why = found.why
             return Read("json", RawPlan(()), found.why, span_of(view)) if whole else None
         return found
+
+    def _refuse_deep(self, view: View, *, deep: bool) -> None:
+        """Refuse what nests too deeply to be looked through for calls."""
+        if not deep:
+            return
+        try:
+            check_depth(view.text, self.limits)
+        except LimitError as error:
+            raise placed(error, view, self.source) from None
+        raise LimitError(f"the text nests deeper than {self.limits.depth} levels")  # it is no JSON itself
 
     def _values(self, text: str) -> list[Any] | None:
         if text.strip(BLANK) == self.broken:
@@ -149,6 +170,7 @@ class PieceReader:
             ParseError: something is not the call that it should be.
         """
         value = values[0] if len(values) == 1 else values
+        self._refuse_deep(view, deep=data_nests_past(value, self.limits, lists=True))
         empty = _is_empty(value)
         if empty is not None:
             unclear = undecided(value) if empty is _SCHEMA else None

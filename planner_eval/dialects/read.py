@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval import dialects
 from planner_eval.base.errors import AnswerError, InputError, LimitError, ParseError, WriteError, bare
-from planner_eval.base.jsontext import LARK_CHARS, Decoded, loads_if_json
+from planner_eval.base.jsontext import (
+    LARK_CHARS,
+    Decoded,
+    check_depth,
+    data_nests_past,
+    loads_if_json,
+    nests_past,
+)
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import INVISIBLE
@@ -69,10 +76,12 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
         return source
     _check_options(dialect, limits, tools)
     how = dialect, limits, repair, tools, infer, compute, reader, turn
-    if isinstance(source, str):
-        return _parse(source, None, how)
-    if isinstance(source, Decoded):
-        return _parse(source.text, source.values, how)
+    if isinstance(source, (str, Decoded)):
+        text, values = (source, None) if isinstance(source, str) else source
+        try:
+            return _parse(text, values, how)
+        except RecursionError:
+            raise LimitError(f"the text nests deeper than {limits.depth} levels") from None
     try:
         return _parse(data_of(source), None, how)
     except RecursionError:
@@ -118,6 +127,8 @@ def _parse(source: Any, values: list[Any] | None, how: _How) -> Plan:
         name, raw = _read(source, dialect, limits, values, repair=repair, located=False, turn=turn)
     else:
         name, raw = _read_data(source, dialect, limits, repair=repair, turn=turn)
+    if not raw.calls:
+        _refuse_deep(source, limits)
     raw = _settled(name, raw, limits, tools)
     plan = link(raw, dialect=name, text=text, depth=limits.depth, compute=_computing(compute))
     if infer is False:
@@ -130,6 +141,19 @@ def _parse(source: Any, values: list[Any] | None, how: _How) -> Plan:
         read = values if values is not None else loads_if_json(source, limits) or []
         told = read[0] if len(read) == 1 else read
     return infer_edges(plan, None if infer is True else infer, asked(told))
+
+
+def _refuse_deep(source: Any, limits: Limits) -> None:
+    """What nests past the limit is not looked through to its end: nothing says that it calls no tool.
+
+    Raises:
+        LimitError: it nests so deeply.
+    """
+    if not isinstance(source, str):
+        if data_nests_past(source, limits):
+            raise LimitError(f"the data nests deeper than {limits.depth} levels")
+    elif source.lstrip()[:1] in ("[", "{") and nests_past(source, limits):
+        check_depth(source, limits)
 
 
 def _begun(text: str) -> str:
@@ -375,6 +399,8 @@ def _read_data(
 
 def _read_structure(data: Any, dialect: str | None, limits: Limits) -> tuple[str | None, RawPlan]:
     notes: list[Diagnostic] = []
+    if data_nests_past(data, limits, lists=True):
+        raise LimitError(f"the data nests deeper than {limits.depth} levels")
     if dialect is None:
         from planner_eval.dialects.detect import detect_data, is_schema, undecided
 

@@ -32,6 +32,7 @@ class DiffJob:
         told: How each pair is told.
         located: Find the places of calls and arguments in the texts.
         failures: Leave out what is the same.
+        gold_named: Whether gold's records have ids.
     """
 
     policy: Policy
@@ -39,6 +40,7 @@ class DiffJob:
     told: Told
     located: bool = False
     failures: bool = False
+    gold_named: bool = False
 
     @property
     def kind(self) -> str:
@@ -81,14 +83,15 @@ class DiffJob:
 
         Args:
             pairs: Neighbouring pairs; those of a part know the position of their first, which names a pair
-                without an id.
+                where gold has no ids.
             fold: The sums.
             seen: Is given each row.
             effects: Runs the plans of a row, whose prediction's and gold's records it is given.
         """
         how, policy = self.reading, recognised(self.policy)
         one = how["dialect"], how["gold_dialect"] or how["dialect"]
-        evaluation = Evaluation(*one, policy, self.located, bool(how["repair"]), how["compute"], True)
+        repair, named = bool(how["repair"]), self.gold_named
+        evaluation = Evaluation(*one, policy, self.located, repair, how["compute"], True, named)
 
         def compared(sides: Sides) -> tuple[Record | None, Row]:
             row = evaluation.row(sides)

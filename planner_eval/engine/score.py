@@ -45,6 +45,7 @@ class ScoreJob:
         cluster: What says in which cluster a pair lies; None where pairs are by themselves.
         mends: Say of what strict reading refuses whether repair would read it, which reads it twice.
         causes: Say of each pair what its root causes cost, which compares it again and again.
+        gold_named: Whether gold's records have ids.
     """
 
     metrics: tuple[str, ...]
@@ -55,6 +56,7 @@ class ScoreJob:
     cluster: str | None = None
     mends: bool = False
     causes: bool = False
+    gold_named: bool = False
 
     @property
     def kind(self) -> str:
@@ -92,7 +94,7 @@ class ScoreJob:
 
         Args:
             pairs: Neighbouring pairs; those of a part know the position of their first, which names a pair
-                without an id.
+                where gold has no ids.
             fold: The sums.
         """
         return map(Lines().line, self.scored(pairs, fold))
@@ -104,7 +106,7 @@ class ScoreJob:
         one = how["dialect"], how["gold_dialect"] or how["dialect"]
         repair = bool(how["repair"])
         mends = self.mends and not repair
-        evaluation = Evaluation(*one, policy, False, repair, how["compute"], mends)
+        evaluation = Evaluation(*one, policy, False, repair, how["compute"], mends, self.gold_named)
         counted = self.counting(policy)
 
         def compared(sides: Sides) -> Compared:

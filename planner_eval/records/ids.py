@@ -1,4 +1,4 @@
-"""Which records of a file are found by their id, and which only repeat one."""
+"""Which records of a file are found by their id, which only repeat one, and what pairs of them are called."""
 
 from __future__ import annotations
 
@@ -50,3 +50,29 @@ def alone(file: str, position: int) -> str:
     '\x00p\x003'
     """
     return f"\0{file}\0{position}"
+
+
+def pair_name(position: int, pred: Record | None, gold: Record | None, *, gold_named: bool) -> str:
+    """What a pair is called: by gold's id, else by the prediction's that has no gold, else by its place.
+
+    Where gold has ids, the place is said in words: its number alone may be another's id.
+
+    Args:
+        position: The pair's position.
+        pred: The prediction, if there is one.
+        gold: The gold plan, if there is one.
+        gold_named: Whether gold's records have ids.
+
+    >>> pair_name(2, None, Record("g", 2, None, "f()"), gold_named=True)
+    'record 3'
+    >>> pair_name(4, Record("p", 2, None, "f()"), None, gold_named=True)
+    'prediction 3'
+    >>> pair_name(2, Record("p", 2, None, "f()"), Record("g", 2, None, "f()"), gold_named=False)
+    '3'
+    """
+    known = gold or pred
+    if known is not None and known.id is not None:
+        return known.id
+    if known is None or not gold_named:
+        return str(position + 1)
+    return f"{'prediction' if gold is None else 'record'} {known.position + 1}"

@@ -101,6 +101,14 @@ class Indexed(Sequence[Record]):
         """Whether any of them has an id."""
         return self.base.ask("SELECT 1 FROM line WHERE key IS NOT NULL LIMIT 1").fetchone() is not None
 
+    def nameless(self, field: str) -> Self:
+        """Those without an id; none where each that has the field has an id."""
+        named = self._count(f"key IS NOT NULL AND NOT marks & {BROKEN}")
+        if self.names().get(field, named + 1) <= named:
+            return self.of(())
+        found = self.base.ask("SELECT pos FROM line WHERE key IS NULL ORDER BY pos")
+        return self.of(array("q", (row[0] for row in found)))
+
     def several(self) -> int:
         """How many offer several answers."""
         return self._count(f"marks & {SEVERAL}")

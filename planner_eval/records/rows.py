@@ -18,6 +18,7 @@ from planner_eval.plan.model import Plan
 from planner_eval.policy import DEFAULT_POLICY, Policy, recognised
 from planner_eval.records.files import Record
 from planner_eval.records.gold import Gold, read_gold
+from planner_eval.records.ids import pair_name
 from planner_eval.records.plans import mended, read_plan
 
 T = TypeVar("T")
@@ -57,7 +58,7 @@ class Row(NamedTuple):
     """What became of one pair of records.
 
     Args:
-        id: The records' id, or their position counted from 1.
+        id: What the pair is called, see :func:`.ids.pair_name`.
         state: One of :data:`STATES`.
         diff: The comparison, where both plans could be read.
         pred: The prediction, where it could be read.
@@ -96,6 +97,7 @@ def evaluate(  # noqa: PLR0913 - each says one thing about how pairs are read
     compute: str | None = None,
     mends: bool = True,
     first: int = 0,
+    gold_named: bool = False,
 ) -> Iterator[Row]:
     """Read and compare pairs of records.
 
@@ -109,12 +111,15 @@ def evaluate(  # noqa: PLR0913 - each says one thing about how pairs are read
         located: Find the places of calls and arguments in the texts of plans that differ, which may mean to
             read them twice.
         mends: Look what repair would make of predictions that strict reading refuses, which reads them twice.
-        first: The position of the first pair, which names one without an id.
+        first: The position of the first pair, which names one where gold has no ids.
+        gold_named: Whether gold's records have ids.
 
     Returns:
         One row a pair, in order.
     """
-    how = Evaluation(pred_dialect, gold_dialect, recognised(policy), located, repair, compute, mends)
+    how = Evaluation(
+        pred_dialect, gold_dialect, recognised(policy), located, repair, compute, mends, gold_named
+    )
     for position, pair in enumerate(pairs, first):
         yield how.row(how.read(position, pair))
 
@@ -140,12 +145,12 @@ class Evaluation(NamedTuple):
     repair: bool
     compute: str | None
     mends: bool
+    gold_named: bool
 
     def read(self, position: int, pair: tuple[Record | None, Record | None]) -> Sides:
         """Read a pair's records."""
         pred, gold = pair
-        known = gold or pred
-        name = known.id if known is not None and known.id is not None else str(position + 1)
+        name = pair_name(position, pred, gold, gold_named=self.gold_named)
         how = {"dialect": self.pred_dialect, "compute": self.compute}
         plan = _tried(read_plan, pred, ParseError, repair=self.repair, **how)
         kept = plan.found if plan.found is not None and is_cut(plan.found) else None

@@ -1,11 +1,12 @@
-"""What is said of two files that share no id."""
+"""What is said of two files that share no id, and of ids that are none."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from planner_eval.base.errors import PairingError, ParseError
-from planner_eval.base.text import counted
+from planner_eval.base.text import counted, shown
+from planner_eval.records.fields import ABSENT, value_at
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.plans import read_plan
 from planner_eval.records.storing import is_stored
@@ -23,13 +24,50 @@ def strangers(pred: PlanFile, gold: PlanFile) -> PairingError:
     "no id is in both files: a has 'x'; b has 'y'"
     """
     return PairingError(
-        f"no id is in both files: {_some(pred)}; {_some(gold)}. --id-field "
+        f"no id is in both files: {_some(pred, gold)}; {_some(gold, pred)}. --id-field "
         "names the field of the id; --pair position pairs the records in their order"
     )
 
 
-def _some(file: PlanFile) -> str:
+def no_ids(file: PlanFile, field: str | None = None) -> Iterator[str]:
+    """That the field of the id holds in some records what names none: they are as records without an id.
+
+    Args:
+        file: The file.
+        field: The field of the id, where the file has none of its own.
+
+    >>> made = (Record("a", 0, "x", "f()", 1), Record("a", 1, None, "g()", 2, fields={"id": True}))
+    >>> next(no_ids(PlanFile("a", made, True, id_field="id"))).partition(";")[0]
+    "a: the 'id' of 1 record names none, the first is line 2, record 2: true"
+    """
+    field = file.id_field or field
+    if field is None or not file.many:
+        return
+    found: Iterable[Record]
+    if is_stored(file.records):
+        found = file.records.nameless(field)
+    else:
+        found = (one for one in file.records if one.id is None)
+    count, first, value = 0, None, None
+    for record in found:
+        held = value_at(record.fields, field)
+        if held is not ABSENT and held is not None:
+            count += 1
+            first, value = (record, held) if first is None else (first, value)
+    if first is not None:
+        place = first.where.removeprefix(f"{file.name}, ")
+        yield (
+            f"{file.name}: the {field!r} of {counted(count, 'record')} names none, the first is {place}: "
+            f"{shown(value, 40)}; expected a text that is not empty, or a whole number. A record without "
+            "such an id belongs to none of the other file"
+        )
+
+
+def _some(file: PlanFile, other: PlanFile) -> str:
     ids = _first_ids(file.records)
+    wrong = next(no_ids(file, other.id_field), None) if not ids else None
+    if wrong is not None:
+        return wrong
     if not ids and not file.many:
         return f"{file.name} is one plan without an id{_broken(file)}"
     if not ids:

@@ -65,7 +65,8 @@ class PageJob:
         how, policy = job.reading, recognised(job.policy)
         names = any(rule.where for rule in policy.rules)
         one = how["dialect"], how["gold_dialect"] or how["dialect"]
-        evaluation = Evaluation(*one, policy, self.texts, bool(how["repair"]), how["compute"], True)
+        repair, named = bool(how["repair"]), job.gold_named
+        evaluation = Evaluation(*one, policy, self.texts, repair, how["compute"], True, named)
 
         counted = job.counting(policy)
 

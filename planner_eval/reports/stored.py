@@ -19,6 +19,7 @@ from planner_eval.metrics.counts import Share
 from planner_eval.plan.model import Plan
 from planner_eval.policy import recognised
 from planner_eval.records.gold import read_gold
+from planner_eval.records.ids import pair_name
 from planner_eval.records.plans import read_plan
 from planner_eval.records.record import Record
 from planner_eval.records.rows import JUDGED, Evaluation, Row
@@ -92,10 +93,8 @@ class _Found:
 
     __slots__ = ("data", "gold", "name", "ours", "position", "pred", "theirs")
 
-    def __init__(self, position: int, pred: Record | None, gold: Record | None) -> None:
-        known = gold or pred
-        self.position, self.pred, self.gold = position, pred, gold
-        self.name = known.id if known is not None and known.id is not None else str(position + 1)
+    def __init__(self, name: str, position: int, pred: Record | None, gold: Record | None) -> None:
+        self.name, self.position, self.pred, self.gold = name, position, pred, gold
         self.data: Mapping[str, Any] | None = None
         self.ours: Plan | None = None
         self.theirs: Plan | None = None
@@ -118,14 +117,16 @@ class _Reader:
         how, self.job = job.score.reading, job
         dialects = how["dialect"], how["gold_dialect"] or how["dialect"]
         self.policy = recognised(job.score.policy)
-        self.again = Evaluation(*dialects, self.policy, True, bool(how["repair"]), how["compute"], True)
+        repair, named = bool(how["repair"]), job.score.gold_named
+        self.again = Evaluation(*dialects, self.policy, True, repair, how["compute"], True, named)
         self.rows = (_rows(row.decode()) for row in rows)
         self._golds: dict[str, Plan] = {}
         self._preds: dict[str, Plan] = {}
 
     def matched(self, position: int, pair: Records) -> _Found:
         """A pair with its row; without one where a record has an error, which the run may not have had."""
-        found = _Found(position, *pair)
+        name = pair_name(position, *pair, gold_named=self.again.gold_named)
+        found = _Found(name, position, *pair)
         data: Mapping[str, Any] = next(self.rows, {})
         if data.get("id") == found.name and all(record is None or record.error is None for record in pair):
             found.data = data

@@ -192,6 +192,11 @@ class Paired(NamedTuple):
     reading: Reading = AS_IT_COMES
 
     @property
+    def gold_named(self) -> bool:
+        """Whether gold's records have ids, so that these name the pairs."""
+        return pairing.have_ids(self.gold.records)
+
+    @property
     def said(self) -> str:
         """What was read as answers and as gold, in one line."""
         return f"answers: {self.pred.said}; gold: {self.gold.said}"
@@ -353,6 +358,7 @@ def rows_of(
         repair=bool(how.repair),
         compute=how.compute,
         mends=mends,
+        gold_named=paired.gold_named,
     )
     return found if progress is None else counted(found, len(paired.pairs), progress)
 

@@ -12,6 +12,7 @@ from planner_eval.records.files import PlanFile
 from planner_eval.records.gold import doubts
 from planner_eval.records.several import by_name
 from planner_eval.records.storing import AS_USUAL, Store
+from planner_eval.records.strangers import no_ids
 from planner_eval.verbs.reading import Source, inferring, read_as
 
 
@@ -83,7 +84,7 @@ class Reading(NamedTuple):
         sides = [by_name(pred, gold) for pred in preds]
         files = (*(pred for pred, _ in sides), sides[0][1])
         unsure = (said for pred, right in sides for said in pairing.doubts(pred, right, by=self.by))
-        noted = (note for file in files for note in file.notes)
+        noted = (note for file in files for note in (*file.notes, *no_ids(file)))
         return tuple(dict.fromkeys([*noted, *unsure, *doubts(gold)]))
 
 

@@ -220,7 +220,9 @@ def scoring_job(
         tools_counted(metrics, policy),
     )
     told = replace(policy, unknown=None)  # a function of this process alone
-    return ScoreJob(metrics, told, tuple(by), paired.reading._asdict(), about, cluster, mends, causes)
+    how = paired.reading._asdict()
+    named = paired.gold_named
+    return ScoreJob(metrics, told, tuple(by), how, about, cluster, mends, causes, named)
 
 
 def scored_rows(

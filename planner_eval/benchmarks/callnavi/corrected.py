@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import pairs_of
 from planner_eval.base.text import counted
+from planner_eval.base.text import shown as in_short
 from planner_eval.benchmarks.apart import Found, Scorer, report_of
 from planner_eval.benchmarks.callnavi.official import (
     DIFFICULTIES,
@@ -140,7 +141,10 @@ def _found(
     problem = gold_problem(sample)
     if problem:
         return False, Verdict(error=problem), None
-    gold = calls_of(sample.gold)
+    try:
+        gold = calls_of(sample.gold)
+    except ParseError as error:
+        return False, Verdict(error=_no_calls(sample, error.reason)), None
     answer = read_answer(text, notation=notation)
     calls = answer.calls
     if calls is None and judge is not None:
@@ -152,6 +156,14 @@ def _found(
         rating = ask_clean_rating(judge, sample.gold, text if calls is None else shown(calls))
     verdict = Verdict(error=answer.code) if calls is None else judge_calls(gold, calls)
     return answer.valid, verdict, rating
+
+
+def _no_calls(sample: Sample, reason: str) -> str:
+    """What is said of a gold record that holds no calls."""
+    return (
+        f"gold cannot be read: {reason}: found {in_short(sample.gold)}, expected the names of the calls as a "
+        "list 'API' and their objects as a list 'parameters', one a call"
+    )
 
 
 def _repaired_by(judge: Judge, text: str, tools: Any, notation: str) -> Calls | None:
@@ -276,6 +288,8 @@ def _row_figures(valid: bool, verdict: Verdict, rating: float | None) -> tuple[F
 
 def _route(sample: Sample, text: str) -> Routed:
     problem = gold_problem(sample)
+    if problem is None and not all(isinstance(name, str) for name in sample.gold["API"]):
+        problem = _no_calls(sample, "API is no list of names")
     names = read_route(text)
     hit = problem is None and names == sample.gold["API"]
     error = problem or (None if names is not None else "parse.shape")
