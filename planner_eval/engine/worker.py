@@ -113,6 +113,7 @@ def spawn(pickled: int, ends: Ends) -> subprocess.Popen[bytes]:
 
 def started(said: str) -> None:
     """Work as a process that was started afresh."""
+    gc.set_threshold(50_000, 20, 20)  # as in the command, which a worker that it forks has it from
     pickled, *rest = json.loads(said)
     ends = Ends(*rest)
     try:
