@@ -174,21 +174,32 @@ class CallEdits:
     def order(self) -> Iterator[Edit]:
         """Calls written before one they need, where gold does not write them so; circles aside.
 
-        What the call should not need, and needs nothing that comes as late, is the prediction's value.
+        What the call should not need, and needs nothing that comes as late, is the prediction's value. Of a
+        circle some argument is wrong, unless a policy takes any: then it counts where gold needs it, too.
         """
         numbered = self.pairing.pred.numbered
         if not numbered.forward or not self.ordered:
             return
+        if self.pairing.matcher is not None:
+            yield from self._circling()
         for pred, producer in numbered.early():
             gold, image = self.pairing.to_gold[pred], self.pairing.to_gold[producer]
             if gold >= 0 and (image < 0 or image < gold):
-                said = (
-                    f"{self.names.ours(pred)} is written before "
-                    f"{self.names.ours(producer)}, whose output it needs"
-                )
                 needed = self.pairing.gold.numbered.producers(gold)
                 late = image in needed or any(self.pairing.to_pred[at] > pred for at in needed)
-                yield Edit("order.broken", said, Place(pred), Place(gold), None if late else Ref(producer))
+                yield self._early(pred, producer, None if late else Ref(producer))
+
+    def _circling(self) -> Iterator[Edit]:
+        """Calls of a circle that are written before one that they, and gold's, need; where gold has none."""
+        gold = self.pairing.gold.numbered
+        for pred, producer in self.pairing.pred.numbered.early(circling=True):
+            wanted, image = self.pairing.to_gold[pred], self.pairing.to_gold[producer]
+            if 0 <= image < wanted and gold.numbers[wanted] is not None and image in gold.producers(wanted):
+                yield self._early(pred, producer, None)
+
+    def _early(self, pred: int, producer: int, value: Ref | None) -> Edit:
+        said = f"{self.names.ours(pred)} is written before {self.names.ours(producer)}, whose output it needs"
+        return Edit("order.broken", said, Place(pred), Place(self.pairing.to_gold[pred]), value)
 
     def place(self, plan: Plan, position: int, name: Any, at: Path = ()) -> Place:
         """Where an argument stands: in its call's one object, where there is one."""

@@ -150,15 +150,19 @@ class Numbered:
         named = sorted(self.arguments[position], key=_first)
         return [producer for _, value in named for producer in producers_of(value, self.numbers)]
 
-    def early(self) -> Iterator[tuple[int, int]]:
-        """Calls that are written before one that they need, and that one; calls of one circle aside."""
+    def early(self, *, circling: bool = False) -> Iterator[tuple[int, int]]:
+        """Calls that are written before one that they need, and that one.
+
+        Args:
+            circling: Those of which both are in one circle, in the place of all others.
+        """
         circle: dict[int, int] = {}
         if None in self.numbers:
             needs = [self.producers(at) for at in range(len(self.arguments))]
             circle = {at: number for number, group in enumerate(circles(needs)) for at in group}
         for position in range(len(self.plan.calls)):
             for producer in sorted({*self.producers(position)}):
-                if producer > position and not (circle and circle[producer] == circle[position]):
+                if producer > position and circling is bool(circle and circle[producer] == circle[position]):
                     yield position, producer
 
     def coloured(self, table: dict[Key, int]) -> Coloured:
