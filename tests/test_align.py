@@ -10,9 +10,11 @@ from random import Random
 import pytest
 
 from planner_eval.comparison.align import Alignment, align, match
+from planner_eval.comparison.diff import diff
 from planner_eval.comparison.matching.assignment import assign
 from planner_eval.comparison.matching.blocks import Block, solve
 from planner_eval.comparison.matching.pairing import ALONE, FREE, Pairing, Side
+from planner_eval.dialects.read import parse
 from planner_eval.plan.canonical import Numbered
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.policy import DEFAULT_POLICY, Policy, Terms
@@ -395,3 +397,47 @@ def test_an_order_that_names_no_call_of_gold_asks_for_nothing() -> None:
         assert match(pred, gold, terms=Terms(before=(before,))).misplaced == ()
         assert match(gold, gold, terms=Terms(before=(before[::-1],))).misplaced == ()
     assert [m.gold for m in match(pred, gold, terms=Terms(before=(("a", "b"),))).misplaced] == [1]
+
+
+@pytest.mark.parametrize(
+    ("gold", "pred", "said"),
+    [
+        (
+            "a = load(x=1)\nb = load(x=1)\ns = sum_up(left=a, right=b)",
+            "a = load(x=1)\nb = load(x=2)\ns = frobnicate(left=a, right=b)",
+            [
+                "load (call 2): argument 'x' is 2, gold gives 1",
+                "frobnicate (call 3) stands for gold's sum_up",
+            ],
+        ),
+        (
+            "a = load(x=1)\nb = load(x=1)\ns = sum_up(items=[a, b])",
+            "a = load(x=1)\nb = load(x=2)\ns = frobnicate(items=[a, b])",
+            [
+                "load (call 2): argument 'x' is 2, gold gives 1",
+                "frobnicate (call 3) stands for gold's sum_up",
+            ],
+        ),
+        (
+            "a = load(b=2)\nb = load(b=2)\nc = load(b=2)\nx = pow(p=a, q=101)\ny = merge(p=b, q=102)\n"
+            "z = rank(p=c, q=103)",
+            "a = load(b=502)\nb = load(b=2)\nc = load(b=2)\nx = frobnicate(p=a, q=101)\n"
+            "y = merge(p=b, q=102)\nz = rank(p=b, q=103)",
+            [
+                "load (call 1): argument 'b' is 502, gold gives 2",
+                "frobnicate (call 4) stands for gold's pow",
+                "rank (call 6): argument 'p' takes the result of load (call 2), "
+                "gold takes the result of load (call 3)",
+            ],
+        ),
+    ],
+    ids=["names", "a list", "one of several"],
+)
+def test_a_call_of_another_tool_tells_which_of_equal_calls_is_which(
+    gold: str, pred: str, said: list[str]
+) -> None:
+    for lines in (pred, "\n".join([*pred.split("\n")[1::-1], *pred.split("\n")[2:]])):  # in any order
+        found = diff(parse(lines), parse(gold))
+        assert len(found.roots) == len(said)
+        if lines == pred:
+            assert [root.message for root in found.roots] == said

@@ -174,10 +174,12 @@ def _match(
         if terms is not NO_TERMS:
             pairing.open = {at: terms.of(call.id) for at, call in enumerate(gold.calls)}
         pair_equal_calls(pairing)
-        if not pair_in_place(pairing):
+        in_place = pair_in_place(pairing)
+        if not in_place:
             solve(pairing, _blocks(pairing))
             _reconsider(pairing, proved=verdict.proved)
-        pair_replaced(pairing)
+        if pair_replaced(pairing) and not (in_place or pairing.settled):
+            _by_replaced(pairing)
         pair_twins_as_written(pairing)
         lead_lists(pairing)
         alignment = Alignment.of(pairing)
@@ -249,6 +251,33 @@ def _reconsider(pairing: Pairing, *, proved: bool) -> None:
             pairing.settled = False  # an equal call may have another partner now
             return
     pairing.to_gold, pairing.to_pred = to_gold, to_pred
+
+
+def _by_replaced(pairing: Pairing) -> None:
+    """Pair equal calls anew, by calls of other tools that have partners now.
+
+    Which of equal calls is which their consumers tell. A consumer that had no partner while they were paired
+    said nothing: what it takes may have become wrong.
+    """
+    pred, gold = pairing.pred, pairing.gold
+    if all(len({*side.numbered.numbers}) == len(side.numbered.numbers) for side in (pred, gold)):
+        return
+    replaced = {
+        at: to for at, to in enumerate(pairing.to_pred[: len(gold.tools)])
+        if to >= 0 and pred.tools[to] != gold.tools[at]
+    }  # fmt: skip
+    golds = [at for at in range(len(gold.tools)) if at not in replaced]
+    preds = {*range(len(pred.tools))}.difference(replaced.values())
+    counts = Counter(pred.tools)
+    if sum(counts[gold.tools[at]] for at in golds) > DENSE:
+        return
+    every = range(len(pairing.to_pred))
+    cost, proved = pairing.total(every), pairing.proved
+    to_gold, to_pred = list(pairing.to_gold), list(pairing.to_pred)
+    pairing.release(preds, golds)
+    solve(pairing, _blocks(pairing))
+    if pairing.total(every) >= cost - CLOSE:
+        pairing.to_gold, pairing.to_pred, pairing.proved = to_gold, to_pred, proved
 
 
 def _crossed(pairing: Pairing) -> bool:

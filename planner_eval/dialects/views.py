@@ -96,7 +96,10 @@ class View:
     def span(self, span: Span) -> Span:
         """The original's place of [start, end) of this text."""
         start = self.origin(span[0])
-        return start, max(start, self.origin(span[1] - 1) + 1) if span[1] > span[0] else start
+        if span[1] <= span[0]:
+            return start, start
+        # What was put in last has no length there; after what was taken out the next sign stands farther on.
+        return start, max(start, min(self.origin(span[1] - 1) + 1, self.origin(span[1])))
 
     def place(self, raw: RawPlan) -> RawPlan:
         """The same calls and notes with their places in the original."""

@@ -6,11 +6,10 @@ a table of costs for each name that is called twice, ends where it began.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 from planner_eval.comparison.matching.names import Tool
-from planner_eval.comparison.matching.pairing import ALONE, FREE, Argument, Pairing, Side
+from planner_eval.comparison.matching.pairing import ALONE, FREE, Argument, Pairing
 
 MOST = 50
 """Calls up to which the search looks at each pair of calls of one name."""
@@ -42,8 +41,7 @@ def pair_in_place(pairing: Pairing) -> bool:
 
     A plan may hold equal calls. Then another pairing may be as good in all this, and stands for another order
     of what nothing tells apart: the search ends with the one as written. What would tell equal calls apart
-    but does not count in the search, references of arguments that differ or of the call of another tool, is
-    left to it.
+    but does not count in the search, references of arguments that differ, is left to it.
 
     Args:
         pairing: Plans whose equal calls are paired, as far as nobody uses several of one number.
@@ -72,7 +70,7 @@ def pair_in_place(pairing: Pairing) -> bool:
 def _stands(pairing: Pairing, renamed: int) -> bool:
     """Whether each call may be paired with the one at its place, but for one that calls another tool."""
     pred, gold, settled = pairing.pred, pairing.gold, pairing.settled
-    if not settled and (None in gold.numbered.numbers or _takes_one_of_equals(gold, renamed)):
+    if not settled and None in gold.numbered.numbers:
         return False
     changed: set[Tool] = set()
     for place, partner in enumerate(pairing.to_pred):
@@ -99,14 +97,6 @@ def _renamed(ours: list[Tool], theirs: list[Tool]) -> int | None:
         return None
     places = [at for at, (one, other) in enumerate(zip(ours, theirs, strict=True)) if one != other]
     return places[0] if len(places) == 1 and ours[places[0]] not in theirs else None
-
-
-def _takes_one_of_equals(side: Side, call: int) -> bool:
-    """Whether a call takes the output of one of equal calls."""
-    if call == NOWHERE:
-        return False
-    held = Counter(side.numbered.numbers)
-    return any(held[side.numbered.numbers[producer]] > 1 for producer in side.numbered.producers(call))
 
 
 def _same(ours: dict[Any, Argument], theirs: dict[Any, Argument], *, strict: bool) -> bool | None:

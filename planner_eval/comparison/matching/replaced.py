@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from planner_eval.comparison.matching.assignment import assign
@@ -27,7 +27,7 @@ SHORT = 3
 TRUTHS = frozenset({"true", "false", "yes", "none", "null"})
 
 
-def pair_replaced(pairing: Pairing, never: Callable[[int, int], bool] | None = None) -> None:
+def pair_replaced(pairing: Pairing, never: Callable[[int, int], bool] | None = None) -> bool:
     """Pair calls that are left over on both sides where they share something that speaks for it.
 
     A pair is made only on a ground: a value that says something under one argument name (counts 2), all
@@ -42,24 +42,28 @@ def pair_replaced(pairing: Pairing, never: Callable[[int, int], bool] | None = N
     Args:
         pairing: A pairing that is made; what it leaves over is paired.
         never: Which calls, of pred and of gold, are not to be paired.
+
+    Returns:
+        Whether a pair was made.
     """
     if ALONE not in pairing.to_pred or ALONE not in pairing.to_gold:
-        return
+        return False
     golds = [gold for gold in range(len(pairing.gold.tools)) if pairing.to_pred[gold] == ALONE]
     preds = [pred for pred in range(len(pairing.pred.tools)) if pairing.to_gold[pred] == ALONE]
     if not golds or not preds:
-        return
+        return False
     if len(golds) + len(preds) > 2:
         preds, golds = pairing.ranks.preds(preds), pairing.ranks.golds(golds)
     elif _is_renamed(pairing, preds[0], golds[0]):
-        if never is None or not never(preds[0], golds[0]):
-            pairing.pair(preds[0], golds[0])
-        return
+        if never is not None and never(preds[0], golds[0]):
+            return False
+        pairing.pair(preds[0], golds[0])
+        return True
     evidence = _Evidence(pairing, golds, preds).found
     if never is not None:
         evidence = {pair: weight for pair, weight in evidence.items() if not never(*pair)}
     if not evidence:
-        return
+        return False
     if len(golds) * len(preds) <= LIMIT:
         table = [[-evidence.get((pred, gold), 0.0) for pred in preds] for gold in golds]
         pairs = [(preds[column], golds[row]) for row, column in assign(table)]
@@ -67,10 +71,13 @@ def pair_replaced(pairing: Pairing, never: Callable[[int, int], bool] | None = N
         pairing.proved = False
         ours, theirs = ({at: place for place, at in enumerate(calls)} for calls in (preds, golds))
         pairs = sorted(evidence, key=lambda pair: (-evidence[pair], theirs[pair[1]], ours[pair[0]]))
+    made = False
     for pred, gold in pairs:
         free = pairing.to_gold[pred] == ALONE and pairing.to_pred[gold] == ALONE
         if free and (pred, gold) in evidence:
             pairing.pair(pred, gold)
+            made = True
+    return made
 
 
 def _is_renamed(pairing: Pairing, pred: int, gold: int) -> bool:
@@ -88,6 +95,7 @@ class _Evidence:
 
     def __init__(self, pairing: Pairing, golds: list[int], preds: list[int]) -> None:
         self.pairing = pairing
+        self.first = _first_equals(pairing.gold)
         self.common = self._common(ours=True) | self._common(ours=False)
         self.found: dict[tuple[int, int], float] = {}
         names = {pairing.pred.tools[pred].name for pred in preds}
@@ -162,13 +170,15 @@ class _Evidence:
         side = self.pairing.pred if ours else self.pairing.gold
         found = {}
         for argument, (shape, producers, value) in side.arguments(position).items():
-            images = tuple(self.pairing.to_gold[p] for p in producers) if ours else producers
-            known = argument, shape, images
+            images = [self.pairing.to_gold[p] for p in producers] if ours else producers
+            known = argument, shape, tuple(self.first[at] if at >= 0 else at for at in images)
             says = known not in self.common and telling(value)
             found[known] = ("value", 2.0) if says else ("held", 0.5)
         return found
 
     common: frozenset[Any] = frozenset()
+    first: Sequence[int] = ()
+    """For each call of gold the first that equals it: which of these is the partner is not known by now."""
 
     def _common(self, *, ours: bool) -> frozenset[Any]:
         """Values that most calls of a plan have, which are no evidence."""
@@ -181,6 +191,12 @@ class _Evidence:
 
 _GROUNDS_AGAIN = frozenset({"all", "used"})
 _GROUNDS = _GROUNDS_AGAIN | {"name", "value", "exchanged"}
+
+
+def _first_equals(side: Side) -> list[int]:
+    numbers = side.numbered.numbers
+    first: dict[int | None, int] = {}
+    return [at if number is None else first.setdefault(number, at) for at, number in enumerate(numbers)]
 
 
 def _neighbours(side: Side, at: int, images: list[int] | None) -> set[tuple[str, int]]:
