@@ -218,8 +218,8 @@ def pair(
             and so is an empty list beside one plan; beside many it holds none.
         gold: The gold plans, likewise.
         reading: How both are read.
-        id: Keep only the records of this id, or of these; a prediction in a file of its own then answers
-            the record of one id.
+        id: Keep only the records of this id, or of these, or those that rows call so; a prediction in a file
+            of its own then answers the record of one id.
         store: From which size on the records of a file are kept on disk, and where.
 
     Raises:
@@ -241,7 +241,9 @@ def pair(
         left = left._replace(records=(left.records[0]._replace(id=wanted[0]),))
     found = pairing.pair(left, right, by=reading.by, folder=store.folder)
     pairing.refuse_repeated_gold(found, right.records)
-    pairs = pairing.of_ids(found.pairs, wanted) if wanted else found.pairs
+    pairs = found.pairs
+    if wanted:
+        pairs = pairing.of_ids(pairs, wanted, gold_named=pairing.have_ids(right.records))
     if reading.infer:
         pairs = pairing.each(pairs, _with_tools)
     return Paired(left, right, found.by, pairs, found.repeated, reading)
