@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from planner_eval.base.named import NamedTuple
 from planner_eval.records.record import Record
+from planner_eval.records.storing import is_stored
 
 
 class Found(NamedTuple):
@@ -51,6 +52,11 @@ def alone(file: str, position: int) -> str:
     '\x00p\x003'
     """
     return f"\0{file}\0{position}"
+
+
+def have_ids(records: Sequence[Record]) -> bool:
+    """Whether any record has an id."""
+    return records.has_ids if is_stored(records) else any(record.id is not None for record in records)
 
 
 def marked(records: Sequence[Record]) -> tuple[Record, ...]:

@@ -9,10 +9,9 @@ from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple, TypeAlias, overload
 
-from planner_eval.records.ids import by_id, pair_name, place_of
+from planner_eval.records.ids import by_id, have_ids, pair_name, place_of
 from planner_eval.records.index import BATCH, Folder, Index, address, finish, folder_at, making
 from planner_eval.records.lines import id_key
-from planner_eval.records.pairing import have_ids
 from planner_eval.records.record import Record
 from planner_eval.records.stored import Chain
 from planner_eval.records.storing import is_stored

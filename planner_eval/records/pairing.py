@@ -10,7 +10,7 @@ from planner_eval.base.errors import InputError, PairingError
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import did_you_mean
 from planner_eval.records.files import PlanFile, Record
-from planner_eval.records.ids import by_id, pair_name
+from planner_eval.records.ids import by_id, have_ids, pair_name
 from planner_eval.records.storing import is_joined, is_stored
 from planner_eval.records.strangers import strangers, taken
 
@@ -99,11 +99,6 @@ def _stored(pred: PlanFile, gold: PlanFile, by: str | None, folder: str | Folder
 def _in_order(pred: PlanFile, gold: PlanFile, by: str | None) -> bool:
     """Whether records of two files are paired by position."""
     return by == "position" or (by is None and not any(map(have_ids, (pred.records, gold.records))))
-
-
-def have_ids(records: Sequence[Record]) -> bool:
-    """Whether any record has an id."""
-    return records.has_ids if is_stored(records) else any(record.id is not None for record in records)
 
 
 def doubts(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Iterator[str]:

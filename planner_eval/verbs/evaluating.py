@@ -22,6 +22,7 @@ from planner_eval.records import pairing, rows
 from planner_eval.records.fields import GOLD_FIELDS
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.gold import Gold, read_gold
+from planner_eval.records.ids import have_ids
 from planner_eval.records.plans import read_plan
 from planner_eval.records.rows import Row
 from planner_eval.records.several import by_name
@@ -194,7 +195,7 @@ class Paired(NamedTuple):
     @property
     def gold_named(self) -> bool:
         """Whether gold's records have ids, so that these name the pairs."""
-        return pairing.have_ids(self.gold.records)
+        return have_ids(self.gold.records)
 
     @property
     def said(self) -> str:
@@ -243,7 +244,7 @@ def pair(
     pairing.refuse_repeated_gold(found, right.records)
     pairs = found.pairs
     if wanted:
-        pairs = pairing.of_ids(pairs, wanted, gold_named=pairing.have_ids(right.records))
+        pairs = pairing.of_ids(pairs, wanted, gold_named=have_ids(right.records))
     if reading.infer:
         pairs = pairing.each(pairs, _with_tools)
     return Paired(left, right, found.by, pairs, found.repeated, reading)
