@@ -182,7 +182,7 @@ ALLOWED = {
         "making.asking", "making.texts", "verbs.questions",
     },
     "which presets and layouts there are": {"making.layouts", "making.presets"},
-    "whose patch it is": {"records.patches"},
+    "what records are called": {"records.ids"},
     "whom models are asked for, and what they were asked": {
         "prediction.answers", "prediction.candidates", "prediction.folder", "prediction.recorded",
         "prediction.shots",

@@ -16,7 +16,7 @@ from planner_eval.comparison.diff import diff
 from planner_eval.comparison.patch import SCHEMA, apply_patch, make_patch
 from planner_eval.plan.model import Call, Plan
 from planner_eval.records.files import Record
-from planner_eval.records.patches import name_of, read_patches
+from planner_eval.records.patches import read_patches
 from tests.build import plan
 from tests.inside import planeval
 from tests.plant import KINDS
@@ -159,8 +159,8 @@ def test_an_optional_call_that_others_need_is_made_with_them(tmp_path: Path) -> 
 
 
 def test_a_record_without_an_id_is_named_by_its_place() -> None:
-    assert name_of(Record("p.jsonl", 2, None, "f()")) == "3"
-    assert name_of(Record("p.jsonl", 2, "q7", "f()")) == "q7"
+    assert Record("p.jsonl", 2, None, "f()").name == "3"
+    assert Record("p.jsonl", 2, "q7", "f()").name == "q7"
 
 
 def test_two_patches_of_one_id_are_known_as_such() -> None:

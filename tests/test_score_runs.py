@@ -135,9 +135,9 @@ def test_no_row_has_the_id_of_another_where_one_record_has_none(
     files = []
     for name, field in (("p", "output"), ("g", "gold")):
         lines = [{"id": id, field: f"f(a={at})"} for at, id in enumerate(["1", "3", None, "4"])]
-        note = {"note": "x" * padding}
         files.append(tmp_path / f"{name}.jsonl")
-        text = "\n".join(json.dumps(line | note) for line in lines)
+        notes = ["", *3 * ["x" * padding]]  # the head of a file is looked at whole
+        text = "\n".join(json.dumps({**line, "note": note}) for line, note in zip(lines, notes, strict=True))
         files[-1].write_text(text.replace('"id": null, ', ""), encoding="utf-8")
     pair = [str(file) for file in files]
     plain = seen(command, *pair, "--format", "jsonl")

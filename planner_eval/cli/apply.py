@@ -47,18 +47,18 @@ def command(
     not or a patch without its plan, 2 usage, 3 none.
     """
     from planner_eval.plan.model import Plan
-    from planner_eval.records.patches import name_of
 
     refuse_stdin_twice(patch, plan)
     patches = pe.read_patches(patch)
     source = read_plans([plan], **fields)[0]
     one = wanted[0] if len(wanted) == 1 else None
     if len(wanted) > 1:
-        source = source._replace(records=tuple(chosen(source.records, wanted, name_of, source.name)))
+        records = chosen(source.records, wanted, lambda record: record.name, source.name)
+        source = source._replace(records=tuple(records))
     try:
         done = pe.apply(patches, source, id=one, dialect=dialect, repair=repair, compute=compute)
     except ParseError as error:
-        note(f"{next(each.where for each in source.records if one in (None, name_of(each)))}: {error}")
+        note(f"{next(each.where for each in source.records if one in (None, each.name))}: {error}")
         return 3
     if isinstance(done, Plan):
         emit(pe.write(done, target), output)

@@ -19,6 +19,7 @@ from planner_eval.cli.options import Applies, computing, emit, note, output, rea
 from planner_eval.cli.running import Running, running
 from planner_eval.cli.sources import dataset_places, read_plans
 from planner_eval.cli.working import PlansJob, joined, plans_of
+from planner_eval.records.ids import spoken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -189,7 +190,7 @@ class _CheckJob(PlansJob):
 
         for record, _ in pairs:
             if record is not None:
-                name = _name(record, several=self.several)
+                name = f"{record.file}: {record.name}" if self.several else record.name
                 found = list(_checked(record, name, self.catalog, self.reading, **self.which))
                 fold.add(found)
                 if self.ci:
@@ -204,11 +205,6 @@ class _CheckJob(PlansJob):
 def _told(remarks: list[str]) -> list[str]:
     more = len(remarks) - _REMARKS
     return remarks if more <= 0 else [*remarks[:_REMARKS], f"{counted(more, 'more remark')} of that kind"]
-
-
-def _name(record: Record, *, several: bool) -> str:
-    own = record.id if record.id is not None else str(record.position + 1)
-    return f"{record.file}: {own}" if several else own
 
 
 def _checked(
@@ -267,7 +263,7 @@ def _place(finding: Diagnostic | None, plan: Plan | None) -> tuple[int | None, i
 
 
 def _line(row: dict[str, Any]) -> str:
-    places = [f"record {row['record']}"] if "record" in row else []
+    places = [spoken(row["record"])] if "record" in row else []
     if row["line"] is not None:
         places.append(f"line {row['line']}, column {row['column']}")
     if row["call"] is not None:

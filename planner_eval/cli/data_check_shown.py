@@ -10,6 +10,7 @@ from planner_eval.auditing.finding import CONFIDENCES
 from planner_eval.base.errors import CODES
 from planner_eval.base.tables import md_cell, table
 from planner_eval.base.text import counted, printable
+from planner_eval.records.ids import spoken
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.replay import Replayed
@@ -118,7 +119,7 @@ def _places(doubt: GoldDoubt) -> list[str]:
 
 
 def _line(doubt: GoldDoubt) -> str:
-    where = ", ".join([f"record {doubt.record}", *_places(doubt)])
+    where = ", ".join([spoken(doubt.record), *_places(doubt)])
     told = f"{where}: {doubt.found.confidence}: {doubt.found.message} [{doubt.found.code}]"
     return printable(told).replace("\n", "\\n").replace("\t", "\\t")
 

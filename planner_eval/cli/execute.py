@@ -154,7 +154,7 @@ def command(
     (plan,) = as_begun(output, plan)
     source = read_plans([plan], **fields)[0]
     if wanted:
-        records = tuple(chosen(source.records, wanted, lambda record: record.id, source.name))
+        records = tuple(chosen(source.records, wanted, lambda record: record.name, source.name))
         source = source._replace(records=records)
     many = source.many and len(wanted) != 1
     if form in DRAWN and len(source.records) > 1:

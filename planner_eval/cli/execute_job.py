@@ -201,7 +201,7 @@ class ExecuteJob(NamedTuple):
             return json.dumps([said, text])
         rows = _calls(*data) if self.trace else _finals(*data)
         states = _states(one.trace) if one.trace is not None and self.form == "text" else []
-        return json.dumps([said, rows, [(_name(one.record), state) for state in states]])
+        return json.dumps([said, rows, [(one.record.name, state) for state in states]])
 
 
 def unread(lines: Iterable[str], form: str) -> Iterator[str]:
@@ -242,12 +242,8 @@ def _kept(row: dict[str, Any], left_out: Collection[str]) -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------- one plan
-def _name(record: Record) -> str:
-    return record.id if record.id is not None else str(record.position + 1)
-
-
 def _data(record: Record, trace: Trace | None, error: str | None) -> dict[str, Any]:
-    head = {"record": _name(record)}
+    head = {"record": record.name}
     return {**head, "ok": False, "error": error} if trace is None else {**head, **trace.to_dict()}
 
 
@@ -290,7 +286,7 @@ def _ending(record: Record, trace: Trace, **more: Any) -> list[dict[str, Any]]:
 
 
 def _row(record: Record, call: str, tool: str, status: str, value: str, **more: Any) -> dict[str, Any]:
-    head = {"record": _name(record), "call": call, "tool": tool}
+    head = {"record": record.name, "call": call, "tool": tool}
     given = {"arguments": more["arguments"]} if "arguments" in more else {}
     time = {"ms": more["ms"]} if "ms" in more else {}
     said = {"printed": more.get("printed", "")}

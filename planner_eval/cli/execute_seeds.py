@@ -62,8 +62,7 @@ def judged(
     initial: Any,
 ) -> list[Judged]:
     """Run each plan in the worlds of the seeds 0, 1 … and count."""
-    names = [record.id if record.id is not None else str(record.position + 1) for record in source.records]
-    found = [Judged(name, seeds) for name in names]
+    found = [Judged(record.name, seeds) for record in source.records]
     for seed in range(seeds):
         tools = pe.tool_source(spec, seed=str(seed), facts=facts)
         runs = pe.execute(

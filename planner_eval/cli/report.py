@@ -305,7 +305,7 @@ def names_of(systems: Sequence[str]) -> list[str]:
 def diff_command(
     pred: str, gold: str, paired: Paired, policy: str | None, wrappers: Sequence[str] = ()
 ) -> list[str] | None:
-    """The command that shows one pair, up to its id; None where pairs have no ids, or come from a pipe.
+    """The command that shows one pair, up to its id; None where gold has no ids, or a file is a pipe.
 
     Args:
         pred: The predictions as the user named them.
@@ -314,9 +314,7 @@ def diff_command(
         policy: What the user named as policy.
         wrappers: Files of notations; those of this command when left out.
     """
-    from planner_eval.records.pairing import have_ids
-
-    if "-" in (pred, gold) or not (have_ids(paired.pred.records) or have_ids(paired.gold.records)):
+    if "-" in (pred, gold) or not paired.gold_named:
         return None
     files = wrappers or click.get_current_context().meta.get("wrappers", ())
     words = ["planeval", "diff", pred, gold]

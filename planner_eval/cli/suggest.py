@@ -18,6 +18,7 @@ from planner_eval.cli.requesting import waiting
 from planner_eval.cli.sources import dataset_places, read_plans
 from planner_eval.cli.targets import Target
 from planner_eval.cli.terminal import counting
+from planner_eval.records.ids import spoken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -249,10 +250,8 @@ def _rows(
     patch: bool,
 ) -> Iterator[dict[str, Any]]:
     """A row a record, none left out."""
-    from planner_eval.records.patches import name_of
-
     for record in records:
-        name = name_of(record)
+        name = record.name
         try:
             tools = offered.of(record)
             found, repaired = _suggested(record, question(record), how | {"catalog": tools})
@@ -347,7 +346,7 @@ def _without(fault: dict[str, Any]) -> str:
 
 
 def _lines(row: dict[str, Any], *, many: bool) -> Iterator[str]:
-    lead = f"record {row['id']}: " if many else ""
+    lead = f"{spoken(row['id'])}: " if many else ""
     if "error" in row:
         yield _line(f"{lead}unreadable: {row['error']}")
     if "repaired" in row:

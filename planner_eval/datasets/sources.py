@@ -32,7 +32,7 @@ class Read:
     """One record: its plan, or why there is none.
 
     Args:
-        record: Its id, else its place counted from 1.
+        record: What it is called, see :class:`planner_eval.records.record.Record`.
         where: Its place for a message.
         plan: The plan that was read.
         error: Why it could not be read; None with no plan means that the record holds none.
@@ -104,18 +104,17 @@ class Reader:
 
     def read(self, record: Record) -> Read:
         """One record."""
-        name: str | int = record.id if record.id is not None else record.position + 1
         where = record.where if self.dataset is None else f"{self.dataset}, {record.id}"
         try:
             if self.dataset is None:
-                return Read(name, where, read_plan(record, dialect=self.dialect, infer=self.infer))
+                return Read(record.told, where, read_plan(record, dialect=self.dialect, infer=self.infer))
             if record.error is not None:  # its process ended, or held up
                 raise record.error
             sample = record.source
             how = self._known.of(sample.tools) if self.infer else False
-            return Read(name, where, gold_plan(sample, infer=how))
+            return Read(record.told, where, gold_plan(sample, infer=how))
         except ParseError as error:
-            return Read(name, where, error=str(error))
+            return Read(record.told, where, error=str(error))
 
     @cached_property
     def _known(self) -> Known:

@@ -11,9 +11,10 @@ from planner_eval.engine.job import JSON, Pair
 from planner_eval.engine.staged import staged
 from planner_eval.policy import Policy, recognised
 from planner_eval.records.files import Record
+from planner_eval.records.ids import patch_name
 from planner_eval.records.rows import Evaluation, Row, Sides
 from planner_eval.scoring.diff_sums import DiffSums, differs
-from planner_eval.scoring.told_rows import Told, told_row
+from planner_eval.scoring.told_rows import PATCH, Told, told_row
 
 Effects: TypeAlias = Callable[[Row, Record | None, Record | None], Mapping[str, Any]]
 """From a row and its two records to what its plans come to."""
@@ -97,6 +98,8 @@ class DiffJob:
             row = evaluation.row(sides)
             if effects is not None:
                 row = row._replace(effects=effects(row, sides.pred, sides.gold))
+            if self.told.form == PATCH:
+                row = row._replace(id=patch_name(row.id, sides.pred, sides.gold))
             return sides.pred or sides.gold, row
 
         for record, row in staged(pairs, evaluation.read, compared):

@@ -19,6 +19,7 @@ from planner_eval.dialects.sources import Which
 from planner_eval.plan.walk import leaves
 from planner_eval.records.decided import How, decide, offers_several
 from planner_eval.records.fields import ID_FIELDS, Role, filled, id_text
+from planner_eval.records.ids import mark, marked
 from planner_eval.records.items import Contents, calls_nothing, structured
 from planner_eval.records.opening import Content, bare_name, content_of, large, open_path
 from planner_eval.records.origins import Origin, origin_of, seen_of
@@ -184,6 +185,8 @@ def _large(path: str, store: Store, how: How) -> PlanFile | None:
     records, decided = found
     notes = decided.notes(path, len(records), records.names)
     chosen = decided.chosen
+    if records.has_ids and len(records.without_ids()):
+        records = records.each(mark)
     return PlanFile(path, records, True, chosen.content, chosen.id, notes=notes, origins=records.origins)
 
 
@@ -221,7 +224,7 @@ def read_data(
 
 def _file(name: str, items: Sequence[Item], how: How) -> PlanFile:
     decided = decide(name, items, *how)
-    made = tuple(decided.record(name, at, item) for at, item in enumerate(items))
+    made = marked([decided.record(name, at, item) for at, item in enumerate(items)])
     notes = decided.notes(name, len(made), partial(_fields, made))
     return PlanFile(name, made, True, decided.chosen.content, decided.chosen.id, notes=notes)
 

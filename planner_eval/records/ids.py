@@ -1,11 +1,13 @@
-"""Which records of a file are found by their id, which only repeat one, and what pairs of them are called."""
+"""Which records of a file are found by their id, which only repeat one, and what records are called."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from planner_eval.base.named import NamedTuple
 from planner_eval.records.record import Record
+from planner_eval.records.storing import is_stored
 
 
 class Found(NamedTuple):
@@ -52,6 +54,26 @@ def alone(file: str, position: int) -> str:
     return f"\0{file}\0{position}"
 
 
+def have_ids(records: Sequence[Record]) -> bool:
+    """Whether any record has an id."""
+    return records.has_ids if is_stored(records) else any(record.id is not None for record in records)
+
+
+def marked(records: Sequence[Record]) -> tuple[Record, ...]:
+    """The records of a file, of which those without an id know whether others have one.
+
+    >>> [one.name for one in marked([Record("p", 0, None, "f()"), Record("p", 1, "1", "g()")])]
+    ['record 1', '1']
+    """
+    lacking = sum(record.id is None for record in records)
+    return tuple(map(mark, records)) if 0 < lacking < len(records) else tuple(records)
+
+
+def mark(record: Record) -> Record:
+    """A record of a file in which others have ids."""
+    return record if record.id is not None else record._replace(among_ids=True)
+
+
 def pair_name(position: int, pred: Record | None, gold: Record | None, *, gold_named: bool) -> str:
     """What a pair is called: by gold's id, else by the prediction's that has no gold, else by its place.
 
@@ -76,3 +98,57 @@ def pair_name(position: int, pred: Record | None, gold: Record | None, *, gold_n
     if known is None or not gold_named:
         return str(position + 1)
     return f"{'prediction' if gold is None else 'record'} {known.position + 1}"
+
+
+def patch_name(name: str, pred: Record | None, gold: Record | None) -> str:
+    """What a pair's patch is called: as the prediction in its own file, for there the patch is applied.
+
+    Args:
+        name: What the pair is called.
+        pred: The prediction, if there is one.
+        gold: The gold plan, if there is one; one alone, without an id, is called as no prediction is.
+
+    >>> patch_name("record 3", Record("p", 1, "3", "f()"), Record("g", 2, None, "f()"))
+    '3'
+    >>> patch_name("record 3", None, Record("g", 2, None, "f()", among_ids=True))
+    'gold 3'
+    """
+    if pred is not None:
+        return pred.name
+    if gold is not None and gold.id is None and gold.among_ids:
+        return f"gold {gold.position + 1}"
+    return name
+
+
+_PLACE = re.compile(r"(?a:(record|prediction) ([1-9]\d{0,8}))")
+
+
+class Place(NamedTuple):
+    """A record's place in words, as :func:`pair_name` says it.
+
+    Args:
+        side: ``"record"``, or ``"prediction"`` where it has no gold.
+        position: Counted from 0.
+    """
+
+    side: str
+    position: int
+
+
+def place_of(name: str) -> Place | None:
+    """The place that a name is; None for any other.
+
+    >>> place_of("record 3"), place_of("record 03"), place_of("3")
+    (Place(side='record', position=2), None, None)
+    """
+    found = _PLACE.fullmatch(name)
+    return None if found is None else Place(found[1], int(found[2]) - 1)
+
+
+def spoken(name: str | int) -> str:
+    """A record in words for people, of which one that is called by its place is not the one of that id.
+
+    >>> spoken("q1"), spoken("3"), spoken("record 3")
+    ('record q1', 'record 3', "record 'record 3'")
+    """
+    return f"record {name if place_of(str(name)) is None else repr(name)}"

@@ -106,6 +106,10 @@ class Indexed(Sequence[Record]):
         named = self._count(f"key IS NOT NULL AND NOT marks & {BROKEN}")
         if self.names().get(field, named + 1) <= named:
             return self.of(())
+        return self.without_ids()
+
+    def without_ids(self) -> Self:
+        """Those without an id."""
         found = self.base.ask("SELECT pos FROM line WHERE key IS NULL ORDER BY pos")
         return self.of(array("q", (row[0] for row in found)))
 
@@ -129,6 +133,13 @@ class Indexed(Sequence[Record]):
     def of_id(self, id: str) -> Self:
         """Those of an id."""
         found = self.base.ask("SELECT pos FROM line WHERE key = ? ORDER BY pos", (id_key(id),))
+        return self.of(array("q", (row[0] for row in found)))
+
+    def beginning(self, text: str) -> Self:
+        """Those whose ids begin with a text, which is ASCII."""
+        key = id_key(text)
+        end = key[:-1] + bytes([key[-1] + 1])
+        found = self.base.ask("SELECT pos FROM line WHERE key >= ? AND key < ? ORDER BY pos", (key, end))
         return self.of(array("q", (row[0] for row in found)))
 
     def repeated(self) -> Self:

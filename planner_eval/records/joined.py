@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple, TypeAlias, overload
 
-from planner_eval.records.ids import by_id
+from planner_eval.records.ids import by_id, have_ids, pair_name, place_of
 from planner_eval.records.index import BATCH, Folder, Index, address, finish, folder_at, making
 from planner_eval.records.lines import id_key
 from planner_eval.records.record import Record
@@ -84,15 +84,31 @@ class Joined(Sequence[Pair]):
         return [found[n] for n in numbers]
 
     def of_ids(self, wanted: Collection[str]) -> Joined:
-        """The pairs of which a record has one of some ids."""
+        """The pairs of which a record has one of some ids, or which are called so where gold has ids."""
         ours, theirs = (_with_ids(side, wanted) for side in (self.pred, self.gold))
+        numbers = {*self._of(ours, theirs), *self._called(wanted)}
+        return Joined(self.pred, self.gold, self.base, array("q", sorted(numbers)), self.steps)
+
+    def _of(self, ours: Sequence[int], theirs: Sequence[int]) -> Collection[int]:
+        """The numbers of the pairs of which a record stands at one of some places."""
         if self.base is None:
-            numbers = sorted({*ours, *theirs}.intersection(self.numbers))
-        else:
-            both = (json.dumps(ours), json.dumps(theirs))
-            asked = self.base.ask(f"SELECT n FROM pair WHERE pred IN {_LISTED} OR gold IN {_LISTED}", both)
-            numbers = sorted(row[0] for row in asked)
-        return Joined(self.pred, self.gold, self.base, array("q", numbers), self.steps)
+            return {*ours, *theirs}.intersection(self.numbers)
+        both = (json.dumps(ours), json.dumps(theirs))
+        asked = self.base.ask(f"SELECT n FROM pair WHERE pred IN {_LISTED} OR gold IN {_LISTED}", both)
+        return [row[0] for row in asked]
+
+    def _called(self, wanted: Collection[str]) -> Iterator[int]:
+        """The numbers of the pairs that are called by their place, as :func:`.ids.pair_name` does it."""
+        places = {name: place for name in wanted if (place := place_of(name)) is not None}
+        if not places or not have_ids(self.gold):
+            return
+        for name, (side, position) in places.items():
+            ours = _at_place(self.pred, position) if side == "prediction" else []
+            theirs = _at_place(self.gold, position) if side == "record" else []
+            numbers = sorted(self._of(ours, theirs))
+            for number, both in zip(numbers, self._at(numbers), strict=True):
+                if pair_name(position, *both, gold_named=True) == name:
+                    yield number
 
     @property
     def ids(self) -> Ids:
@@ -124,6 +140,13 @@ def _with_ids(records: Records, wanted: Collection[str]) -> list[int]:
     if not is_stored(records):
         return [at for at, record in enumerate(records) if record.id in wanted]
     return [at for id in wanted for at in records.of_id(id).positions]
+
+
+def _at_place(records: Records, position: int) -> list[int]:
+    """The places of the records that stand at a position of their file."""
+    if is_stored(records):
+        return [position] if position < len(records) else []
+    return [at for at, record in enumerate(records) if record.position == position]
 
 
 def _at(records: Records, positions: Sequence[int]) -> Iterator[Record]:

@@ -10,9 +10,9 @@ from planner_eval.base.errors import InputError, PairingError
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import did_you_mean
 from planner_eval.records.files import PlanFile, Record
-from planner_eval.records.ids import by_id
+from planner_eval.records.ids import by_id, have_ids, pair_name
 from planner_eval.records.storing import is_joined, is_stored
-from planner_eval.records.strangers import strangers
+from planner_eval.records.strangers import strangers, taken
 
 if TYPE_CHECKING:
     from planner_eval.records.index import Folder
@@ -101,11 +101,6 @@ def _in_order(pred: PlanFile, gold: PlanFile, by: str | None) -> bool:
     return by == "position" or (by is None and not any(map(have_ids, (pred.records, gold.records))))
 
 
-def have_ids(records: Sequence[Record]) -> bool:
-    """Whether any record has an id."""
-    return records.has_ids if is_stored(records) else any(record.id is not None for record in records)
-
-
 def doubts(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Iterator[str]:
     """What speaks against pairing two files by position, where that is how they are paired.
 
@@ -137,6 +132,24 @@ def doubts(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Iterator
             f"{pred.name}: {count:,} of {len(pred.records):,} records stand elsewhere than the record "
             f"of the same id in {gold.name}, the first is {first.id!r}: --pair id pairs them by id"
         )
+
+
+def names_taken(pred: PlanFile, gold: PlanFile) -> Iterator[str]:
+    """That an id of one file is what a pair without one is called, for the other's record has none.
+
+    Args:
+        pred: The predictions.
+        gold: The gold plans.
+
+    >>> one = PlanFile("a", (Record("a", 0, "record 2", "f()"),), True)
+    >>> two = PlanFile("b", (Record("b", 0, "x", "e()"), Record("b", 1, None, "f()")), True)
+    >>> [said.partition(",")[0] for said in names_taken(one, two)]
+    ['b']
+    """
+    if have_ids(gold.records):
+        yield from taken(pred.records, gold.records)
+        yield from taken(pred.records, pred.records, "prediction")
+        yield from taken(gold.records, pred.records, "prediction")
 
 
 def _uneven(pred: PlanFile, gold: PlanFile) -> Iterator[str]:
@@ -187,6 +200,8 @@ def _nothing(file: PlanFile) -> str | None:
 def repeated_ids(records: Sequence[Record]) -> list[str]:
     """The ids that several records have, each in a sentence with two of their places; the first three.
 
+    So is one that a record has, and another, which has none, is called.
+
     >>> repeated_ids([Record("p", 0, "a", "f()", 1), Record("p", 1, "a", "g()", 2)])
     ["the id 'a' is given twice: p, line 1, record 1 (id a) and p, line 2, record 2 (id a)"]
     """
@@ -203,7 +218,8 @@ def repeated_ids(records: Sequence[Record]) -> list[str]:
         for record, first in zip(again[:3], firsts, strict=True)
     ]
     more = len(again) - len(said)
-    return said + ([f"… and {more:,} more records have the id of another"] if more else [])
+    said += [f"… and {more:,} more records have the id of another"] if more else []
+    return [*said, *taken(records, records)]
 
 
 def refuse_repeated_gold(pairing: Pairing, gold: Sequence[Record]) -> None:
@@ -230,12 +246,13 @@ def refuse_repeated_gold(pairing: Pairing, gold: Sequence[Record]) -> None:
         raise InputError(f"two gold plans have the id {record.id!r}: {first.where} and {record.where}")
 
 
-def of_ids(pairs: Pairs, wanted: Collection[str]) -> Pairs:
-    """The pairs of which a record has one of some ids.
+def of_ids(pairs: Pairs, wanted: Collection[str], *, gold_named: bool = False) -> Pairs:
+    """The pairs of which a record has one of some ids, or which are called so where others of gold have ids.
 
     Args:
         pairs: The pairs.
         wanted: The ids.
+        gold_named: Whether gold's records have ids.
 
     Raises:
         InputError: an id is on neither side.
@@ -243,9 +260,12 @@ def of_ids(pairs: Pairs, wanted: Collection[str]) -> Pairs:
     if is_joined(pairs):
         refuse_unknown(wanted, pairs.ids)
         return pairs.of_ids(wanted)
-    known = dict.fromkeys(r.id for p in pairs for r in p if r is not None and r.id is not None)
-    refuse_unknown(wanted, known)
-    return tuple(p for p in pairs if any(r is not None and r.id in wanted for r in p))
+    called = []
+    for at, both in enumerate(pairs):
+        names = [record.id for record in both if record is not None and record.id is not None]
+        called.append([*names, pair_name(at, *both, gold_named=True)] if gold_named else names)
+    refuse_unknown(wanted, dict.fromkeys(name for names in called for name in names))
+    return tuple(p for p, names in zip(pairs, called, strict=True) if not set(names).isdisjoint(wanted))
 
 
 def each(pairs: Pairs, step: Callable[[Pair], Pair]) -> Pairs:

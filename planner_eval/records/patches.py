@@ -38,7 +38,7 @@ class Patches(NamedTuple):
 
     def unknown(self, records: Sequence[Record]) -> list[str]:
         """Ids of patches that are for none of some records."""
-        known = {name_of(record) for record in records}
+        known = {record.name for record in records}
         return [key for key in self.by_id if key not in known]
 
 
@@ -46,7 +46,7 @@ class Patched(NamedTuple):
     """What became of one plan.
 
     Args:
-        id: The record's id, or its position counted from 1.
+        id: What the record is called: its id, or its place.
         plan: The plan, repaired or as it was; None where there is an error.
         error: Why nothing can be written.
         note: Why the plan is as it was; None where a patch was applied.
@@ -56,11 +56,6 @@ class Patched(NamedTuple):
     plan: Plan | None = None
     error: str | None = None
     note: str | None = None
-
-
-def name_of(record: Record) -> str:
-    """What a record is called in a file of patches: its id, or its position counted from 1."""
-    return record.id if record.id is not None else str(record.position + 1)
 
 
 def read_patches(text: str, name: str) -> Patches:
@@ -171,9 +166,9 @@ def apply_patches(records: Sequence[Record], patches: Patches, **reading: Any) -
     Returns:
         One entry a record, in order.
     """
-    times = Counter(name_of(record) for record in records)
+    times = Counter(record.name for record in records)
     for record in records:
-        name = name_of(record)
+        name = record.name
         if times[name] > 1:
             yield Patched(name, error=f"{record.where}: {times[name]} plans have the id {name!r}")
         elif name in patches.repeated:

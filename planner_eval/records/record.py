@@ -30,6 +30,7 @@ class Record(NamedTuple):
         turn: Which turn of the assistant is read of a conversation; all turns when None.
         tools: The tools that its data set offers, as released.
         infer: Whether edges are inferred, by what is known of tools.
+        among_ids: Others of its file have an id: the number of its place may be one of these.
     """
 
     file: str
@@ -44,6 +45,19 @@ class Record(NamedTuple):
     turn: Which = None
     tools: Any = None
     infer: Signatures | bool = False
+    among_ids: bool = False
+
+    @property
+    def name(self) -> str:
+        """What it is called: by its id, else by its place, in words where the number may be another's id."""
+        return str(self.told)
+
+    @property
+    def told(self) -> str | int:
+        """Its name as data, in which a place alone is a number and no id."""
+        if self.id is not None:
+            return self.id
+        return f"record {self.position + 1}" if self.among_ids else self.position + 1
 
     @property
     def where(self) -> str:

@@ -1,4 +1,4 @@
-"""What is said of two files that share no id, and of ids that are none."""
+"""What is said of two files that share no id, of ids that are none, and of those that are another's name."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from planner_eval.base.errors import PairingError, ParseError
 from planner_eval.base.text import counted, shown
 from planner_eval.records.fields import ABSENT, value_at
 from planner_eval.records.files import PlanFile, Record
+from planner_eval.records.ids import place_of
 from planner_eval.records.plans import read_plan
 from planner_eval.records.storing import is_stored
 
@@ -61,6 +62,44 @@ def no_ids(file: PlanFile, field: str | None = None) -> Iterator[str]:
             f"{shown(value, 40)}; expected a text that is not empty, or a whole number. A record without "
             "such an id belongs to none of the other file"
         )
+
+
+def taken(named: Sequence[Record], lacking: Sequence[Record], side: str = "record") -> Iterator[str]:
+    """That an id is what a record without one is called, of the first that is.
+
+    Args:
+        named: Records of which some have ids.
+        lacking: Records of which some have none.
+        side: Which these are, as :class:`.ids.Place` says it.
+
+    >>> made = Record("a", 0, "record 2", "f()"), Record("a", 1, None, "g()")
+    >>> next(taken(made, made)).partition(":")[0]
+    "a, record 2 has no id and is called 'record 2', which is the id of a, record 1 (id record 2)"
+    """
+    places = {} if is_stored(lacking) else {one.position: one for one in lacking if one.id is None}
+    if not (places or is_stored(lacking)):
+        return
+    for record in _beginning(named, f"{side} "):
+        place = place_of(str(record.id))
+        if place is None:
+            continue
+        if is_stored(lacking):
+            other = lacking[place.position] if place.position < len(lacking) else None
+        else:
+            other = places.get(place.position)
+        if other is not None and other.id is None:
+            yield (
+                f"{other.where} has no id and is called {record.id!r}, which is the id of {record.where}: "
+                "both have that name in what is told of them; give each record an id"
+            )
+            return
+
+
+def _beginning(records: Sequence[Record], text: str) -> Iterable[Record]:
+    """The records whose ids begin with a text."""
+    if is_stored(records):
+        return records.beginning(text)
+    return (one for one in records if one.id is not None and one.id.startswith(text))
 
 
 def _some(file: PlanFile, other: PlanFile) -> str:

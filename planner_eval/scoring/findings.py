@@ -14,6 +14,7 @@ from planner_eval.base.text import printable
 from planner_eval.comparison.diff import Diff, Edit
 from planner_eval.plan.model import Call, Plan
 from planner_eval.records.files import Record
+from planner_eval.records.ids import place_of
 from planner_eval.records.rows import STATES, Row, Spans
 from planner_eval.scoring.diff_sums import differs
 from planner_eval.scoring.junit import NO_FILES, Case
@@ -89,7 +90,8 @@ def findings_of(row: Row, record: Record | None, *, many: bool) -> list[Finding]
     """
     name = row.id if many else ""
     own = record is not None and row.id == record.id
-    unnamed = many and not own and row.id.isdecimal()  # records paired by position may have gold's id
+    placed = row.id.isdecimal() or place_of(row.id) is not None
+    unnamed = many and not own and placed  # records paired by position may have gold's id
     return [one._replace(unnamed=unnamed) for one in _found_of(row, record, name, many=many)]
 
 

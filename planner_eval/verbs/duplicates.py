@@ -300,7 +300,7 @@ def _way(by: str | None, sides: Iterable[Side], sources: Iterable[Source]) -> tu
 
 def _names(source: Source, positions: Iterable[int]) -> tuple[str | int, ...]:
     records = source.records
-    return tuple(at + 1 if (name := records[at].id) is None else name for at in positions)
+    return tuple(records[at].told for at in positions)
 
 
 def _about(

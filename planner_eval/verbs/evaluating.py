@@ -22,6 +22,7 @@ from planner_eval.records import pairing, rows
 from planner_eval.records.fields import GOLD_FIELDS
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.gold import Gold, read_gold
+from planner_eval.records.ids import have_ids
 from planner_eval.records.plans import read_plan
 from planner_eval.records.rows import Row
 from planner_eval.records.several import by_name
@@ -194,7 +195,7 @@ class Paired(NamedTuple):
     @property
     def gold_named(self) -> bool:
         """Whether gold's records have ids, so that these name the pairs."""
-        return pairing.have_ids(self.gold.records)
+        return have_ids(self.gold.records)
 
     @property
     def said(self) -> str:
@@ -218,8 +219,8 @@ def pair(
             and so is an empty list beside one plan; beside many it holds none.
         gold: The gold plans, likewise.
         reading: How both are read.
-        id: Keep only the records of this id, or of these; a prediction in a file of its own then answers
-            the record of one id.
+        id: Keep only the records of this id, or of these, or those that rows call so; a prediction in a file
+            of its own then answers the record of one id.
         store: From which size on the records of a file are kept on disk, and where.
 
     Raises:
@@ -241,7 +242,9 @@ def pair(
         left = left._replace(records=(left.records[0]._replace(id=wanted[0]),))
     found = pairing.pair(left, right, by=reading.by, folder=store.folder)
     pairing.refuse_repeated_gold(found, right.records)
-    pairs = pairing.of_ids(found.pairs, wanted) if wanted else found.pairs
+    pairs = found.pairs
+    if wanted:
+        pairs = pairing.of_ids(pairs, wanted, gold_named=have_ids(right.records))
     if reading.infer:
         pairs = pairing.each(pairs, _with_tools)
     return Paired(left, right, found.by, pairs, found.repeated, reading)

@@ -152,9 +152,8 @@ class Audited:
         records, questions = self._source.records, self._how.questions
         for place, found in told:
             record = records[place]
-            name = record.id if record.id is not None else record.position + 1
             query = questions.of(record) if questions is not None else None
-            self._keep(place, SetItem(record, name, record.where, None, None), found, query)
+            self._keep(place, SetItem(record, record.told, record.where, None, None), found, query)
 
     @property
     def doubts(self) -> tuple[GoldDoubt, ...]:

@@ -84,8 +84,9 @@ class Reading(NamedTuple):
         sides = [by_name(pred, gold) for pred in preds]
         files = (*(pred for pred, _ in sides), sides[0][1])
         unsure = (said for pred, right in sides for said in pairing.doubts(pred, right, by=self.by))
+        names = (said for pred, right in sides for said in pairing.names_taken(pred, right))
         noted = (note for file in files for note in (*file.notes, *no_ids(file)))
-        return tuple(dict.fromkeys([*noted, *unsure, *doubts(gold)]))
+        return tuple(dict.fromkeys([*noted, *names, *unsure, *doubts(gold)]))
 
 
 AS_IT_COMES = Reading()

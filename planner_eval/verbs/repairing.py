@@ -16,7 +16,7 @@ from planner_eval.records.encoding import decoded, odd_byte
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.opening import open_path
 from planner_eval.records.pairing import refuse_unknown
-from planner_eval.records.patches import Patched, Patches, apply_one, apply_patches, name_of
+from planner_eval.records.patches import Patched, Patches, apply_one, apply_patches
 from planner_eval.records.plans import read_plan
 from planner_eval.verbs.reading import Source, is_one, no_text, parse, read
 
@@ -97,9 +97,9 @@ def apply(
 
 
 def _chosen(file: PlanFile, id: str | None) -> list[Record]:
-    chosen = [record for record in file.records if id is None or name_of(record) == id]
+    chosen = [record for record in file.records if id is None or record.name == id]
     if id is not None:
-        refuse_unknown([id], dict.fromkeys(map(name_of, file.records)), file.name)
+        refuse_unknown([id], dict.fromkeys(record.name for record in file.records), file.name)
         if len(chosen) > 1:
             raise InputError(f"{file.name}: {len(chosen)} records have the id {id!r}")
     return chosen
@@ -129,7 +129,7 @@ def _single(patches: Patches, file: PlanFile) -> bool:
 def _refuse_strangers(patches: Patches, file: PlanFile) -> None:
     """Patches of which none is for any of the plans are those of another file."""
     if len(patches.unknown(file.records)) == len(patches.by_id):
-        one, other = next(iter(patches.by_id)), name_of(file.records[0])
+        one, other = next(iter(patches.by_id)), file.records[0].name
         raise InputError(
             f"no patch's id is a plan's id: {patches.name} has {one!r}, {file.name} {other!r}. "
             "Are they of other plans? --id-field names the field of the id"
@@ -138,7 +138,7 @@ def _refuse_strangers(patches: Patches, file: PlanFile) -> None:
 
 def _patch_of(patches: Patches, record: Record, *, alone: bool) -> Any:
     """The only patch or, where plans and patches have ids, that of the record's id."""
-    name = name_of(record)
+    name = record.name
     if alone or not patches.by_id:
         return next(iter(patches.by_id.values()), patches.one)
     if name in patches.repeated or name not in patches.by_id:

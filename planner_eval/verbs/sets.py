@@ -27,7 +27,7 @@ class SetItem(NamedTuple):
 
     Args:
         record: The record.
-        name: Its id, else its place counted from 1.
+        name: Its id, else its place counted from 1, in words where others have ids.
         where: Its place for a message.
         plan: Its plan; None where it has none that can be read.
         error: Why it cannot be read; None with no plan means that words stand there, which call nothing.
