@@ -199,3 +199,48 @@ def test_what_a_finding_is_known_by_holds_no_place(tmp_path: Path) -> None:
         known.append([one["partialFingerprints"] for one in run["results"]])
     assert known[0] == known[1]
     assert len(known[0]) == 1
+
+
+def test_in_directories_a_record_without_an_id_takes_no_other_ones_place(tmp_path: Path) -> None:
+    """Files of the same ids again, one of which has a record without one: its place is another's id."""
+    ids = [{"id": "1", "f": 1}, {"id": "2", "f": 2}]
+    held = {
+        "gold": {"one": [{"id": "1", "f": 1}, {"f": 50}], "two": ids},
+        "prediction": {"one": ids, "two": [{"f": 9}, {"f": 9}, *ids[::-1]]},
+    }
+    for field, files in held.items():
+        (tmp_path / field).mkdir()
+        for name, records in files.items():
+            lines = [
+                {k: v for k, v in one.items() if k == "id"} | {field: f"f(x={one['f']})"} for one in records
+            ]
+            (tmp_path / field / f"{name}.jsonl").write_text(
+                "".join(json.dumps(line) + "\n" for line in lines)
+            )
+    sides = (str(tmp_path / "prediction"), str(tmp_path / "gold"))
+    for jobs in ((), ("--jobs", "2")):
+        done = planeval("diff", *sides, "--format", "jsonl", *jobs)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        assert [(row["id"], row["state"]) for row in rows] == [
+            ("one/1", "same"),
+            ("one/record 2", "absent"),
+            ("two/1", "same"),
+            ("two/2", "same"),
+            ("one/2", "gold_absent"),
+            ("two/prediction 1", "gold_absent"),
+            ("two/prediction 2", "gold_absent"),
+        ]
+
+
+def test_that_places_are_paired_with_ids_is_said(tmp_path: Path) -> None:
+    for field in ("gold", "prediction"):
+        (tmp_path / field).mkdir()
+        for name in ("one", "two", "three"):
+            named = name != "one" or field == "prediction"
+            lines = [{"id": str(n)} if named else {} for n in (1, 2)]
+            text = "".join(json.dumps(line | {field: f"f(x={n})"}) + "\n" for n, line in enumerate(lines))
+            (tmp_path / field / f"{name}.jsonl").write_text(text)
+    done = planeval("diff", str(tmp_path / "prediction"), str(tmp_path / "gold"))
+    assert (
+        f"{tmp_path}/gold: the records of one have no ids, those in {tmp_path}/prediction have" in done.stderr
+    )

@@ -117,6 +117,7 @@ def doubts(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Iterator
     ['records: 1 in a, 2 in b']
     """
     yield from _uneven(pred, gold)
+    yield from _places_as_ids(pred, gold)
     if not (pred.many and gold.many and _in_order(pred, gold, by)):
         return
     if len(pred.records) != len(gold.records):
@@ -166,6 +167,18 @@ def _uneven(pred: PlanFile, gold: PlanFile) -> Iterator[str]:
             "have no ids and are paired by file and position, where one that is left out before the end puts "
             "all later ones beside the wrong plan; give the records ids"
         )
+
+
+def _places_as_ids(pred: PlanFile, gold: PlanFile) -> Iterator[str]:
+    """That of files of one name one has ids and the other has none, whose places are taken for ids."""
+    for one, other in ((pred, gold), (gold, pred)):
+        names = [name for name in one.placed if name in other.parts.values() and name not in other.placed]
+        if names:
+            more = f" and {len(names) - 3:,} more files" if len(names) > 3 else ""
+            yield (
+                f"{one.name}: the records of {', '.join(names[:3])}{more} have no ids, those in {other.name} "
+                "have: the place of the ones is paired with the same id of the others; give all of them ids"
+            )
 
 
 def _moved(pred: Sequence[Record], gold: Sequence[Record]) -> tuple[int, Record] | None:

@@ -16,19 +16,22 @@ class Part(NamedTuple):
         records: Its records, under ids of their own.
         many: False for a plan in a file of its own.
         prefixed: The file's name stands before every id.
+        unnamed: What stands before the place of a record without an id where others of the file have one: the
+            place alone may be another's id, and what has no id belongs to no record of another file.
     """
 
     name: str
     records: Sequence[Record]
     many: bool
     prefixed: bool = False
+    unnamed: str = ""
 
     def id(self, own: str | None, position: int) -> str:
         """What a record is called: as it is itself, else as its file and, of several, by its place."""
         if not self.many:
             own = self.name
         elif own is None:
-            own = self.name if len(self.records) == 1 else f"{self.name}/{position + 1}"
+            own = self.name if len(self.records) == 1 else f"{self.name}/{self.unnamed}{position + 1}"
         return below(self.name, own) if self.prefixed else own
 
     def called(self, record: Record) -> Record:

@@ -11,6 +11,7 @@ from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named import NamedTuple
+from planner_eval.records.fields import Role
 from planner_eval.records.files import PlanFile, Record, read_file
 from planner_eval.records.ids import have_ids
 from planner_eval.records.opening import bare_name
@@ -90,6 +91,11 @@ def _left_out(path: str, names: Sequence[str]) -> tuple[str, ...]:
     return (f"{path}: left out {' and '.join(said)}: {shown}",) if said else ()
 
 
+_UNNAMED: Mapping[Role, str] = {
+    "answer": "prediction ", "gold": "record ", "plan": "record ", "alone": "record ",
+}  # fmt: skip
+"""What a record without an id is among others that have one: the two sides' names are no pair."""
+
 _HELD = 64_000
 """Files of fewer bytes are held in memory, also where all of them are large together."""
 
@@ -116,11 +122,13 @@ def _together(path: str, listed: Listed, named: Mapping[str, Any]) -> PlanFile:
             origins += before
             continue
         origins += read.origins
-        if read.many and len(read.records) > 1 and not have_ids(read.records):
+        named_some = have_ids(read.records)
+        if read.many and len(read.records) > 1 and not named_some:
             placed[name] = len(read.records)
         if is_lazy(read.records):
             read.records.base.close()  # there may be more files than a process may have open
-        parts.append(Part(name, read.records, read.many))
+        unnamed = _UNNAMED[named.get("role", "plan")] if named_some else ""
+        parts.append(Part(name, read.records, read.many, unnamed=unnamed))
         contents |= {read.content: None} if read.content is not None else {}
         id_field = id_field or read.id_field
     if len(refused) == len(listed.files):
