@@ -61,11 +61,11 @@ WRITTEN_LATER = "the output of a call that is written later"
 def may_cost(found: Diff, mended: Plan) -> str | None:
     """Why a mend may lower a part of the reward, as docs/training.md lists it; None where it may not."""
     pred, gold = found.pred, found.gold
-    before, _ = partners(pred, gold)
-    after, right = partners(mended, gold)
+    before, _, again = partners(pred, gold)
+    after, right, still = partners(mended, gold)
     if not before.items() <= {pred.calls[at].id: wanted for at, wanted in found.alignment.pairs}.items():
         return TOLD_APART
-    if not before.items() <= after.items():
+    if not before.items() <= after.items() or again.intersection(call.id for call in mended.calls) != still:
         return AMONG_EQUALS
     if any(holds(value, Unresolved) for call in mended.calls for _, value in call.arguments):
         return OF_A_MISSING_CALL
@@ -76,14 +76,16 @@ def may_cost(found: Diff, mended: Plan) -> str | None:
     return None if all(new.values()) else WRITTEN_LATER
 
 
-def partners(pred: Plan, gold: Plan) -> tuple[dict[str, int], set[str]]:
-    """Which call of gold's each call counts for, a copy for none; and the calls whose tool is right, too."""
+def partners(pred: Plan, gold: Plan) -> tuple[dict[str, int], set[str], set[str]]:
+    """Which call of gold's each call counts for, a copy for none; the calls of the right tool; the copies."""
     facts = Facts(match(pred, gold))
-    if copies := _copies(facts):
+    copies = _copies(facts)
+    again = {facts.pred.calls[at].id for at in copies}
+    if copies:
         facts = Facts(match(_without(facts.pred, copies), gold))
     calls = facts.pred.calls
     counted = {calls[at].id: wanted for at, wanted in facts.matching.alignment.pairs}
-    return counted, {calls[at].id for at, _ in facts.same_name}
+    return counted, {calls[at].id for at, _ in facts.same_name}, again
 
 
 def links(plan: Plan) -> dict[tuple[Any, ...], bool]:
@@ -113,6 +115,12 @@ COSTLY = {
         "a = f(x=1, y=1, z=1)\nf(x=1, y=a)\ng(y=a)\nf()\nf()",
         "f (call 4, gold's 1): argument 'x' is missing, gold gives 1",
         (TOLD_APART, {"arguments", "references", "structure"}, 0.628, 0.529),
+    ),
+    "two alike no more": (
+        "a = f(x=1)\nh(x=1, y=a)",
+        "a = f()\nb = f()\nh(x=a, y=b.id, z=1)",
+        "f (call 1): argument 'x' is missing, gold gives 1",
+        (AMONG_EQUALS, {"structure"}, 0.407, 0.426),
     ),
     "another partner": (
         "f(x=1, y=2)\na = f(x=2, y=2)\nf(y=a)",
