@@ -11,7 +11,6 @@ from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named import NamedTuple
-from planner_eval.records.fields import Role
 from planner_eval.records.files import PlanFile, Record, read_file
 from planner_eval.records.ids import have_ids
 from planner_eval.records.opening import bare_name
@@ -91,11 +90,6 @@ def _left_out(path: str, names: Sequence[str]) -> tuple[str, ...]:
     return (f"{path}: left out {' and '.join(said)}: {shown}",) if said else ()
 
 
-_UNNAMED: Mapping[Role, str] = {
-    "answer": "prediction ", "gold": "record ", "plan": "record ", "alone": "record ",
-}  # fmt: skip
-"""What a record without an id is among others that have one: the two sides' names are no pair."""
-
 _HELD = 64_000
 """Files of fewer bytes are held in memory, also where all of them are large together."""
 
@@ -122,12 +116,12 @@ def _together(path: str, listed: Listed, named: Mapping[str, Any]) -> PlanFile:
             origins += before
             continue
         origins += read.origins
-        named_some = have_ids(read.records)
-        if read.many and len(read.records) > 1 and not named_some:
+        ids = have_ids(read.records)
+        if read.many and len(read.records) > 1 and not ids:
             placed[name] = len(read.records)
         if is_lazy(read.records):
             read.records.base.close()  # there may be more files than a process may have open
-        unnamed = _UNNAMED[named.get("role", "plan")] if named_some else ""
+        unnamed = ("prediction " if named.get("role") == "answer" else "record ") if ids else ""
         parts.append(Part(name, read.records, read.many, unnamed=unnamed))
         contents |= {read.content: None} if read.content is not None else {}
         id_field = id_field or read.id_field
