@@ -256,7 +256,10 @@ def refuse_repeated_gold(pairing: Pairing, gold: Sequence[Record]) -> None:
     for record in again:
         same = gold.of_id(str(record.id)) if is_stored(gold) else gold
         first = next(one for one in same if one.id == record.id)
-        raise InputError(f"two gold plans have the id {record.id!r}: {first.where} and {record.where}")
+        raise InputError(
+            f"two gold plans have the id {record.id!r}: {first.where} and {record.where}; where both are right, "
+            "one record gives the other in a field 'alternatives': a list of plans"
+        )
 
 
 def of_ids(pairs: Pairs, wanted: Collection[str], *, gold_named: bool = False) -> Pairs:
