@@ -27,10 +27,10 @@ from planner_eval.plan.summary import FIGURES, summarise
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Terms
 from planner_eval.records import frames
 from planner_eval.records.broken import _TRIES, elements
+from planner_eval.records.doubts import repeated_ids
 from planner_eval.records.fields import HEAD, choose_content, choose_id, id_text
 from planner_eval.records.files import Record, read_data, read_file
 from planner_eval.records.frames import rows_of
-from planner_eval.records.pairing import repeated_ids
 from planner_eval.records.several import read_path
 from tests.build import edges
 from tests.inside import planeval

@@ -20,10 +20,11 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError, PlanevalError
 from planner_eval.engine.large import unchanged
 from planner_eval.records import decided, fields, lines, pairing
+from planner_eval.records.doubts import doubts, repeated_ids
 from planner_eval.records.files import PlanFile, Record, read_file
 from planner_eval.records.gold import doubts as gold_doubts
 from planner_eval.records.origins import origin_of, refuse_changed
-from planner_eval.records.pairing import doubts, refuse_repeated_gold, repeated_ids
+from planner_eval.records.pairing import refuse_repeated_gold
 from planner_eval.records.several import by_name, read_path
 from planner_eval.records.storing import IN_MEMORY, Store, is_stored
 from planner_eval.verbs.evaluating import pair

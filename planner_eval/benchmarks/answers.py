@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
 from planner_eval.base.quick import quick
-from planner_eval.records.pairing import repeated_ids
+from planner_eval.records.doubts import repeated_ids
 from planner_eval.records.several import read_path
 
 if TYPE_CHECKING:

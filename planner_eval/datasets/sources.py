@@ -15,8 +15,8 @@ from planner_eval.datasets.gold import gold_plan, holds_plan
 from planner_eval.datasets.published import Dataset, find, published
 from planner_eval.datasets.published import read as read_samples
 from planner_eval.plan.model import Plan
+from planner_eval.records.doubts import repeated_ids
 from planner_eval.records.files import PlanFile, Record
-from planner_eval.records.pairing import repeated_ids
 from planner_eval.records.plans import read_plan
 from planner_eval.records.several import list_files, read_path
 

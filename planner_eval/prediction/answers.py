@@ -12,8 +12,8 @@ from planner_eval.prediction.folder import Predicted
 from planner_eval.prediction.recorded import left_out
 from planner_eval.prediction.tasks import numbered
 from planner_eval.prediction.visible import OWN
+from planner_eval.records.doubts import repeated_ids
 from planner_eval.records.files import PlanFile, Record
-from planner_eval.records.pairing import repeated_ids
 from planner_eval.records.plans import read_plan
 
 

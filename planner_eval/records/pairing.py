@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,7 +12,7 @@ from planner_eval.base.text import did_you_mean
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.ids import by_id, have_ids, pair_name
 from planner_eval.records.storing import is_joined, is_stored
-from planner_eval.records.strangers import strangers, taken
+from planner_eval.records.strangers import strangers
 
 if TYPE_CHECKING:
     from planner_eval.records.index import Folder
@@ -68,7 +68,7 @@ def pair(
     _refuse_nothing(pred, gold)
     if is_stored(pred.records) or is_stored(gold.records):
         return _stored(pred, gold, by, folder)
-    if _in_order(pred, gold, by):
+    if in_order(pred, gold, by):
         longest = max(len(pred.records), len(gold.records))
         lone: tuple[None, ...] = (None,) * longest
         left, right = (*pred.records, *lone)[:longest], (*gold.records, *lone)[:longest]
@@ -88,7 +88,7 @@ def _stored(pred: PlanFile, gold: PlanFile, by: str | None, folder: str | Folder
     """The same of files of which one at least is read by its index."""
     from planner_eval.records import joined
 
-    if _in_order(pred, gold, by):
+    if in_order(pred, gold, by):
         return Pairing("position", joined.by_position(pred.records, gold.records))
     found = joined.join(pred.records, gold.records, folder)
     if found is None:
@@ -96,100 +96,9 @@ def _stored(pred: PlanFile, gold: PlanFile, by: str | None, folder: str | Folder
     return Pairing("id", *found)
 
 
-def _in_order(pred: PlanFile, gold: PlanFile, by: str | None) -> bool:
+def in_order(pred: PlanFile, gold: PlanFile, by: str | None) -> bool:
     """Whether records of two files are paired by position."""
     return by == "position" or (by is None and not any(map(have_ids, (pred.records, gold.records))))
-
-
-def doubts(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Iterator[str]:
-    """What speaks against pairing two files by position, where that is how they are paired.
-
-    A record that was left out puts each later one beside the wrong plan, and nothing else shows it.
-
-    Args:
-        pred: The predictions.
-        gold: The gold plans.
-        by: One of :data:`WAYS`, where the user says it.
-
-    >>> one = PlanFile("a", (Record("a", 0, None, "f()"),), True)
-    >>> two = PlanFile("b", (Record("b", 0, None, "e()"), Record("b", 1, None, "f()")), True)
-    >>> [said.partition(": paired")[0] for said in doubts(one, two)]
-    ['records: 1 in a, 2 in b']
-    """
-    yield from _uneven(pred, gold)
-    yield from _places_as_ids(pred, gold)
-    if not (pred.many and gold.many and _in_order(pred, gold, by)):
-        return
-    if len(pred.records) != len(gold.records):
-        yield (
-            f"records: {len(pred.records):,} in {pred.name}, {len(gold.records):,} in {gold.name}: paired by "
-            "position, where one that is left out before the end puts all later ones beside the wrong plan; "
-            "give the records of both files ids"
-        )
-    moved = _moved(pred.records, gold.records)
-    if moved is not None:
-        count, first = moved
-        yield (
-            f"{pred.name}: {count:,} of {len(pred.records):,} records stand elsewhere than the record "
-            f"of the same id in {gold.name}, the first is {first.id!r}: --pair id pairs them by id"
-        )
-
-
-def names_taken(pred: PlanFile, gold: PlanFile) -> Iterator[str]:
-    """That an id of one file is what a pair without one is called, for the other's record has none.
-
-    Args:
-        pred: The predictions.
-        gold: The gold plans.
-
-    >>> one = PlanFile("a", (Record("a", 0, "record 2", "f()"),), True)
-    >>> two = PlanFile("b", (Record("b", 0, "x", "e()"), Record("b", 1, None, "f()")), True)
-    >>> [said.partition(",")[0] for said in names_taken(one, two)]
-    ['b']
-    """
-    if have_ids(gold.records):
-        yield from taken(pred.records, gold.records)
-        yield from taken(pred.records, pred.records, "prediction")
-        yield from taken(gold.records, pred.records, "prediction")
-
-
-def _uneven(pred: PlanFile, gold: PlanFile) -> Iterator[str]:
-    """That files of two directories, whose records have no ids, have not as many of them."""
-    uneven = [
-        f"{name} ({count:,} and {gold.placed[name]:,})"
-        for name, count in pred.placed.items()
-        if gold.placed.get(name, count) != count
-    ]
-    if uneven:
-        more = f" and {len(uneven) - 3:,} more files" if len(uneven) > 3 else ""
-        yield (
-            f"{pred.name} and {gold.name} have not as many records in {', '.join(uneven[:3])}{more}: they "
-            "have no ids and are paired by file and position, where one that is left out before the end puts "
-            "all later ones beside the wrong plan; give the records ids"
-        )
-
-
-def _places_as_ids(pred: PlanFile, gold: PlanFile) -> Iterator[str]:
-    """That of files of one name one has ids and the other has none, whose places are taken for ids."""
-    for one, other in ((pred, gold), (gold, pred)):
-        names = [name for name in one.placed if name in other.parts.values() and name not in other.placed]
-        if names:
-            more = f" and {len(names) - 3:,} more files" if len(names) > 3 else ""
-            yield (
-                f"{one.name}: the records of {', '.join(names[:3])}{more} have no ids, those in {other.name} "
-                "have: the place of the ones is paired with the same id of the others; give all of them ids"
-            )
-
-
-def _moved(pred: Sequence[Record], gold: Sequence[Record]) -> tuple[int, Record] | None:
-    """How many records stand elsewhere than the gold record of the same id, and the first of them."""
-    if is_stored(pred) or is_stored(gold):
-        from planner_eval.records import joined
-
-        return joined.moved(pred, gold)
-    places = {record.id: at for at, record in enumerate(gold) if record.id is not None}
-    moved = [one for at, one in enumerate(pred) if one.id is not None and places.get(one.id, at) != at]
-    return (len(moved), moved[0]) if moved else None
 
 
 def _refuse_nothing(*files: PlanFile) -> None:
@@ -208,31 +117,6 @@ def _nothing(file: PlanFile) -> str | None:
     if alone.error is not None:
         return f"{file.name} cannot be read: {alone.error.reason}"
     return f"{file.name} is empty" if isinstance(alone.source, str) and not alone.source.strip() else None
-
-
-def repeated_ids(records: Sequence[Record]) -> list[str]:
-    """The ids that several records have, each in a sentence with two of their places; the first three.
-
-    So is one that a record has, and another, which has none, is called.
-
-    >>> repeated_ids([Record("p", 0, "a", "f()", 1), Record("p", 1, "a", "g()", 2)])
-    ["the id 'a' is given twice: p, line 1, record 1 (id a) and p, line 2, record 2 (id a)"]
-    """
-    again: Sequence[Record]
-    firsts: Sequence[Record]
-    if is_stored(records):
-        again, firsts = records.repeated(), records.firsts(3)
-    else:
-        found = by_id(records)
-        again = [records[at] for at in found.repeated]
-        firsts = [records[found.places[str(record.id)]] for record in again[:3]]
-    said = [
-        f"the id {record.id!r} is given twice: {first.where} and {record.where}"
-        for record, first in zip(again[:3], firsts, strict=True)
-    ]
-    more = len(again) - len(said)
-    said += [f"… and {more:,} more records have the id of another"] if more else []
-    return [*said, *taken(records, records)]
 
 
 def refuse_repeated_gold(pairing: Pairing, gold: Sequence[Record]) -> None:
@@ -257,8 +141,8 @@ def refuse_repeated_gold(pairing: Pairing, gold: Sequence[Record]) -> None:
         same = gold.of_id(str(record.id)) if is_stored(gold) else gold
         first = next(one for one in same if one.id == record.id)
         raise InputError(
-            f"two gold plans have the id {record.id!r}: {first.where} and {record.where}; where both are right, "
-            "one record gives the other in a field 'alternatives': a list of plans"
+            f"two gold plans have the id {record.id!r}: {first.where} and {record.where}; where both are "
+            "right, one record gives the other in a field 'alternatives': a list of plans"
         )
 
 

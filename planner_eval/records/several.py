@@ -11,11 +11,11 @@ from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named import NamedTuple
+from planner_eval.records.doubts import repeated_ids
 from planner_eval.records.files import PlanFile, Record, read_file
 from planner_eval.records.ids import have_ids
 from planner_eval.records.opening import bare_name
 from planner_eval.records.origins import Origin, seen_of
-from planner_eval.records.pairing import repeated_ids
 from planner_eval.records.parts import Part, below
 from planner_eval.records.storing import AS_USUAL, IN_MEMORY, Store, is_lazy, is_sharded
 

@@ -23,9 +23,9 @@ from planner_eval.engine.inputs import inputs_of
 from planner_eval.engine.kept import kept
 from planner_eval.engine.large import unchanged
 from planner_eval.engine.run import run
+from planner_eval.records.doubts import repeated_ids
 from planner_eval.records.files import PlanFile
 from planner_eval.records.origins import Origin, origin_of
-from planner_eval.records.pairing import repeated_ids
 from planner_eval.records.several import read_path
 
 

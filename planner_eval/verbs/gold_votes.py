@@ -17,8 +17,9 @@ from planner_eval.engine.kept import kept, run_data
 from planner_eval.plan.model import Plan
 from planner_eval.prediction.answers import answers_read
 from planner_eval.prediction.folder import KIND, ROWS, predicted
-from planner_eval.records import pairing
+from planner_eval.records.doubts import doubts
 from planner_eval.records.files import PlanFile, Record
+from planner_eval.records.pairing import pair
 from planner_eval.records.plans import mended, read_plan
 from planner_eval.records.several import by_name
 from planner_eval.verbs.readings import AS_IT_COMES, Reading
@@ -71,11 +72,11 @@ class _Voter:
         self._name, self._given = name, given
         pred, right = by_name(given.file, golds)
         try:
-            found = pairing.pair(pred, right)
+            found = pair(pred, right)
         except PairingError as error:
             why = str(error).partition(". --")[0]
             raise InputError(f"the run {name} says nothing to {golds.name}: {why}") from None
-        self._doubts = tuple(one.partition(": --pair")[0] for one in pairing.doubts(pred, right))
+        self._doubts = tuple(one.partition(": --pair")[0] for one in doubts(pred, right))
         self._pairs = iter(found.pairs)
         self._next = next(self._pairs, (None, None))
         self._said = self._unread = 0

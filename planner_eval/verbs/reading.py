@@ -14,12 +14,12 @@ from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects import read as door
 from planner_eval.dialects.sources import Which, data_of, refuse_turn
 from planner_eval.plan.model import Plan
+from planner_eval.records.doubts import repeated_ids
 from planner_eval.records.fields import KNOWN, Role
 from planner_eval.records.files import PlanFile, Record, read_data
 from planner_eval.records.frames import is_table, rows_of
 from planner_eval.records.gold import BESIDE
 from planner_eval.records.items import structured
-from planner_eval.records.pairing import repeated_ids
 from planner_eval.records.plans import read_plan
 from planner_eval.records.several import read_path
 from planner_eval.records.shapes import shape_of

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.dialects.sources import Which
-from planner_eval.records import pairing
+from planner_eval.records.doubts import doubts, names_taken
 from planner_eval.records.files import PlanFile
-from planner_eval.records.gold import doubts
+from planner_eval.records.gold import doubts as doubts_of_gold
+from planner_eval.records.pairing import WAYS
 from planner_eval.records.several import by_name
 from planner_eval.records.storing import AS_USUAL, Store
 from planner_eval.records.strangers import no_ids
@@ -83,10 +84,10 @@ class Reading(NamedTuple):
         """
         sides = [by_name(pred, gold) for pred in preds]
         files = (*(pred for pred, _ in sides), sides[0][1])
-        unsure = (said for pred, right in sides for said in pairing.doubts(pred, right, by=self.by))
-        names = (said for pred, right in sides for said in pairing.names_taken(pred, right))
+        unsure = (said for pred, right in sides for said in doubts(pred, right, by=self.by))
+        names = (said for pred, right in sides for said in names_taken(pred, right))
         noted = (note for file in files for note in (*file.notes, *no_ids(file)))
-        return tuple(dict.fromkeys([*noted, *names, *unsure, *doubts(gold)]))
+        return tuple(dict.fromkeys([*noted, *names, *unsure, *doubts_of_gold(gold)]))
 
 
 AS_IT_COMES = Reading()
@@ -101,6 +102,6 @@ def refuse_reading(reading: Any) -> None:
     """
     if not isinstance(reading, Reading):
         raise InputError(f"the reading is {reading!r}, expected pe.Reading(…)")
-    if reading.by is not None and reading.by not in pairing.WAYS:
-        ways = " or ".join(map(repr, pairing.WAYS))
+    if reading.by is not None and reading.by not in WAYS:
+        ways = " or ".join(map(repr, WAYS))
         raise InputError(f"reading.by is {reading.by!r}, expected {ways}, or None")
