@@ -434,3 +434,18 @@ def test_systems_under_a_benchmark_may_have_names() -> None:
     assert found.names == ("base", "tuned")
     with pytest.raises(InputError, match="the systems are 1, expected a list or a mapping of two or more"):
         pe.compare_benchmark({"base": answers}, SAMPLES / "callnavi", "callnavi")
+
+
+def test_a_record_that_is_called_what_another_s_id_is_keeps_its_line(tmp_path: Path) -> None:
+    ids = ({"id": "a"}, {}, {"id": "record 2"})
+    wanted = lines(tmp_path / "g.jsonl", [{**one, "gold": f"f(#x='{n}')"} for n, one in enumerate(ids)])
+    said = lines(tmp_path / "p.jsonl", [{**one, "prediction": "f(#x='2')"} for one in ids])
+    done = planeval("compare", said, said, "--gold", wanted, "--metric", "exact", "--format", "jsonl")
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    states = [(one["id"], [each["state"] for each in one["systems"].values()]) for one in told]
+    assert states == [
+        ("a", ["different"] * 2),
+        ("record 2", ["absent"] * 2),
+        ("record 2", ["same"] * 2),
+        ("prediction 2", ["gold_absent"] * 2),
+    ]

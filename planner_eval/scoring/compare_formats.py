@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any
@@ -233,9 +234,11 @@ def _systems(found: Comparison) -> Mapping[str, Sequence[Scored]]:
 
 def _samples(found: Comparison) -> list[dict[str, Any]]:
     """What became of each sample under each system; of those that only some have as well."""
-    samples: dict[str, dict[str, Any]] = {}
+    samples: dict[tuple[str, int], dict[str, Any]] = {}
     for name, rows in _systems(found).items():
+        met: Counter[str] = Counter()  # a record without an id may be called what another's id is
         for row in rows:
+            met[row.id] += 1
             values = {metric: _value(tally) for metric, tally in row.tallies.items()}
             said: dict[str, Any] = {
                 "state": row.state,
@@ -245,8 +248,8 @@ def _samples(found: Comparison) -> list[dict[str, Any]]:
             }
             said |= {"repaired": True} if row.repaired else {}
             said |= {"repairable": True} if row.repairable else {}
-            samples.setdefault(row.id, {})[name] = said
-    return [{"id": name, "systems": systems} for name, systems in samples.items()]
+            samples.setdefault((row.id, met[row.id]), {})[name] = said
+    return [{"id": name, "systems": systems} for (name, _), systems in samples.items()]
 
 
 def _value(tally: Tally | None) -> float | None:
