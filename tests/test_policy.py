@@ -338,6 +338,10 @@ def test_the_nearest_alternative_explains() -> None:
         ({"before": [["c1"]]}, "before 1 is ['c1'], expected 2 call ids"),
         ({"unordered": ["c1"]}, "unordered 1 is 'c1', expected a list"),
         ({"accepted": ["c1"]}, "expected call → argument → list of values"),
+        ({"accepted": {"c1": {"cty": ["Roma"]}}}, "'cty' of call 'c1'; did you mean 'city'?"),
+        ({"omittable": {"c2": ["nn"]}}, "'nn' of call 'c2'; the call gives none"),
+        ({"accepted": {"c1": {"city": [{"$ref": "c2"}]}}}, "write the plan with that reference under 'alt"),
+        ({"accepted": {"c1": {"city": [["$c2.id$"]]}}}, "gives call 'c1' a reference for 'city'"),
         ({"alternatives": "f()"}, "alternatives is 'f()', expected a list"),
     ],
 )

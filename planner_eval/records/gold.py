@@ -12,13 +12,14 @@ A gold record may have, beside its plan, the fields
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named import NamedTuple
-from planner_eval.base.text import close_names, counted
+from planner_eval.base.text import close_names, counted, did_you_mean
 from planner_eval.dialects.messages import shown
 from planner_eval.dialects.read import parse
 from planner_eval.dialects.words import is_words
@@ -240,6 +241,30 @@ def terms_of(fields: Mapping[str, Any], plan: Plan, where: str = "gold") -> Term
     return _terms(fields, plan, where)
 
 
+def _given(plan: Plan, named: Mapping[str, Iterable[str]], where: str) -> None:
+    """Refuse arguments that calls of a plan do not give: nothing would come of them."""
+    for call in plan.calls:
+        given = [name for name, _ in call.arguments]
+        for name in named.get(call.id, ()):
+            if name not in given:
+                known = f"the call gives {', '.join(map(repr, given)) or 'none'}"
+                hint = did_you_mean(name, given, known)
+                raise InputError(f"{where} names the argument {name!r} of call {call.id!r}; {hint}")
+
+
+def _refers(value: Any, calls: Collection[str]) -> bool:
+    """Whether a value beside gold was meant as a reference to one of gold's calls."""
+    if isinstance(value, dict):
+        return "$ref" in value or any(_refers(one, calls) for one in value.values())
+    if isinstance(value, list):
+        return any(_refers(one, calls) for one in value)
+    found = _REFERENCE.match(value) if isinstance(value, str) else None
+    return found is not None and found[1] in calls
+
+
+_REFERENCE = re.compile(r"\$\{?(\w+)\b")
+
+
 def _terms(fields: Mapping[str, Any], plan: Plan, where: str) -> Terms:
     """As :func:`terms_of`, of fields that were checked."""
     if not any(name in fields for name in FIELDS):
@@ -257,6 +282,15 @@ def _terms(fields: Mapping[str, Any], plan: Plan, where: str) -> Terms:
     named(accepted, "accepted")
     omittable = fields.get("omittable", {})
     named(omittable, "omittable")
+    _given(plan, accepted, f"{where}: accepted")
+    _given(plan, omittable, f"{where}: omittable")
+    for call, values in accepted.items():
+        for name, value in values.items():
+            if any(_refers(one, known) for one in (value if isinstance(value, list) else [value])):
+                raise InputError(
+                    f"{where}: accepted gives call {call!r} a reference for {name!r}, and takes values alone: "
+                    "write the plan with that reference under 'alternatives'"
+                )
     befores = (named(pair, "before") for pair in fields.get("before", ()))
     return Terms(
         optional=frozenset(named(fields.get("optional", ()), "optional")),
