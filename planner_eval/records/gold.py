@@ -288,8 +288,8 @@ def _terms(fields: Mapping[str, Any], plan: Plan, where: str) -> Terms:
         for name, value in values.items():
             if any(_refers(one, known) for one in (value if isinstance(value, list) else [value])):
                 raise InputError(
-                    f"{where}: accepted gives call {call!r} a reference for {name!r}, and takes values alone: "
-                    "write the plan with that reference under 'alternatives'"
+                    f"{where}: accepted gives call {call!r} a reference for {name!r}, and takes values "
+                    "alone: write the plan with that reference under 'alternatives'"
                 )
     befores = (named(pair, "before") for pair in fields.get("before", ()))
     return Terms(

@@ -223,7 +223,8 @@ def _both_read(found: BothRead) -> dict[str, Any]:
 
 
 def _line_data(line: Line) -> dict[str, Any]:
-    values = {"first": line.first.value, "second": line.second.value, "n": line.first.n}
+    values = {"first": line.first.value, "second": line.second.value}
+    values |= {"n": line.first.n, "n_second": line.second.n}
     return values | line.difference._asdict() | {"p_holm": line.p, "sure": line.sure}
 
 

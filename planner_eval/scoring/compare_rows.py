@@ -136,7 +136,8 @@ def breakdown_rows(found: Comparison, key: str, names: Sequence[str]) -> list[di
     for value in found.contrasts[0].breakdown[key]:
         groups = [each.breakdown[key].get(value, ()) for each in found.contrasts]
         for lines in zip(*(group[:3] for group in groups), strict=True):
-            row: dict[str, Any] = {_free(key, names): value, "metric": lines[0].name, "n": lines[0].first.n}
+            counts = [lines[0].first.n, *(line.second.n for line in lines)]
+            row: dict[str, Any] = {_free(key, names): value, "metric": lines[0].name, "n": _samples(counts)}
             row[names[0]] = _short(lines[0].first.value)
             row |= {name: _short(line.second.value) for name, line in zip(names[1:], lines, strict=True)}
             if len(lines) == 1:
@@ -146,6 +147,11 @@ def breakdown_rows(found: Comparison, key: str, names: Sequence[str]) -> list[di
             if any(line.difference.value is not None for line in lines):
                 rows.append(row)
     return rows
+
+
+def _samples(counts: list[int]) -> int | str:
+    """Over how many samples a figure exists; under each system, where that is not the same."""
+    return counts[0] if len({*counts}) == 1 else " / ".join(map(str, counts))
 
 
 def _free(key: str, names: Sequence[str]) -> str:
