@@ -117,7 +117,10 @@ PATCH = {
 }
 RECORD = {
     "id": "r",
-    "gold": [{"id": "c1", "name": "f", "arguments": {}}, {"id": "c2", "name": "g", "arguments": {}}],
+    "gold": [
+        {"id": "c1", "name": "f", "arguments": {"city": "Roma", "day": 2}},
+        {"id": "c2", "name": "g", "arguments": {}},
+    ],
     "alternatives": [
         "h(#x='1')",
         [{"id": "z", "name": "g", "arguments": {}}],

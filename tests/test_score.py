@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -117,7 +118,12 @@ def test_figures_by_scope_leave_out_plans_without_apps(tmp_path: Path) -> None:
     assert done.returncode == 0
     table = done.stdout.partition("\nscope")[2].splitlines()
     said = [" ".join(line.split()) for line in table[:4]]
-    assert said == ["n exact", "MS (calls of several apps, one each) 1 0", "SS (one call) 2 0.5", ""]
+    assert said == [
+        "n exact",
+        "MS (calls of several apps, one each) 1 0",
+        "SS (one call) 2 0.5",
+        "1 of 4 gold plans have no scope",
+    ]
 
 
 def test_the_macro_average_is_over_the_pairs_that_have_the_figure() -> None:
@@ -507,3 +513,36 @@ def test_doubts_about_pairing_by_position_are_told(tmp_path: Path) -> None:
     said = planeval("score", preds, ordered, "--pair", "position").stderr
     assert f"{preds}: 2 of 4 records stand elsewhere than the record of the same id in {ordered}" in said
     assert "stand elsewhere" not in planeval("score", preds, ordered).stderr
+
+
+def test_no_figure_is_told_as_whole_that_is_not(tmp_path: Path) -> None:
+    names = [f"a{n}" for n in range(30_000)]
+    wanted, said = ({"name": "f", "arguments": dict.fromkeys(names, 1)} for _ in range(2))
+    said["arguments"] = {**said["arguments"], "a7": 2}
+    paths = [tmp_path / "p.jsonl", tmp_path / "g.jsonl"]
+    for path, field, call in zip(paths, ("output", "gold"), (said, wanted), strict=True):
+        path.write_text(json.dumps({"id": "a", field: [call]}) + "\n")
+    for form in ("text", "md", "csv"):
+        done = planeval("score", *map(str, paths), "--format", form, "--metric", "arguments")
+        cells = [re.split(r"[ |,]+", line.strip("| ")) for line in done.stdout.splitlines()]
+        told = {line[0]: line[1] for line in cells if len(line) > 1}
+        assert float(told["argument_names"]) == 1
+        assert (told["argument_values"], told["independent_errors"]) == ("0.99997", "3e-05")
+    right = tmp_path / "right.jsonl"
+    right.write_text(json.dumps({"id": "a", "output": [wanted]}) + "\n")
+    sides = (str(right), str(paths[0]), "--gold", str(paths[1]))
+    worse = planeval("compare", *sides, "--fail-if-worse", "argument_values")
+    assert "is 0.99997 against 1.00000 of right, difference -0.00003, expected none lower" in worse.stderr
+
+
+def test_pairs_in_no_group_of_a_breakdown_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "g.jsonl"
+    rows = [{"id": "a", "lvl": "easy"}, {"id": "b"}, {"id": "c", "lvl": None}]
+    path.write_text("".join(json.dumps({**row, "gold": "f(#x='1')"}) + "\n" for row in rows))
+    read = ("--text-field", "gold", "--metric", "exact")
+    done = planeval("score", str(path), str(path), "--by", "lvl", *read)
+    assert "2 of 3 gold plans have no lvl" in done.stdout
+    done = planeval("score", str(path), str(path), "--by", "lvl", *read, "--format", "json")
+    assert json.loads(done.stdout)["without"] == {"lvl": 2}
+    done = planeval("score", str(path), str(path), "--by", "scope", *read)
+    assert (done.returncode, "no gold plan names an app" in done.stderr) == (2, True)

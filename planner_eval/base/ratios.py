@@ -15,3 +15,49 @@ def f1_parts(hit: float, pred: float, gold: float) -> tuple[float, float]:
     (2, 4)
     """
     return 2 * hit, pred + gold
+
+
+def rounded(value: float, digits: int = 4) -> float:
+    """A ratio to some digits; to more where these would say that it is 0 or 1, and it is not.
+
+    Args:
+        value: The ratio, or a difference of two.
+        digits: Digits after the point.
+
+    >>> rounded(2 / 3), rounded(1.0), rounded(29_999 / 30_000), rounded(-0.00002)
+    (0.6667, 1.0, 0.99997, -2e-05)
+    """
+    found = round(value, digits)
+    while found.is_integer() and found != value and digits < _DIGITS:
+        digits += 1
+        found = round(value, digits)
+    return found
+
+
+def ratio_text(value: float, digits: int = 4) -> str:
+    """A ratio as text, to so many digits that count; to more where these would say 0 or 1 of what is not.
+
+    >>> ratio_text(2 / 3), ratio_text(1.0), ratio_text(29_999 / 30_000)
+    ('0.6667', '1', '0.99997')
+    """
+    found = f"{value:.{digits}g}"
+    while found in ("1", "-1") and float(found) != value and digits < _DIGITS:
+        digits += 1
+        found = f"{value:.{digits}g}"
+    return found
+
+
+def gap_text(value: float) -> str:
+    """A difference with its sign, to four digits after the point; to more where these would say that it is 0.
+
+    >>> gap_text(0.5), gap_text(0.0), gap_text(-1 / 30_000)
+    ('+0.5000', '+0.0000', '-0.00003')
+    """
+    digits = 4
+    while value and not float(f"{value:.{digits}f}") and digits < _DIGITS:
+        digits += 1
+    return f"{value:+.{digits}f}"
+
+
+_DIGITS = 9
+"""Digits after which a sum of floats may say of 1 that it is not."""

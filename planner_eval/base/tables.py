@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from planner_eval.base.ratios import ratio_text
 from planner_eval.base.text import one_line, printable
 
 _FORMULA = "=+-@\t\r"
@@ -140,7 +141,7 @@ def _cell(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return ratio_text(value)
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict, tuple)) else str(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.ratios import gap_text
 from planner_eval.base.text import did_you_mean
 from planner_eval.scoring.contrast import Contrast, values_text
 
@@ -60,7 +61,8 @@ def not_worse(found: Contrast, allowed: Allowed) -> Held:
     gap = line.difference
     if line.gain is None:
         return Held(False, f"{allowed.metric} does not exist under both {first} and {second}")
-    said = f"{allowed.metric} of {second} is {values_text(line)} of {first}, difference {gap.value:+.4f}"
+    differ = f"difference {gap_text(gap.value or 0.0)}"
+    said = f"{allowed.metric} of {second} is {values_text(line)} of {first}, {differ}"
     way = "higher" if line.lower else "lower"
     if allowed.margin is None:
         return Held(line.gain >= -_EPSILON, f"{said}, expected none {way}")

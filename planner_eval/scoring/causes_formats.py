@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from planner_eval.base.ratios import rounded
 from planner_eval.base.tables import table
 from planner_eval.base.text import counted, one_line
 from planner_eval.records.rows import STATES
@@ -97,4 +98,4 @@ def _said(how: str, pairs: int) -> str:
 
 
 def _short(value: Any) -> Any:
-    return round(value, 3) if isinstance(value, float) else value
+    return rounded(value, 3) if isinstance(value, float) else value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from planner_eval.base.ratios import gap_text, rounded
 from planner_eval.scoring.compare import cause_counts, mistaken_counts
 from planner_eval.scoring.contrast import BothRead, Comparison, Line
 from planner_eval.scoring.record_counts import record_rows
@@ -42,7 +43,7 @@ def pair_rows(
                 "metric": line.name,
                 names[0]: _short(line.first.value),
                 names[1]: _short(line.second.value),
-                "difference": None if gap.value is None else f"{gap.value:+.4f}",
+                "difference": None if gap.value is None else gap_text(gap.value),
                 "95 %": span,
                 "p": None if line.p is None else _probability(line.p),
                 "": " ".join(("*" * line.sure, "↓" * line.lower)).strip(),
@@ -142,7 +143,7 @@ def breakdown_rows(found: Comparison, key: str, names: Sequence[str]) -> list[di
             row |= {name: _short(line.second.value) for name, line in zip(names[1:], lines, strict=True)}
             if len(lines) == 1:
                 gap, p = lines[0].difference, lines[0].p
-                row["difference"] = None if gap.value is None else f"{gap.value:+.4f}"
+                row["difference"] = None if gap.value is None else gap_text(gap.value)
                 row["p"] = None if p is None else _probability(p)
             if any(line.difference.value is not None for line in lines):
                 rows.append(row)
@@ -172,4 +173,4 @@ def _probability(p: float) -> str:
 
 
 def _short(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)
+    return None if value is None else rounded(value)

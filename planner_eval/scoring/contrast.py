@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from planner_eval.base.ratios import ratio_text
 from planner_eval.scoring.differences import Difference
 from planner_eval.scoring.record_counts import Records, unreadable_text
 from planner_eval.scoring.report import Estimate
@@ -184,9 +185,8 @@ def _verdict(found: Contrast) -> str:
 def _compared(found: Contrast, main: Line, lines: Sequence[Line]) -> str:
     first, second = found.names
     if not (found.lost or found.won or any(line.gain for line in lines)):
-        return (
-            f"{first} and {second} have the same figures: n = {found.n}, {main.name} {main.first.value:.4g}"
-        )
+        value = ratio_text(main.first.value or 0.0)
+        return f"{first} and {second} have the same figures: n = {found.n}, {main.name} {value}"
     over = f"after Holm's correction over {found.family} figure{'s' * (found.family != 1)}"
     rest = [line for line in lines if line.sure and line is not main]
     said = f"{values_text(main)}, {_p(main)} {over}"
@@ -238,7 +238,7 @@ def _of_reading_alone(found: Contrast, main: Line, read: BothRead) -> bool:
 def values_text(line: Line) -> str:
     """Both figures, the second first, with as many digits as tell them apart."""
     one, other = line.first.value or 0.0, line.second.value or 0.0
-    digits = next((d for d in (2, 3, 4) if f"{one:.{d}f}" != f"{other:.{d}f}"), 2)
+    digits = next((d for d in range(2, 10) if f"{one:.{d}f}" != f"{other:.{d}f}"), 2)
     return f"{other:.{digits}f} against {one:.{digits}f}"
 
 

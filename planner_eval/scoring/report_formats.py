@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from planner_eval.base.ratios import rounded
 from planner_eval.base.tables import table
 from planner_eval.base.text import one_line
 from planner_eval.metrics import METRICS
@@ -42,7 +43,7 @@ def figure_rows(found: Iterable[Estimate]) -> list[dict[str, Any]]:
 
 
 def _short(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)
+    return None if value is None else rounded(value)
 
 
 def write_report(
@@ -216,8 +217,16 @@ def _breakdowns(report: Report, kept: Sequence[Estimate], form: str) -> list[str
     for key, groups in report.breakdown.items():
         if key == "scope" and form in ("text", "md"):
             groups = {plain_scope(value): found for value, found in groups.items()}
-        tables.append(table(_breakdown_rows(key, groups, names), form))
+        without, between = report.totals.without(key), "\n" if form == "text" else "\n\n"
+        said = f"{between}{without} of {report.judged} gold plans have no {key}" if without else ""
+        tables.append(table(_breakdown_rows(key, groups, names), form) + said)
     return tables
+
+
+def _without(report: Report) -> dict[str, int]:
+    """How many judged pairs are in no group, by key."""
+    found = {key: report.totals.without(key) for key in report.breakdown}
+    return {key: count for key, count in found.items() if count}
 
 
 def _breakdown_rows(
@@ -258,6 +267,7 @@ def report_data(report: Report, rows: Iterable[Scored]) -> dict[str, Any]:
             key: {value: {f.name: _figure_data(f) for f in found} for value, found in groups.items()}
             for key, groups in report.breakdown.items()
         },
+        **({"without": without} if (without := _without(report)) else {}),
         "causes": report.codes(),
         **_attribution(report),
         "rows": [row_data(row) for row in rows],

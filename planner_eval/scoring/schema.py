@@ -142,6 +142,9 @@ class ReportData(_Written):
     strictly_same: int = Field(description="Pairs that are the same, read without repair.")
     figures: dict[str, FigureData]
     breakdown: dict[str, dict[str, dict[str, FigureData]]] = Field(description="Key, value, figures.")
+    without: dict[str, int] = key(
+        "Key, how many judged pairs have no value of it; keys that all have are left out."
+    )
     causes: dict[str, int] = Field(description="How often each code is a root cause.")
     attribution: CausesData = key("What root causes cost, with --causes.")
     rows: list[RowData] = key("One a pair; of the report of a run they stand in its rows.jsonl.")
@@ -187,7 +190,8 @@ class ContrastLine(_Written):
 
     first: float | None
     second: float | None
-    n: int
+    n: int = Field(description="Samples that the figure exists for under the first.")
+    n_second: int = Field(description="Likewise under the second.")
     value: float | None = Field(description="Second less first.")
     low: float | None
     high: float | None

@@ -135,6 +135,11 @@ class Totals:
         """The pairs that every denominator counts: those with a readable gold plan."""
         return sum(self.states[state] for state in JUDGED)
 
+    def without(self, key: str) -> int:
+        """How many judged pairs are in no group of a key, for their gold does not say in which."""
+        held = (len(next(iter(columns.values()))) for columns in self.groups[key].values() if columns)
+        return self.judged - sum(held) if self.metrics else 0
+
     @property
     def read(self) -> str:
         """The notations that were read, joined by ``+``."""

@@ -268,5 +268,7 @@ def refuse_unknown_keys(by: Iterable[str], totals: Totals) -> None:
     """
     for key in by:
         if totals.judged and not totals.groups[key]:
+            if key == "scope":
+                raise InputError("--by 'scope': no gold plan names an app, so none has a scope")
             known = ", ".join(STRUCTURE)
             raise InputError(f"--by {key!r}: no gold record has that field, and it is none of {known}")
