@@ -162,19 +162,23 @@ def _figures_short(sources: Sequence[Source], summaries: Sequence[Summary]) -> l
 def _counts(
     sources: Sequence[Source], summaries: Sequence[Summary], kind: str, most: int = 12
 ) -> list[dict[str, Any]]:
-    """The commonest kinds, patterns or shapes, a column of counts a source."""
+    """The commonest kinds, patterns or shapes, a column of counts a source; the others in one row."""
     totals: dict[str, int] = {}
     for summary in summaries:
         for key, count in getattr(summary, kind).items():
             totals[key] = totals.get(key, 0) + count
-    ranked = sorted(totals, key=lambda key: (-totals[key], key))[:most]
+    ranked = sorted(totals, key=lambda key: (-totals[key], key))
+    named = [(key or "no calls", [key]) for key in ranked[:most]]
+    named += [(f"… {len(ranked) - most} more", ranked[most:])] if len(ranked) > most else []
     return [
-        {kind.replace("_", " ").removesuffix("s"): key or "no calls"}
+        {kind.replace("_", " ").removesuffix("s"): name}
         | {
-            (source.title if len(sources) > 1 else "count"): getattr(summary, kind).get(key, 0)
+            (source.title if len(sources) > 1 else "count"): sum(
+                getattr(summary, kind).get(key, 0) for key in keys
+            )
             for source, summary in zip(sources, summaries, strict=True)
         }
-        for key in ranked
+        for name, keys in named
     ]
 
 
