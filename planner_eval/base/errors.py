@@ -289,7 +289,6 @@ CODES: dict[str, str] = {
     "repair.control_character": "a line end inside a quoted text was escaped",
     "repair.comment": "a comment in JSON was dropped",
     "repair.cut_off": "a text ends inside a call; the whole calls before it were kept",
-    "repair.truncated_tail": "a list that ends after a whole call was closed",
     "loss.answer": "a conversion gave up what the user gets",
     "loss.app": "a conversion made an app part of a tool's name",
     "loss.argument": "a conversion gave up a repeated argument",

@@ -41,7 +41,6 @@ MEANINGS = {
     "control_character": "a line end inside a quoted text",
     "comment": "a comment in JSON",
     "cut_off": "the text ends inside a call; the whole calls before it are kept",
-    "truncated_tail": "the text ends after a whole call",
 }
 """What each repair mends; diagnostics carry the name as ``repair.<name>``."""
 
@@ -346,7 +345,7 @@ def _brackets(text: str) -> list[Fix]:
             return []
     if waiting:
         fixes += _tail(text, waiting, last)
-    return fixes if len(fixes) == 1 or {fix.name for fix in fixes} == {"truncated_tail"} else []
+    return fixes if len(fixes) == 1 else []
 
 
 def _closed(waiting: list[tuple[int, str]], at: int, mark: str, emptied: int | None) -> list[Fix]:
@@ -360,17 +359,11 @@ def _closed(waiting: list[tuple[int, str]], at: int, mark: str, emptied: int | N
 
 
 def _tail(text: str, waiting: list[tuple[int, str]], last: int) -> list[Fix]:
-    """What closes a list that ends after a whole call; nothing for a text that ends inside one."""
+    """What closes a list that ends after a whole call; nothing where the text ends inside one, or before one."""
     end = len(text.rstrip())
     if len(waiting) != 1 or waiting[0][1] != "[" or text[waiting[0][0] + 1 : end].strip() == "":
         return []
-    rest = text[last:end].strip()
-    if rest == "":
-        return [Fix("missing_bracket", Edit(end, end, "]"))]
-    if rest == ",":
-        comma = text.rindex(",", last, end)
-        return [Fix("truncated_tail", Edit(comma, end, "]"))]
-    return []
+    return [] if text[last:end].strip() else [Fix("missing_bracket", Edit(end, end, "]"))]
 
 
 _STEPS: tuple[Callable[[str], list[Fix]], ...] = (
