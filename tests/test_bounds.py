@@ -135,6 +135,12 @@ def test_lists_as_deep_as_the_limit_hold_no_call(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["plan"]["calls"] == []
 
 
+def test_a_name_of_many_words_is_looked_at_once() -> None:
+    """Two ways to part each word would be two to the power of their number, and no end."""
+    found = parse(json.dumps(["get__" * 5_000 + "!", "f(a=1)"]))
+    assert [call.name for call in found.calls] == ["f"]
+
+
 @pytest.mark.parametrize("deep", [MAX_DEPTH + 1, 300, 500, 900])
 def test_an_answer_that_nests_too_deeply_costs_one_row(deep: int, tmp_path: Path) -> None:
     """As data and as a text; with a call inside and with none."""

@@ -257,7 +257,12 @@ def calls_tool(text: str, defined: set[str]) -> bool:
 
 # ---------------------------------------------------------------- a name and its arguments side by side
 def _identifier(value: Any) -> bool:
-    return isinstance(value, str) and bool(re.fullmatch(r"[^\W\d]\w*(?:[._]\w+)+|[a-z]+[A-Z]\w*", value))
+    """Whether a text is a name of several words, as tools have: with dots or underscores, or camel case."""
+    if not isinstance(value, str):
+        return False
+    # An underscore is a letter of a word, too: one pattern for both would try each way to part them.
+    parted = "." in value or "_" in value[1:-1]
+    return bool(re.fullmatch(r"[^\W\d]\w*+(?:\.\w++)*+" if parted else r"[a-z]+[A-Z]\w*", value))
 
 
 def _is_name(value: Any) -> bool:

@@ -359,7 +359,7 @@ def _closed(waiting: list[tuple[int, str]], at: int, mark: str, emptied: int | N
 
 
 def _tail(text: str, waiting: list[tuple[int, str]], last: int) -> list[Fix]:
-    """What closes a list that ends after a whole call; nothing where the text ends inside one, or before one."""
+    """What closes a list that ends after a whole call; nothing for a text that ends inside or before one."""
     end = len(text.rstrip())
     if len(waiting) != 1 or waiting[0][1] != "[" or text[waiting[0][0] + 1 : end].strip() == "":
         return []
