@@ -107,11 +107,12 @@ def test_case(path: Path, request: pytest.FixtureRequest) -> None:
     if plan is None or name is None or not plan.calls or any(n.severity == "error" for n in plan.diagnostics):
         return
     try:
-        once = write(plan, name)
+        once = write(plan, name, tools=types_of(plan))
     except WriteError:
         return
     assert same(parse(once, dialect=name, tools=types_of(plan)), plan)
-    assert write(parse(once, dialect=name, tools=types_of(plan)), name) == once
+    types = types_of(plan)
+    assert write(parse(once, dialect=name, tools=types), name, tools=types) == once
 
 
 @pytest.mark.parametrize("name", dialects.names())

@@ -87,7 +87,7 @@ def written(plan: Plan) -> dict[str, str]:
     texts = {}
     for name in dialects.names():
         try:
-            texts[name] = write(plan, name)
+            texts[name] = write(plan, name, tools=types_of(plan))
         except WriteError:
             continue
     return texts
@@ -116,7 +116,7 @@ def test_from_every_dialect_into_every_other(name: str) -> None:
     for one in some:
         back = parse(texts[one], dialect=one, tools=types)
         for other in some:
-            again = parse(write(back, other), dialect=other, tools=types)
+            again = parse(write(back, other, tools=types), dialect=other, tools=types)
             assert same(plan, again), (one, other)
 
 

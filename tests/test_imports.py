@@ -79,7 +79,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "dialects.python_write",
         "dialects.reference",
         "dialects.types",
-        "plan.canonical",
+        "dialects.written",
     ),
     "they are made with Lark, which takes 17 ms; errors and places alone need it": (
         "base.grammar",

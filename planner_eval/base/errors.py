@@ -294,6 +294,7 @@ CODES: dict[str, str] = {
     "loss.argument": "a conversion gave up a repeated argument",
     "loss.dependency": "a conversion gave up a dependency that no argument says",
     "loss.reference": "a conversion wrote a reference as text",
+    "loss.type": "a conversion gave up a value's type, which the notation does not write",
     "reference.base": "nodes are counted from 0 or from 1, as fits the plan",
     "plan.cycle": "calls depend on one another in a circle",
     "check.unknown_tool": "the catalog has no tool of that name",

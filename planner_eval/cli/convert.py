@@ -53,6 +53,7 @@ def command(
     FILE may be a directory or a quoted pattern of files; lines of several files say
     which. One of many that cannot be read or written is a line of id and error.
     What the notation cannot say is an error; with --loss it is given up, and each loss is listed.
+    Notations without types say texts, and what --catalog types.
     Exit code: 0 all written, 1 some not, 2 usage, 3 none.
     """
     from planner_eval import dialects
@@ -104,7 +105,7 @@ class _ConvertJob(PlansJob):
         try:
             plan = pe.parse(record, **self.reading)
             tally.took(plan)
-            done = pe.convert(plan, self.target, loss=self.loss)
+            done = pe.convert(plan, self.target, loss=self.loss, tools=self.reading["tools"])
             row = {"text": done.text}
             tally.losses.update(lost.code for lost in done.losses)
             tally.written += 1

@@ -11,7 +11,7 @@ from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import Places
 from planner_eval.base.later import later
 from planner_eval.base.limits import Limits
-from planner_eval.dialects.appbench_lines import read, read_fast, read_grammar, read_reference
+from planner_eval.dialects.appbench_lines import read, read_reference
 from planner_eval.dialects.appbench_terms import LITERALS, NAME, SIGN, fits
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.plan.model import Plan, RawCall, RawPlan, Ref, Unresolved, Value
@@ -155,10 +155,7 @@ def write(plan: Plan) -> str:
         line = f"{names}{call.name}({arguments})"
         lines.append(f"{call.app}: [{line}]" if call.app else line)
         nearest.update(dict.fromkeys(returned[i], i))
-    text = "\n".join(lines)
-    if lines and read_fast(text) is None:
-        read_grammar(text)
-    return text
+    return "\n".join(lines)
 
 
 def _returned(plan: Plan) -> list[tuple[str, ...]]:

@@ -333,6 +333,8 @@ def _row_reason(row: Wrapper, seen: Data) -> str | None:
     if row.sign:
         sign = _pattern(row.sign)
         found = all(sign.match(item) for item in seen.items) if seen.texts else sign.search(seen.text)
+        if found and row.shape == "live" and not any(map(is_call, _calls(seen))):
+            return None  # it reads calls alone: in data of another form the sign is an argument's text
         return row.known if found else None
     if row.tool:
         named = row.tool in seen.text and any(call.get("name") == row.tool for call in _calls(seen))

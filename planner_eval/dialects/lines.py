@@ -12,7 +12,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError, bare
 from planner_eval.base.jsontext import decode, loads
 from planner_eval.base.later import later
-from planner_eval.base.limits import refuse_calls
+from planner_eval.base.limits import check_calls, refuse_calls
 from planner_eval.dialects import callnavi
 from planner_eval.dialects.blocks import SCRIPT_START, PieceReader
 from planner_eval.dialects.cut import cut_at
@@ -67,6 +67,7 @@ _HOLDS = later(
 )
 """A line that only says what a variable holds."""
 _NAMED = later(rf"({NAME})(?:<\|\w++\|>\w*+)*+[ \t]*+\r?\n[ \t]*+(?=\{{\s*+[\"'}}])")
+_LINE_END = later(r"[ \t]*+\r?\n[ \t]*+")
 _TAG = later(
     r"(?:^|(?<=\n)|(?<=>))[ \t]*+<[A-Za-z][\w:.\-]*+(?:[ \t]++[\w:.\-]++=[\"'\w][^<>\n]*+)?+>"
     rf"(?=[ \t]*+(?:[\[{{`]|(?:[^\W\d][\w, ]*+(?::[ \t]*+{TYPE})?+[ \t]*+=[ \t]*+)?+(?:await\s++)?+"
@@ -256,7 +257,12 @@ class Reader(PieceReader):
             return []
         self.defined |= own_names(view.text)
         whole = view.strip()
-        if "(" in whole.text and whole.text[:1] not in "[{" and not MARKERS.match(whole.text):
+        if (
+            "(" in whole.text
+            and whole.text[:1] not in "[{"
+            and not MARKERS.match(whole.text)
+            and not _NAMED.match(whole.text)  # an expression and another to Python, whatever stands in texts
+        ):
             if SCRIPT_START.match(whole.text, _COMMENTS.match(whole.text).end()):  # type: ignore[union-attr]
                 return self._scripted(whole)
             tree = self.as_python(whole)
@@ -450,9 +456,28 @@ class Reader(PieceReader):
             return Nothing("a text"), end
         if is_schema(value) or (is_call(value) and not _are_arguments(match[1], value)):
             return self.mended(view.cut(match.end(), end)), end
-        call = RawCall(match[1], arguments_of(value, 0, text), span=(match.start(), end))
-        raw = view.place(RawPlan((call,)))
+        calls = [RawCall(match[1], arguments_of(value, 0, text), span=(match.start(), end))]
+        while (further := self._next_named(text, end)) is not None:
+            check_calls(len(calls) + 1, self.limits)
+            calls.append(further)
+            end = further.span[1]  # type: ignore[index]
+        raw = view.place(RawPlan(tuple(calls)))
         return Read("name-json", raw, "a name and its JSON arguments", view.span((match.start(), end))), end
+
+    @staticmethod
+    def _next_named(text: str, at: int) -> RawCall | None:
+        """The call on the very next lines, which is of the same list and repeats none; None without one."""
+        gap = _LINE_END.match(text, at)
+        match = _NAMED.match(text, gap.end()) if gap else None
+        if match is None:
+            return None
+        try:
+            value, end = decode(text, match.end())
+        except (ValueError, RecursionError):
+            return None
+        if is_schema(value) or (is_call(value) and not _are_arguments(match[1], value)):
+            return None
+        return RawCall(match[1], arguments_of(value, 0, text), span=(match.start(), end))
 
     def _refuse_glued(self, view: View, start: int) -> None:
         """Refuse arguments whose tool's name is glued to the end of a sentence."""

@@ -55,7 +55,11 @@ notation, says which it took and why, and what it ignored (`planeval parse`). Th
   references cannot be written in it (`planeval convert --loss` writes them as text and says so).
 * **Seen**: V, the tokens or the shape were seen in a server's or framework's source or tests, or in real
   outputs; K, general knowledge, not checked against real output.
-* Notations without types (XML parameters) take them from a tool catalog: `--catalog FILE`.
+* Notations without types (XML parameters) take them from a tool catalog: `--catalog FILE`. Without it all of
+  their values are texts, so that `planeval convert` writes nothing else in them; with it, what the catalog
+  reads as it was (`--loss` writes the rest and lists it as `loss.type`).
+* What `convert` writes is read again first: what would read as another plan is refused, with the call. A plan
+  without calls is written where a list of none says so; where it would be no text at all, it is refused.
 * Python that stands in several pieces of a text (a fence, a tag or a line of a list each) is one program:
   a name that one piece gives a result means it in the pieces that follow. Markers (`1.`, `1.1`, `(1)`,
   `a)`, `ii.`, `-`, `->`, `Step 2:`, `First,`, `In [3]:`) and backticks around a line are no part of it. What

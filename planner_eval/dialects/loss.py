@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
+from planner_eval import dialects
 from planner_eval.base.errors import WriteError
+from planner_eval.base.text import shortened
 from planner_eval.dialects.dialect import AFTER
+from planner_eval.dialects.types import ToolTypes, convert
 from planner_eval.plan.model import Call, Diagnostic, Plan, Ref, Unresolved, Value, references
 from planner_eval.plan.walk import fold
 
@@ -19,13 +24,16 @@ class Simplified(NamedTuple):
     losses: tuple[Diagnostic, ...]
 
 
-def write_lossy(plan: Plan, dialect: str, write: Callable[[Plan, str], str]) -> Simplified:
+def write_lossy(
+    plan: Plan, dialect: str, write: Callable[..., str], *, tools: ToolTypes | None = None
+) -> Simplified:
     """Write a plan, giving up what the dialect cannot say, piece by piece, until it can be written.
 
     Args:
         plan: The plan.
         dialect: The target.
         write: :func:`planner_eval.dialects.read.write`.
+        tools: As for that.
 
     Raises:
         WriteError: it cannot be written even so, a name that the notation has no way to say for instance.
@@ -37,14 +45,14 @@ def write_lossy(plan: Plan, dialect: str, write: Callable[[Plan, str], str]) -> 
     ('[{"name": "f", "arguments": {}}, {"name": "g", "arguments": {"x": "$a$"}}]', ['loss.reference'])
     """
     losses: list[Diagnostic] = []
-    for step in (None, _answer, _apps, _repeated, _after, _references):
+    for step in (None, _answer, _apps, _repeated, _after, _references, partial(_types, dialect, tools or {})):
         if step is not None:
             plan, lost = step(plan)
             losses += lost
             if not lost:
                 continue
         try:
-            return Simplified(write(plan, dialect), tuple(losses))
+            return Simplified(write(plan, dialect, tools=tools), tuple(losses))
         except WriteError as error:
             last = error
     raise last
@@ -106,6 +114,27 @@ def _references(plan: Plan) -> _Step:
             arguments.append((key, value))
         calls.append(replace(call, arguments=tuple(arguments)))
     return replace(plan, calls=tuple(calls), edges=()), lost
+
+
+def _types(dialect: str, tools: ToolTypes, plan: Plan) -> _Step:
+    """The values as a notation without types has them: texts, or what the tools make of these."""
+    if dialects.get(dialect).typed:
+        return plan, []
+    lost = []
+    calls: list[Call] = []
+    for i, call in enumerate(plan.calls):
+        types = tools.get(call.name, {})
+        arguments = []
+        for key, value in call.arguments:
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            found = convert(text, types.get(key, "string"))
+            if repr(found) != repr(value):
+                was, reads = shortened(repr(value), 60), shortened(repr(found), 60)
+                message = f"{key!r} of call {i + 1} ({call.name}) is {was} and reads as {reads}"
+                lost.append(Diagnostic("loss.type", message, call=i, argument=key))
+            arguments.append((key, found))
+        calls.append(replace(call, arguments=tuple(arguments)))
+    return replace(plan, calls=tuple(calls)), lost
 
 
 def _plain(value: Value, plan: Plan) -> Value:

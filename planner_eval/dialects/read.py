@@ -479,11 +479,18 @@ def locate(plan: Plan, *, limits: Limits = DEFAULT_LIMITS) -> Plan:
     return replace(plan, calls=calls)
 
 
-def write(plan: Plan, dialect: str) -> str:
+def write(plan: Plan, dialect: str, *, tools: ToolTypes | None = None) -> str:
     """Write a plan in a dialect.
 
     The text is read again before it is given: what the dialect cannot say is an error, never a
     plan that means something else.
+
+    Args:
+        plan: The plan.
+        dialect: The dialect's name.
+        tools: What types the values where the text is read, in dialects that write them without types:
+            tool → parameter → JSON type. Without it they are read as texts, so that nothing else can be
+            said in these.
 
     Raises:
         WriteError: the dialect cannot say what the plan says, or is only read.
@@ -509,30 +516,7 @@ def write(plan: Plan, dialect: str) -> str:
             f"the plan names what the user gets, which {dialect!r} cannot say; 'plan' and 'nestful' can"
         )
     text = target.write(plan)
-    if dialect not in dialects.MODULES and plan.calls:
-        _check_written(plan, text, dialect)
+    from planner_eval.dialects.written import check
+
+    check(plan, text, target, tools, parse)
     return text
-
-
-def _check_written(plan: Plan, text: str, dialect: str) -> None:
-    from planner_eval.dialects.types import types_of
-    from planner_eval.plan.canonical import same
-
-    try:
-        back = parse(text, dialect=dialect, tools=types_of(plan))
-    except ParseError as error:
-        raise WriteError(
-            f"the dialect {dialect!r} cannot say this plan: read again, {error.reason}"
-        ) from None
-    if same(plan, back):
-        return
-    for given, found in zip(plan.calls, back.calls, strict=False):
-        if given.tool != found.tool or len(given.arguments) != len(found.arguments):
-            raise WriteError(f"the dialect {dialect!r} cannot say call {given.id} ({given.name})")
-        for (key, value), (_, read) in zip(given.arguments, found.arguments, strict=True):
-            if value != read:
-                raise WriteError(
-                    f"the dialect {dialect!r} cannot say {key!r} of call {given.id} ({given.name}): "
-                    f"{value!r} would read as {read!r}"
-                )
-    raise WriteError(f"the dialect {dialect!r} cannot say this plan")

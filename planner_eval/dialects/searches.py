@@ -17,6 +17,7 @@ from planner_eval.dialects import appbench_prose, beside, own_code, restated
 from planner_eval.dialects.appbench_terms import is_start
 from planner_eval.dialects.cut import Cut, section
 from planner_eval.dialects.detect import may_call, signs_in, tokens_in
+from planner_eval.dialects.framed import pattern
 from planner_eval.dialects.lines import Reader
 from planner_eval.dialects.pieces import Nothing, Read, placed, split
 from planner_eval.dialects.repair import requoted
@@ -29,6 +30,7 @@ _MARK = later(
     r"|(?m:^)[ \t]*+(#{1,4})\s"
 )
 """Where a section of Gorilla's notation begins; a single bracket is HTML, but for a line's start."""
+_NO_ITEMS = later(r"\s*+\[\s*+\]\s*+\Z")
 
 
 @dataclass(slots=True)
@@ -95,7 +97,15 @@ def _tokens(text: str, search: Search) -> list[Read] | None:
             good.append(_Framed(row, read, places))
     if good:
         return _with_rest(text, good, search)
-    return _mended_tokens(text, [row for row, _ in rows], errors, search) if errors else None
+    if not errors or any(_lists_none(row, text) for row, _ in rows):
+        return None
+    return _mended_tokens(text, [row for row, _ in rows], errors, search)
+
+
+def _lists_none(row: Wrapper, text: str) -> bool:
+    """Whether a text ends in a row's only token and a list of no calls: it is an answer without calls."""
+    found = [match.end() for match in pattern(row.open).finditer(text)] if row.inner == "json" else []
+    return len(found) == 1 and _NO_ITEMS.match(text, found[0]) is not None
 
 
 class _Framed(NamedTuple):

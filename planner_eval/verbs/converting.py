@@ -7,7 +7,7 @@ from typing import Any
 from planner_eval import dialects
 from planner_eval.dialects.loss import Simplified, write_lossy
 from planner_eval.dialects.read import write
-from planner_eval.verbs.reading import Source, parse
+from planner_eval.verbs.reading import Source, parse, types_of
 
 
 def convert(
@@ -29,7 +29,8 @@ def convert(
         dialect: The notation to read; recognised when left out.
         repair: Mend small faults where strict reading fails.
         compute: ``"arithmetic"``: expressions of numbers become the numbers they come to.
-        tools: What types the values of untyped notations; as for :func:`planner_eval.parse`.
+        tools: What types the values of untyped notations, where they are read and where what is written
+            will be read; as for :func:`planner_eval.parse`.
 
     Returns:
         The text, and the losses; none without `loss`.
@@ -43,5 +44,8 @@ def convert(
     '[{"name": "f", "arguments": {"x": "1"}}]'
     """
     dialects.get(to)
-    plan = parse(source, dialect=dialect, repair=repair, compute=compute, tools=tools)
-    return write_lossy(plan, to, write) if loss else Simplified(write(plan, to), ())
+    types = None if tools is None else types_of(tools)
+    plan = parse(source, dialect=dialect, repair=repair, compute=compute, tools=types)
+    if loss:
+        return write_lossy(plan, to, write, tools=types)
+    return Simplified(write(plan, to, tools=types), ())

@@ -100,9 +100,10 @@ def told(held: PlanFile, record: Record, options: Mapping[str, Any], to: str | N
     except ParseError as error:
         why = f"{record.where}: {str(error).partition(chr(10))[0]}"
         return Told(text, None, why, file=_filed(held, record))
-    notation, notes = _notation(plan, to, side)
+    tools = options.get("tools")
+    notation, notes = _notation(plan, to, side, tools)
     if not text:
-        text = write(plan, notation)
+        text = write(plan, notation, tools=tools)
     asked = {**options, "dialect": notation if notation == options.get("dialect") else None}
 
     def parsed(text: str) -> Plan:
@@ -113,20 +114,20 @@ def told(held: PlanFile, record: Record, options: Mapping[str, Any], to: str | N
         plan,
         "",
         notation,
-        lambda plan: write(plan, notation),
+        lambda plan: write(plan, notation, tools=tools),
         parsed,
         notes=notes,
         file=_filed(held, record),
     )
 
 
-def _notation(plan: Plan, to: str | None, side: str) -> tuple[str, tuple[str, ...]]:
+def _notation(plan: Plan, to: str | None, side: str, tools: Any) -> tuple[str, tuple[str, ...]]:
     """In which notation a plan is written, and what is to be said of that."""
     if to is not None:
         dialects.get(to)
         for each in (plan, bare(plan)):  # the second is what is written: what was guessed is no part of it
             try:
-                write(each, to)
+                write(each, to, tools=tools)
             except WriteError as error:
                 said = str(error).partition("\n")[0]
                 raise InputError(
@@ -136,7 +137,7 @@ def _notation(plan: Plan, to: str | None, side: str) -> tuple[str, tuple[str, ..
         return to, ()
     own = plan.dialect or SPARE
     try:
-        write(plan, own)
+        write(plan, own, tools=tools)
     except WriteError as error:
         said = str(error).partition("\n")[0]
         return SPARE, (f"{side} is written as {SPARE}, for {own} cannot be: {said}",)

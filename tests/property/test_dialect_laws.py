@@ -252,26 +252,6 @@ def test_appbench_lines_read_alike_by_regex_and_by_the_grammar(text: str) -> Non
         assert fast.notes == slow.notes
 
 
-@examples(100)
-@given(
-    calls,
-    st.sampled_from(
-        [n for n in dialects.names() if n not in ("worfbench", "rewoo", "langgraph", "appbench")]
-    ),
-)
-def test_what_is_written_reads_back(given_calls: list[tuple[str, dict[str, object]]], name: str) -> None:
-    from planner_eval.base.errors import WriteError
-    from planner_eval.dialects.types import types_of
-    from planner_eval.plan.canonical import same
-
-    plan = parse([{"name": n, "arguments": given_} for n, given_ in given_calls], dialect="json")
-    try:
-        text = write(plan, name)
-    except WriteError:
-        return
-    assert same(plan, parse(text, dialect=name, tools=types_of(plan)))
-
-
 @examples(200)
 @given(broken)
 def test_a_repair_keeps_every_word_and_every_dollar_sign(text: str) -> None:
