@@ -237,6 +237,7 @@ CODES: dict[str, str] = {
     "reference.forward": "a reference names a call that is written later",
     "reference.self": "a reference names the call it stands in",
     "reference.ambiguous": "several earlier calls return the name; the nearest is taken",
+    "reference.text": "a sign such as $1 inside a text: whether it is a reference or money is told",
     "reference.malformed": "a text looks like a reference with a broken bracket or sign",
     "label.duplicate": "two calls carry one label; a reference means the nearest earlier one",
     "argument.duplicate": "an argument is given twice in one call",

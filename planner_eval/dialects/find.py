@@ -33,7 +33,7 @@ from planner_eval.dialects.functions import BUILTINS, OWN, SHOWING
 from planner_eval.dialects.lines import MARKERS, Reader
 from planner_eval.dialects.pieces import NAME, PYTHON, TYPE, Read, pieces_of, split
 from planner_eval.dialects.program import Variables, connected, shift_names
-from planner_eval.dialects.prompts import answered
+from planner_eval.dialects.prompts import answered, headings
 from planner_eval.dialects.repair import repairs
 from planner_eval.dialects.searches import Search, in_prose, requoted_lines, searched
 from planner_eval.dialects.spans import SIGNED
@@ -76,6 +76,11 @@ TURN = later(
     r"|(?<![\w|])(?:user|assistant|system|tool)<\|end_header_id\|>)"
 )
 """Where another turn begins; at the very start of a text it is the header of the first."""
+
+_ENDED = later(
+    r"<\|(?:endoftext|end_of_text|im_end|eot_id|end)\|>[ \t]*+(?=(?:###|(?:Human|User|USER)\s*+:))"
+)
+"""A token that ends an answer where another turn's heading follows: what follows is on a line of its own."""
 
 _TURNS = ("<|im_start|>", "_header_id|>", "<start_of_turn>")
 _HEADINGS = ("###", "Human", "User", "USER")
@@ -211,9 +216,12 @@ def _blanked(source: str, search: Search) -> str:
             search.unclosed = match.start()
     if thoughts:
         text = THOUGHT.sub(lambda m: blank(m.group()), text)
+    headed = any(map(text.__contains__, _HEADINGS))
+    if headed and "|>" in text:
+        text = _ENDED.sub(lambda m: " " * (len(m.group()) - 1) + "\n", text)
     if any(map(text.__contains__, _TURNS)):
         text = _first_turn(text, TURN, search)
-    elif any(map(text.__contains__, _HEADINGS)):
+    elif headed:
         text = _first_turn(text, HEADING, search)
     return TOKEN.sub(lambda m: blank(m.group()), text)
 
@@ -227,7 +235,7 @@ def _visible(text: str) -> str:
 
 def _first_turn(text: str, begins: re.Pattern[str], search: Search) -> str:
     """The text without other turns after it, and without headers."""
-    turns = list(begins.finditer(text))
+    turns = list(headings(begins, text))
     if not turns:
         return text
     said = _said(text)

@@ -60,7 +60,7 @@ _ANSWER_TYPES = frozenset({
 _ANSWERED = ("functionResponse", "function_response", "toolResult")
 _ANSWERS = ("content", "output", "result", "response")
 SCHEMAS = ("parameters", "input_schema", "inputSchema", "input_parameters", "inputParameters")
-_PARTS = frozenset({
+PARTS = frozenset({
     "text", "thought", "thoughtSignature", "thought_signature", "reasoningContent", "executableCode",
     "executable_code", "codeExecutionResult", "code_execution_result", "inlineData", "inline_data",
     "fileData", "file_data", "image", "document", "cachePoint", "guardContent", "citationsContent",
@@ -234,7 +234,7 @@ def _is_side(data: dict[str, Any]) -> bool:
         not data
         or "role" in data
         or "from" in data
-        or {key for key, value in data.items() if value is not None} <= _PARTS
+        or {key for key, value in data.items() if value is not None} <= PARTS
         or any(data.get(key) is not None for key in ("functionResponse", "function_response", "toolResult"))
         or any(key in data for key in ("finish_reason", "finishReason"))
         or any(data.get(key) == [] for key in CALLS)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.limits import Limits, check_calls
+from planner_eval.base.limits import Limits, Span, check_calls
+from planner_eval.base.quoted import TEXT, Branch, matches
 from planner_eval.dialects.dialect import AFTER, Dialect
 from planner_eval.dialects.notations import NOTATIONS, Notation
 from planner_eval.dialects.python_calls import read_calls
@@ -17,7 +18,8 @@ from planner_eval.dialects.python_write import call_text
 from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.views import Edit, View
 from planner_eval.dialects.writing import Written, refuse_rest
-from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, RawRef, Ref
+from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, RawRef, RawTemplate, Ref, Value
+from planner_eval.plan.walk import map_leaves
 
 WORDS = {
     "STEP": "a step",
@@ -26,7 +28,9 @@ WORDS = {
     "END": "'<END_OF_PLAN>'",
     "THOUGHT": "'Thought:'",
 }
-_BARE = re.compile(r"(?<=[(\[,=:\s])\$(?:\{\d{1,6}+\}|\d{1,6}+)(?=\s*+[,)\]}])")
+_BARE = Branch("bare", r"(?<=[(\[,=:\s])\$(?:\{\d{1,6}+\}|\d{1,6}+)(?=\s*+[,)\]}])")
+_QUOTED = (TEXT, Branch("single", r"'(?:[^'\\]++|\\.)*+'", "'"), _BARE)
+"""References without quotes, which a text in quotes has none of."""
 _STEP = re.compile(r"(\d{1,6}+)[.)][ \t]++")
 _EVIDENCE = re.compile(r"(?:Action(?:\s\d{1,6}+)?\s*+:\s*+)?+#(E\d{1,6}+)\s*+=\s*+")
 _TOOL = re.compile(r"([^\W\d][\w .\-]*+)\[")
@@ -54,7 +58,8 @@ def _tokens(name: str, text: str) -> list[Any]:
 
 def _call(view: View, limits: Limits, text: str) -> RawCall:
     """The one call of a step's text, with its places in the whole text."""
-    edits = [Edit(m.start(), m.end(), f'"{m.group()}"') for m in _BARE.finditer(view.text)]
+    bare = [m for m in matches(_QUOTED, view.text) if m.lastgroup == "bare"] if "$" in view.text else []
+    edits = [Edit(m.start(), m.end(), f'"${{{m.group().strip("${}")}}}"') for m in bare]
     edited = view.edit(edits) if edits else view
     try:
         raw = read_calls(edited.text, limits)
@@ -77,9 +82,9 @@ def read_numbered(text: str, limits: Limits) -> RawPlan:
     >>> read_numbered('1. f("x")\n2. g("$1 * 2")', Limits()).calls[1].arguments
     (('0', RawTemplate(parts=(RawRef(name='1', path=()), ' * 2'))),)
     """
-    notation = NOTATIONS["dollar"]
     calls: list[RawCall] = []
     notes: list[Diagnostic] = []
+    signs = _Signs()
     for token in _tokens("numbered", text):
         rest = token.removeprefix("<END_OF_PLAN>").strip() if token.type == "END" else ""
         if rest:
@@ -93,11 +98,72 @@ def read_numbered(text: str, limits: Limits) -> RawPlan:
         view = View(text).cut(token.start_pos + number.end(), token.start_pos + len(token.rstrip()))
         if re.fullmatch(r"join(?:inish)?\s*\(.*\)", view.text, re.S):
             continue
-        calls.append(_bound(_call(view, limits, text), number[1], notation))
+        call = _call(view, limits, text)
+        if "$" in view.text:
+            call = signs.referred(call, number[1], len(calls))
+        calls.append(replace(call, label=number[1], binds=((number[1], ()),)))
         check_calls(len(calls), limits)
     if not calls:
         raise ParseError("found no numbered call such as '1. f(x)'", text=text)
-    return RawPlan(tuple(calls), None, tuple(notes))
+    return RawPlan(tuple(calls), None, (*notes, *signs.notes()))
+
+
+class _Signs:
+    """What the dollar signs of a plan's steps mean, read step by step; and what may have been money.
+
+    As in LLMCompiler's runner a sign with the number of an earlier step is that step's result, alone and
+    inside a longer text, and one with another number is text. With braces or without quotes it is no money.
+    """
+
+    def __init__(self) -> None:
+        self.certain = False
+        self.doubtful: list[Diagnostic] = []
+        self.kept: list[Diagnostic] = []
+
+    def referred(self, call: RawCall, number: str, position: int) -> RawCall:
+        """The call with the references in its values."""
+        arguments = []
+        for at, (key, value) in enumerate(call.arguments):
+            span = call.spans[at] if at < len(call.spans) else call.span
+            place = (position, key, span)
+
+            def read(leaf: Value, place: tuple[int, str, Span | None] = place) -> Value:
+                return self._text(leaf, int(number), place) if isinstance(leaf, str) and "$" in leaf else leaf
+
+            arguments.append((key, map_leaves(read, value)))
+        return replace(call, arguments=tuple(arguments))
+
+    def _text(self, text: str, number: int, place: tuple[int, str, Span | None]) -> Value:
+        """A text as itself, a reference, or text around references."""
+        parts: list[str | RawRef] = []
+        end = 0
+        for match in NOTATIONS["dollar"].pattern.finditer(text):
+            where = f"{match.group()!r} in {place[1]!r} of call {place[0] + 1}"
+            if match[2] and int(match[2]) >= number:
+                message = f"{where} is text: no earlier step has that number"
+                self.kept.append(Diagnostic("reference.text", message, "warning", *place))
+                continue
+            whole = match.span() == (0, len(text))
+            self.certain |= whole or match[1] is not None
+            if match[2] and not whole:
+                message = (
+                    f"{where} is read as that step's result: a sum of money is written {match.group()}.00"
+                )
+                self.doubtful.append(Diagnostic("reference.text", message, "warning", *place))
+            parts += [text[end : match.start()]] if match.start() > end else []
+            parts.append(RawRef(match[1] or match[2]))
+            end = match.end()
+        if not parts:
+            return text
+        if end == len(text) and len(parts) == 1:
+            return parts[0]
+        return RawTemplate((*parts, text[end:]) if end < len(text) else tuple(parts))
+
+    def notes(self) -> Iterator[Diagnostic]:
+        """What is worth saying, once all steps were read."""
+        yield from self.kept
+        if not self.certain:
+            yield from self.doubtful
 
 
 def read_evidence(text: str, limits: Limits) -> RawPlan:

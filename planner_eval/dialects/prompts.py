@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 from planner_eval.base.errors import AnswerError
 from planner_eval.base.later import later
 from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.beside import blank
+from planner_eval.dialects.extent import extent
 from planner_eval.plan.model import Diagnostic
 
 _TOKENS = later(
@@ -29,12 +33,53 @@ _NAME = later(r"(?:^|(?<=\n))[ \t]*+(System|User|USER|Human|Assistant|ASSISTANT|
 
 _ASSISTANT = frozenset({"assistant", "model", "ai"})
 
+_HEADERS = ("<|im_start|>", "<|start_header_id|>", "<start_of_turn>")
+_RESULTS = ("tool", "ipython", "observation", "tool_response", "function")
+"""Who speaks where a tool does, in chat tokens; others have the user say it between tags."""
+_RESULT = later(r"\s*+<tool_response>")
+
+_TAG = later(r"<([A-Za-z][\w:.\-]*+)[^<>\n]*+>(?!\s*+[\[{])")
+_NEAR = 4_000
+"""Characters in which the tag is looked for that a value stands after."""
+_LOOKED = 200
+"""Headings of which is asked whether a value holds them: of very many it would take quadratic time."""
+_BROKEN = 5
+"""Answers of tools that are never closed and so go on to the end: of these few it is looked for."""
+_OBSERVED = later(r"(?m)^[ \t]*+\**+Observation(?:[ \t]*+\d{1,4})?+\**+[ \t]*+[:\uff1a]\**+\s*+")
+
 
 class Answered(NamedTuple):
     """A text of which only the assistant's turns are left, and notes on the others."""
 
     text: str
     notes: list[Diagnostic]
+
+
+def headings(header: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Where turns begin in a text, but for what stands inside a value of several lines."""
+    looked = 0
+    valued = "</" in text or '"""' in text or "'''" in text
+    for match in header.finditer(text):
+        looked += valued
+        if not (valued and looked < _LOOKED and in_value(text, match.start())):
+            yield match
+
+
+def in_value(text: str, at: int) -> bool:
+    r"""Whether a place is inside a value of several lines: between tags, or between three quotes.
+
+    >>> given = "<parameter=text>\nUser: f()\n</parameter>"
+    >>> in_value(given, given.index("User")), in_value("</a>\nUser: f()\n<a></a>", 5)
+    (True, False)
+    """
+    if any(text.count(quotes, 0, at) % 2 and quotes in text[at:] for quotes in ('"""', "'''")):
+        return True
+    for tag in reversed(list(_TAG.finditer(text, max(0, at - _NEAR), at))):
+        closing = f"</{tag[1]}>"
+        if text.find(closing, tag.end(), at) < 0:
+            end = text.find(closing, at)
+            return end >= 0 and text.find(f"<{tag[1]}", at, end) < 0
+    return False
 
 
 def answered(source: str) -> Answered:
@@ -49,12 +94,15 @@ def answered(source: str) -> Answered:
     Answered(text='f(a=1)', notes=[])
     """
     header = _TOKEN if _TOKENS.match(source) else _NAME if _NAMES.match(source) else None
+    parts, at, who, first = [], 0, "user", -1
     if header is None:
-        return Answered(source, [])
-    parts, at, who = [], 0, "user"
+        first = _first_result(source)
+        if first < 0:
+            return Answered(source, [])
+        header, who = _TOKEN, "assistant"
     others: list[str] = []
     answers = False
-    for match in header.finditer(source):
+    for match in headings(header, source) if header is _NAME else header.finditer(source):
         said = source[at : match.start()]
         parts += [said if who in _ASSISTANT else blank(said), blank(match.group())]
         at = match.end()
@@ -67,6 +115,53 @@ def answered(source: str) -> Answered:
     if not text.strip() and not answers:
         who = ", ".join(map(repr, dict.fromkeys(others)))
         raise AnswerError(f"no turn is the assistant's: {who} spoke", code="answer.absent")
-    start = len(text) - len(text.lstrip())
-    note = Diagnostic("find.turn", "the prompt before the answer was ignored", "info", None, None, (0, start))
-    return Answered(text, [note])
+    message, span = "the prompt before the answer was ignored", (0, len(text) - len(text.lstrip()))
+    if first >= 0:
+        message = (
+            "a tool answers between the assistant's turns, all of which were read; other turns were ignored"
+        )
+        span = (first, _TOKEN.search(source, first + 1).start())  # type: ignore[union-attr]
+    return Answered(text, [Diagnostic("find.turn", message, "info", None, None, span)])
+
+
+def _first_result(source: str) -> int:
+    """The place of the first turn of a tool after which the assistant speaks; -1 where there is none.
+
+    Such a text is a conversation also where it begins with the assistant. Without a tool's turn it is an
+    answer of a model that went on and played the user.
+    """
+    if not any(header in source for header in _HEADERS):
+        return -1
+    told = -1
+    for match in _TOKEN.finditer(source):
+        who = match[1].lower() if match[1] else ""
+        if told < 0:
+            if who in _RESULTS or (who == "user" and _RESULT.match(source, match.end())):
+                told = match.start()
+        elif who in _ASSISTANT:
+            return told
+    return -1
+
+
+def unobserved(text: str) -> str:
+    r"""A text of actions with what the tools answered as white space: the line of each, or the JSON there.
+
+    >>> unobserved('Action: {"action": "f"}\nObservation: {"name": "Rome"}').split()
+    ['Action:', '{"action":', '"f"}']
+    """
+    if "Observation" not in text:
+        return text
+    acted = text.find("ction")
+    parts, at, broken = [], 0, 0
+    for match in _OBSERVED.finditer(text, max(acted, 0) if acted >= 0 else len(text)):
+        if match.start() < at:
+            continue
+        end = text.find("\n", match.end())
+        if text.startswith(("{", "["), match.end()) and broken < _BROKEN:
+            piece = extent(text, match.end())
+            broken += not piece.closed
+            end = piece.end if piece.closed else end
+        end = len(text) if end < 0 else end
+        parts += [text[at : match.start()], blank(text[match.start() : end])]
+        at = end
+    return "".join([*parts, text[at:]])

@@ -20,6 +20,7 @@ from planner_eval.dialects.detect import may_call, signs_in, tokens_in
 from planner_eval.dialects.framed import pattern
 from planner_eval.dialects.lines import Reader
 from planner_eval.dialects.pieces import Nothing, Read, placed, split
+from planner_eval.dialects.prompts import unobserved
 from planner_eval.dialects.repair import requoted
 from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.views import View
@@ -64,7 +65,7 @@ def searched(text: str, search: Search) -> list[Read]:
         read = look(text, search)
         if read:
             return read
-    return _blocks(View(text), search)
+    return _blocks(View(unobserved(text)), search)
 
 
 # ---------------------------------------------------------------- notations with tokens of their own

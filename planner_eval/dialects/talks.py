@@ -11,7 +11,7 @@ from typing import Any
 
 from planner_eval.base.errors import AnswerError
 from planner_eval.base.named import NamedTuple
-from planner_eval.dialects import spoken, wrappings
+from planner_eval.dialects import spoken, streams, wrappings
 from planner_eval.dialects.by_trace import refuse_several
 from planner_eval.dialects.messages import CALLS
 from planner_eval.dialects.openers import decoded, wrong
@@ -82,7 +82,7 @@ def talk_of(data: Any) -> Talk | None:
     """
     if not may_talk(data):
         return None
-    items = data if isinstance(data, list) else [data]
+    items = streams.whole(data) if isinstance(data, list) else [data]
     if not any(opens(item) is not None or _halted(item) is not None for item in items):
         said = messages_of(items)
         if said is None:

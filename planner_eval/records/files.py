@@ -21,6 +21,7 @@ from planner_eval.records.decided import How, decide, offers_several
 from planner_eval.records.fields import ID_FIELDS, Role, filled, id_text
 from planner_eval.records.ids import mark, marked
 from planner_eval.records.items import Contents, calls_nothing, structured
+from planner_eval.records.message_parts import are_texts
 from planner_eval.records.opening import Content, bare_name, content_of, large, open_path
 from planner_eval.records.origins import Origin, origin_of, seen_of
 from planner_eval.records.record import Record as Record
@@ -226,7 +227,16 @@ def _file(name: str, items: Sequence[Item], how: How) -> PlanFile:
     decided = decide(name, items, *how)
     made = marked([decided.record(name, at, item) for at, item in enumerate(items)])
     notes = decided.notes(name, len(made), partial(_fields, made))
+    if how[0][1] is None and are_texts(items):
+        notes = (*notes, f"{name}: {_TEXTS.format(len(made))}")
     return PlanFile(name, made, True, decided.chosen.content, decided.chosen.id, notes=notes)
+
+
+_TEXTS = (
+    "{0:,} objects of the type 'text' are read as {0:,} answers; where they are one message's, write "
+    '{{"role": "assistant", "content": [...]}} around them'
+)
+"""What is said of several texts that may be the parts of one message."""
 
 
 def _fields(records: Sequence[Record]) -> Counter[str]:

@@ -34,6 +34,7 @@ from planner_eval.dialects.spans import (
 from planner_eval.dialects.wrappings import sign_of
 from planner_eval.records.fields import HEAD, ID_FIELDS, KNOWN, LISTS, has, id_text
 from planner_eval.records.frames import TableRow
+from planner_eval.records.message_parts import are_parts
 from planner_eval.records.shapes import Item, shape_of
 
 LINE_SUFFIXES = (".jsonl", ".ndjson")
@@ -124,7 +125,7 @@ def _pieces(text: str, at: int, text_field: str | None, *, lines: bool) -> list[
     if text[at : at + 1] == "[":
         array = broken.elements(text, at, text_field)
         if array is not None and (_are_records(array) or _are_spans(array)):
-            return array
+            return None if text_field is None and _are_broken_parts(array) else array
     items = lined if signed else _lines(text, text_field, lines=lines)
     if _is_bad(items) and text[at : at + 1] == "{" and line_item(1, text[at:].partition("\n")[0]).error:
         # Objects over several lines, or several on one.
@@ -164,6 +165,12 @@ def _are_spans(items: Sequence[Item]) -> bool:
     return bool(good) and all(isinstance(data, dict) and is_span(data) for data in good)
 
 
+def _are_broken_parts(items: Sequence[Item]) -> bool:
+    """Whether what an array holds is one message's content, of which a part is broken."""
+    broken = "".join(item.text for item in items if item.error is not None)
+    return are_parts([item for item in items if item.error is None], broken)
+
+
 def _are_records(items: Sequence[Item]) -> bool:
     """Whether at least half of what was found are records; what is broken counts against it."""
     good = sum(item.error is None and (isinstance(item.data, list) or item.shape.holds) for item in items)
@@ -183,7 +190,7 @@ def structured(data: Any, text_field: str | None = None, *, lines: bool = False)
         runs = _traces(items)
         if runs is not None and runs.many:
             return runs
-        if runs is None and not _is_plan(items):
+        if runs is None and not _is_plan(items) and not (text_field is None and are_parts(items)):
             return Contents(items)
     whole = Item(data, shape_of(data, text_field))
     runs = _traces([whole]) if isinstance(data, dict) and is_span(data) else None
