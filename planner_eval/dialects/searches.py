@@ -85,7 +85,7 @@ def _tokens(text: str, search: Search) -> list[Read] | None:
             raise
         except ParseError as error:
             error.dialect = row.name
-            if row.shape != "xml" or row.parameter[0].split("$")[0] in text:
+            if row.shape != "xml" or _told_by(row) in text:
                 errors.append(bare(error))
             elif error.code == "parse.name":  # unless what stands there calls a tool in another notation
                 search.reader.error = search.reader.error or placed(error, View(text), search.reader.source)
@@ -96,6 +96,12 @@ def _tokens(text: str, search: Search) -> list[Read] | None:
     if good:
         return _with_rest(text, good, search)
     return _mended_tokens(text, [row for row, _ in rows], errors, search) if errors else None
+
+
+def _told_by(row: Wrapper) -> str:
+    """What stands in a text of tags that is meant for a row: a parameter's tag, else the name's."""
+    parameter = row.parameter[0].split("$")[0]
+    return parameter if len(parameter) > 1 else row.call[0].split("$")[0].split("\n")[-1]
 
 
 class _Framed(NamedTuple):
