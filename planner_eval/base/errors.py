@@ -273,6 +273,7 @@ CODES: dict[str, str] = {
     "find.alternative": "'or' stands between calls: which of them are meant is not said",
     "find.hypothetical": "the sentence around a call says that it is not made",
     "find.text": "text around the calls was ignored",
+    "find.unread": "no call was read, and what looks like one stands in the text",
     "find.restated": "calls that were read before are repeated and count once",
     "find.stopped": "the search for calls in a long text stopped early",
     "dialect.ambiguous": "a second notation fits too and reads other calls",

@@ -331,6 +331,9 @@ def _say_how(sums: DiffSums, paired: Paired, *, many: bool, recognised: bool) ->
             note(f"{side} read as {', '.join(names)}")
         if several := sums.counts[side, "several"]:
             note(f"{side}: {several:,} with several choices or candidates, of which the first was read")
+        if unread := sums.counts[side, "unread"]:
+            whose = f"{unread:,} without calls, whose" if many else "no call was read, but the"
+            note(f"{side}: {whose} text may hold one (parse shows where)")
         if restated := sums.counts[side, "restated"]:
             whose = f"{side}: {restated:,} with" if many else f"{side}:"
             note(f"{whose} calls that the text writes again further on, which count once (parse shows where)")

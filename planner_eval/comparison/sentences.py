@@ -230,5 +230,6 @@ def nothing_read(pred: Plan, gold: Plan) -> str:
     if pred.calls or not gold.calls:
         return ""
     why = [note.message for note in pred.diagnostics if note.code == "plan.no_call"][:1]
-    lost = [n.message for n in pred.diagnostics if n.code == "find.text" and n.severity == "warning"][:1]
+    doubts = (n for n in pred.diagnostics if n.code in ("find.text", "find.unread"))
+    lost = [n.message for n in doubts if n.severity == "warning"][:1]
     return f"; the prediction holds {'; '.join([*(why or ['no call']), *lost])}"

@@ -35,19 +35,19 @@ class Candidate(NamedTuple):
 
 # ---------------------------------------------------------------- texts
 _MARK = (
-    r"\[|\{|<|#|```|~~~|>>>"
+    r"\[|\{|<|#|\u273f|```|~~~|>>>"
     r"|\((?:(?<=[\w'\"]\()|(?<=\s\()(?:\s*+(?:[\"'\-\[{()]|\d[\d.]*+\s*+[,)])|[^()\n]*+=))"
     r"|=\s*+await\s"
 )
 _MARKED = re.compile(_MARK)
 _OPENING = later(
-    rf"{_MARK}|Action(?: \d++)?\**+\s*+[:\uff1a]|Nodes?\s*+:|API:|(?:arguments|parameters|args):"
+    rf"{_MARK}|Action(?: \d++)?\**+\s*+[:\uff1a]|action input|Nodes?\s*+:|API:|(?:arguments|parameters|args):"
 )
 """What stands in every text that any notation of ours takes for a call, or for the beginning of one. Each
 branch begins with a letter, so that a search runs over prose at the speed of a set."""
 _LETTERED = (
-    "Action", "Node", "API:", "arguments:", "parameters:", "args:", "code>", "api_call>", "Human", "User",
-    "USER",
+    "Action", "action input", "Node", "API:", "arguments:", "parameters:", "args:", "code>", "api_call>",
+    "Human", "User", "USER",
 )  # fmt: skip
 """What of this and of :data:`_FIRM` begins with a letter: a search without it runs over prose much faster."""
 
@@ -80,7 +80,8 @@ _FIRM_MARK = (
 )
 _FIRM_MARKED = later(_FIRM_MARK)
 _FIRM = later(
-    rf"{_FIRM_MARK}|code>|api_call>|Action|Nodes?\s*+:|API:|(?:arguments|parameters|args):|(?:Human|User|USER)\s*+:"
+    rf"{_FIRM_MARK}|code>|api_call>|Action|action input|Nodes?\s*+:|API:|(?:arguments|parameters|args):"
+    r"|(?:Human|User|USER)\s*+:"
 )
 """What stands in every text without parentheses, beside the rows' tokens, in which the search finds
 something to read, to refuse or to say."""

@@ -9,7 +9,7 @@ lines that hold calls, one block after another. A text in which nothing calls a 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -38,6 +38,7 @@ from planner_eval.dialects.repair import repairs
 from planner_eval.dialects.searches import Search, in_prose, requoted_lines, searched
 from planner_eval.dialects.spans import SIGNED
 from planner_eval.dialects.turns import Words
+from planner_eval.dialects.unread import unread
 from planner_eval.dialects.views import View
 from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan
 
@@ -152,13 +153,14 @@ def _refusal(error: ParseError, reader: Reader) -> ParseError:
 
 def _find(source: str, search: Search) -> Found:
     if not may_call(source):
-        return _nothing("json", "the text calls no tool")
+        return _nothing("json", "the text calls no tool", None, _doubts(source))
     start = source[: len(source) - len(source.lstrip()) + 1][-1:]
     if start in ("[", "{", '"'):
         whole = _whole(View(source).strip(), search.reader)
         if whole is not None:
             return _finish(search, [whole])
-    return _finish(search, searched(_blanked(source, search), search))
+    text = _blanked(source, search)
+    return _finish(search, searched(text, search), text)
 
 
 def _whole(view: View, reader: Reader) -> Read | None:
@@ -285,8 +287,8 @@ def _unboxed(text: str) -> str:
 
 
 # ---------------------------------------------------------------- the result
-def _finish(search: Search, read: list[Read]) -> Found:
-    """One plan out of the blocks that were read, with notes on what was not."""
+def _finish(search: Search, read: list[Read], text: str = "") -> Found:
+    """One plan out of the blocks that were read, with notes on what was not; `text` is what was searched."""
     reader = search.reader
     if len(read) > 1:
         _refuse_traces([reader.source[slice(*item.span)] for item in read], reader.limits)
@@ -315,6 +317,8 @@ def _finish(search: Search, read: list[Read]) -> Found:
         if lost is not None:
             message = f"what looks like a call was not read: {shortened(reader.source[slice(*lost)], 60)!r}"
             notes.append(Diagnostic("find.text", message, "warning", None, None, lost))
+        elif not read:
+            notes += _doubts(text, reader.defined)
         return _nothing(read[0].dialect if read else "json", reason, answer, notes)
     _refuse_begun(search, max(map(_end, read)), called=True)
     if reader.held:  # a piece was read after one that names results
@@ -341,6 +345,15 @@ def _nothing(
     """A text that calls no tool, and why."""
     note = Diagnostic("plan.no_call", f"no call: {why}", "info")
     return Found(dialect, RawPlan((), answer, (*notes, note)), why)
+
+
+def _doubts(text: str, known: Set[str] = frozenset()) -> list[Diagnostic]:
+    """A note on what looks like a call in a text of which none was read."""
+    place = unread(text, known)
+    if place is None:
+        return []
+    message = f"this may be a call that was not read: {shortened(text[slice(*place)], 60)!r}"
+    return [Diagnostic("find.unread", message, "warning", None, None, place)]
 
 
 def _refuse_opening(search: Search) -> None:

@@ -178,7 +178,8 @@ class Reader(PieceReader):
                 if tree is not None and not any(k.keyed for k in calls_in(tree, self.defined)):
                     return []
                 raise
-            return read or self._assigned(view)
+            read = read or self._assigned(view)
+            return read or (self.prose(block) if _NAMED.match(view.text) else read)
         return self.prose(block)
 
     def _scripted(self, view: View, language: str | None = None) -> list[Read]:
@@ -267,7 +268,8 @@ class Reader(PieceReader):
                 return self._scripted(whole)
             tree = self.as_python(whole)
             if tree is not None and not is_labelled(tree):
-                return self._program(whole)
+                read = self._program(whole)  # a name over an object is Python too, and calls nothing as such
+                return read or (list(self._lines(view)) if _NAMED.match(whole.text) else read)
             if _BLOCKED.match(whole.text) and _AWAITED.search(whole.text):
                 return self._scripted(whole)
         return list(self._lines(view)) or self._assigned(view)

@@ -64,6 +64,12 @@ notation, says which it took and why, and what it ignored (`planeval parse`). Th
   a name that one piece gives a result means it in the pieces that follow. Markers (`1.`, `1.1`, `(1)`,
   `a)`, `ii.`, `-`, `->`, `Step 2:`, `First,`, `In [3]:`) and backticks around a line are no part of it. What
   looks like a call that names its result and was not read is said.
+* Where no call is read, what looks like one is said, with its place (`find.unread`, a warning): unknown
+  tokens or tags around a name and its arguments, a tool's name beside an object, an object without quotes
+  around its keys, a call in a sentence, unless that says that it is not made, or tells of one that was. It
+  stays a text without calls; `diff` and `score` say how many such predictions there are. Words alone ("I
+  will use get_weather for Rome"), commands of a shell and what stands after 20,000 characters are not
+  doubted.
 * A Python program's own functions are read at each call, with their arguments and what they return; one that
   calls itself counts once, which is said, and functions that call one another so often that more than 200,000
   characters would be read again are refused. Functions with stars (`*args`) or decorators, methods and

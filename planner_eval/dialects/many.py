@@ -136,7 +136,7 @@ def refuse_opened(opened: re.Pattern[str], text: str, limits: Limits) -> None:
     """Refuse a text that opens more calls than a plan may have, before a grammar makes objects of them.
 
     Args:
-        opened: Where a call opens, as a group, and what is passed over, for no call opens in it.
+        opened: Where a call opens, as its last group, and what is passed over, for no call opens in it.
         text: The text.
         limits: Bounds on calls.
 
@@ -146,7 +146,9 @@ def refuse_opened(opened: re.Pattern[str], text: str, limits: Limits) -> None:
     >>> refuse_opened(re.compile("(<f>)|'[^']*'"), "<f> '<f>' <f>", Limits(calls=2))
     """
     if len(text) > _LEAST * limits.calls:
-        found = islice((match for match in opened.finditer(text) if match.lastindex), limits.calls + 1)
+        found = islice(
+            (match for match in opened.finditer(text) if match.lastindex == opened.groups), limits.calls + 1
+        )
         if sum(1 for _ in found) > limits.calls:
             raise refuse_calls(limits, text)
 

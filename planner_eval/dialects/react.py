@@ -25,6 +25,12 @@ WORDS = {
 }
 _LABEL = re.compile(r"[^:\uff1a]*+[:\uff1a]\**+\s*+")
 _FENCED = re.compile(r"```(?:json)?\s++(?P<body>[^`]*?)\s*+(?:```)?+")
+_LABELS = re.compile(
+    r"(?m)^([ \t]*+\**+)(thought|action input|action|observation|final answer|question)((?:[ \t]\d{1,3}+)?+)"
+    r"(?=\**+\s*+[:\uff1a])",
+    re.I,
+)
+"""Labels as the paper that the notation is from numbers them, and as some models write them."""
 NO_TOOL = frozenset({"", "none", "n/a", "no action", "finish", "final answer"})
 """Actions that call nothing."""
 
@@ -43,6 +49,7 @@ def read(text: str, limits: Limits) -> RawPlan:
     >>> read('Action: f\nAction Input: {"a": 1}\nObservation: 2', Limits()).calls[0].result
     '2'
     """
+    text = _labelled(text)
     tree = grammar.run(grammar.load("react"), text, WORDS, "react")
     calls: list[RawCall] = []
     for step in tree.children:
@@ -70,7 +77,11 @@ def read(text: str, limits: Limits) -> RawPlan:
             if len(arguments) == 1 and arguments[0][0] == "0":
                 spans = ((start, end),)
         elif call:
-            name, arguments = call[1], (("0", call[2]),) if call[2] else ()
+            name = call[1]
+            if name.lower() in NO_TOOL:
+                continue
+            start = action.start_pos + action.index("[") + 1
+            arguments = _input(text, start, start + len(call[2]), len(calls), limits)
         known = "OBSERVATION" in parts
         result = plain(_said(parts["OBSERVATION"])) if known else None
         calls.append(
@@ -82,6 +93,23 @@ def read(text: str, limits: Limits) -> RawPlan:
     if not calls:
         raise ParseError("found no 'Action:' line", text=text, dialect="react")
     return RawPlan(tuple(calls))
+
+
+def _labelled(text: str) -> str:
+    """A text with its labels as the grammar has them, of the same length.
+
+    >>> _labelled("action 1: find[a]")
+    'Action  : find[a]'
+    """
+    if "Action Input:" in text or "Action Input\uff1a" in text:
+        return text
+    return _LABELS.sub(lambda m: f"{m[1]}{_SPELT.get(m[2].lower(), m[2])}{' ' * len(m[3])}", text)
+
+
+_SPELT = {
+    label.lower(): label
+    for label in ("Thought", "Action Input", "Action", "Observation", "Final Answer", "Question")
+}
 
 
 def _said(token: str) -> str:

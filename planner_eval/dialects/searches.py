@@ -88,7 +88,7 @@ def _tokens(text: str, search: Search) -> list[Read] | None:
             raise
         except ParseError as error:
             error.dialect = row.name
-            if row.shape != "xml" or row.parameter[0].split("$")[0] in text:
+            if row.shape != "xml" or _told_by(row) in text:
                 errors.append(bare(error))
             elif error.code == "parse.name":  # unless what stands there calls a tool in another notation
                 search.reader.error = search.reader.error or placed(error, View(text), search.reader.source)
@@ -107,6 +107,12 @@ def _lists_none(row: Wrapper, text: str) -> bool:
     """Whether a text ends in a row's only token and a list of no calls: it is an answer without calls."""
     found = [match.end() for match in pattern(row.open).finditer(text)] if row.inner == "json" else []
     return len(found) == 1 and _NO_ITEMS.match(text, found[0]) is not None
+
+
+def _told_by(row: Wrapper) -> str:
+    """What stands in a text of tags that is meant for a row: a parameter's tag, else the name's."""
+    parameter = row.parameter[0].split("$")[0]
+    return parameter if len(parameter) > 1 else row.call[0].split("$")[0].split("\n")[-1]
 
 
 class _Framed(NamedTuple):

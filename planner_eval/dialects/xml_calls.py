@@ -157,6 +157,9 @@ def _parameter(row: Wrapper) -> re.Pattern[str]:
     first = re.escape(bare[0])
     back = r"(?:\r?\n)?+" if closing[:1] == "\n" else ""
     guard = re.escape(bare.split("$")[0])
+    if "$key" in bare:  # the tag is the key's own, and no closing tag of another is its
+        start, stop = start.replace("(?P<key>", "(?P<key>(?!/)"), stop.replace(_PLACES["$key"], "(?P=key)")
+        guard = stop
     value = rf"(?P<value>(?:[^{first}\r\n]++|(?!{back}{guard})[{first}\r\n])*+)"
     return re.compile(rf"{start}{value}{back}{stop}\s*+", re.S)
 
@@ -171,7 +174,8 @@ def _opened(row: Wrapper) -> re.Pattern[str]:
 @cache
 def _terminals(row: Wrapper) -> tuple[tuple[str, str], ...]:
     def plain(pattern: str) -> str:
-        return re.sub(r"\(\?P<\w+>", "(?:", pattern)
+        kept = "(?!key>)" if "(?P=key)" in pattern else ""
+        return re.sub(rf"\(\?P<{kept}\w+>", "(?:", pattern)
 
     call = plain(_source(row.call[0]))
     end = literal([row.call[1]])
@@ -196,7 +200,7 @@ def _writer(row: Wrapper) -> Callable[[Plan], str]:
             text = row.call[0].replace("$name", call.name)
             for key, value in call.arguments.items():
                 opening, body, closing = _written(row, value)
-                text += opening.replace("$key", key) + body + closing
+                text += opening.replace("$key", key) + body + closing.replace("$key", key)
             parts.append(text + row.call[1])
         opening, closing = "".join(row.open[:1]), "".join(row.close[:1])
         if row.each:

@@ -211,6 +211,7 @@ class _Reader:
             "find.choices" in notes,
             (),
             *place,
+            unread="find.unread" in notes,
         )
 
 

@@ -35,7 +35,8 @@ class DiffSums:
         self.width: int = known.get("width", 0)
         """The longest id of the rows that are told."""
         self.counts = Counter[tuple[str, str]]({(side, what): n for side, what, n in known.get("counts", ())})
-        """By side and what: plans with ``"several"`` choices, with several ``"turns"``, ``"restated"``."""
+        """By side and what: plans with ``"several"`` choices, with several ``"turns"``, ``"restated"``;
+        those without calls that may hold one, ``"unread"``."""
         self.dialects = {tuple(each) for each in known.get("dialects", ())}
         self.wholes: dict[str, int] = dict(known.get("wholes", ()))
         """Tools whose whole result and an output may be one, and how often; in the order of their first."""
@@ -72,6 +73,8 @@ class DiffSums:
         codes = {found.code for found in plan.diagnostics}
         if "find.choices" in codes:
             self.counts[side, "several"] += 1
+        if "find.unread" in codes:
+            self.counts[side, "unread"] += 1
         if "find.restated" in codes:
             self.counts[side, "restated"] += 1
         if len({call.turn for call in plan.calls}) > 1:

@@ -177,6 +177,9 @@ def _text(report: Report, kept: Sequence[Estimate]) -> list[str]:
         )
     if several:
         lines.append(f"{several} with several choices or candidates, of which the first was read")
+    if unread := totals.flags["unread"]:
+        held = "predictions without calls hold" if unread > 1 else "prediction without calls holds"
+        lines.append(f"{unread} {held} what may be a call that was not read (parse shows where)")
     lines += (
         [f"{unproved} pairings of calls are not proved optimal: the search was bounded"] if unproved else []
     )

@@ -29,6 +29,7 @@ def row_data(row: Scored) -> dict[str, Any]:
         **({"keys": dict(row.keys)} if row.keys else {}),
         **({"repaired": True} if row.repaired else {}),
         **({"choices": True} if row.choices else {}),
+        **({"unread": True} if row.unread else {}),
         **({} if row.credits is None else {"credits": row.credits.data()}),
     }
 
@@ -67,6 +68,8 @@ class Lines:
             said.append('"repaired": true')
         if row.choices:
             said.append('"choices": true')
+        if row.unread:
+            said.append('"unread": true')
         if row.file:
             said.append(f'"file": {_text(row.file)}')
         if row.line:
@@ -142,7 +145,7 @@ def row_columns(metrics: Sequence[str], by: Sequence[str], *, causes: bool = Fal
         "reason": str,
         "proved": bool,
         **({"keys": dict.fromkeys(by, str)} if by else {}),
-        **dict.fromkeys(("repaired", "choices"), bool),
+        **dict.fromkeys(("repaired", "choices", "unread"), bool),
         "file": str,
         "line": int,
         "mistaken": [[str]],
@@ -180,6 +183,7 @@ def scored_of(data: Mapping[str, Any]) -> Scored:
         data.get("file"),
         data.get("line"),
         credits=credits,
+        unread=data.get("unread", False),
     )
 
 

@@ -113,6 +113,7 @@ class RowData(_Written):
     keys: dict[str, str] = key("What the figures can be broken down by.")
     repaired: bool = key("Whether the prediction was readable only after repair.")
     choices: bool = key("Whether its record held several choices, of which the first was read.")
+    unread: bool = key("Whether no call was read in the prediction, and something in it may be one.")
     credits: CreditsData = key("What its root causes cost, with --causes.")
 
 

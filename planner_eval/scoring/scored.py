@@ -46,6 +46,7 @@ class Scored:
         line: The line there, counted from 1, where it is known.
         repairable: Strict reading refused the prediction, and repair, which was not asked for, would not.
         credits: What its root causes cost, where that is asked for.
+        unread: No call was read, and something in the prediction may be one.
     """
 
     id: str
@@ -62,6 +63,7 @@ class Scored:
     line: int | None = None
     repairable: bool = False
     credits: Credits | None = None
+    unread: bool = False
 
 
 _UNREAD = Plan((Call("?", "?"),))
@@ -115,6 +117,7 @@ def scored_row(
         "find.choices" in codes,
         _mistaken(found) if roots else (),
         *place,
+        unread="find.unread" in codes,
     )
 
 

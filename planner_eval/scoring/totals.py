@@ -196,6 +196,8 @@ class Totals:
             self.flags["unproved"] += 1
         if row.choices:
             self.flags["choices"] += 1
+        if row.unread:
+            self.flags["unread"] += 1
 
     def _cluster_of(self, row: Scored) -> list[str]:
         if self.cluster is None:

@@ -1,0 +1,151 @@
+"""What looks like a call in a text of which none was read: in a notation that is not known, or not quite so.
+
+Nothing is read here. That a text calls nothing is an answer, and the right one where gold calls nothing; a
+call that no reader takes would count as that answer, so where one may stand is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Set
+
+from planner_eval.base.later import later
+from planner_eval.base.limits import Span
+from planner_eval.dialects.beside import blank
+from planner_eval.dialects.denied import is_denied
+from planner_eval.dialects.functions import BUILTINS, OWN, PACKAGES, SHOWING
+from planner_eval.dialects.messages import ARGUMENT_KEYS, NAME_KEYS
+from planner_eval.dialects.pieces import fences
+
+_LONGEST = 20_000
+"""How much of a text is looked at."""
+
+_TOOL = r"[^\W\d][\w.\-]*+"
+_SPELT = rf"(?=[^\W\d]\w{{0,60}}?(?:[._][^\W_]|[a-z][A-Z])){_TOOL}"
+"""A name as tools have it and words of a sentence have not: `get_weather`, `getWeather`, `weather.get`."""
+_QUOTE = "\u201c\u201d"
+_COLON = "[:\uff1a]"
+
+_WORD = r"(?i:tools?|func(?:tion)?s?|calls?|plugins?|actions?|python|invoke|invocation)"
+_TOKEN = (
+    rf"(?:<[|\uff5c](?:[^<>|\uff5c\n]{{0,40}}[^a-zA-Z<>|\uff5c\n])?{_WORD}(?![a-zA-Z])"
+    r"[^<>|\uff5c\n]{0,40}[|\uff5c]>"
+    r"|\u273f\w{1,20}\u273f"
+    r"|<(?:\w{1,20}[:_\-])?(?:tool_?calls?|function_?calls?|tool_?use|use_(?:\w{1,10}_)?tool|invoke|call_tool"
+    r"|tool_name|tool_input|tool_code|function)\b[^<>\n]{0,100}>"
+    r"|\[/?(?:\w{1,10}_)?(?:TOOL|FUNCTION)_?(?:CALLS?|REQUEST|USE)\])"
+)
+_NOTHING = r"(?!(?i:none|null|no|nothing|n/a|nil|empty|no_function|no_tool|finish)\b)"
+_MARKED = later(
+    rf"{_TOKEN}(?:[\s:\uff1a=,]*+{_TOKEN}){{0,8}}+[\s:\uff1a=\[`]*+(?:json\s*+)?{_NOTHING}"
+    r"(?:\{\s*+\\?[\"'\w]|<[a-zA-Z_]\w*+>\s*+[^<\s]"
+    rf"|{_TOOL}(?:[(\[]|</|<[|\uff5c]|\s*+(?:\u273f|[:,]?\s*+\{{)"
+    r"|[ \t]*+\n\s*+(?:[<{\[(\u273f]|```|\w++\s*+[=:])))"
+    r"|<[^<>\n]{0,30}?(?:invoke|function|tool|action|call)(?:\s[^<>\n]{0,40}?\bname\s*+=\s*+[\"']?|=[\"']?)[^\W\d]"
+    rf"|\bcall:{_TOOL}\{{"
+)
+"""Tokens that frame calls in models' notations, and a name or data right after them."""
+
+_CALLED = later(
+    rf"(?<![\w.\-#@\\])({_TOOL})(?:\*\*|`)?\(\s*+[^\W\d]\w*+\s*+=(?!=)\s*+"
+    rf"(?:[\"'\[{{{_QUOTE}\d]|-\d|(?:True|False|None|true|false|null)\b)"
+)
+"""A call with a named argument that stands where no call is read: in a sentence, or before an arrow."""
+_TOLD = later(
+    r"\b(?:used|called|ran|invoked|executed|examples?|e\.g\.|such as|like|syntax|usage|def|function|class)"
+    r"\b[\s:*`]{0,6}(?:the\s)?[*`]{0,3}\Z",
+    re.I,
+)
+"""What stands before a call of which a sentence only tells."""
+
+_OVER = later(
+    rf"(?:(?<=[\s*`|(])|^)({_SPELT})(?:\*\*|__|`)?[ \t]*+"
+    rf"(?:[-\u2013\u2014|\u2192]{{1,2}}>?|{_COLON}|=>|with(?: (?:the )?(?:arguments|input))?:?|\()?"
+    rf"[ \t]*+`?\{{\s*+\\?[\"'{_QUOTE}]\w"
+)
+"""A tool's name and an object on one line."""
+_FENCED = later(
+    rf"(?m:^)[ \t>]*+(?:[\w #.\-]{{1,30}}[:.)][ \t]*+)?(?:\*\*|`)?({_SPELT})(?:\*\*|`)?[ \t]*+:?\s*+"
+    r"```(?:json)?\s*+\{\s*+[\"'}]"
+)
+"""A tool's name that ends a line, and an object in the fence below."""
+
+_KEYED = later(
+    rf"\{{\s*+(?:\\[\"']|[{_QUOTE}])?(?:{'|'.join(NAME_KEYS)})(?:\\[\"']|[{_QUOTE}])?\s*+[:=]\s*+"
+    rf"(?:\\?[\"'{_QUOTE}])?[^\W\d][^{{}}]{{0,200}}?[,;\s]\s*+"
+    rf"(?:\\[\"']|[{_QUOTE}])?(?:{'|'.join(ARGUMENT_KEYS)})(?:\\[\"']|[{_QUOTE}])?\s*+[:=]\s*+[{{\\\"'\[{_QUOTE}]"
+)
+"""An object of a call whose keys have no quotes, or quotes that are not JSON's."""
+_DESCRIBED = later(r"\bproperties\b|\bdescription\b|\btype\\?[\"']?\s*+:\s*+\\?[\"']?(?:object|string)\b")
+"""What the definition of a tool has."""
+
+_LINED = later(
+    r"(?m:^)[ \t>*#\-]*+(?i:tool|function|action|api)(?i:[ _]?(?:name|call))?(?: \d{1,3})?"
+    rf"\**+\s*+{_COLON}\**+[ \t]*+`?{_NOTHING}{_TOOL}`?[ \t]*+\n\s*+[>*#\-]*+[ \t*]*+"
+    r"(?i:(?:(?:tool|function|action|api)[ _]?)?(?:inputs?|arguments?|args|parameters?|params))"
+    rf"(?: \d{{1,3}})?\**+\s*+{_COLON}"
+)
+"""A line that names a tool, and below it one of its arguments."""
+_LABELS = ("nput", "rgument", "rgs", "aram")
+
+_TAGGED = later(
+    r"<(?!\w*(?:respon|result|output|observation|think|thought|answer|example|user|system))([a-z]\w*?_\w++)>"
+    r"\s*+(?:<([a-zA-Z_]\w*+)>[^<>]*+</\2>\s*+)++</\1>"
+)
+"""A tag named as a tool is, and nothing in it but a tag for each argument."""
+
+
+def unread(text: str, known: Set[str] = frozenset()) -> Span | None:
+    """Where in a text of which no call was read something looks like one; None where nothing does.
+
+    Args:
+        text: The text, without what is no part of the answer: thoughts, other turns.
+        known: Names that are the text's own functions.
+
+    >>> unread("I will call `get_weather(city='Rome')`."), unread("It is sunny (in Rome).")
+    ((13, 39), None)
+    """
+    found = next(_found(text[:_LONGEST], known), None)
+    if found is None:
+        return None
+    line = text.find("\n", found.end())
+    return found.start(), len(text) if line < 0 else line
+
+
+def _found(text: str, known: Set[str]) -> Iterator[re.Match[str]]:
+    """What looks like a call; a sign that each kind needs is looked for first, for most texts have none."""
+    if "<" in text or "\u273f" in text or "TOOL" in text or "FUNCTION" in text:
+        yield from _MARKED.finditer(text)
+    if "</" in text:
+        yield from _TAGGED.finditer(text)
+    if any(map(text.__contains__, _LABELS)):
+        yield from _LINED.finditer(text)
+    if "{" in text:
+        yield from (m for m in _KEYED.finditer(text) if not _DESCRIBED.search(text, m.start(), m.end() + 100))
+        yield from _FENCED.finditer(text) if "```" in text else ()
+        yield from _OVER.finditer(_unfenced(text))
+    if "(" in text and "=" in text:
+        yield from (m for m in _CALLED.finditer(_unfenced(text)) if _is_made(text, m, known))
+
+
+def _unfenced(text: str) -> str:
+    """A text with its fences as white space: what they hold is read as a whole, or told."""
+    parts, at = [], 0
+    for fence in fences(text):
+        parts += [text[at : fence.start()], blank(fence.group())]
+        at = fence.end()
+    return "".join([*parts, text[at:]]) if parts else text
+
+
+def _is_made(text: str, match: re.Match[str], known: Set[str]) -> bool:
+    """Whether what looks like a call is of a tool, and no sentence says that it is not made, or of others."""
+    root = match[1].partition(".")[0]
+    if root in known or match[1] in known or root in OWN or root in PACKAGES:
+        return False
+    if (
+        root in BUILTINS
+        or match[1] in SHOWING
+        or _TOLD.search(text[max(0, match.start() - 40) : match.start()])
+    ):
+        return False
+    return not is_denied(text, *match.span())
