@@ -31,6 +31,7 @@ from planner_eval.dialects import appbench_prose, python_calls
 from planner_eval.dialects.cut import Cut, cut_at
 from planner_eval.dialects.detect import detect_data, is_schema, undecided
 from planner_eval.dialects.framed import pattern
+from planner_eval.dialects.held import Unknown
 from planner_eval.dialects.messages import ARGUMENT_KEYS, NAME_KEYS, calls_among
 from planner_eval.dialects.pieces import (
     CALLISH,
@@ -49,7 +50,7 @@ from planner_eval.dialects.pieces import (
     span_of,
     split,
 )
-from planner_eval.dialects.program import Bound, Unknown, shift_names
+from planner_eval.dialects.program import Bound, shift_names
 from planner_eval.dialects.python_ast import follow, syntax
 from planner_eval.dialects.python_parts import are_expressions, walk
 from planner_eval.dialects.repair import QUOTED_CALL, repairs

@@ -21,9 +21,10 @@ from planner_eval.base.later import later
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits, check_calls, refuse_integer
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.extent import extent, tokens
+from planner_eval.dialects.held import Unknown
 from planner_eval.dialects.json_calls import read_values
 from planner_eval.dialects.many import refuse_many_first
-from planner_eval.dialects.program import Machine, Unknown, Variables, shift_names
+from planner_eval.dialects.program import Machine, Variables, shift_names
 from planner_eval.dialects.python_ast import follow, syntax
 from planner_eval.dialects.python_parts import BrokenPart
 from planner_eval.dialects.table import Wrapper
@@ -227,7 +228,7 @@ def read_grammar(
         else:
             machine.statement(node)
     if held is not None:
-        held.update(machine.own)
+        held.update(machine.settled())
     return machine.finish()
 
 
