@@ -7,11 +7,21 @@ branches take it back, and later pieces of a text see it, as they do with variab
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
-from planner_eval.dialects.held import CannotKnow, Content, Held, Unknown, Unsure, Ways
-from planner_eval.plan.model import RawRef, Value
+from planner_eval.dialects.held import (
+    UNKNOWN,
+    CannotKnow,
+    Content,
+    Held,
+    Part,
+    Thing,
+    Unknown,
+    Unsure,
+    Ways,
+)
+from planner_eval.plan.model import Path, RawRef, Value
 
 _ANY = "@"
 """Stands among the variables where anything was changed."""
@@ -36,14 +46,65 @@ class Changes:
         self.text = text
         self.any = _ANY in top
 
-    def change(self, held: Held, reason: str, at: int) -> None:
-        """Take what is held for changed in a way that is not followed."""
-        if isinstance(held, (list, dict)):
-            self._note(_cell(held), Unsure(reason, at, self.text, held))
-        elif isinstance(held, RawRef):
-            unsure = Unsure(reason, at, self.text)
-            self._note(f"{held.name} *", unsure)
-            self._note(f"{held.name} {held.path[0]!r}" if held.path else f"{held.name} ", unsure)
+    def change(self, held: Held, reason: str, at: int, spend: Callable[[int], None]) -> None:
+        """Take what is held for changed in a way that is not followed.
+
+        Args:
+            held: What is changed; of a part of something all that this holds may be.
+            reason: What changes it.
+            at: Where.
+            spend: As in :meth:`current`.
+        """
+        waiting, seen = [held], set()
+        while waiting:
+            one = waiting.pop()
+            if isinstance(one, (Part, Thing)):
+                if id(one) not in seen:
+                    seen.add(id(one))
+                    spend(1)
+                    of = one.of if isinstance(one, Part) else (one.of,)
+                    waiting += self._all(of, seen, spend)
+            elif isinstance(one, Unsure):
+                if id(one) not in seen:
+                    seen.add(id(one))
+                    spend(1)
+                    waiting += one.either
+            elif isinstance(one, (list, dict)):
+                self._note(_cell(one), Unsure(reason, at, self.text, one))
+            elif isinstance(one, RawRef):
+                unsure = Unsure(reason, at, self.text)
+                self._note(f"{one.name} *", unsure)
+                self._note(f"{one.name} {one.path[0]!r}" if one.path else f"{one.name} ", unsure)
+
+    def _all(self, of: Iterable[Held], seen: set[int], spend: Callable[[int], None]) -> list[Held]:
+        """These and what they hold at any depth, lists and objects once."""
+        found: list[Held] = []
+        waiting = [*of]
+        while waiting:
+            one = waiting.pop()
+            if id(one) in seen:
+                continue
+            found.append(one)
+            now = self.content(one)
+            if isinstance(now, (list, dict)):
+                seen.add(id(one))
+                spend(len(now))
+                waiting += now.values() if isinstance(now, dict) else now
+        return found
+
+    def inside(self, held: Any, path: Path) -> Any:
+        """What a way leads to, itself and no copy; a part of what is around it, where that is not sure."""
+        for i, way in enumerate(path):
+            if isinstance(held, RawRef):
+                return RawRef(held.name, (*held.path, *path[i:]))
+            now = self.content(held)
+            if not isinstance(now, (list, dict)):
+                return now if isinstance(now, Unknown) else UNKNOWN
+            try:
+                held = now[way]  # type: ignore[index]
+            except (LookupError, TypeError):
+                return Part((held,))
+        return held
 
     def _note(self, name: str, found: Unknown) -> None:
         if not self.any:

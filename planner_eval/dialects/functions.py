@@ -39,6 +39,11 @@ CHANGING_FIRST = frozenset({
 })  # fmt: skip
 """Functions of the languages' libraries that change their first argument in place."""
 
+HANDING = frozenset({
+    "next", "min", "max", "iter", "reversed", "zip", "enumerate", "filter", "getattr", "map", "vars",
+})  # fmt: skip
+"""Functions of the language that give what they are given, or a part of it, and no copy."""
+
 CALLING = frozenset({
     "map", "filter", "partial", "submit", "to_thread", "run_in_executor", "starmap", "apply_async",
     "imap", "reduce", "Thread", "Process",

@@ -57,6 +57,17 @@ class Thing(Unknown):
         self.of = of
 
 
+class Part(Unknown):
+    """What an expression makes that is not followed: it may be a part of these.
+
+    Args:
+        of: What stands in the expression; a change of the part is a change of them.
+    """
+
+    def __init__(self, of: Iterable[Held]) -> None:
+        self.of = tuple(held for held in of if isinstance(held, (RawRef, list, dict, Thing, Part)))
+
+
 class Unsure(Unknown):
     """What a variable held that was changed, or that another way may change.
 
@@ -65,13 +76,15 @@ class Unsure(Unknown):
         at: Where it stands.
         text: In which text.
         of: The list or object that was changed; kept, so that no other has its identity.
+        either: What it may be, of which a change of it is one, too.
     """
 
-    def __init__(self, reason: str, at: int, text: str, of: Any = None) -> None:
+    def __init__(self, reason: str, at: int, text: str, of: Any = None, either: Iterable[Held] = ()) -> None:
         self.reason = reason
         self.at = at
         self.text = text
         self.of = of
+        self.either = tuple(either)
 
 
 class Content(Unknown):
@@ -210,23 +223,24 @@ def _met(name: str, values: list[Held], unsure: Unsure) -> Held:
     """
     if all(_same(value, values[0]) for value in values):
         return values[0]
-    found = next((value for value in values if isinstance(value, Unsure)), None)
-    if found is not None:
-        return found
     given = [value for value in values if value is not ABSENT]
+    found = next((value for value in values if isinstance(value, Unsure)), None)
+    if name[0] in "@[":
+        of = next((value.of for value in given if isinstance(value, Content)), None)
+        return found or Unsure(f"it {unsure.reason}", unsure.at, unsure.text, of)
+    if found is not None:
+        return Unsure(found.reason, found.at, found.text, None, given)
     if isinstance(given[0], (RawRef, Imported, Thing)) and all(_same(value, given[0]) for value in given):
         return given[0]
-    of = next((value.of for value in given if isinstance(value, Content)), None)
-    what = "it" if name[0] in "@[" else repr(name)
-    return Unsure(f"{what} {unsure.reason}", unsure.at, unsure.text, of)
+    return Unsure(f"{name!r} {unsure.reason}", unsure.at, unsure.text, None, given)
 
 
 def _same(one: Held, other: Held) -> bool:
     if one is other:
         return True
-    if type(one) is not type(other) or isinstance(one, Unknown):
+    if type(one) is not type(other) or isinstance(one, (Unknown, list, dict)):
         return False
-    return one == other and (not isinstance(one, (list, dict)) or not one)
+    return one == other
 
 
 class CannotKnow(Exception):

@@ -23,6 +23,7 @@ from planner_eval.dialects.functions import (
     CALLING,
     CHANGING,
     CHANGING_FIRST,
+    HANDING,
     OF_DATA,
     OPTIONS,
     OWN,
@@ -35,6 +36,7 @@ from planner_eval.dialects.held import (
     CannotKnow,
     Held,
     Imported,
+    Part,
     Thing,
     Unknown,
     Unsure,
@@ -119,6 +121,7 @@ class OtherNode:
 
 _NOTHING = Bare("")
 """What a variable holds that is none."""
+_DATA = OF_DATA | CHANGING
 _ANY_NAMED = frozenset({"format", "update", "setdefault", "dict", "text", "json"})
 """Methods of data that take arguments of any name."""
 LARGEST = 1_000_000
@@ -251,9 +254,12 @@ class Machine:
             for item in value:
                 self.statement(item)
         elif isinstance(value, OtherNode):
-            if any(keyed(item) for item in value.inside):
+            sure = any(keyed(item) for item in value.inside)
+            if sure or self.is_program:  # else it may be prose
+                before = len(self.calls)
                 self.loose(value)
-                self.fail(f"{value.reason} between calls", value.at)
+                if sure or (len(self.calls) > before and not value.method):
+                    self.fail(f"{value.reason} between calls", value.at)
         else:
             self.loose(value)
 
@@ -270,7 +276,7 @@ class Machine:
             held = [self.loose(node) for node in _nodes(value)]
             if type(value) is OtherNode and value.method:
                 self.touch(held[0], value.method, value.given, value.text, value.at)
-            return error.holds
+            return Part(held) if held and error.holds is UNKNOWN else error.holds
 
     # ------------------------------------------------------------ values
     def value(self, node: Any) -> Value:  # noqa: PLR0911 - one branch a kind of node
@@ -318,19 +324,20 @@ class Machine:
             if isinstance(found, Bare):
                 self.tell_bare(found.text, node.span)
                 return found.text + node.text[len(node.name) :]
-            if isinstance(found, Unsure):
-                raise self.changes.cannot_know(found)
-            if isinstance(found, Unknown) or (node.path and not isinstance(found, RawRef)):
+            if node.path and not isinstance(found, Unknown):
+                found = self.changes.inside(found, node.path)
+            if isinstance(found, Unknown):
+                if isinstance(found, Unsure):
+                    raise self.changes.cannot_know(found)
                 how = "imported" if isinstance(found, Imported) else "computed"
-                holds = found if isinstance(found, Unknown) else UNKNOWN
-                raise CannotKnow(f"{node.text!r} is {how} by the program", node.span[0], holds)
+                raise CannotKnow(f"{node.text!r} is {how} by the program", node.span[0], found)
             if isinstance(found, (list, dict)):
                 self.spent += _weight(found, LARGEST - self.spent)
                 if self.spent > LARGEST:
                     raise LimitError(
                         "the program's values grow too large", text=self.text, offset=node.span[0]
                     )
-            return _step_all(found, node.path)
+            return found
         if node.name in self.defined:
             raise CannotKnow(f"{node.text!r} is defined by the program", node.span[0], OWN_CODE)
         self.tell_bare(node.text, node.span)
@@ -499,35 +506,34 @@ class Machine:
                 if type(value) is Bare and value.text.split(".")[0] not in BUILTINS:
                     self.drop(f"{node.name!r} calls {value.text!r}", node.span[0], surely=True)
         if (node.name in CHANGING_FIRST or last in CHANGING_FIRST) and given and root not in self.own:
-            self.changes.change(given[0], f"{node.name!r} changes it", node.span[0])
+            self.changes.change(given[0], f"{node.name!r} changes it", node.span[0], self.spend)
         if node.name in self.defined or root in self.defined:
-            return UNKNOWN
+            return Part((*given, *named.values()))
         found = self.held.get(root)
         if type(found) is Imported:
             return Thing()
         if not dot:
             if root in self.own and found is not OWN_CODE:
                 self.drop(f"{root!r} is called, which the program assigned", node.span[0], surely=bool(named))
-            return UNKNOWN
+            return Part(given) if node.name in HANDING else UNKNOWN
         simple = isinstance(found, (list, dict)) and last == rest and not self.control
         if simple and self.changes.follow(found, last, given, named):
             return UNKNOWN
-        way = tuple(rest.split(".")[:-1])
-        base = _step_all(found, way) if isinstance(found, RawRef) else found
+        base = self.changes.inside(found, tuple(rest.split(".")[:-1]))
         self.touch(base, last, tuple(named), node.name, node.span[0])
-        return UNKNOWN
+        return UNKNOWN if last == "copy" else Part((base,))
 
     def touch(self, base: Held, method: str, given: Iterable[str], said: str, at: int) -> None:
         """Look at a call of a method on what is held: it changes it, only looks at it, or may be a tool's."""
-        of = base.of if isinstance(base, Thing) else base
+        of: Held = base
+        while isinstance(of, Thing) and of.of is not None:
+            of = of.of
         if method in CHANGING:
-            self.changes.change(of, f"{shortened(said, 60)!r} changes it", at)
+            self.changes.change(base, f"{shortened(said, 60)!r} changes it", at, self.spend)
         if isinstance(of, RawRef):
-            data = method in _ANY_NAMED or (
-                method in OF_DATA | CHANGING and all(key in OPTIONS for key in given)
-            )
+            data = method in _ANY_NAMED or (method in _DATA and all(key in OPTIONS for key in given))
         else:
-            data = not isinstance(base, Thing) or of is not None
+            data = not isinstance(of, Thing)
         if not data:
             self.drop(
                 f"{shortened(said, 60)!r} is called on a value, and may be a tool", at, surely=of is None

@@ -20,6 +20,7 @@ from planner_eval.dialects.held import (
     End,
     Held,
     Imported,
+    Part,
     Scope,
     Thing,
     Unknown,
@@ -236,7 +237,8 @@ class _Reader:
                 )
             if isinstance(node, ast.AugAssign):
                 self.altered(node.target)
-                self.forget(node.target)
+                if isinstance(node.target, ast.Name):
+                    self.machine.bind(node.target.id, Part((self.found(node.target),)))
         elif isinstance(node, ast.Return):
             value = None if node.value is None else self.node(node.value)
             if self.running:
@@ -420,7 +422,7 @@ class _Reader:
             key = target.attr
         if isinstance(held, RawRef) and isinstance(key, (str, int)):
             held = RawRef(held.name, (*held.path, key))
-            machine.changes.change(held, reason, start)
+            machine.changes.change(held, reason, start, machine.spend)
         else:
             self.change(target.value, reason)
 
@@ -434,21 +436,17 @@ class _Reader:
         at = self.span(base)[0]
         machine = self.machine
         held = self.found(base)
-        if isinstance(held, Thing):
-            held = held.of
-        if isinstance(held, (RawRef, list, dict)):
-            machine.changes.change(held, reason, at)
+        if isinstance(held, (RawRef, list, dict, Thing, Part, Unsure)):
+            machine.changes.change(held, reason, at, machine.spend)
             return
         around = machine.held.get(root.id)
-        if isinstance(around, (list, dict)):
-            machine.changes.change(around, reason, at)
-        elif root.id not in OWN and root.id not in machine.defined and not isinstance(around, Imported):
+        if root.id not in OWN and root.id not in machine.defined and not isinstance(around, Imported):
             for name in ast.walk(base):
                 if isinstance(name, ast.Name):
                     machine.bind(name.id, UNKNOWN)
 
-    def found(self, base: ast.expr) -> Held:
-        """What a name, or a way of constants into what it holds, gives; itself and no copy."""
+    def found(self, base: ast.expr) -> Any:
+        """What a name, or a way into what it holds, gives; itself and no copy."""
         if isinstance(base, ast.Name):
             return self.machine.held.get(base.id, UNKNOWN)
         if not isinstance(base, (ast.Attribute, ast.Subscript)):
@@ -457,14 +455,9 @@ class _Reader:
         step: Any = base.attr if isinstance(base, ast.Attribute) else None
         if isinstance(base, ast.Subscript) and isinstance(base.slice, ast.Constant):
             step = base.slice.value
-        if isinstance(held, RawRef):
-            return RawRef(held.name, (*held.path, step)) if isinstance(step, (str, int)) else held
-        if isinstance(held, Thing):
-            return held
-        held = self.machine.changes.content(held)
-        with suppress(LookupError, TypeError):
-            return held[step]
-        return UNKNOWN
+        if isinstance(step, (str, int)):
+            return self.machine.changes.inside(held, (step,))
+        return held if isinstance(held, (RawRef, Unknown)) else Part((held,))
 
     def deleted(self, target: ast.expr) -> None:
         """Follow ``del``."""
@@ -495,8 +488,10 @@ class _Reader:
         else:
             over = machine.loose(self.node(node.iter))
             self.forget(node.target)
-            if isinstance(node.target, ast.Name) and isinstance(over, (RawRef, Thing, list, dict)):
-                machine.bind(node.target.id, Thing(over.of if isinstance(over, Thing) else over))
+            each: Unknown = Thing(over) if isinstance(over, (RawRef, Thing)) else Part((over,))
+            for name in ast.walk(node.target):
+                if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                    machine.bind(name.id, each)
         said = "a loop repeats the calls in it; they are counted once"
         machine.control.append(("code.loop", said, self.span(node)))
         certain = self.runs(node)
