@@ -535,9 +535,8 @@ class Machine:
         else:
             data = not isinstance(of, Thing)
         if not data:
-            self.drop(
-                f"{shortened(said, 60)!r} is called on a value, and may be a tool", at, surely=of is None
-            )
+            reason = f"{shortened(said, 60)!r} is called on a value, and may be a tool"
+            self.drop(reason, at, surely=isinstance(of, Thing))
 
     def drop(self, reason: str, at: int, *, surely: bool = False) -> None:
         """Remember the first call that would be lost.
