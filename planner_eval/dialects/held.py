@@ -240,7 +240,7 @@ def _same(one: Held, other: Held) -> bool:
         return True
     if type(one) is not type(other) or isinstance(one, (Unknown, list, dict)):
         return False
-    return one == other
+    return bool(one == other)
 
 
 class CannotKnow(Exception):
