@@ -612,8 +612,10 @@ class _Reader:
                 machine.bind(handler.name, UNKNOWN)
             goes_on = self.block(handler.body)
             machine.control.pop()
-            end = ways.written(start) | ways.take(begin)
-            if len(machine.calls) > calls:
+            made = len(machine.calls) > calls
+            end = ways.written(start) if made else {}
+            ways.take(begin)
+            if made:
                 failed += [end] if goes_on else []
             elif self.running:
                 del self.running[-1].returned[returned:]
