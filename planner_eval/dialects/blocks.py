@@ -31,7 +31,6 @@ from planner_eval.dialects import appbench_prose, python_calls
 from planner_eval.dialects.cut import Cut, cut_at
 from planner_eval.dialects.detect import detect_data, is_schema, undecided
 from planner_eval.dialects.framed import pattern
-from planner_eval.dialects.held import Unknown
 from planner_eval.dialects.messages import ARGUMENT_KEYS, NAME_KEYS, calls_among
 from planner_eval.dialects.pieces import (
     CALLISH,
@@ -57,6 +56,7 @@ from planner_eval.dialects.repair import QUOTED_CALL, repairs
 from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.talks import Talk, talk_of
 from planner_eval.dialects.turns import Source, Words, read_checked
+from planner_eval.dialects.unsure import Unknown
 from planner_eval.dialects.views import View, unescaped
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan, Value
 

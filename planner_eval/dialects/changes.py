@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
-from planner_eval.dialects.held import (
+from planner_eval.dialects.unsure import (
     UNKNOWN,
     CannotKnow,
     Content,

@@ -12,9 +12,9 @@ from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import check_depth
 from planner_eval.base.limits import Limits
 from planner_eval.dialects.dialect import AFTER, Dialect
-from planner_eval.dialects.held import Bare, Unknown
 from planner_eval.dialects.program import Machine
 from planner_eval.dialects.table import Wrapper
+from planner_eval.dialects.unsure import Bare, Unknown
 from planner_eval.dialects.writing import refuse_rest
 from planner_eval.plan.model import Plan, RawPlan, Ref, Unresolved, Value
 from planner_eval.plan.walk import fold

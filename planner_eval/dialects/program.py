@@ -29,7 +29,7 @@ from planner_eval.dialects.functions import (
     OWN,
     SHOWING,
 )
-from planner_eval.dialects.held import (
+from planner_eval.dialects.unsure import (
     OWN_CODE,
     UNKNOWN,
     Bare,

@@ -15,17 +15,6 @@ from planner_eval.base.errors import LimitError, bare
 from planner_eval.base.limits import DEFAULT_LIMITS, MAX_DIGITS, Limits, Span, long_integers, refuse_integer
 from planner_eval.base.text import shortened
 from planner_eval.dialects.functions import BUILTINS, OWN, SHOWING, is_library
-from planner_eval.dialects.held import (
-    UNKNOWN,
-    End,
-    Held,
-    Imported,
-    Part,
-    Scope,
-    Thing,
-    Unknown,
-    Unsure,
-)
 from planner_eval.dialects.program import (
     CallNode,
     DataNode,
@@ -38,6 +27,17 @@ from planner_eval.dialects.program import (
 from planner_eval.dialects.python_cuts import Uncut
 from planner_eval.dialects.python_data import WORDS, NoData, key_of, signed
 from planner_eval.dialects.python_parts import LINES, data_in, in_parts, may_hold, parsed, walk
+from planner_eval.dialects.unsure import (
+    UNKNOWN,
+    End,
+    Held,
+    Imported,
+    Part,
+    Scope,
+    Thing,
+    Unknown,
+    Unsure,
+)
 from planner_eval.plan.model import Diagnostic, RawPlan, RawRef
 
 LONG_CHARS = 20_000

@@ -21,13 +21,13 @@ from planner_eval.base.later import later
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits, check_calls, refuse_integer
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.extent import extent, tokens
-from planner_eval.dialects.held import Unknown
 from planner_eval.dialects.json_calls import read_values
 from planner_eval.dialects.many import refuse_many_first
 from planner_eval.dialects.program import Machine, Variables, shift_names
 from planner_eval.dialects.python_ast import follow, syntax
 from planner_eval.dialects.python_parts import BrokenPart
 from planner_eval.dialects.table import Wrapper
+from planner_eval.dialects.unsure import Unknown
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, Value
 
 WORDS = {
