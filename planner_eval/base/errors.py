@@ -248,6 +248,7 @@ CODES: dict[str, str] = {
     "shape.length": "two lists that belong together differ in length",
     "value.untyped": "the notation writes values without types and no schema gives them",
     "value.computed": "an argument is computed: its source text stands for it, or the number it comes to",
+    "value.name": "nothing assigns a name that a program gives to a call; it stands as a text",
     "value.placeholder": "a value stands for what is not known yet",
     "code.loop": "a loop or a comprehension repeats calls, which are counted once",
     "code.function": "calls in a function of the program's own were not read",

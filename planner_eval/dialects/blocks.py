@@ -49,13 +49,14 @@ from planner_eval.dialects.pieces import (
     span_of,
     split,
 )
-from planner_eval.dialects.program import Bound, Unknown, shift_names
+from planner_eval.dialects.program import Bound, shift_names
 from planner_eval.dialects.python_ast import follow, syntax
 from planner_eval.dialects.python_parts import are_expressions, walk
 from planner_eval.dialects.repair import QUOTED_CALL, repairs
 from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.talks import Talk, talk_of
 from planner_eval.dialects.turns import Source, Words, read_checked
+from planner_eval.dialects.unsure import Unknown
 from planner_eval.dialects.views import View, unescaped
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan, Value
 

@@ -25,6 +25,56 @@ BUILTINS = frozenset({
 OWN = frozenset({"self", "cls", "this", "super"})
 """What a class calls itself: a method of one is no tool."""
 
+CHANGING = frozenset({
+    "append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "update", "setdefault",
+    "popitem", "add", "discard", "difference_update", "intersection_update",
+    "symmetric_difference_update", "appendleft", "extendleft", "popleft", "rotate", "move_to_end",
+    "subtract", "push", "shift", "unshift", "splice", "fill", "copyWithin", "set", "delete",
+})  # fmt: skip
+"""Methods that change a list, an object or a set in place, in Python and in JavaScript."""
+
+CHANGING_FIRST = frozenset({
+    "shuffle", "heappush", "heappop", "heapify", "heapreplace", "heappushpop", "insort", "insort_left",
+    "insort_right", "setattr", "delattr", "setitem", "delitem", "Object.assign",
+})  # fmt: skip
+"""Functions of the languages' libraries that change their first argument in place."""
+
+HANDING = frozenset({
+    "next", "min", "max", "iter", "reversed", "zip", "enumerate", "filter", "getattr", "map", "vars",
+})  # fmt: skip
+"""Functions of the language that give what they are given, or a part of it, and no copy."""
+
+CALLING = frozenset({
+    "map", "filter", "partial", "submit", "to_thread", "run_in_executor", "starmap", "apply_async",
+    "imap", "reduce", "Thread", "Process",
+})  # fmt: skip
+"""Functions of the languages and their libraries that call what they are given."""
+
+_LOOKING = frozenset({
+    "json", "text", "raise_for_status", "read", "readline", "readlines", "close", "result", "done",
+    "exception", "isoformat", "strftime", "timestamp", "date", "time", "total_seconds", "to_dict",
+    "to_json", "to_string", "tolist", "to_list", "dict", "model_dump", "model_dump_json", "head", "tail",
+    "describe", "group", "groups", "then", "catch", "finally", "map", "filter", "forEach", "reduce",
+    "some", "every", "includes", "indexOf", "lastIndexOf", "slice", "concat", "flat", "flatMap", "at",
+    "has", "entries", "findIndex", "substring", "substr", "charAt", "trim", "trimStart", "trimEnd",
+    "padStart", "padEnd", "repeat", "match", "test", "toString", "toFixed", "toUpperCase", "toLowerCase",
+    "toISOString", "toLocaleString", "localeCompare", "getTime", "valueOf", "replaceAll", "size",
+    "length", "isEmpty", "toJSON",
+})  # fmt: skip
+OF_DATA = _LOOKING.union(
+    *(
+        [name for name in dir(kind) if name[0] != "_"]
+        for kind in (str, bytes, int, float, list, tuple, dict, set)
+    )
+)
+"""Methods of the values that tools give, and of texts, lists and objects: they look, and call no tool."""
+
+OPTIONS = frozenset({
+    "key", "reverse", "default", "sep", "maxsplit", "encoding", "errors", "keepends", "timespec",
+    "timeout", "indent", "orient", "by", "ascending", "inplace", "exclude", "exclude_none", "include",
+})  # fmt: skip
+"""The names of such methods' own arguments; an argument of another name is a tool's."""
+
 PACKAGES = frozenset({
     "aiohttp", "android", "anthropic", "asyncpg", "attr", "attrs", "boto3", "botocore", "bs4", "celery",
     "click", "com", "cv2", "datasets", "dateutil", "distutils", "django", "docx", "dotenv", "fastapi",

@@ -12,8 +12,9 @@ from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import check_depth
 from planner_eval.base.limits import Limits
 from planner_eval.dialects.dialect import AFTER, Dialect
-from planner_eval.dialects.program import Machine, Unknown
+from planner_eval.dialects.program import Machine
 from planner_eval.dialects.table import Wrapper
+from planner_eval.dialects.unsure import Bare, Unknown
 from planner_eval.dialects.writing import refuse_rest
 from planner_eval.plan.model import Plan, RawPlan, Ref, Unresolved, Value
 from planner_eval.plan.walk import fold
@@ -84,12 +85,12 @@ def read(
         if kind == "show":
             machine.statement(node)
         elif kind == "declaration":
-            machine.held.update(dict.fromkeys(targets, targets[0]))
+            machine.bind(targets[0], Bare(targets[0]))
         else:
             keys = targets if kind == "unpack_object" else ()
             machine.assign(targets, node, unpack=kind != "assign", keys=keys)
     if held is not None:
-        held.update(machine.own)
+        held.update(machine.settled())
     return machine.finish()
 
 

@@ -76,6 +76,14 @@ notation, says which it took and why, and what it ignored (`planeval parse`). Th
   lambdas are not followed, nor are those of another fence: tools called in them are named in a
   note. What is imported from Python's standard library or a known package (`numpy`, `requests`) is no tool;
   from any other module it is one, under the name that it has there, if it is no class (`Client()`).
+* A program is read as the calls that it makes, with the values that they get, or refused with the place.
+  What is put into a list or an object (`append`, `extend`, `update`, `d["k"] = v`) is in it, for
+  each of its names. Any other change in place (`sort`, `pop`, one in a loop or a branch), and a variable that
+  branches leave otherwise, makes a value unsure; only a call that is given it is refused. A `try` is read as
+  what it does where nothing fails; handlers that call tools are told. The calls in a loop are those of its
+  first round. A method of a tool's result that is none of Python's data, a call through a subscript or a
+  variable, and a tool that a library calls (`partial`, `map`) are refused. A name that nothing assigns is a
+  text, with a note. A change to what stands inside a copy (`list(x)`, `x[1:]`) is not seen in the original.
 
 ## The grammar's reading
 

@@ -16,7 +16,32 @@ from typing import Any
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits, Span, refuse_calls
 from planner_eval.base.named import NamedTuple
-from planner_eval.dialects.functions import BUILTINS, OWN, SHOWING
+from planner_eval.base.text import shortened
+from planner_eval.dialects.changes import Changes
+from planner_eval.dialects.functions import (
+    BUILTINS,
+    CALLING,
+    CHANGING,
+    CHANGING_FIRST,
+    HANDING,
+    OF_DATA,
+    OPTIONS,
+    OWN,
+    SHOWING,
+)
+from planner_eval.dialects.unsure import (
+    OWN_CODE,
+    UNKNOWN,
+    Bare,
+    CannotKnow,
+    Held,
+    Imported,
+    Part,
+    Thing,
+    Unknown,
+    Unsure,
+    Ways,
+)
 from planner_eval.plan.model import (
     Diagnostic,
     Path,
@@ -32,12 +57,13 @@ from planner_eval.plan.walk import map_leaves
 
 @dataclass(slots=True)
 class CallNode:
-    """A call as written; a None key is a positional argument."""
+    """A call as written; a None key is a positional argument. `done` is what it gave: it is made once."""
 
     name: str
     arguments: list[tuple[str | None, Any, Span]]
     span: Span
     quoted: bool = False
+    done: Any = None
 
 
 @dataclass(slots=True)
@@ -79,7 +105,8 @@ class OtherNode:
     """An expression that is not followed; `inside` holds the nodes in it.
 
     `pure` says that it holds literals only: it is an expression whose source text is known. `at` is the
-    place that a message points to.
+    place that a message points to. `method` is the method that it calls on the first node inside, with
+    arguments of the names `given`.
     """
 
     reason: str
@@ -88,34 +115,17 @@ class OtherNode:
     at: int
     inside: list[Any] = field(default_factory=list)
     pure: bool = False
+    method: str = ""
+    given: tuple[str, ...] = ()
 
 
-class Unknown:
-    """What a variable holds that cannot be known."""
-
-
-UNKNOWN = Unknown()
-
-
-class Imported(Unknown):
-    """What a name holds that is imported from a module that is no library: a tool may be called by it.
-
-    Args:
-        name: What it is called where it is imported from.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
+_NOTHING = Bare("")
+"""What a variable holds that is none."""
+_DATA = OF_DATA | CHANGING
+_ANY_NAMED = frozenset({"format", "update", "setdefault", "dict", "text", "json"})
+"""Methods of data that take arguments of any name."""
 LARGEST = 1_000_000
 """Values that variables may put into arguments, all together: a list of a list can double at each line."""
-
-
-class _CannotKnow(Exception):
-    def __init__(self, reason: str, at: int) -> None:
-        self.reason = reason
-        self.at = at
 
 
 class Named(NamedTuple):
@@ -157,23 +167,38 @@ class Machine:
         self.held: MutableMapping[str, Value | Unknown] = self.own
         if before:  # a copy of it for each piece of a text would take quadratic time
             self.held = ChainMap(self.own, before)  # type: ignore[arg-type]
+        self.ways = Ways()
+        self.changes = Changes(self.held, self.ways, text)
         self.calls: list[RawCall] = []
         self.notes: list[Diagnostic] = []
         self.control: list[tuple[str, str, Span]] = []
         self.error: ParseError | None = None
+        self.dropped: ParseError | None = None
+        self.surely = False
         self.is_program = bool(before)
         self.spent = 0
+        self.inside = 0
+        self.quiet = False
+        self.bare: set[str] = set()
+        self.also: set[str] = set()
         self.run: Callable[[CallNode], Value | Unknown | None] = _not_followed
 
     def finish(self) -> RawPlan:
         """The calls that were found.
 
         Raises:
-            ParseError: there are calls, and something about one cannot be known.
+            ParseError: there are calls, and something about one cannot be known; or what may be one is none
+                that can be read.
         """
-        if self.error is not None and self.calls:
-            raise self.error
+        error = self.error or self.dropped
+        if error is not None and (self.calls or self.surely):
+            raise error
         return RawPlan(tuple(self.calls), None, tuple(self.notes))
+
+    def settled(self) -> Mapping[str, Held]:
+        """What the program's own variables hold after it, for the text that follows."""
+        self.changes.settle(self.own)
+        return self.own
 
     # ------------------------------------------------------------ statements
     def assign(
@@ -181,16 +206,47 @@ class Machine:
     ) -> None:
         """`targets = value`; with `unpack` each target takes an output, named by `keys` or counted."""
         self.is_program = True
-        held = self.loose(value)
+        held = self.hold(value)
         if not unpack:
             for name in targets:
-                self.held[name] = held
+                self.bind(name, held)
             return
+        if self.changes.any and isinstance(held, (list, dict)):
+            held = self.now(held)
         ways = keys or range(len(targets))
         for way, name in zip(ways, targets, strict=True):
-            self.held[name] = _step(held, way)
+            self.bind(name, _step(held, way))
         if isinstance(held, RawRef) and self.calls and held.name == _made(len(self.calls) - 1):
             self.calls[-1] = replace(self.calls[-1], returns=tuple(targets))
+
+    def bind(self, name: str, held: Held) -> None:
+        """Give a variable what it holds from here on."""
+        self.ways.put(self.held, name, held)
+
+    def hold(self, value: Any) -> Held:
+        """What a variable holds that is given a value; a name that nothing assigns may be a tool's."""
+        if type(value) is NameNode and value.name not in self.defined:
+            found = self.held.get(value.name)
+            if value.name not in self.held or (type(found) is Bare and not value.path):
+                return found or Bare(value.text)
+        return self.loose(value)
+
+    def now(self, held: Held) -> Held:
+        """What is held, as the changes leave it."""
+        try:
+            return held if isinstance(held, Unknown) else self.changes.current(held, self.spend)
+        except CannotKnow as error:
+            return error.holds
+
+    def spend(self, count: int) -> None:
+        """Count values that variables put into arguments.
+
+        Raises:
+            LimitError: there are too many.
+        """
+        self.spent += count
+        if self.spent > LARGEST:
+            raise LimitError("the program's values grow too large", text=self.text)
 
     def statement(self, value: Any) -> None:
         """An expression on its own: calls, or a list of them."""
@@ -198,9 +254,12 @@ class Machine:
             for item in value:
                 self.statement(item)
         elif isinstance(value, OtherNode):
-            if any(keyed(item) for item in value.inside):
+            sure = any(keyed(item) for item in value.inside)
+            if sure or self.is_program:  # else it may be prose
+                before = len(self.calls)
                 self.loose(value)
-                self.fail(f"{value.reason} between calls", value.at)
+                if sure or (len(self.calls) > before and not value.method):
+                    self.fail(f"{value.reason} between calls", value.at)
         else:
             self.loose(value)
 
@@ -213,17 +272,18 @@ class Machine:
         """A value where nothing depends on it yet; calls inside are recorded, the rest may be unknown."""
         try:
             return self.value(value)
-        except _CannotKnow:
-            for node in _nodes(value):
-                self.loose(node)
-            return UNKNOWN
+        except CannotKnow as error:
+            held = [self.loose(node) for node in _nodes(value)]
+            if type(value) is OtherNode and value.method:
+                self.touch(held[0], value.method, value.given, value.text, value.at)
+            return Part(held) if held and error.holds is UNKNOWN else error.holds
 
     # ------------------------------------------------------------ values
     def value(self, node: Any) -> Value:  # noqa: PLR0911 - one branch a kind of node
         """The value of a node, with references where it depends on calls.
 
         Raises:
-            _CannotKnow: it is an expression on the program's own variables.
+            CannotKnow: it is an expression on the program's own variables.
         """
         kind = type(node)
         if kind is CallNode:
@@ -239,14 +299,14 @@ class Machine:
         if kind is FieldNode:
             base = self.call(node.base)
             if not isinstance(base, RawRef):
-                raise _CannotKnow(f"the program computes {node.base.name!r}", node.base.span[0])
+                raise CannotKnow(f"the program computes {node.base.name!r}", node.base.span[0])
             return _step_all(base, node.path)
         if kind is TextNode:
             return self.template(node)
         if kind is OtherNode:
             if node.pure and not any(self.knows(item) for item in node.inside):
                 return RawComputed(node.text)
-            raise _CannotKnow(node.reason, node.at)
+            raise CannotKnow(node.reason, node.at, OWN_CODE if node.reason == "a lambda" else UNKNOWN)
         return node
 
     def knows(self, node: Any) -> bool:
@@ -261,27 +321,56 @@ class Machine:
         """A variable's value, or the name as a text where nothing defines it."""
         if node.name in self.held:
             found = self.held[node.name]
-            if isinstance(found, Unknown) or (node.path and not isinstance(found, RawRef)):
+            if isinstance(found, Bare):
+                self.tell_bare(found.text, node.span)
+                return found.text + node.text[len(node.name) :]
+            if node.path and not isinstance(found, Unknown):
+                found = self.changes.inside(found, node.path)
+            if isinstance(found, Unknown):
+                if isinstance(found, Unsure):
+                    raise self.changes.cannot_know(found)
                 how = "imported" if isinstance(found, Imported) else "computed"
-                raise _CannotKnow(f"{node.text!r} is {how} by the program", node.span[0])
+                raise CannotKnow(f"{node.text!r} is {how} by the program", node.span[0], found)
             if isinstance(found, (list, dict)):
                 self.spent += _weight(found, LARGEST - self.spent)
                 if self.spent > LARGEST:
                     raise LimitError(
                         "the program's values grow too large", text=self.text, offset=node.span[0]
                     )
-            return _step_all(found, node.path)
+            return found
         if node.name in self.defined:
-            raise _CannotKnow(f"{node.text!r} is defined by the program", node.span[0])
+            raise CannotKnow(f"{node.text!r} is defined by the program", node.span[0], OWN_CODE)
+        self.tell_bare(node.text, node.span)
         return node.text
+
+    def tell_bare(self, text: str, span: Span) -> None:
+        """Say of a name in a tool's argument that nothing assigns it."""
+        if self.inside and not self.quiet and text not in self.bare:
+            self.bare.add(text)
+            message = f"nothing assigns the name {shortened(text, 60)!r}; it stands as a text"
+            severity = "warning" if self.is_program else "info"
+            self.notes.append(Diagnostic("value.name", message, severity, None, None, span))
+
+    def part(self, node: Any) -> Value:
+        """A value in a text; of a name there that nothing assigns the text is said to be computed."""
+        quiet, self.quiet = self.quiet, True
+        try:
+            item = self.value(node)
+        finally:
+            self.quiet = quiet
+        if isinstance(item, RawRef) and self.changes.any:
+            self.changes.refuse(item)
+        return item
 
     def template(self, node: TextNode) -> Value:
         """Text around references; a text again where nothing in it depends on a call."""
         parts: list[Any] = []
         known = True
         for part in node.parts:
-            item = self.value(part)
-            if isinstance(item, RawComputed) or (isinstance(part, NameNode) and part.name not in self.held):
+            item = self.part(part)
+            if isinstance(item, RawComputed) or (
+                isinstance(part, NameNode) and isinstance(self.held.get(part.name, _NOTHING), Bare)
+            ):
                 known = False  # its source stands where its value should
             if isinstance(item, RawTemplate):
                 parts += item.parts
@@ -290,7 +379,7 @@ class Machine:
             elif isinstance(item, (str, RawRef)):
                 parts.append(item)
             else:
-                raise _CannotKnow("a value is made into text by the program", node.span[0])
+                raise CannotKnow("a value is made into text by the program", node.span[0])
         merged: list[Any] = []
         for item in parts:
             if item == "":
@@ -317,13 +406,37 @@ class Machine:
         if root in (self.own if root == node.name else self.held):  # a tool may be called as a line before
             return False  # named its result
         named = any(key is not None for key, _, _ in node.arguments)
-        return not (node.name in BUILTINS and self.is_program and not named)
+        if node.name not in BUILTINS:
+            return True
+        if named or not (self.is_program or self.inside):
+            self.also.add(node.name)  # a list of calls that calls it so has a tool of that name
+        return named or (node.name in self.also and not self.is_program)
 
     def call(self, node: CallNode) -> Value:
+        """What a call gives; it is made once, however often its value is asked for.
+
+        Raises:
+            CannotKnow: it is no tool's call, so its value cannot be known.
+            LimitError: it is one call too many.
+        """
+        if node.done is None:
+            root, dot, rest = node.name.partition(".")
+            found = self.held.get(root)
+            if type(found) is Bare:  # a tool under another name
+                node.name = f"{found.text}{dot}{rest}"
+            try:
+                node.done = (self.make(node),)
+            except CannotKnow as error:
+                node.done = error
+        if isinstance(node.done, CannotKnow):
+            raise CannotKnow(node.done.reason, node.done.at, node.done.holds)
+        return node.done[0]
+
+    def make(self, node: CallNode) -> Value:
         """Record a tool's call and give the reference to its result.
 
         Raises:
-            _CannotKnow: it is no tool's call, so its value cannot be known.
+            CannotKnow: it is no tool's call, so its value cannot be known.
             LimitError: it is one call too many.
         """
         if node.name in SHOWING or not self.is_tool(node):
@@ -332,22 +445,27 @@ class Machine:
         if node.quoted:
             self.fail(f"found the tool's name {node.name!r} in quotes", node.span[0])
         arguments, spans = [], []
+        self.inside += 1
         for key, value, span in self.named(node):
             try:
                 known = self.value(value)
-            except _CannotKnow as error:
+                if self.changes.any:
+                    known = self.changes.current(known, self.spend)
+            except CannotKnow as error:
                 known = self.text[span[0] : span[1]]
                 for inner in _nodes(value):
                     self.loose(inner)
                 if not self.control:
                     self.fail(
-                        f"the argument {key!r} of {node.name!r} cannot be known: {error.reason}", error.at
+                        f"the argument {key!r} of {node.name!r} cannot be known: {error.reason}",
+                        span[0] if error.at is None else error.at,
                     )
                 else:
                     message = f"{key!r} of {node.name!r} is computed by the program: {error.reason}"
                     self.notes.append(Diagnostic("value.computed", message, "warning", None, key, span))
             arguments.append((key, known))
             spans.append(span)
+        self.inside -= 1
         if len(self.calls) >= self.most:
             raise refuse_calls(self.limits, self.text)
         made = _made(len(self.calls))
@@ -363,15 +481,75 @@ class Machine:
         """Follow a call of the program's own function, or pass over one of a library, and give its value.
 
         Raises:
-            _CannotKnow: its value cannot be known.
+            CannotKnow: its value cannot be known.
         """
+        inside, self.inside = self.inside, 0
         returned = self.run(node)
+        self.inside = inside
         if returned is None:
-            for _, value, _ in node.arguments:
-                self.loose(value)
-        elif not isinstance(returned, Unknown):
+            given = [self.hold(value) for key, value, _ in node.arguments if key is None]
+            named = {key: self.hold(value) for key, value, _ in node.arguments if key is not None}
+            holds = self.pass_over(node, given, named)
+            raise CannotKnow(f"the program computes {node.name!r}", node.span[0], holds)
+        if not isinstance(returned, Unknown):
             return returned
-        raise _CannotKnow(f"the program computes {node.name!r}", node.span[0])
+        raise CannotKnow(f"the program computes {node.name!r}", node.span[0])
+
+    def pass_over(self, node: CallNode, given: list[Held], named: Mapping[str, Held]) -> Unknown:
+        """What a call gives that is not followed; it is refused where it may be a tool's, or make one."""
+        root, dot, rest = node.name.partition(".")
+        last = rest.rpartition(".")[2] or root
+        if node.name in SHOWING or root in OWN:
+            return UNKNOWN
+        if last in CALLING and (not dot or root in self.defined or root in self.held):
+            for value in (*given, *named.values()):
+                if type(value) is Bare and value.text.split(".")[0] not in BUILTINS:
+                    self.drop(f"{node.name!r} calls {value.text!r}", node.span[0], surely=True)
+        if (node.name in CHANGING_FIRST or last in CHANGING_FIRST) and given and root not in self.own:
+            self.changes.change(given[0], f"{node.name!r} changes it", node.span[0], self.spend)
+        if node.name in self.defined or root in self.defined:
+            return Part((*given, *named.values()))
+        found = self.held.get(root)
+        if type(found) is Imported:
+            return Thing()
+        if not dot:
+            if root in self.own and found is not OWN_CODE:
+                self.drop(f"{root!r} is called, which the program assigned", node.span[0], surely=bool(named))
+            return Part(given) if node.name in HANDING else UNKNOWN
+        simple = isinstance(found, (list, dict)) and last == rest and not self.control
+        if simple and self.changes.follow(found, last, given, named):
+            return UNKNOWN
+        base = self.changes.inside(found, tuple(rest.split(".")[:-1]))
+        self.touch(base, last, tuple(named), node.name, node.span[0])
+        return UNKNOWN if last == "copy" else Part((base,))
+
+    def touch(self, base: Held, method: str, given: Iterable[str], said: str, at: int) -> None:
+        """Look at a call of a method on what is held: it changes it, only looks at it, or may be a tool's."""
+        of: Held = base
+        while isinstance(of, Thing) and of.of is not None:
+            of = of.of
+        if method in CHANGING:
+            self.changes.change(base, f"{shortened(said, 60)!r} changes it", at, self.spend)
+        if isinstance(of, RawRef):
+            data = method in _ANY_NAMED or (method in _DATA and all(key in OPTIONS for key in given))
+        else:
+            data = not isinstance(of, Thing)
+        if not data:
+            reason = f"{shortened(said, 60)!r} is called on a value, and may be a tool"
+            self.drop(reason, at, surely=isinstance(of, Thing))
+
+    def drop(self, reason: str, at: int, *, surely: bool = False) -> None:
+        """Remember the first call that would be lost.
+
+        Args:
+            reason: What is called how.
+            at: Where.
+            surely: It is a tool's, even where no other call is.
+        """
+        said = f"{reason}: only tools that are called by their own names are read"
+        if self.dropped is None:
+            self.dropped = ParseError(said, text=self.text, offset=at)
+        self.surely = self.surely or surely
 
     def known_as(self, name: str) -> str:
         """A tool's name where it was imported under another."""
@@ -415,8 +593,20 @@ class Bound(NamedTuple):
                 return RawRef(f"{item.name[1:]}@{self.piece}", item.path)
             return item
 
+        known: dict[int, Value] = {}
+
+        def shared(value: Value) -> Value:
+            if not isinstance(value, (list, dict)):
+                return map_leaves(leaf, value)
+            if id(value) not in known:  # what holds no such call stays the same, as its aliases are
+                made = map_leaves(leaf, value)
+                known[id(value)] = value if made == value else made
+            return known[id(value)]
+
         return {
-            name: value if isinstance(value, Unknown) else map_leaves(leaf, value)
+            f"{name[1 : name.index(' ')]}@{self.piece}{name[name.index(' ') :]}"
+            if name[:1] == "@" and " " in name
+            else name: value if isinstance(value, Unknown) else shared(value)
             for name, value in self.held.items()
         }
 

@@ -7,8 +7,7 @@ see :mod:`planner_eval.dialects.python_parts`, and all of its errors are caught.
 from __future__ import annotations
 
 import ast
-from collections import ChainMap
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -17,21 +16,29 @@ from planner_eval.base.limits import DEFAULT_LIMITS, MAX_DIGITS, Limits, Span, l
 from planner_eval.base.text import shortened
 from planner_eval.dialects.functions import BUILTINS, OWN, SHOWING, is_library
 from planner_eval.dialects.program import (
-    UNKNOWN,
     CallNode,
     DataNode,
     FieldNode,
-    Imported,
     Machine,
     NameNode,
     OtherNode,
     TextNode,
-    Unknown,
 )
 from planner_eval.dialects.python_cuts import Uncut
 from planner_eval.dialects.python_data import WORDS, NoData, key_of, signed
 from planner_eval.dialects.python_parts import LINES, data_in, in_parts, may_hold, parsed, walk
-from planner_eval.plan.model import Diagnostic, RawPlan, Value
+from planner_eval.dialects.unsure import (
+    UNKNOWN,
+    End,
+    Held,
+    Imported,
+    Part,
+    Scope,
+    Thing,
+    Unknown,
+    Unsure,
+)
+from planner_eval.plan.model import Diagnostic, RawPlan, RawRef
 
 LONG_CHARS = 20_000
 """Longer text is parsed part by part: ast.parse takes a thousand times the memory of its text."""
@@ -61,8 +68,8 @@ def follow(
     defined: Iterable[str] = (),
     limits: Limits = DEFAULT_LIMITS,
     taken: int = 0,
-    before: Mapping[str, Value | Unknown] | None = None,
-    held: dict[str, Value | Unknown] | None = None,
+    before: Mapping[str, Held] | None = None,
+    held: dict[str, Held] | None = None,
 ) -> RawPlan:
     r"""The calls of a program.
 
@@ -94,7 +101,7 @@ def follow(
     except RecursionError:
         raise LimitError("the program nests too deeply", text=text) from None
     if held is not None:
-        held.update(machine.own)
+        held.update(machine.settled())
     if reader.unread:
         reader.tell_unread()
     return machine.finish()
@@ -104,36 +111,7 @@ class _Function(NamedTuple):
     """A function of the program, and the variables around it."""
 
     node: ast.FunctionDef | ast.AsyncFunctionDef
-    held: MutableMapping[str, Value | Unknown]
-
-
-class _Scope(ChainMap[str, Value | Unknown]):
-    """The variables of a function that is followed: its own, which end with it, and those around it.
-
-    What it declares ``global`` or ``nonlocal`` stands elsewhere, and is read and written there.
-    """
-
-    def __init__(
-        self, local: MutableMapping[str, Value | Unknown], around: MutableMapping[str, Value | Unknown]
-    ) -> None:
-        super().__init__(local, around)
-        self.elsewhere: dict[str, MutableMapping[str, Value | Unknown]] = {}
-
-    def __getitem__(self, name: str) -> Value | Unknown:
-        return self.elsewhere[name][name] if name in self.elsewhere else super().__getitem__(name)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.elsewhere[name] if name in self.elsewhere else super().__contains__(name)
-
-    def __setitem__(self, name: str, value: Value | Unknown) -> None:
-        self.elsewhere.get(name, self.maps[0])[name] = value
-
-    def enclosing(self, name: str) -> MutableMapping[str, Value | Unknown]:
-        """The variables of the nearest function around this one that has the name."""
-        around = self.maps[1]
-        while isinstance(around, _Scope) and name not in around.maps[0] and name not in around.elsewhere:
-            around = around.maps[1]
-        return around if isinstance(around, _Scope) else self.maps[1]
+    held: MutableMapping[str, Held]
 
 
 class _Given(NamedTuple):
@@ -149,7 +127,7 @@ class _Running:
     def __init__(self, at: Span, control: int) -> None:
         self.at = at
         self.control = control
-        self.returned: list[Value | Unknown] = []
+        self.returned: list[Held] = []
         self.told = False
 
 
@@ -180,7 +158,7 @@ class _Reader:
             )
         return start + column
 
-    def span(self, node: ast.expr | ast.stmt | ast.keyword) -> Span:
+    def span(self, node: ast.expr | ast.stmt | ast.keyword | ast.excepthandler) -> Span:
         """Where a node stands."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
@@ -226,14 +204,20 @@ class _Reader:
             if is_library(module) and not getattr(node, "level", 0):
                 self.machine.defined.add(given)
             else:
-                self.machine.held[given] = Imported(name.name if name.asname else given)
+                self.machine.bind(given, Imported(name.name if name.asname else given))
 
-    def body(self, body: list[ast.stmt]) -> None:
-        """Follow statements in order, up to one after which a function's others are not reached."""
+    def body(self, body: list[ast.stmt]) -> bool:
+        """Follow statements in order, up to one after which a function's others are not reached.
+
+        Returns:
+            Whether what stands after them is reached.
+        """
+        node: ast.stmt | None = None
         for node in body:
             self.statement(node)
             if self.running and isinstance(node, (ast.Return, ast.Raise)):
-                return
+                break
+        return not isinstance(node, (ast.Return, ast.Raise))
 
     def statement(self, node: ast.stmt) -> None:
         """Follow one statement; what can hold no call is passed over."""
@@ -252,7 +236,9 @@ class _Reader:
                     node.target, value
                 )
             if isinstance(node, ast.AugAssign):
-                self.forget(node.target)
+                self.altered(node.target)
+                if isinstance(node.target, ast.Name):
+                    self.machine.bind(node.target.id, Part((self.found(node.target),)))
         elif isinstance(node, ast.Return):
             value = None if node.value is None else self.node(node.value)
             if self.running:
@@ -264,24 +250,43 @@ class _Reader:
         else:
             self.further(node)
 
+    def compound(self, node: ast.stmt) -> bool:
+        """Follow a loop, a branch, a try or a with; False for any other statement."""
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+            follow: Callable[[Any], None] = self.loop
+        elif isinstance(node, (ast.If, ast.Match)):
+            follow = self.branches
+        elif isinstance(node, (ast.Try, ast.TryStar)):
+            follow = self.attempt
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            follow = self.context
+        else:
+            return False
+        self.machine.is_program = True
+        follow(node)
+        return True
+
     def further(self, node: ast.stmt) -> None:
         """Follow a statement that holds others, or that only looks at values."""
-        if isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try, ast.With, ast.AsyncWith)):
-            self.compound(node)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if self.compound(node):
+            return
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             self.functions[node.name] = _Function(node, self.machine.held)
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
             scope = self.machine.held
-            if isinstance(scope, _Scope):
+            if isinstance(scope, Scope):
                 for name in node.names:
                     outside = self.module if isinstance(node, ast.Global) else scope.enclosing(name)
                     scope.elsewhere[name] = outside
-        elif isinstance(node, (ast.Assert, ast.Raise, ast.Delete)):
+        elif isinstance(node, ast.Delete):
+            for target in node.targets:
+                self.deleted(target)
+        elif isinstance(node, (ast.Assert, ast.Raise)):
             for part in ast.iter_child_nodes(node):
                 if isinstance(part, ast.expr):
                     self.machine.loose(self.node(part))
 
-    def run(self, call: CallNode) -> Value | Unknown | None:
+    def run(self, call: CallNode) -> Held | None:
         """Follow the body of a function that the program calls, at each call, and give what it returns.
 
         Returns:
@@ -317,8 +322,7 @@ class _Reader:
                 )
                 raise LimitError(reason, text=self.text, offset=call.span[0])
         local = {
-            name: UNKNOWN if value is UNKNOWN else machine.loose(value)
-            for name, value in given.values.items()
+            name: UNKNOWN if value is UNKNOWN else machine.hold(value) for name, value in given.values.items()
         }
         self.unread.pop(_at(node), None)
         local |= {name: machine.loose(self.node(value)) for name, value in given.defaults.items()}
@@ -327,7 +331,7 @@ class _Reader:
         defined, functions = machine.defined, self.functions
         machine.defined, self.functions = set(defined), dict(functions)  # what it defines is its own
         self.running.append(running)
-        machine.own, machine.held = local, _Scope(local, function.held)
+        machine.own, machine.held = local, Scope(local, function.held)
         self.define(node.body)
         self.body(node.body)
         self.running.pop()
@@ -366,8 +370,13 @@ class _Reader:
             else:
                 self.machine.assign(names, value, unpack=True)
         else:
-            self.machine.loose(value)
-            self.forget(target)
+            held = self.machine.loose(value)
+            if any(isinstance(part, ast.Call) for part in ast.walk(target)):
+                self.machine.loose(self.node(target))
+            if isinstance(target, (ast.Attribute, ast.Subscript)):
+                self.altered(target, held)
+            else:
+                self.forget(target)
 
     def is_word(self, name: str) -> bool:
         """Whether `First` in `First, r = f()` is a word: no other use of it is a variable's."""
@@ -378,44 +387,254 @@ class _Reader:
         return self.words[name]
 
     def forget(self, target: ast.expr) -> None:
-        """What the variables under a target hold is no longer known."""
+        """What the variables of a target hold is no longer known, and what it stands in is changed."""
         for node in ast.walk(target):
-            if isinstance(node, ast.Name):
-                self.machine.held[node.id] = UNKNOWN
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                self.machine.bind(node.id, UNKNOWN)
+            elif isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
+                self.altered(node)
 
-    def compound(self, node: Any) -> None:
-        """Follow the parts of a loop, a branch, a try or a with."""
-        self.machine.is_program = True
-        loop = isinstance(node, (ast.For, ast.AsyncFor, ast.While))
-        kind, said = ("code.loop", "a loop") if loop else ("code.branch", "a branch")
-        if isinstance(node, (ast.For, ast.AsyncFor)):
-            self.machine.loose(self.node(node.iter))
+    def altered(
+        self, target: ast.expr, value: Held = UNKNOWN, said: str = "an assignment to {} changes it"
+    ) -> None:
+        """Note a change in place of what a name or a way into it holds.
+
+        Args:
+            target: The name, the field or the item.
+            value: What it is given, where that is known.
+            said: The change.
+        """
+        start, end = self.span(target)
+        reason = said.format(repr(shortened(self.text[start:end], 60)))
+        if not isinstance(target, (ast.Attribute, ast.Subscript)):
+            self.change(target, reason)
+            return
+        held = self.found(target.value)
+        key = (
+            target.slice.value
+            if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant)
+            else None
+        )
+        machine = self.machine
+        if not machine.control and not isinstance(value, Unknown) and machine.changes.put(held, key, value):
+            return
+        if isinstance(held, RawRef) and isinstance(target, ast.Attribute):
+            key = target.attr
+        if isinstance(held, RawRef) and isinstance(key, (str, int)):
+            held = RawRef(held.name, (*held.path, key))
+            machine.changes.change(held, reason, start, machine.spend)
+        else:
+            self.change(target.value, reason)
+
+    def change(self, base: ast.expr, reason: str) -> None:
+        """Note a change in place of what an expression gives."""
+        root = base
+        while isinstance(root, (ast.Attribute, ast.Subscript)):
+            root = root.value
+        if not isinstance(root, ast.Name):
+            return
+        at = self.span(base)[0]
+        machine = self.machine
+        held = self.found(base)
+        if isinstance(held, (RawRef, list, dict, Thing, Part, Unsure)):
+            machine.changes.change(held, reason, at, machine.spend)
+            return
+        around = machine.held.get(root.id)
+        if root.id not in OWN and root.id not in machine.defined and not isinstance(around, Imported):
+            for name in ast.walk(base):
+                if isinstance(name, ast.Name):
+                    machine.bind(name.id, UNKNOWN)
+
+    def found(self, base: ast.expr) -> Any:
+        """What a name, or a way into what it holds, gives; itself and no copy."""
+        if isinstance(base, ast.Name):
+            return self.machine.held.get(base.id, UNKNOWN)
+        if not isinstance(base, (ast.Attribute, ast.Subscript)):
+            return UNKNOWN
+        held = self.found(base.value)
+        step: Any = base.attr if isinstance(base, ast.Attribute) else None
+        if isinstance(base, ast.Subscript) and isinstance(base.slice, ast.Constant):
+            step = base.slice.value
+        if isinstance(step, (str, int)):
+            return self.machine.changes.inside(held, (step,))
+        return held if isinstance(held, (RawRef, Unknown)) else Part((held,))
+
+    def deleted(self, target: ast.expr) -> None:
+        """Follow ``del``."""
+        if isinstance(target, (ast.Tuple, ast.List)):
+            for item in target.elts:
+                self.deleted(item)
+        elif isinstance(target, ast.Name):
+            self.machine.bind(target.id, self.unsure(f"'del' takes {target.id!r} away", target))
+        else:
+            self.machine.loose(self.node(target))
+            self.altered(target, said="'del' takes {} out of it")
+
+    def unsure(self, reason: str, node: ast.expr | ast.stmt) -> Unsure:
+        """A value that depends on what stands here."""
+        return Unsure(reason, self.span(node)[0], self.text)
+
+    # ------------------------------------------------------------ several ways
+    def block(self, body: list[ast.stmt]) -> bool:
+        """Follow the statements of a block, as :meth:`body` does."""
+        self.define(body)
+        return self.body(body)
+
+    def loop(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
+        """Follow a loop's first round; what it gives a variable is unsure where it may have none."""
+        machine = self.machine
+        if isinstance(node, ast.While):
+            machine.loose(self.node(node.test))
+        else:
+            over = machine.loose(self.node(node.iter))
             self.forget(node.target)
-        elif isinstance(node, (ast.While, ast.If)):
-            self.machine.loose(self.node(node.test))
-        elif isinstance(node, (ast.With, ast.AsyncWith)):
-            for item in node.items:
-                value = self.node(item.context_expr)
-                if item.optional_vars is not None:
-                    self.target(item.optional_vars, value)
-                else:
-                    self.machine.loose(value)
-        marked = loop or isinstance(node, ast.If)
-        if marked:
-            how = "repeats the calls in it" if loop else "may pass over the calls in it"
-            self.machine.control.append((kind, f"{said} {how}; they are counted once", self.span(node)))
-        handlers = getattr(node, "handlers", [])
-        parts = [
-            node.body,
-            *(h.body for h in handlers),
-            getattr(node, "orelse", []),
-            getattr(node, "finalbody", []),
-        ]
-        for part in parts:
-            self.define(part)
-            self.body(part)
-        if marked:
-            self.machine.control.pop()
+            each: Unknown = Thing(over) if isinstance(over, (RawRef, Thing)) else Part((over,))
+            for name in ast.walk(node.target):
+                if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                    machine.bind(name.id, each)
+        said = "a loop repeats the calls in it; they are counted once"
+        machine.control.append(("code.loop", said, self.span(node)))
+        certain = self.runs(node)
+        mark = machine.ways.part()
+        self.block(node.body)
+        end = machine.ways.take(mark)
+        machine.ways.meet(
+            [end] if certain else [end, {}], self.unsure("depends on whether a loop runs", node)
+        )
+        if node.orelse:
+            mark = machine.ways.part()
+            self.block(node.orelse)
+            end = machine.ways.take(mark)
+            machine.ways.meet([end, {}], self.unsure("depends on how a loop ends", node))
+        machine.control.pop()
+
+    def runs(self, node: ast.For | ast.AsyncFor | ast.While) -> bool:
+        """Whether a loop surely has a first round."""
+        if isinstance(node, ast.While):
+            return self.truth(node.test, named=True) is True
+        if isinstance(node.iter, ast.Name):
+            held = self.machine.changes.content(self.found(node.iter))
+            return isinstance(held, (list, dict)) and bool(held)
+        if isinstance(node.iter, (ast.List, ast.Tuple)):
+            return any(not isinstance(item, ast.Starred) for item in node.iter.elts)
+        if isinstance(node.iter, ast.Call) and _dotted(node.iter.func) == "range":
+            given = [one.value for one in node.iter.args if isinstance(one, ast.Constant)]
+            ends = [one for one in given if isinstance(one, int)]
+            return len(ends) == len(node.iter.args) in (1, 2) and [0, *ends][-2] < ends[-1]
+        return False
+
+    def truth(self, test: ast.expr, *, named: bool = False) -> bool | None:
+        """Whether a test is surely true or surely false.
+
+        Args:
+            test: The test.
+            named: Look at what variables hold, too.
+        """
+        if isinstance(test, ast.Constant):
+            return bool(test.value)
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            inner = self.truth(test.operand, named=named)
+            return None if inner is None else not inner
+        if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and len(test.ops) == 1:
+            other = test.comparators[0]
+            if test.left.id == "__name__" and isinstance(test.ops[0], ast.Eq):
+                return True if isinstance(other, ast.Constant) and other.value == "__main__" else None
+            if named and isinstance(test.ops[0], ast.Is) and isinstance(other, ast.Constant):
+                none = other.value is None and self.found(test.left) is None
+                return True if none else None
+        if named and isinstance(test, ast.Name):
+            held = self.machine.changes.content(self.found(test))
+            return None if isinstance(held, (Unknown, RawRef)) or not _is_data(held) else bool(held)
+        return None
+
+    def branches(self, node: ast.If | ast.Match) -> None:
+        """Follow each branch; a variable that they leave otherwise is unsure."""
+        machine = self.machine
+        if isinstance(node, ast.If):
+            machine.loose(self.node(node.test))
+            taken = self.truth(node.test)
+            parts = [(node.body, taken is not False), (node.orelse, taken is not True)]
+        else:
+            machine.loose(self.node(node.subject))
+            parts = [(case.body, True) for case in node.cases]
+            last = node.cases[-1]
+            if not (
+                isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None and not last.guard
+            ):
+                parts.append(([], True))
+        said = "a branch may pass over the calls in it; they are counted once"
+        machine.control.append(("code.branch", said, self.span(node)))
+        mark = machine.ways.part()
+        ends: list[End] = []
+        for i, (part, possible) in enumerate(parts):
+            if isinstance(node, ast.Match) and i < len(node.cases):
+                self.captured(node.cases[i])
+            arrives = self.block(part)
+            end = machine.ways.take(mark)
+            if arrives and possible:
+                ends.append(end)
+        machine.ways.meet(ends, self.unsure("depends on which branch is taken", node))
+        machine.control.pop()
+
+    def captured(self, case: ast.match_case) -> None:
+        """What a pattern's names hold cannot be known."""
+        for part in ast.walk(case.pattern):
+            name = (
+                getattr(part, "rest", None)
+                if isinstance(part, ast.MatchMapping)
+                else getattr(part, "name", None)
+            )
+            if isinstance(name, str):
+                self.machine.bind(name, UNKNOWN)
+        if case.guard is not None:
+            self.machine.loose(self.node(case.guard))
+
+    def attempt(self, node: ast.Try | ast.TryStar) -> None:
+        """Follow a try: its plan is what it does where nothing fails.
+
+        A handler that calls no tool changes nothing; one that does has its calls told, and what it leaves
+        otherwise is unsure.
+        """
+        machine = self.machine
+        ways = machine.ways
+        mark = ways.part()
+        arrives = self.block(node.body)
+        failed: list[End] = []
+        start = len(ways.log)
+        if node.handlers:
+            ways.between(mark, self.unsure("depends on whether a try part fails", node))
+        for handler in node.handlers:
+            begin, calls = len(ways.log), len(machine.calls)
+            returned = len(self.running[-1].returned) if self.running else 0
+            said = "an except part makes its calls only where another fails; they are counted once"
+            machine.control.append(("code.branch", said, self.span(handler)))
+            if handler.name:
+                machine.bind(handler.name, UNKNOWN)
+            goes_on = self.block(handler.body)
+            machine.control.pop()
+            made = len(machine.calls) > calls
+            end = ways.written(start) if made else {}
+            ways.take(begin)
+            if made:
+                failed += [end] if goes_on else []
+            elif self.running:
+                del self.running[-1].returned[returned:]
+        ways.take(start)
+        arrives = self.block(node.orelse) and arrives
+        end = ways.take(mark)
+        ends = [end, *failed] if arrives or not failed else failed
+        ways.meet(ends, self.unsure("depends on whether a try part fails", node))
+        self.block(node.finalbody)
+
+    def context(self, node: ast.With | ast.AsyncWith) -> None:
+        """Follow a with."""
+        for item in node.items:
+            value = self.node(item.context_expr)
+            if item.optional_vars is not None:
+                self.target(item.optional_vars, value)
+            else:
+                self.machine.loose(value)
+        self.block(node.body)
 
     # ------------------------------------------------------------ expressions
     def node(self, value: ast.expr) -> Any:  # noqa: PLR0911 - one branch a kind of node
@@ -443,7 +662,12 @@ class _Reader:
                 return signed(value)
         if isinstance(value, ast.BinOp):
             return self.operation(value)
-        return self.other(value)
+        return self.named(value) if isinstance(value, ast.NamedExpr) else self.other(value)
+
+    def named(self, value: ast.NamedExpr) -> Any:
+        """A value that is given a name where it stands."""
+        self.machine.assign([value.target.id], self.node(value.value))
+        return self.node(value.target)
 
     def constant(self, value: ast.Constant) -> Any:
         """A literal as JSON data."""
@@ -535,7 +759,7 @@ class _Reader:
         quoted = isinstance(value.func, ast.Constant) and isinstance(value.func.value, str)
         name = value.func.value if quoted else _dotted(value.func)  # type: ignore[attr-defined]
         if name is None:
-            return self.other(value, "a call of a computed function")
+            return self.computed(value)
         if name == "asyncio.run" and value.args:
             return self.node(value.args[0])
         if name in ("asyncio.gather", "gather") and not any(isinstance(a, ast.Starred) for a in value.args):
@@ -550,12 +774,27 @@ class _Reader:
                 arguments.append((given.arg, self.node(given.value), self.span(given.value)))
         return CallNode(str(name), arguments, self.span(value), quoted)
 
+    def computed(self, value: ast.Call) -> OtherNode:
+        """A call of what has no name: a method of a value, or what an expression gives."""
+        made = self.other(value, "a call of a computed function")
+        if isinstance(value.func, ast.Attribute):
+            base = self.node(value.func.value)
+            made.method = value.func.attr
+            made.given = tuple(given.arg or "" for given in value.keywords)
+            made.inside = [base, *made.inside[1:]]
+        elif isinstance(value.func, (ast.Subscript, ast.Call, ast.IfExp, ast.BoolOp)):
+            at = self.span(value)[0]
+            self.machine.drop("a function is called that has no name", at, surely=bool(value.keywords))
+        return made
+
     def spread(self, given: ast.keyword) -> list[tuple[str | None, Any, Span]]:
         """The arguments in ``**{...}``: of a literal, or of a variable that holds one; else one not known."""
         span = self.span(given.value)
         if isinstance(given.value, ast.Name) and given.value.id in self.machine.held:
             node = NameNode(given.value.id, (), given.value.id, span)
-            found = self.machine.loose(node)
+            found = self.machine.now(self.machine.loose(node))
+            if isinstance(found, Unsure):
+                return [(None, node, span)]
         else:
             found = self.node(given.value)
         found = found.value if isinstance(found, DataNode) else found
@@ -568,6 +807,10 @@ class _Reader:
                 span,
             )
         ]
+
+
+def _is_data(held: Held) -> bool:
+    return held is None or isinstance(held, (str, int, float, list, dict))
 
 
 def _at(node: ast.stmt | ast.expr) -> Span:

@@ -23,10 +23,11 @@ from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.extent import extent, tokens
 from planner_eval.dialects.json_calls import read_values
 from planner_eval.dialects.many import refuse_many_first
-from planner_eval.dialects.program import Machine, Unknown, Variables, shift_names
+from planner_eval.dialects.program import Machine, Variables, shift_names
 from planner_eval.dialects.python_ast import follow, syntax
 from planner_eval.dialects.python_parts import BrokenPart
 from planner_eval.dialects.table import Wrapper
+from planner_eval.dialects.unsure import Unknown
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, Value
 
 WORDS = {
@@ -227,7 +228,7 @@ def read_grammar(
         else:
             machine.statement(node)
     if held is not None:
-        held.update(machine.own)
+        held.update(machine.settled())
     return machine.finish()
 
 

@@ -19,9 +19,10 @@ from planner_eval.base.limits import Limits, Span, check_calls
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.framed import explain, grammar_error, pattern, prose, value_at
 from planner_eval.dialects.many import refuse_listed
-from planner_eval.dialects.program import Unknown, Variables, shift_names
+from planner_eval.dialects.program import Variables, shift_names
 from planner_eval.dialects.table import Wrapper, literal, row_dialect
 from planner_eval.dialects.templates import item_of, read_by
+from planner_eval.dialects.unsure import Unknown
 from planner_eval.dialects.views import View
 from planner_eval.dialects.writing import Written, refuse_references
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, Value
