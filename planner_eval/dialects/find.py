@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from planner_eval.base.errors import LimitError, ParseError, bare
+from planner_eval.base.errors import AnswerError, LimitError, ParseError, bare
 from planner_eval.base.jsontext import BLANK, loads_if_json
 from planner_eval.base.later import later
 from planner_eval.base.limits import Limits, Span
@@ -30,6 +30,7 @@ from planner_eval.dialects.detect import may_call
 from planner_eval.dialects.dialect import Dialect, Recognised
 from planner_eval.dialects.extent import extent
 from planner_eval.dialects.functions import BUILTINS, OWN, SHOWING
+from planner_eval.dialects.held import Taken, settled, tags
 from planner_eval.dialects.lines import MARKERS, Reader
 from planner_eval.dialects.pieces import NAME, PYTHON, TYPE, Read, pieces_of, split
 from planner_eval.dialects.program import Variables, connected, shift_names
@@ -153,7 +154,22 @@ def _find(source: str, search: Search) -> Found:
         whole = _whole(View(source).strip(), search.reader)
         if whole is not None:
             return _finish(search, [whole])
+    groups = tags(source)
+    held = settled(source, groups, lambda text: _held(text, source, search.reader)) if groups else None
+    if held is not None:
+        return replace(held.given, raw=held.raw)
     return _finish(search, searched(_blanked(source, search), search))
+
+
+def _held(text: str, source: str, reader: Reader) -> Taken | None:
+    """What a text says in which signs stand for tags; None where it cannot be read."""
+    again = Reader(source, reader.limits, reader.words, repair=reader.repair, located=reader.located)
+    search = Search(again)
+    try:
+        found = _finish(search, searched(_blanked(text, search), search))
+    except (ParseError, AnswerError):
+        return None
+    return Taken(found.raw, found)
 
 
 def _whole(view: View, reader: Reader) -> Read | None:
@@ -418,8 +434,23 @@ def _lost(reader: Reader, start: int, end: int, told: list[Span]) -> Span | None
 # ---------------------------------------------------------------- in a dialect that the user named
 def find_named(dialect: Dialect, source: str, limits: Limits, *, repair: bool) -> RawPlan | None:
     """The calls of the blocks of a text that read in one dialect; None where no block does."""
+    groups = tags(source)
+
+    def read(text: str) -> Taken | None:
+        try:
+            found = _find_named(dialect, text, source, limits, repair=repair)
+        except (ParseError, AnswerError):
+            return None
+        return None if found is None else Taken(found, None)
+
+    held = settled(source, groups, read) if groups else None
+    return _find_named(dialect, source, source, limits, repair=repair) if held is None else held.raw
+
+
+def _find_named(dialect: Dialect, text: str, source: str, limits: Limits, *, repair: bool) -> RawPlan | None:
+    """The same, where signs may stand for tags in the text of a source."""
     search = Search(Reader(source, limits, _words(limits, repair=repair), repair=repair, located=False))
-    text = _blanked(source, search)
+    text = _blanked(text, search)
     if dialect.name == "appbench":
         again = requoted_lines(text, search) if repair else None
         if again is not None:
