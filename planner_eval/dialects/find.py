@@ -30,7 +30,8 @@ from planner_eval.dialects.detect import may_call
 from planner_eval.dialects.dialect import Dialect, Recognised
 from planner_eval.dialects.extent import extent
 from planner_eval.dialects.functions import BUILTINS, OWN, SHOWING
-from planner_eval.dialects.held import Taken, settled, tags
+from planner_eval.dialects.held import Taken, settled
+from planner_eval.dialects.inside import tags
 from planner_eval.dialects.lines import MARKERS, Reader
 from planner_eval.dialects.pieces import NAME, PYTHON, TYPE, Read, pieces_of, split
 from planner_eval.dialects.program import Variables, connected, shift_names
