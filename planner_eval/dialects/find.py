@@ -14,10 +14,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from planner_eval.base.errors import AnswerError, LimitError, ParseError, bare
+from planner_eval.base.errors import LimitError, ParseError, bare
 from planner_eval.base.jsontext import BLANK, loads_if_json
 from planner_eval.base.later import later
-from planner_eval.base.limits import Limits, Span
+from planner_eval.base.limits import DEFAULT_LIMITS, Limits, Span
 from planner_eval.base.text import INVISIBLE, shortened
 from planner_eval.dialects import python_calls
 from planner_eval.dialects.begun import begun
@@ -30,7 +30,7 @@ from planner_eval.dialects.detect import may_call
 from planner_eval.dialects.dialect import Dialect, Recognised
 from planner_eval.dialects.extent import extent
 from planner_eval.dialects.functions import BUILTINS, OWN, SHOWING
-from planner_eval.dialects.held import Taken, settled
+from planner_eval.dialects.held import Settled, settled
 from planner_eval.dialects.inside import tags
 from planner_eval.dialects.lines import MARKERS, Reader
 from planner_eval.dialects.pieces import NAME, PYTHON, TYPE, Read, pieces_of, split
@@ -155,22 +155,23 @@ def _find(source: str, search: Search) -> Found:
         whole = _whole(View(source).strip(), search.reader)
         if whole is not None:
             return _finish(search, [whole])
-    groups = tags(source)
-    held = settled(source, groups, lambda text: _held(text, source, search.reader)) if groups else None
+    held = _settled(source, search.reader)
     if held is not None:
-        return replace(held.given, raw=held.raw)
+        found: Found = held.beside
+        return replace(found, raw=held.raw)
     return _finish(search, searched(_blanked(source, search), search))
 
 
-def _held(text: str, source: str, reader: Reader) -> Taken | None:
-    """What a text says in which signs stand for tags; None where it cannot be read."""
-    again = Reader(source, reader.limits, reader.words, repair=reader.repair, located=reader.located)
-    search = Search(again)
-    try:
+def _settled(source: str, reader: Reader) -> Settled | None:
+    """What a text says where values of its calls hold what is a thought or a token elsewhere."""
+
+    def read(text: str) -> tuple[RawPlan, Found]:
+        again = Reader(source, reader.limits, reader.words, repair=reader.repair, located=reader.located)
+        search = Search(again)
         found = _finish(search, searched(_blanked(text, search), search))
-    except (ParseError, AnswerError):
-        return None
-    return Taken(found.raw, found)
+        return found.raw, found
+
+    return settled(source, tags(source), read)
 
 
 def _whole(view: View, reader: Reader) -> Read | None:
@@ -199,13 +200,22 @@ def _words(limits: Limits, *, repair: bool) -> Words:
 
 
 def without_thoughts(text: str) -> str:
-    """An answer without what the model thought before it.
+    """An answer without what the model thought before it; what values of its calls hold is no thought.
 
     >>> without_thoughts("<think>f(a=1)?</think>f(a=2)"), without_thoughts("f(a=1)?</think>f(a=2)")
     ('f(a=2)', 'f(a=2)')
+    >>> without_thoughts("I see.</think>f(a='<think>')"), without_thoughts("f(a='</think>')")
+    ("f(a='<think>')", "f(a='</think>')")
     """
     if "<" not in text and "[T" not in text and "[t" not in text:  # as most: no thought begins without
         return text
+    held = _settled(
+        text, Reader(text, DEFAULT_LIMITS, _words(DEFAULT_LIMITS, repair=False), repair=False, located=False)
+    )
+    return _without_thoughts(text) if held is None else held.signs.whole(_without_thoughts(held.signs.text))
+
+
+def _without_thoughts(text: str) -> str:
     if "</think>" in text and "<think>" not in text:
         text = text[text.index("</think>") + 8 :]
     return THOUGHT.sub("", text)
@@ -435,16 +445,12 @@ def _lost(reader: Reader, start: int, end: int, told: list[Span]) -> Span | None
 # ---------------------------------------------------------------- in a dialect that the user named
 def find_named(dialect: Dialect, source: str, limits: Limits, *, repair: bool) -> RawPlan | None:
     """The calls of the blocks of a text that read in one dialect; None where no block does."""
-    groups = tags(source)
 
-    def read(text: str) -> Taken | None:
-        try:
-            found = _find_named(dialect, text, source, limits, repair=repair)
-        except (ParseError, AnswerError):
-            return None
-        return None if found is None else Taken(found, None)
+    def read(text: str) -> tuple[RawPlan, None]:
+        found = _find_named(dialect, text, source, limits, repair=repair)
+        return found or RawPlan(()), None
 
-    held = settled(source, groups, read) if groups else None
+    held = settled(source, tags(source), read)
     return _find_named(dialect, source, source, limits, repair=repair) if held is None else held.raw
 
 

@@ -34,6 +34,7 @@ _LINE = later(
 _THOUGHT = later(
     r"<(?i:(think|thinking|thought|reasoning|scratchpad))>|(<\|)thought_start|(\[)(?i:THINK)|<\|channel"
 )
+_ESCAPED = later(r"\\.")
 _APOSTROPHE = later(r"(?:\w\w|\bI)'(?=\w)")
 _WORD = later(r"\S++")
 _PLAIN = later(r"[ \t]{2,}+|[ \t\-]*+[\"']?\w[\w ]{0,40}+[\"']?[ \t]*+:[ \t]")
@@ -114,15 +115,22 @@ def _line_may_hold(line: str, begins: list[str], *, plain: bool) -> bool:
     at = max(map(line.rfind, begins))
     if at <= 0:
         return False
+    line = _plain(line)
+    at = max(map(line.rfind, begins))
     if _single(line[:at]) or (plain and (":" in line[:at] or line[0] in " \t")):
         return True
     if '"' not in line[:at]:
         return False
     parts = line.split('"')
-    if len(parts) % 2 == 0 or "\\" in line:
+    if len(parts) % 2 == 0:
         return True
     quoted = '"'.join(parts[1::2])
     return any(map(quoted.__contains__, begins))
+
+
+def _plain(text: str) -> str:
+    """A text without what is escaped in it."""
+    return _ESCAPED.sub("", text) if "\\" in text else text
 
 
 def _single(text: str) -> int:
@@ -136,10 +144,8 @@ def _found(text: str) -> list[Tag]:
     found = asides + [Tag(_words(text, match), aside=False, framed=True) for match in tokens_at(text)]
     if len(found) > len(asides) or any(map(text.__contains__, _TRIPLE)):
         found += [Tag(_words(text, match), aside=False, framed=True) for match in _LINE.finditer(text)]
-    if "</" in text or "```" in text or "~~~" in text:
-        between = _frames(own()).between  # what stands between tags is read from tag to tag
-        if not any(map(text.__contains__, between)):
-            found += [Tag((match.span(),), aside=False, framed=False) for match in _AROUND.finditer(text)]
+    if ("</" in text or "```" in text or "~~~" in text) and not _is_framed(text):
+        found += [Tag((match.span(),), aside=False, framed=False) for match in _AROUND.finditer(text)]
     if len(found) == len(asides):
         return found
     kept: list[Tag] = []
@@ -147,6 +153,14 @@ def _found(text: str) -> list[Tag]:
         if not kept or tag.spans[0][0] >= kept[-1].spans[-1][1]:
             kept.append(tag)
     return kept
+
+
+def _is_framed(text: str) -> bool:
+    """Whether values may stand between tags in a text, which are read from tag to tag."""
+    frames = _frames(own())
+    return any(map(text.__contains__, frames.between)) or any(
+        quote in text and token in text for quote, token in frames.quotes
+    )
 
 
 def _words(text: str, match: re.Match[str]) -> tuple[Span, ...]:
@@ -200,7 +214,6 @@ class _Around:
         known = _frames(own())
         self.text = text
         self.at = self.line = self.double = self.single = 0
-        self.slashes = False
         self.stop = self.last = -1
         self.end = len(text.rstrip())
         self.marks = [quote for quote, token in known.quotes if token in text]
@@ -222,12 +235,7 @@ class _Around:
         self._move(at)
         if self.double or self.single:
             odd = self.double % 2 or self.single % 2
-            if (
-                odd
-                or (self.double and self.single)
-                or self.slashes
-                or (tag.aside and self._quoted_after(end))
-            ):
+            if odd or (self.double and self.single) or (tag.aside and self._quoted_after(end)):
                 return True
         if any(count % 2 for count in self.counts.values()):
             return True
@@ -251,21 +259,20 @@ class _Around:
         if begun:
             self.line = at - len(passed) + begun
             self.double = self.single = 0
-            self.slashes = False
             passed = passed[begun:]
+        passed = _plain(passed)
         self.double += passed.count('"')
         self.single += _single(passed)
-        if "\\" in passed:
-            self.double -= passed.count('\\"')
-            self.single -= passed.count("\\'")
-            self.slashes |= "\\\\" in passed
         for mark in self.marks:
             self.double -= passed.count(mark) * mark.count('"')
 
     def _quoted_after(self, at: int) -> bool:
-        """Whether a quote stands in the rest of a line."""
+        """Whether the quotes of a line are no pairs, and one stands in the rest of it."""
         if at > self.stop:
             stop = self.text.find("\n", at)
             self.stop = len(self.text) if stop < 0 else stop
-            self.last = max(self.text.rfind('"', at, self.stop), self.text.rfind("'", at, self.stop))
+            line = self.text[self.line : self.stop]
+            plain = _plain(line)
+            odd = plain.count('"') % 2 or _single(plain) % 2
+            self.last = self.line + max(line.rfind('"'), line.rfind("'")) if odd else -1
         return at <= self.last
