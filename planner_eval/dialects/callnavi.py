@@ -164,11 +164,29 @@ def write(plan: Plan) -> str:
     return json.dumps(_data(plan, "callnavi"), ensure_ascii=False)
 
 
+_WIDE = 1 << 30
+"""A line's width that no text has: where one is broken, the next could begin with what is a token there."""
+
+
 def write_yaml(plan: Plan) -> str:
-    """Write the YAML form."""
+    """Write the YAML form.
+
+    A text in which what a chat template writes could stand is put in quotes, where it is the value's own.
+    """
     import yaml
 
-    return str(yaml.safe_dump(_data(plan, "callnavi-yaml"), sort_keys=False, allow_unicode=True))
+    from planner_eval.dialects.detect import tokens_at
+
+    class Dumper(yaml.SafeDumper):
+        def represent_str(self, data: str) -> Any:
+            quoted = any(sign in data for sign in "<[#\x1b") or next(tokens_at(data), None) is not None
+            return self.represent_scalar("tag:yaml.org,2002:str", data, style='"' if quoted else None)
+
+    Dumper.add_representer(str, Dumper.represent_str)
+    made = yaml.dump(
+        _data(plan, "callnavi-yaml"), Dumper=Dumper, sort_keys=False, allow_unicode=True, width=_WIDE
+    )
+    return str(made)
 
 
 def _data(plan: Plan, dialect: str) -> dict[str, Any]:

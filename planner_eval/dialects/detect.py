@@ -175,12 +175,16 @@ def tokens_in(text: str) -> list[Opened]:
     return [Opened(row, token) for _, _, row, token in sorted(found, key=lambda item: item[:2])]
 
 
+def tokens_at(text: str) -> Iterator[re.Match[str]]:
+    """The opening tokens of a text, in order."""
+    if _may_hold_token(text):
+        yield from _held(_openers(own()).patterns, text).finditer(text)
+
+
 def last_token(text: str) -> re.Match[str] | None:
     """The last opening token of a text, of those that are no words."""
-    if not _may_hold_token(text):
-        return None
     found = None
-    for match in _held(_openers(own()).patterns, text).finditer(text):
+    for match in tokens_at(text):
         if match.group().lstrip()[:1] in ("<", "["):
             found = match
     return found

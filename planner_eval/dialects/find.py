@@ -17,7 +17,7 @@ from itertools import islice
 from planner_eval.base.errors import LimitError, ParseError, bare
 from planner_eval.base.jsontext import BLANK, loads_if_json
 from planner_eval.base.later import later
-from planner_eval.base.limits import Limits, Span
+from planner_eval.base.limits import DEFAULT_LIMITS, Limits, Span
 from planner_eval.base.text import INVISIBLE, shortened
 from planner_eval.dialects import python_calls
 from planner_eval.dialects.begun import begun
@@ -30,6 +30,8 @@ from planner_eval.dialects.detect import may_call
 from planner_eval.dialects.dialect import Dialect, Recognised
 from planner_eval.dialects.extent import extent
 from planner_eval.dialects.functions import BUILTINS, OWN, SHOWING
+from planner_eval.dialects.held import Settled, settled
+from planner_eval.dialects.inside import tags
 from planner_eval.dialects.lines import MARKERS, Reader
 from planner_eval.dialects.pieces import NAME, PYTHON, TYPE, Read, pieces_of, split
 from planner_eval.dialects.program import Variables, connected, shift_names
@@ -159,8 +161,25 @@ def _find(source: str, search: Search) -> Found:
         whole = _whole(View(source).strip(), search.reader)
         if whole is not None:
             return _finish(search, [whole])
+    held = _settled(source, search.reader)
+    if held is not None:
+        found: Found = held.beside
+        return replace(found, raw=held.raw)
     text = _blanked(source, search)
     return _finish(search, searched(text, search), text)
+
+
+def _settled(source: str, reader: Reader) -> Settled | None:
+    """What a text says where values of its calls hold what is a thought or a token elsewhere."""
+
+    def read(text: str) -> tuple[RawPlan, Found]:
+        again = Reader(source, reader.limits, reader.words, repair=reader.repair, located=reader.located)
+        search = Search(again)
+        shown = _blanked(text, search)
+        found = _finish(search, searched(shown, search), shown)
+        return found.raw, found
+
+    return settled(source, tags(source), read)
 
 
 def _whole(view: View, reader: Reader) -> Read | None:
@@ -189,13 +208,22 @@ def _words(limits: Limits, *, repair: bool) -> Words:
 
 
 def without_thoughts(text: str) -> str:
-    """An answer without what the model thought before it.
+    """An answer without what the model thought before it; what values of its calls hold is no thought.
 
     >>> without_thoughts("<think>f(a=1)?</think>f(a=2)"), without_thoughts("f(a=1)?</think>f(a=2)")
     ('f(a=2)', 'f(a=2)')
+    >>> without_thoughts("I see.</think>f(a='<think>')"), without_thoughts("f(a='</think>')")
+    ("f(a='<think>')", "f(a='</think>')")
     """
     if "<" not in text and "[T" not in text and "[t" not in text:  # as most: no thought begins without
         return text
+    held = _settled(
+        text, Reader(text, DEFAULT_LIMITS, _words(DEFAULT_LIMITS, repair=False), repair=False, located=False)
+    )
+    return _without_thoughts(text) if held is None else held.signs.whole(_without_thoughts(held.signs.text))
+
+
+def _without_thoughts(text: str) -> str:
     if "</think>" in text and "<think>" not in text:
         text = text[text.index("</think>") + 8 :]
     return THOUGHT.sub("", text)
@@ -439,8 +467,19 @@ def _lost(reader: Reader, start: int, end: int, told: list[Span]) -> Span | None
 # ---------------------------------------------------------------- in a dialect that the user named
 def find_named(dialect: Dialect, source: str, limits: Limits, *, repair: bool) -> RawPlan | None:
     """The calls of the blocks of a text that read in one dialect; None where no block does."""
+
+    def read(text: str) -> tuple[RawPlan, None]:
+        found = _find_named(dialect, text, source, limits, repair=repair)
+        return found or RawPlan(()), None
+
+    held = settled(source, tags(source), read)
+    return _find_named(dialect, source, source, limits, repair=repair) if held is None else held.raw
+
+
+def _find_named(dialect: Dialect, text: str, source: str, limits: Limits, *, repair: bool) -> RawPlan | None:
+    """The same, where signs may stand for tags in the text of a source."""
     search = Search(Reader(source, limits, _words(limits, repair=repair), repair=repair, located=False))
-    text = _blanked(source, search)
+    text = _blanked(text, search)
     if dialect.name == "appbench":
         again = requoted_lines(text, search) if repair else None
         if again is not None:

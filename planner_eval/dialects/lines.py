@@ -258,12 +258,8 @@ class Reader(PieceReader):
             return []
         self.defined |= own_names(view.text)
         whole = view.strip()
-        if (
-            "(" in whole.text
-            and whole.text[:1] not in "[{"
-            and not MARKERS.match(whole.text)
-            and not _NAMED.match(whole.text)  # an expression and another to Python, whatever stands in texts
-        ):
+        programs = "(" in whole.text and whole.text[:1] not in "[{" and not MARKERS.match(whole.text)
+        if programs and not _NAMED.match(whole.text):  # which is Python, too, and calls nothing there
             if SCRIPT_START.match(whole.text, _COMMENTS.match(whole.text).end()):  # type: ignore[union-attr]
                 return self._scripted(whole)
             tree = self.as_python(whole)

@@ -334,9 +334,14 @@ def _named(dialect: Dialect, source: str, limits: Limits, *, repair: bool, locat
     """Read in a dialect that the user named: the whole text, else the blocks found in it."""
     from planner_eval.dialects.prompts import answered
 
+    read = _reader(dialect, source, located=located)
     said, notes = answered(source)
     try:
-        raw = _reader(dialect, source, located=located)(said, limits)
+        if notes:
+            held = _held_after_prompt(source, lambda text: read(text, limits))
+            if held is not None:
+                return held._replace(notes=(*held.notes, *notes))
+        raw = read(said, limits)
     except LimitError:
         raise
     except ParseError as error:
@@ -349,6 +354,16 @@ def _named(dialect: Dialect, source: str, limits: Limits, *, repair: bool, locat
     if found is None:
         raise first
     return found
+
+
+def _held_after_prompt(source: str, read: Callable[[str], RawPlan]) -> RawPlan | None:
+    """The calls of a text that begins with its prompt, where a value of them holds a token of it."""
+    from planner_eval.dialects.held import settled
+    from planner_eval.dialects.inside import tags
+    from planner_eval.dialects.prompts import answered
+
+    held = settled(source, tags(source), lambda text: (read(answered(text).text), None))
+    return None if held is None else held.raw
 
 
 def _reader(dialect: Dialect, source: str, *, located: bool) -> Callable[[str, Limits], RawPlan]:

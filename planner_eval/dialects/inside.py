@@ -1,0 +1,278 @@
+"""Which tags and tokens of a text may stand inside values of its calls: a guess that reading has to prove.
+
+It goes by the quotes and tags around them. What it takes for one too many costs a reading more, and
+changes nothing; what it passes over is taken for what it is outside of values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from planner_eval.base.later import later
+from planner_eval.base.limits import Span
+from planner_eval.base.named import NamedTuple
+from planner_eval.base.text import INVISIBLE
+from planner_eval.dialects.detect import tokens_at
+from planner_eval.dialects.table import Wrapper, own, table
+
+_ASIDE = later(
+    r"</?(?i:think|thinking|thought|reasoning|scratchpad)>|<\|thought_(?:start|end)\|>|\[/?(?i:THINK)\]"
+    r"|<\|channel\|>analysis<\|message\|>|<\|(?:im_start|im_end|im_sep|endoftext|eot_id|eom_id|begin_of_text|"
+    r"end_of_text|start_header_id|end_header_id|end)\|>|</?s>|<pad>|<bos>|<eos>|<end_of_turn>|<start_of_turn>"
+    r"|\[/?INST\]|\x1b\[[\d;]*+m|<｜(?:begin|end)▁of▁sentence｜>"
+)
+"""A tag of a thought, a chat token or a terminal's colour: what is blanked outside of values."""
+_AROUND = later(r"</?[A-Za-z][\w:.\-]*+|```++|~~~++")
+"""What stands around calls: the begin of a tag, which is blanked, too, and a fence."""
+_LINE = later(
+    r"(?m:^)[ \t]*+(?:###[ \t]*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b"
+    rf"|(?:System|User|USER|Human|Assistant|ASSISTANT|AI|Tool)(?=\s*+:\s)|[{INVISIBLE}])"
+)
+"""What begins another turn at a line's start, or is not seen there; values may have several lines."""
+_THOUGHT = later(
+    r"<(?i:(think|thinking|thought|reasoning|scratchpad))>|(<\|)thought_start|(\[)(?i:THINK)|<\|channel"
+)
+_ESCAPED = later(r"\\.")
+_APOSTROPHE = later(r"(?:\w\w|\bI)'(?=\w)")
+_WORD = later(r"\S++")
+_PLAIN = later(r"[ \t]{2,}+|[ \t\-]*+[\"']?\w[\w ]{0,40}+[\"']?[ \t]*+:[ \t]")
+"""How a line begins on which a value without quotes may stand."""
+_PLAIN_KEYS = ("Action Input", "arguments:", "parameters:", "args:")
+_TRIPLE = ('"""', "'''")
+_BEGINS = ("<", "[", "\x1b", "```", "~~~", "Call:", "functools", "to=functions.", ">>>")
+"""What all begin with that are looked for."""
+
+
+class Tag(NamedTuple):
+    """What may stand inside a value, though elsewhere it is no text.
+
+    Args:
+        spans: Where its words stand.
+        aside: It is a tag of a thought or a chat token.
+        framed: It means something inside values between tags, too.
+    """
+
+    spans: tuple[Span, ...]
+    aside: bool
+    framed: bool
+
+
+class _Frames(NamedTuple):
+    """What stands around values that have no quotes.
+
+    Args:
+        between: What opens a value between tags, with what may close it.
+        quotes: Tokens that stand for quotes, each with the token before a call that has such.
+        signs: What a text has in which the line of a value does not tell that it is one.
+    """
+
+    between: dict[str, tuple[str, ...]]
+    quotes: tuple[tuple[str, str], ...]
+    signs: tuple[str, ...]
+
+
+@cache
+def _frames(_own: tuple[Wrapper, ...]) -> _Frames:
+    between: dict[str, tuple[str, ...]] = {}
+    for row in table().values():
+        if row.parameter:
+            opening, closing = row.parameter[0].split("$")[0], row.parameter[1].split("$")[0].strip()
+            between[opening] = (*between.get(opening, ()), closing)
+    quotes = tuple([(row.quote, row.open[0]) for row in table().values() if row.quote and row.open])
+    return _Frames(between, quotes, (*between, *(quote for quote, _ in quotes), *_TRIPLE, "(#"))
+
+
+def tags(text: str) -> list[list[Tag]]:
+    """What may stand inside values of a text though it is a token elsewhere, the tags of a thought together.
+
+    >>> [text for text in ("f(a=1)<|im_end|>", "<think>f(a='1')</think>f(a='2')") if tags(text)]
+    []
+    >>> [[tag.spans[0] for tag in group] for group in tags('f(a="<think>1</think>", b="</s>")')]
+    [[(5, 12), (13, 21)], [(27, 31)]]
+    """
+    if not _may_hold(text):
+        return []
+    found = _found(text)
+    return list(_grouped(text, found)) if found else []
+
+
+def _may_hold(text: str) -> bool:
+    """Whether anything may be found: a look at the lines is much cheaper than one at all tokens."""
+    if any(map(text.__contains__, _frames(own()).signs)):
+        return True
+    begins = [begin for begin in _BEGINS if begin in text]
+    if not begins:
+        return False
+    if "`" in text and begins != ["```"] and text.count("`") != 3 * text.count("```"):
+        return True
+    plain = any(map(text.__contains__, _PLAIN_KEYS))
+    return any(_line_may_hold(line, begins, plain=plain) for line in text.split("\n"))
+
+
+def _line_may_hold(line: str, begins: list[str], *, plain: bool) -> bool:
+    at = max(map(line.rfind, begins))
+    if at <= 0:
+        return False
+    line = _plain(line)
+    at = max(map(line.rfind, begins))
+    if _single(line[:at]) or (plain and (":" in line[:at] or line[0] in " \t")):
+        return True
+    if '"' not in line[:at]:
+        return False
+    parts = line.split('"')
+    if len(parts) % 2 == 0:
+        return True
+    quoted = '"'.join(parts[1::2])
+    return any(map(quoted.__contains__, begins))
+
+
+def _plain(text: str) -> str:
+    """A text without what is escaped in it."""
+    return _ESCAPED.sub("", text) if "\\" in text else text
+
+
+def _single(text: str) -> int:
+    """How many single quotes stand in a text, without the apostrophes in words."""
+    return text.count("'") - len(_APOSTROPHE.findall(text)) if "'" in text else 0
+
+
+def _found(text: str) -> list[Tag]:
+    """All tags and tokens of a text, in order; of those that overlap the first."""
+    asides = [Tag((match.span(),), aside=True, framed=True) for match in _ASIDE.finditer(text)]
+    found = asides + [Tag(_words(text, match), aside=False, framed=True) for match in tokens_at(text)]
+    if len(found) > len(asides) or any(map(text.__contains__, _TRIPLE)):
+        found += [Tag(_words(text, match), aside=False, framed=True) for match in _LINE.finditer(text)]
+    if ("</" in text or "```" in text or "~~~" in text) and not _is_framed(text):
+        found += [Tag((match.span(),), aside=False, framed=False) for match in _AROUND.finditer(text)]
+    if len(found) == len(asides):
+        return found
+    kept: list[Tag] = []
+    for tag in sorted(found, key=lambda tag: (tag.spans[0][0], not tag.framed, not tag.aside)):
+        if not kept or tag.spans[0][0] >= kept[-1].spans[-1][1]:
+            kept.append(tag)
+    return kept
+
+
+def _is_framed(text: str) -> bool:
+    """Whether values may stand between tags in a text, which are read from tag to tag."""
+    frames = _frames(own())
+    return any(map(text.__contains__, frames.between)) or any(
+        quote in text and token in text for quote, token in frames.quotes
+    )
+
+
+def _words(text: str, match: re.Match[str]) -> tuple[Span, ...]:
+    """Where the words of a token stand."""
+    return tuple([word.span() for word in _WORD.finditer(text, *match.span())])
+
+
+def _grouped(text: str, found: list[Tag]) -> Iterator[list[Tag]]:
+    """The tags that may stand inside values, those of a thought together; none of a thought outside."""
+    around = _Around(text)
+    folded = ""
+    ends = -1
+    opened: dict[int, Tag] = {}
+    nowhere: set[str] = set()
+    for tag in found:
+        at, end = tag.spans[0][0], tag.spans[-1][1]
+        if at < ends:
+            continue
+        closing = _closing(text, tag) if tag.aside else None
+        close = -1
+        if closing is not None and closing not in nowhere:
+            folded = folded or text.lower()
+            close = folded.find(closing, end)
+            if close < 0:
+                nowhere.add(closing)
+        if not around.may_hold(tag):
+            if closing is not None:
+                ends = len(text) if close < 0 else close + len(closing)
+        elif close >= 0 and close not in opened:
+            opened[close] = tag
+        else:
+            yield [opened.pop(at), tag] if at in opened else [tag]
+    for tag in opened.values():
+        yield [tag]
+
+
+def _closing(text: str, tag: Tag) -> str | None:
+    """What closes a thought that a tag opens; None where it opens none."""
+    match = _THOUGHT.match(text, *tag.spans[0])
+    if match is None:
+        return None
+    if match[1]:
+        return f"</{match[1].lower()}>"
+    return "<|thought_end|>" if match[2] else "[/think]" if match[3] else "<|end|>"
+
+
+class _Around:
+    """What stands around the places of a text, which are asked for in order."""
+
+    def __init__(self, text: str) -> None:
+        known = _frames(own())
+        self.text = text
+        self.at = self.line = self.double = self.single = 0
+        self.stop = self.last = -1
+        self.end = len(text.rstrip())
+        self.marks = [quote for quote, token in known.quotes if token in text]
+        marks = [mark for mark in (*_TRIPLE, "`") if mark in text]
+        self.counts = dict.fromkeys([*marks, *self.marks], 0)
+        self.between = {
+            opening: next((closing for closing in closings if closing in text), closings[0])
+            for opening, closings in known.between.items()
+            if opening in text
+        }
+        self.plain = not self.between and any(map(text.__contains__, _PLAIN_KEYS))
+        if "(#" in text:
+            self.between["='"] = "')"
+        self.framed = dict.fromkeys(self.between, False)
+
+    def may_hold(self, tag: Tag) -> bool:
+        """Whether a tag may stand inside a value."""
+        at, end = tag.spans[0]
+        self._move(at)
+        if self.double or self.single:
+            odd = self.double % 2 or self.single % 2
+            if odd or (self.double and self.single) or (tag.aside and self._quoted_after(end)):
+                return True
+        if any(count % 2 for count in self.counts.values()):
+            return True
+        if not tag.framed:
+            return False
+        if self.plain and end < self.end and _PLAIN.match(self.text, self.line, at):
+            return True
+        return any(self.framed.values())
+
+    def _move(self, at: int) -> None:
+        """Take in what stands between the last place and this."""
+        passed = self.text[self.at : at]
+        self.at = at
+        for mark in self.counts:
+            self.counts[mark] += passed.count(mark) - (3 * passed.count("```") if mark == "`" else 0)
+        for opening, closing in self.between.items():
+            opens, closes = passed.rfind(opening), passed.rfind(closing)
+            if opens != closes:
+                self.framed[opening] = opens > closes
+        begun = passed.rfind("\n") + 1
+        if begun:
+            self.line = at - len(passed) + begun
+            self.double = self.single = 0
+            passed = passed[begun:]
+        passed = _plain(passed)
+        self.double += passed.count('"')
+        self.single += _single(passed)
+        for mark in self.marks:
+            self.double -= passed.count(mark) * mark.count('"')
+
+    def _quoted_after(self, at: int) -> bool:
+        """Whether the quotes of a line are no pairs, and one stands in the rest of it."""
+        if at > self.stop:
+            stop = self.text.find("\n", at)
+            self.stop = len(self.text) if stop < 0 else stop
+            line = self.text[self.line : self.stop]
+            plain = _plain(line)
+            odd = plain.count('"') % 2 or _single(plain) % 2
+            self.last = self.line + max(line.rfind('"'), line.rfind("'")) if odd else -1
+        return at <= self.last
