@@ -41,7 +41,7 @@ _PLAIN = later(r"[ \t]{2,}+|[ \t\-]*+[\"']?\w[\w ]{0,40}+[\"']?[ \t]*+:[ \t]")
 """How a line begins on which a value without quotes may stand."""
 _PLAIN_KEYS = ("Action Input", "arguments:", "parameters:", "args:")
 _TRIPLE = ('"""', "'''")
-_BEGINS = ("<", "[", "\x1b", "```", "~~~", "Call:", "functools", "to=functions.", ">>>")
+_BEGINS = ("<", "[", "\x1b", "```", "~~~", "Call:", "functools", "to=functions.", ">>>", "✿", "‹")
 """What all begin with that are looked for."""
 
 
@@ -79,6 +79,8 @@ def _frames(_own: tuple[Wrapper, ...]) -> _Frames:
     for row in table().values():
         if row.parameter:
             opening, closing = row.parameter[0].split("$")[0], row.parameter[1].split("$")[0].strip()
+            if len(opening) == 1:  # a tag that is called what the parameter is: what stands around them all
+                opening, closing = row.call[0].split()[-1], row.call[1].split()[0]
             between[opening] = (*between.get(opening, ()), closing)
     quotes = tuple([(row.quote, row.open[0]) for row in table().values() if row.quote and row.open])
     return _Frames(between, quotes, (*between, *(quote for quote, _ in quotes), *_TRIPLE, "(#"))
