@@ -144,9 +144,9 @@ class Ways:
     >>> taken = ways.take(mark)
     >>> held, [value for _, value in taken.values()]
     ({'x': 1}, [2])
-    >>> ways.meet([taken, {}], Unsure("it depends on a branch", 0, ""))
+    >>> ways.meet([taken, {}], Unsure("depends on a branch", 0, ""))
     >>> held["x"].reason
-    'it depends on a branch'
+    "'x' depends on a branch"
     """
 
     def __init__(self) -> None:
