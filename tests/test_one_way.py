@@ -111,7 +111,9 @@ def test_every_user_of_the_sort_knows_a_circle(tmp_path: Path) -> None:
 
 
 def test_nobody_else_sorts_topologically() -> None:
-    assert sources(r"heappop\(|waiting\[\w+\] -= 1|waits\[\w+\] -= 1|\blow\[\w+\] =") == {"plan/topological.py"}
+    assert sources(r"heappop\(|waiting\[\w+\] -= 1|waits\[\w+\] -= 1|\blow\[\w+\] =") == {
+        "plan/topological.py"
+    }
 
 
 # ---------------------------------------------------------------- hints
