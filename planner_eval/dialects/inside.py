@@ -24,8 +24,8 @@ _ASIDE = later(
     r"|\[/?INST\]|\x1b\[[\d;]*+m|<｜(?:begin|end)▁of▁sentence｜>"
 )
 """A tag of a thought, a chat token or a terminal's colour: what is blanked outside of values."""
-_AROUND = later(r"</?[A-Za-z][\w:.\-]*+|```++|~~~++")
-"""What stands around calls: the begin of a tag, which is blanked, too, and a fence."""
+_AROUND = later(r"</?(?!node-\w|GENERATED>)[A-Za-z][\w:.\-]*+|```++|~~~++")
+"""What stands around calls: the begin of a tag, which is blanked, too, and a fence; no reference in a value."""
 _LINE = later(
     r"(?m:^)[ \t]*+(?:###[ \t]*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b"
     rf"|(?:System|User|USER|Human|Assistant|ASSISTANT|AI|Tool)(?=\s*+:\s)|[{INVISIBLE}])"
