@@ -25,7 +25,7 @@ _ASIDE = later(
 )
 """A tag of a thought, a chat token or a terminal's colour: what is blanked outside of values."""
 _AROUND = later(r"</?(?!node-\w|GENERATED>)[A-Za-z][\w:.\-]*+|```++|~~~++")
-"""What stands around calls: the begin of a tag, which is blanked, too, and a fence; no reference in a value."""
+"""What stands around calls: the begin of a tag, which is blanked, too, and a fence; references are none."""
 _LINE = later(
     r"(?m:^)[ \t]*+(?:###[ \t]*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b"
     rf"|(?:System|User|USER|Human|Assistant|ASSISTANT|AI|Tool)(?=\s*+:\s)|[{INVISIBLE}])"
