@@ -190,6 +190,28 @@ def test_gold_that_lists_accepted_values_is_read_as_such(tmp_path: Path) -> None
     assert states("[area(unit='cm')]", "[g(xs=[1]), f(o={'k': 'a'})]", "[f(x=[1, 2])]") == ["different"] * 3
 
 
+@pytest.mark.parametrize(
+    ("listing", "plain", "note"),
+    [
+        (3, 1, "1 of 4 records has values in 'ground_truth' that are no lists (first: record 4)"),
+        (1, 3, "1 of 4 records give a list for each argument in 'ground_truth'"),
+    ],
+)
+def test_most_records_decide_whether_gold_lists_accepted_values(
+    tmp_path: Path, listing: int, plain: int, note: str
+) -> None:
+    plans = [[{"f": {"x": [[at]], "u": ["", "cm"]}}] for at in range(listing)]
+    plans += [[{"o": {"x": 1}}, {"case": {"k": [5]}}]] * plain
+    right = ["[f(x=[0])]" if listing > plain else "[f(x=[[0]], u=['', 'cm'])]"]
+    right += ["[o(x=1), case(k=5)]" if listing > plain else "[o(x=1), case(k=[5])]"]
+    gold = lines(tmp_path / "g.jsonl", [{"id": at, "ground_truth": one} for at, one in enumerate(plans)])
+    pred = lines(tmp_path / "p.jsonl", [{"id": 0, "result": right[0]}, {"id": 3, "result": right[1]}])
+    done = planeval("diff", pred, gold, "--format", "jsonl")
+    states = {row.get("id"): row.get("state") for row in map(json.loads, done.stdout.splitlines())}
+    assert (states["0"], states["3"]) == ("same", "same")
+    assert note in done.stderr
+
+
 def test_omittable_arguments_of_a_gold_record(tmp_path: Path) -> None:
     gold = lines(tmp_path / "g.jsonl", [{"id": 1, "gold": "f(a=1, b=2)", "omittable": {"c1": ["b"]}}])
     for text, code in (("f(a=1)", 0), ("f(a=1, b=2)", 0), ("f(b=2)", 1), ("f(a=1, b=3)", 1)):

@@ -15,34 +15,91 @@ from planner_eval.base.named import NamedTuple
 FIELDS = ("ground_truth", "possible_answer")
 """The fields that such gold stands in."""
 
-SAID = (
-    "each argument in {!r} is a list: read as values of which each is right, as BFCL writes them, and an "
+FORM_NOTE = (
+    "each argument in {field!r} is a list: read as values of which each is right, as BFCL writes them, and an "
     "empty text says that it may be left out; a field of another name is read as it stands"
 )
-"""What the user is told of such a file."""
+"""What the user is told of a file of such gold."""
 _MOST = 256
 """How many values one argument may have that are written as lists inside of an object."""
 
 
-def lists_values(records: Iterable[Mapping[str, Any]], field: str) -> bool:
-    """Whether every record of a file has such gold, and one at least an argument.
+class Form(NamedTuple):
+    """Whether a file's gold lists accepted values, as most of its records show, and which record breaks that.
 
-    >>> lists_values([{"ground_truth": [{"f": {"a": [1]}}]}, {"ground_truth": []}], "ground_truth")
-    True
-    >>> lists_values([{"ground_truth": [{"f": {"a": 1}}]}], "ground_truth")
-    False
+    Args:
+        lists: Most records that have arguments give a list for each of them.
+        listing: How many do.
+        broken: How many do not.
+        first: The position of the first of these among the records.
     """
-    some = False
-    for record in records:
-        found = record.get(field)
-        for call in found if isinstance(found, list) else [found] if found is not None else ():
-            if not isinstance(call, dict) or len(call) != 1:
-                return False
-            (given,) = call.values()
-            if not isinstance(given, dict) or not all(isinstance(value, list) for value in given.values()):
-                return False
-            some = some or any(given.values())
-    return some
+
+    lists: bool = False
+    listing: int = 0
+    broken: int = 0
+    first: int | None = None
+
+    def notes(self, field: str) -> Iterator[str]:
+        """What the user is told of it.
+
+        Args:
+            field: The field of the gold plans.
+        """
+        if self.lists:
+            yield FORM_NOTE.format(field=field)
+        if self.lists and self.first is not None:
+            verb = "has" if self.broken == 1 else "have"
+            yield (
+                f"{self.broken:,} of {self.listing + self.broken:,} records {verb} values in {field!r} that are no "
+                f"lists (first: record {self.first + 1}): such a value is the only right one"
+            )
+        elif self.listing and self.broken:
+            yield (
+                f"{self.listing:,} of {self.listing + self.broken:,} records give a list for each argument in "
+                f"{field!r}, as BFCL lists accepted values, the others do not: all are read as they stand"
+            )
+
+
+def form_of(records: Iterable[tuple[int, Mapping[str, Any]]], field: str) -> Form:
+    """Whether most records of a file that have arguments list the accepted values of each.
+
+    Args:
+        records: The file's records, each with its position.
+        field: The field of the gold plans.
+
+    >>> form_of(enumerate([{"gold": [{"f": {"a": [1]}}]}, {"gold": []}]), "gold").lists
+    True
+    >>> form_of(enumerate([{"gold": {"f": {"a": [1]}}}] * 2 + [{"gold": {"f": {"a": 1}}}]), "gold")
+    Form(lists=True, listing=2, broken=1, first=2)
+    """
+    listing = broken = 0
+    first = None
+    for position, record in records:
+        calls = calls_by_tool(record.get(field))
+        values = [value for _, arguments in calls or () for value in arguments.values()]
+        if calls is not None and all(isinstance(value, list) for value in values):
+            listing += bool(values)
+        else:
+            broken += 1
+            first = position if first is None else first
+    return Form(listing > broken, listing, broken, first)
+
+
+def calls_by_tool(value: Any) -> list[tuple[str, dict[str, Any]]] | None:
+    """The calls of a plan in which each is an object from the tool's name to its arguments; None if it is none.
+
+    >>> calls_by_tool([{"f": {"a": [1]}}])
+    [('f', {'a': [1]})]
+    """
+    calls = []
+    for call in value if isinstance(value, list) else [] if value is None else [value]:
+        if not isinstance(call, dict) or len(call) != 1:
+            return None
+        ((name, arguments),) = call.items()
+        if not isinstance(arguments, dict):
+            return None
+        calls.append((name, arguments))
+    return calls
 
 
 class Spelled(NamedTuple):
@@ -52,24 +109,28 @@ class Spelled(NamedTuple):
     fields: dict[str, Any]
 
 
-def spelled(value: Any) -> Spelled:
+def spelled(by_tool: Iterable[tuple[str, dict[str, Any]]]) -> Spelled:
     """The calls with one right value each, and what else is right, as the fields of a gold record.
+
+    Args:
+        by_tool: For each call its tool, and from argument to the list of right values; a value that is no
+            list is the only right one.
 
     Raises:
         ParseError: an argument's nested lists stand for too many values.
 
-    >>> spelled([{"f": {"a": [1, 2], "b": ["x", ""]}}])[0]
-    [{'name': 'f', 'arguments': {'a': 1, 'b': 'x'}}]
-    >>> spelled([{"f": {"a": [1, 2], "b": ["x", ""]}}])[1]
+    >>> spelled([("f", {"a": [1, 2], "b": ["x", ""], "c": 3})])[0]
+    [{'name': 'f', 'arguments': {'a': 1, 'b': 'x', 'c': 3}}]
+    >>> spelled([("f", {"a": [1, 2], "b": ["x", ""]})])[1]
     {'accepted': {'c1': {'a': [2], 'b': ['']}}, 'omittable': {'c1': ['b']}}
     """
     calls: list[dict[str, Any]] = []
     accepted: dict[str, dict[str, list[Any]]] = {}
     omittable: dict[str, list[str]] = {}
-    for number, call in enumerate(value if isinstance(value, list) else [value], 1):
-        ((name, arguments),) = call.items()
+    for number, (name, arguments) in enumerate(by_tool, 1):
         chosen = {}
-        for key, values in arguments.items():
+        for key, value in arguments.items():
+            values = value if isinstance(value, list) else [value]
             every = _every(values, f"{name}: {key}") or [[]]
             first, *others = sorted(every, key=lambda one: one == "")
             chosen[key] = first

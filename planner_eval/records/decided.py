@@ -41,13 +41,13 @@ class Decided(NamedTuple):
 
     Args:
         chosen: The fields of the id and of the plan.
-        lists: The plan of a record lists the values that are right.
+        form: Whether the plan of a record lists the values that are right.
         role: What the file is read as; None where a benchmark's code says which field is what.
         id_by_user: The user named the field of the id.
     """
 
     chosen: Chosen
-    lists: bool = False
+    form: accepting.Form = accepting.Form()
     role: Role | None = None
     id_by_user: bool = False
 
@@ -60,7 +60,7 @@ class Decided(NamedTuple):
             item: The item.
         """
         made = _record(name, position, item, self.chosen)
-        return _accepting(made, str(self.chosen.content)) if self.lists else made
+        return _accepting(made, str(self.chosen.content)) if self.form.lists else made
 
     def notes(self, name: str, records: int, names: Callable[[], Mapping[str, int]]) -> tuple[str, ...]:
         """What the user is told of it.
@@ -70,8 +70,8 @@ class Decided(NamedTuple):
             records: How many records it has.
             names: Says how many of them have a field of each name; it is counted where that tells something.
         """
-        lists = [f"{name}: {accepting.SAID.format(self.chosen.content)}"] if self.lists else []
-        return (*lists, *self._moved(name, records, names))
+        form = (f"{name}: {note}" for note in self.form.notes(str(self.chosen.content)))
+        return (*form, *self._moved(name, records, names))
 
     def _moved(self, name: str, records: int, count: Callable[[], Mapping[str, int]]) -> Iterator[str]:
         """That a field gives way to another after the head, which decided: such records are read as without.
@@ -139,9 +139,12 @@ def decide(
     # A benchmark's figures are those of its code, which looks at no field beside the answer.
     answers = role not in ("gold", "alone") and content not in GOLD_FIELDS and never is None
     chosen = Chosen(key, content, text_field is not None, answers)
-    lists = role != "answer" and never is None and content in accepting.FIELDS
-    lists = lists and accepting.lists_values(_holding(items), str(content))
-    return Decided(chosen, lists, role if never is None else None, id_field is not None)
+    may_list = role != "answer" and never is None and content in accepting.FIELDS
+    form = accepting.Form()
+    if may_list:
+        holding = ((position, item.data) for position, item in enumerate(items) if item.shape.holds)
+        form = accepting.form_of(holding, str(content))
+    return Decided(chosen, form, role if never is None else None, id_field is not None)
 
 
 def _are_pieces(items: Iterable[Item]) -> bool:
@@ -184,8 +187,11 @@ def _accepting(record: Record, content: str) -> Record:
     """A gold record whose plan lists the values that are right as one with a plan, and with these beside."""
     if record.error is not None or record.source is None or record.fields.get(content) is not record.source:
         return record  # a call, or an answer, among records: it stands as it is
+    by_tool = accepting.calls_by_tool(record.source)
+    if by_tool is None:
+        return record
     try:
-        calls, fields = accepting.spelled(record.source)
+        calls, fields = accepting.spelled(by_tool)
     except ParseError as error:
         return record._replace(source=None, error=error)
     return record._replace(source=calls, fields={**record.fields, **fields})
