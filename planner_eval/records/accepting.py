@@ -16,8 +16,8 @@ FIELDS = ("ground_truth", "possible_answer")
 """The fields that such gold stands in."""
 
 FORM_NOTE = (
-    "each argument in {field!r} is a list: read as values of which each is right, as BFCL writes them, and an "
-    "empty text says that it may be left out; a field of another name is read as it stands"
+    "each argument in {field!r} is a list: read as values of which each is right, as BFCL writes them, and "
+    "an empty text says that it may be left out; a field of another name is read as it stands"
 )
 """What the user is told of a file of such gold."""
 _MOST = 256
@@ -50,13 +50,13 @@ class Form(NamedTuple):
         if self.lists and self.first is not None:
             verb = "has" if self.broken == 1 else "have"
             yield (
-                f"{self.broken:,} of {self.listing + self.broken:,} records {verb} values in {field!r} that are no "
-                f"lists (first: record {self.first + 1}): such a value is the only right one"
+                f"{self.broken:,} of {self.listing + self.broken:,} records {verb} values in {field!r} that "
+                f"are no lists (first: record {self.first + 1}): such a value is the only right one"
             )
         elif self.listing and self.broken:
             yield (
-                f"{self.listing:,} of {self.listing + self.broken:,} records give a list for each argument in "
-                f"{field!r}, as BFCL lists accepted values, the others do not: all are read as they stand"
+                f"{self.listing:,} of {self.listing + self.broken:,} records give a list for each argument "
+                f"in {field!r}, as BFCL lists accepted values, the others do not: all are read as they stand"
             )
 
 
@@ -86,7 +86,7 @@ def form_of(records: Iterable[tuple[int, Mapping[str, Any]]], field: str) -> For
 
 
 def calls_by_tool(value: Any) -> list[tuple[str, dict[str, Any]]] | None:
-    """The calls of a plan in which each is an object from the tool's name to its arguments; None if it is none.
+    """The calls of a plan that are objects from a tool's name to its arguments; None where one is not.
 
     >>> calls_by_tool([{"f": {"a": [1]}}])
     [('f', {'a': [1]})]
