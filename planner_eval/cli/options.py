@@ -148,7 +148,7 @@ def wrappers(command: Callable[..., Any]) -> Callable[..., Any]:
     def add(context: click.Context, _option: click.Parameter, files: tuple[str, ...]) -> None:
         context.meta["wrappers"] = files
         for file in files:
-            from planner_eval.dialects.table import add_file
+            from planner_eval.records.own_rows import add_file
 
             add_file(file)
 

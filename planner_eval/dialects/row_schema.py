@@ -60,11 +60,3 @@ class Row(Described):
     head: Items[str] = key("What stands before a call's name.")
     middle: Items[str] = key("What stands between name and arguments.")
     tail: Items[str] = key("What stands after the arguments.")
-
-
-class WrappersFile(Described):
-    """Notations of one's own, a row each."""
-
-    model_config = ConfigDict(extra="allow")
-
-    dialect: Annotated[Items[Row], Field(min_length=1)] = Field(description="The rows.")

@@ -164,12 +164,11 @@ def _names_group(info: str) -> bool:
         return os.path.isdir(info)
 
 
-def add_file(path: str) -> tuple[str, ...]:
-    """Add the rows of a TOML file for the rest of this process, and give their names.
+def read_document(path: str) -> dict[str, Any]:
+    """The tables of a TOML file.
 
     Raises:
-        InputError: the file cannot be read, or a row of it cannot be used: a field of it, or its example,
-            which has to come back as it was when it is read, written and read again.
+        InputError: the file cannot be read, or is no TOML.
     """
     try:
         with open(path, encoding="utf-8") as file:
@@ -177,12 +176,31 @@ def add_file(path: str) -> tuple[str, ...]:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise InputError(f"{path}: {reason[0].lower()}{reason[1:]}") from None
-    rows = parse(text, path)
+    return _document(text, path)
+
+
+def _document(text: str, source: str) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{source}: {str(error)[0].lower()}{str(error)[1:]}") from None
+
+
+def add_rows(document: Mapping[str, Any], source: str) -> tuple[str, ...]:
+    """Add the ``[[dialect]]`` rows of a file's tables for the rest of this process, and give their names.
+
+    Raises:
+        InputError: a row cannot be used: a field of it, or its example, which has to come back as it was when
+            it is read, written and read again.
+    """
+    rows = _rows(document, source)
     before = dict(_added)
     _added.update(rows)
     try:
         for row in rows.values():
-            service("row proof")(row, path)
+            service("row proof")(row, source)
     except InputError:
         _added.clear()
         _added.update(before)
@@ -200,12 +218,11 @@ def parse(text: str, source: str) -> dict[str, Wrapper]:
     >>> parse(own, "mine.toml")["x"].open
     ('<c>',)
     """
-    import tomllib
+    return _rows(_document(text, source), source)
 
-    try:
-        items = tomllib.loads(text).get("dialect")
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{source}: {str(error)[0].lower()}{str(error)[1:]}") from None
+
+def _rows(document: Mapping[str, Any], source: str) -> dict[str, Wrapper]:
+    items = document.get("dialect")
     if not isinstance(items, list) or not items:
         raise InputError(f"{source}: no [[dialect]] rows; see data/wrappers.toml for the fields")
     rows: dict[str, Wrapper] = {}

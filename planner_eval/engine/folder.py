@@ -13,7 +13,6 @@ from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
 from planner_eval.base.temporary import Held, temporary_folder
 from planner_eval.base.writing import write
-from planner_eval.dialects.table import own
 from planner_eval.engine.claiming import claim
 from planner_eval.engine.differing import other_input, other_option
 from planner_eval.engine.job import Job, Part
@@ -21,6 +20,7 @@ from planner_eval.engine.rows import LEFT_OVER, digest_of
 from planner_eval.engine.run_file import SCHEMA
 from planner_eval.engine.stores import STORES, Changed, whole_marks, write_all_rows
 from planner_eval.engine.work import holds, mark_file, read_mark, rows_file
+from planner_eval.records.own_rows import own
 
 _CHUNK = 1 << 20
 

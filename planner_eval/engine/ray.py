@@ -15,12 +15,12 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.dialects import table
 from planner_eval.engine.here import Tell
 from planner_eval.engine.job import Part
 from planner_eval.engine.local import raised, spread
 from planner_eval.engine.work import read_mark
 from planner_eval.engine.worker import Task, stopped
+from planner_eval.records import own_rows
 
 ray: Any  # most of what is asked of it has no types
 try:
@@ -164,7 +164,7 @@ def do(task: tuple[Any, ...], parts: Sequence[Part], deadline: float | None) -> 
         What a worker answers: how many pairs failed, or the error that ends the run.
     """
     what = Task(*task)
-    table.add(what.notations)
+    own_rows.add(what.notations)
     try:
         left = [part for part in map(Part._make, parts) if read_mark(what.folder, part) is None]
         spread(what, left, jobs=1, deadline=deadline, tell=_silent)

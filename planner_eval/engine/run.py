@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError
-from planner_eval.dialects import table
 from planner_eval.engine.folder import Input, Run, RunFolder
 from planner_eval.engine.job import Job, Pairs
 from planner_eval.engine.local import cores, spread
@@ -20,6 +19,7 @@ from planner_eval.engine.stopping import Ending, Interrupted, Stop, Stopping
 from planner_eval.engine.stores import refuse_store
 from planner_eval.engine.work import cut, mark_file
 from planner_eval.engine.worker import Task
+from planner_eval.records import own_rows
 
 if TYPE_CHECKING:
     from planner_eval.engine.ray import OnRay
@@ -167,7 +167,7 @@ class _Doing:
         tell(0, 0)
         locks = () if home.lock is None else (home.lock,)
         try:
-            task = Task(self.job, self.pairs, home.parts, table.added())
+            task = Task(self.job, self.pairs, home.parts, own_rows.added())
             engine(task, left, jobs=jobs, deadline=home.run.deadline, tell=tell, closed=locks)
         finally:
             home.sweep()

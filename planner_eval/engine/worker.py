@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import PlanevalError
-from planner_eval.dialects import table
 from planner_eval.engine.job import Job, Pairs, Part
 from planner_eval.engine.work import Broken, work
 from planner_eval.execution.lockdown import die_with_parent
+from planner_eval.records import own_rows
 
 _START = """\
 import sys
@@ -42,7 +42,7 @@ class Task(NamedTuple):
     job: Job
     pairs: Pairs
     folder: str
-    notations: tuple[table.Wrapper, ...] = ()
+    notations: tuple[own_rows.Row, ...] = ()
 
 
 class Ends(NamedTuple):
@@ -119,7 +119,7 @@ def started(said: str) -> None:
     try:
         with mmap.mmap(pickled, 0, access=mmap.ACCESS_READ) as data:
             task = Task(*pickle.loads(data))
-        table.add(task.notations)
+        own_rows.add(task.notations)
     except Exception as error:
         _answer(ends, stopped(error))
         raise

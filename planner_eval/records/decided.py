@@ -27,6 +27,7 @@ from planner_eval.records.fields import (
     may_hold,
     value_at,
 )
+from planner_eval.records.frameworks import commonest
 from planner_eval.records.record import Record
 from planner_eval.records.shapes import Chosen, Item
 
@@ -44,12 +45,14 @@ class Decided(NamedTuple):
         form: Whether the plan of a record lists the values that are right.
         role: What the file is read as; None where a benchmark's code says which field is what.
         id_by_user: The user named the field of the id.
+        framework: What the records are by the table of frameworks, in words; empty where they fit no row.
     """
 
     chosen: Chosen
     form: accepting.Form = accepting.Form()
     role: Role | None = None
     id_by_user: bool = False
+    framework: str = ""
 
     def record(self, name: str, position: int, item: Item) -> Record:
         """The record of an item.
@@ -71,7 +74,8 @@ class Decided(NamedTuple):
             names: Says how many of them have a field of each name; it is counted where that tells something.
         """
         form = (f"{name}: {note}" for note in self.form.notes(str(self.chosen.content)))
-        return (*form, *self._moved(name, records, names))
+        layout = [f"{name}: {self.framework}"] if self.framework else []
+        return (*layout, *form, *self._moved(name, records, names))
 
     def _moved(self, name: str, records: int, count: Callable[[], Mapping[str, int]]) -> Iterator[str]:
         """That a field gives way to another after the head, which decided: such records are read as without.
@@ -129,7 +133,10 @@ def decide(
         raise InputError(f"{name}: no record has the id field {id_field!r}")
     if text_field and not any(has(record, text_field) for record in _holding(items)):
         raise InputError(f"{name}: no record has the text field {text_field!r}")
-    content = text_field or choose_content(name, _holding(items), role, never)
+    row = commonest(islice(_holding(items), HEAD)) if text_field is None and never is None else None
+    content = (
+        text_field or (row.content(role) if row else "") or choose_content(name, _holding(items), role, never)
+    )
     if content is None and spare[1] and any(has(record, spare[1]) for record in _holding(items)):
         content = spare[1]
     if content is None:
@@ -144,7 +151,8 @@ def decide(
     if may_list:
         holding = ((position, item.data) for position, item in enumerate(items) if item.shape.holds)
         form = accepting.form_of(holding, str(content))
-    return Decided(chosen, form, role if never is None else None, id_field is not None)
+    framework = f"read as {row.title} ({row.name})" if row else ""
+    return Decided(chosen, form, role if never is None else None, id_field is not None, framework)
 
 
 def _are_pieces(items: Iterable[Item]) -> bool:

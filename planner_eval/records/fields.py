@@ -168,6 +168,9 @@ def _may_hold(key: str, value: Any) -> bool:
     return value is None or isinstance(value, (str, list, dict))
 
 
+ITSELF = "."
+"""The way that leads to the record itself."""
+
 ABSENT: Any = object()
 """What :func:`value_at` gives where nothing stands."""
 

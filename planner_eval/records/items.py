@@ -34,8 +34,9 @@ from planner_eval.dialects.spans import (
 from planner_eval.dialects.wrappings import sign_of
 from planner_eval.records.fields import HEAD, ID_FIELDS, KNOWN, LISTS, has, id_text
 from planner_eval.records.frames import TableRow
+from planner_eval.records.frameworks import is_plan, unfold
 from planner_eval.records.message_parts import are_parts
-from planner_eval.records.shapes import Item, shape_of
+from planner_eval.records.shapes import RECORD, Item, shape_of
 
 LINE_SUFFIXES = (".jsonl", ".ndjson")
 """Names that say that a file holds a record a line, whatever its lines look like."""
@@ -96,7 +97,8 @@ def split_items(text: str, name: str, text_field: str | None = None) -> Contents
         return runs
     if found is None:
         return Contents([Item(data, shape_of(data, text_field))], many=False)
-    return Contents(_named(found) if lines else found)
+    records = unfold_items(found, text_field)
+    return Contents(records or (_named(found) if lines else found))
 
 
 def _named(items: Sequence[Item]) -> list[Item]:
@@ -185,6 +187,13 @@ def structured(data: Any, text_field: str | None = None, *, lines: bool = False)
         text_field: The field that holds a record's plan, where the user named it.
         lines: The file's name says that it holds a record a line.
     """
+    items = [Item(value) for value in data] if isinstance(data, list) else [Item(data)]
+    records = unfold_items(items, text_field, alone=isinstance(data, dict) and not lines)
+    return _structured(data, text_field, lines=lines) if records is None else Contents(records)
+
+
+def _structured(data: Any, text_field: str | None, *, lines: bool) -> Contents:
+    """As :func:`structured`, of a value that no framework has written."""
     if isinstance(data, list) and data:
         items = [Item(item, shape_of(item, text_field)) for item in data]
         runs = _traces(items)
@@ -212,6 +221,27 @@ def structured(data: Any, text_field: str | None = None, *, lines: bool = False)
     if lines and not isinstance(data, (str, list, dict)):
         return Contents([whole])  # a line of a number or null is a record without a plan, no text
     return Contents([whole], many=False, whole=True)
+
+
+def unfold_items(items: Sequence[Item], text_field: str | None, *, alone: bool = False) -> list[Item] | None:
+    """Items with the records that some of them hold, which a framework has written; None where none is such.
+
+    Args:
+        items: The items.
+        text_field: The field that holds a record's plan, where the user named it: a record that has it stays.
+        alone: They are a whole file; one that is itself a plan is read as one.
+    """
+    unfolded: list[Item] = []
+    fitting = False
+    for item in items:
+        named = text_field is not None and isinstance(item.data, dict) and has(item.data, text_field)
+        records = None if named else unfold(item.data)
+        if records is None or (alone and is_plan(records)):
+            unfolded.append(item if item.error else item._replace(shape=shape_of(item.data, text_field)))
+        else:
+            fitting = True
+            unfolded += [Item(record, RECORD, item.line) for record in records]
+    return unfolded if fitting else None
 
 
 def _is_notation(data: dict[str, Any]) -> bool:

@@ -20,7 +20,7 @@ from planner_eval.records.decided import Decided, offers_several
 from planner_eval.records.encoding import BOMS, explained_item, marked
 from planner_eval.records.fields import HEAD, KNOWN, filled, id_text, value_at
 from planner_eval.records.frames import TableRow
-from planner_eval.records.items import is_traced, line_item, may_be_call, says
+from planner_eval.records.items import is_traced, line_item, may_be_call, says, unfold_items
 from planner_eval.records.shapes import Item, shape_of
 
 BROKEN, ODD, WORDS, SEVERAL = 1, 2, 4, 8
@@ -82,6 +82,11 @@ class Lines:
         if not text.strip():
             return None
         item = line_item(number, text, self.text_field)
+        records = unfold_items([item], self.text_field)
+        if records is not None and len(records) != 1:
+            raise Unfit
+        if records is not None:
+            return records[0]
         if odd:
             item = explained_item(item)
         if self.promised and item.shape.named is not isinstance(item.data, dict):

@@ -1,12 +1,13 @@
-"""What may stand beside a gold plan in its record, for checking users' files and for editors."""
+"""What may stand beside a gold plan in its record, and a row of the table of frameworks."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from planner_eval.base.described import Described, Items, Pair, expecting, key
+from planner_eval.dialects.row_schema import Row
 
 
 class GoldRecord(Described):
@@ -31,3 +32,36 @@ class GoldRecord(Described):
     omittable: Annotated[dict[str, Items[str]], expecting("call → list of arguments")] = key(
         "Arguments that need not be given: call, a list of their names."
     )
+
+
+class FrameworkRow(Described):
+    """Where the files of a framework keep answers and gold."""
+
+    name: str = Field(min_length=1, description="What messages call it.")
+    sign: Annotated[Items[str], Field(min_length=1)] = Field(
+        description="Ways that lead somewhere in every record, or in the file's object around the records."
+    )
+    title: str = key("One line for a person.")
+    source: str = key("Where the layout was looked up.")
+    records: str = key('The way from the file\'s object to its records, "[]" behind each list.')
+    join: str = key(
+        'For records that lie apart from their task: "task = tasks[] by task_id = id".',
+        pattern=r"^\S+ = \S+\[\] by \S+ = \S+$",
+    )
+    only: str = key(
+        'Of a list of answers the elements with one value: "type = TOOL".', pattern=r"^\S+ = \S+$"
+    )
+    id: Items[str] = key('Ways to what names a record, joined by "/".')
+    question: Items[str] = key("Ways to what was asked; the first that leads to something is taken.")
+    tools: str = key("The way to the tools on offer.")
+    answer: str = key('The way to the model\'s calls; "." is the record itself.')
+    gold: str = key('The way to the gold plan; "." is the record itself.')
+
+
+class WrappersFile(Described):
+    """Notations and frameworks of one's own, a row each."""
+
+    model_config = ConfigDict(extra="allow")
+
+    dialect: Annotated[Items[Row], Field(min_length=1)] = key("The notations.")
+    framework: Annotated[Items[FrameworkRow], Field(min_length=1)] = key("The frameworks.")

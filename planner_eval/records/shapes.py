@@ -6,7 +6,7 @@ is taken out of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from planner_eval.base.errors import AnswerError, ParseError
@@ -15,9 +15,11 @@ from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.messages import ARGUMENT_KEYS, WRAPPERS, is_call
 from planner_eval.dialects.spans import is_span, tools_run
 from planner_eval.dialects.states import State, ended, failed
+from planner_eval.dialects.words import is_words
 from planner_eval.dialects.wrappings import sign_of
-from planner_eval.records.fields import ABSENT, ANSWER_FIELDS, KNOWN, LISTS, TALKS, value_at
+from planner_eval.records.fields import ABSENT, ANSWER_FIELDS, ITSELF, KNOWN, LISTS, TALKS, value_at
 from planner_eval.records.frames import TableRow
+from planner_eval.records.frameworks import framework_of
 
 Object = dict[str, Any]
 
@@ -78,6 +80,8 @@ def shape_of(value: Any, text_field: str | None = None) -> Shape:
     if not isinstance(value, dict):
         return VALUE
     if text_field is not None and value_at(value, text_field) is not ABSENT:
+        return RECORD
+    if framework_of(value) is not None:
         return RECORD
     call = is_call(value)
     if isinstance(value, TableRow) and not call:
@@ -140,6 +144,8 @@ def _from_field(data: Object, chosen: Chosen) -> Taken:
 def _held(data: Object, chosen: Chosen) -> Taken:
     """What stands in the field of the file's plans, or why nothing does."""
     content = chosen.content
+    if content == ITSELF:
+        return Taken(data)
     value = value_at(data, content)
     if value is ABSENT and not chosen.by_user and any(isinstance(data.get(key), list) for key in LISTS):
         return Taken(data)
@@ -167,6 +173,8 @@ def _from_value(data: Object, value: Any, chosen: Chosen) -> Taken:
         return _none(f"the record's {content!r} is {value!r}, expected a plan as text or as JSON")
     if content in LISTS:
         return _from_list(data, value, chosen)
+    if isinstance(value, list) and value and all(isinstance(turn, list) for turn in value):
+        return Taken(join_turns(value))
     if isinstance(value, str) and value.startswith(_FAILED):
         state = failed(value)
         return Taken(None, AnswerError(state.reason, code=state.code))
@@ -193,6 +201,28 @@ def _alone(data: Object, value: Any, chosen: Chosen) -> Taken:
     if other is None:
         return Taken(value)
     return _none(f"calls stand in {other!r} too, beside {chosen.content!r}: name the field with --text-field")
+
+
+def join_turns(turns: list[Any]) -> Any:
+    """The calls of a conversation that is a list of turns, as BFCL writes it; words beside them call nothing.
+
+    >>> join_turns([["f(a=1)", "g()"], [], ["h()"]])
+    ['f(a=1)', 'g()', 'h()']
+    >>> join_turns([[[{"f": "{}"}], ["Done."]], [[{"g": "{}"}]]]), join_turns([[["Which city?"]]])
+    ([{'f': '{}'}, {'g': '{}'}], 'Which city?')
+    """
+    steps = list(_leaves(turns))
+    calls = [step for step in steps if isinstance(step, dict)]
+    texts = [step for step in steps if isinstance(step, str)]
+    return calls or ("\n".join(texts) if any(map(is_words, texts)) else texts)
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _leaves(item)
+    elif value is not None:
+        yield value
 
 
 ENDS = ("response", "completion", "text", "answer", "result", "output")

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.dialects.table import add_file, own
 from planner_eval.engine.described import described
 from planner_eval.engine.differing import other_input
 from planner_eval.engine.inputs import input_of, inputs_of
@@ -18,6 +17,7 @@ from planner_eval.policy import Policy
 from planner_eval.prediction.answers import answers_read, golds_asked
 from planner_eval.prediction.folder import predicted
 from planner_eval.records.files import PlanFile
+from planner_eval.records.own_rows import add_file, own
 from planner_eval.reports.job import PageJob
 from planner_eval.reports.question import question_field
 from planner_eval.reports.stored import METRICS as STORED

@@ -15,7 +15,7 @@ SCHEMAS: dict[str, tuple[str, str, str]] = {
     "world": ("worlds.schema", "WorldFile", "a simulated world: --tools world:FILE"),
     "record": ("records.schema", "GoldRecord", "a gold record: what is right besides its plan"),
     "plan": ("dialects.plan_schema", "PlanFile", "the interchange JSON of plans: --to plan"),
-    "wrappers": ("dialects.row_schema", "WrappersFile", "notations of one's own: --wrappers FILE"),
+    "wrappers": ("records.schema", "WrappersFile", "notations and frameworks of one's own: --wrappers FILE"),
     "theme": ("drawing.schema", "ThemeFile", "colours and shapes of drawings: --theme FILE"),
     "patch": ("comparison.schema", "PatchFile", "a repair: diff --patch, apply"),
     "prices": ("llm.schema", "PricesFile", "what models cost: predict --prices FILE"),

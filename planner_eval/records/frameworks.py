@@ -1,0 +1,211 @@
+"""The table of frameworks: in which fields their files keep answers, gold, ids, questions and tools.
+
+The rows are data, ``data/frameworks.toml`` and users' own ``[[framework]]`` rows in a file given with
+``--wrappers``. A file whose records fit a row is read by it; fields that the user names come before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from planner_eval.base.quick import quick
+from planner_eval.base.resources import read
+from planner_eval.records.fields import ABSENT, ITSELF, Role, has, id_text, value_at
+
+FIRST_SIGNS = frozenset({
+    "traj", "simulations", "user_input", "tools_called", "toolsCalled", "predicted_trajectory", "task_nodes",
+    "reference_trajectory", "eval_cases", "eval_case_results", "results", "observations", "eval", "call",
+    "testCases",
+})  # fmt: skip
+"""Where the first sign of each shipped row begins: an object without any of them needs no table."""
+
+
+@quick
+class Framework:
+    """One layout; data/frameworks.toml says what each field means."""
+
+    name: str
+    title: str
+    source: str
+    sign: tuple[str, ...]
+    records: str = ""
+    join: str = ""
+    only: str = ""
+    id: tuple[str, ...] = ()
+    question: tuple[str, ...] = ()
+    tools: str = ""
+    answer: str = ""
+    gold: str = ""
+
+    def fits(self, data: Mapping[str, Any]) -> bool:
+        """Whether an object has what every record, or file, of the layout has."""
+        return all(has(data, way) for way in self.sign)
+
+    def content(self, role: Role) -> str:
+        """The way to what a record is read for; empty where the layout has no such thing."""
+        ways = (self.answer, self.gold) if role in ("answer", "plan") else (self.gold, self.answer)
+        return next(filter(None, ways if role in ("plan", "alone") else ways[:1]), "")
+
+
+class FrameworkRecord(dict[str, Any]):
+    """A record of a framework's file: its fields and those around it, with `id`, `question` and `tools`.
+
+    Args:
+        data: The fields.
+        framework: The name of the row that it fits.
+    """
+
+    __slots__ = ("framework",)
+
+    def __init__(self, data: Mapping[str, Any], framework: str) -> None:
+        super().__init__(data)
+        self.framework = framework
+
+    def __reduce__(self) -> Any:
+        return FrameworkRecord, (dict(self), self.framework)
+
+
+_added: dict[str, Framework] = {}
+
+
+def frameworks() -> Mapping[str, Framework]:
+    """All rows by name: the user's own before the shipped ones."""
+    return {**_added, **{name: row for name, row in _shipped().items() if name not in _added}}
+
+
+@cache
+def _shipped() -> dict[str, Framework]:
+    import tomllib
+
+    return {row.name: row for row in map(_made, tomllib.loads(read("data/frameworks.toml"))["framework"])}
+
+
+def _made(item: Mapping[str, Any]) -> Framework:
+    values = {key: tuple(value) if isinstance(value, list) else value for key, value in item.items()}
+    return Framework(**{"title": item["name"], "source": "", **values})
+
+
+def framework_of(data: Mapping[str, Any]) -> Framework | None:
+    """The row that an object fits; None where none does.
+
+    >>> framework_of({"tools_called": [], "expected_tools": []}).name
+    'deepeval'
+    >>> framework_of({"id": 1, "plan": "f()"})
+    """
+    if data.keys().isdisjoint(FIRST_SIGNS) and not _added:
+        return None
+    return next((row for row in frameworks().values() if row.fits(data)), None)
+
+
+# ---------------------------------------------------------------- from a file's object to records
+def unfold(data: Any) -> list[FrameworkRecord] | None:
+    """The records that an object of a framework holds, or is; None where it fits no row.
+
+    >>> run = {"task_id": 3, "trial": 0, "traj": [], "info": {"task": {"actions": [], "instruction": "Go!"}}}
+    >>> [(record["id"], record["question"]) for record in unfold(run)]
+    [('3/0', 'Go!')]
+    """
+    if isinstance(data, FrameworkRecord):
+        return [data]
+    row = framework_of(data) if isinstance(data, dict) else None
+    if row is None:
+        return None
+    return [_record(row, record, data) for record in _nested(data, row.records)]
+
+
+def is_plan(records: Sequence[FrameworkRecord]) -> bool:
+    """Whether records are one, which is itself a plan."""
+    return len(records) == 1 and frameworks()[records[0].framework].answer == ITSELF
+
+
+def _nested(data: Mapping[str, Any], way: str) -> Iterator[dict[str, Any]]:
+    """The objects at the end of a way through lists, each with the single values of those around it."""
+    head, mark, rest = way.partition("[]")
+    if not mark:
+        yield dict(data)
+        return
+    around = {key: value for key, value in data.items() if not isinstance(value, (dict, list))}
+    held = value_at(data, head)
+    for element in held if isinstance(held, list) else []:
+        if isinstance(element, dict):
+            yield from _nested({**around, **element}, rest.lstrip("."))
+        else:
+            yield {**around, "element": element}
+
+
+def _record(row: Framework, record: dict[str, Any], file: Mapping[str, Any]) -> FrameworkRecord:
+    if row.join:
+        record = _joined(row.join, record, file)
+    if row.only:
+        key, wanted = row.only.split(" = ")
+        listed = record.get(row.answer)
+        objects = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+        record[row.answer] = [item for item in objects if item.get(key) == wanted]
+    parts = [id_text(value_at(record, way)) for way in row.id]
+    if parts and None not in parts:
+        record["id"] = "/".join(map(str, parts))
+    asked = next(filter(None, (_present(record, way) for way in row.question)), None)
+    for field, value in (("question", asked), ("tools", _present(record, row.tools))):
+        if value is not None:
+            record.setdefault(field, value)
+    return FrameworkRecord(record, row.name)
+
+
+def _present(record: Mapping[str, Any], way: str) -> Any:
+    value = value_at(record, way or None)
+    return None if value is ABSENT else value
+
+
+def _joined(join: str, record: dict[str, Any], file: Mapping[str, Any]) -> dict[str, Any]:
+    """A record with what lies apart from it in its file: ``task = tasks[] by task_id = id``."""
+    field, rest = join.split(" = ", 1)
+    way, keys = rest.split("[] by ")
+    own, theirs = keys.split(" = ")
+    wanted = id_text(record.get(own))
+    listed = value_at(file, way)
+    for element in listed if isinstance(listed, list) else []:
+        if isinstance(element, dict) and wanted is not None and id_text(element.get(theirs)) == wanted:
+            return {**record, field: element}
+    return record
+
+
+def commonest(records: Iterable[Any]) -> Framework | None:
+    """The row that more than half of a file's records fit; None where there is none.
+
+    >>> commonest([FrameworkRecord({}, "ragas"), FrameworkRecord({}, "ragas"), {}]).name
+    'ragas'
+    """
+    counts: Counter[str | None] = Counter(getattr(record, "framework", None) for record in records)
+    name, count = counts.most_common(1)[0] if counts else (None, 0)
+    return frameworks().get(name) if name is not None and count * 2 > counts.total() else None
+
+
+# ---------------------------------------------------------------- users' own rows
+def add(rows: Iterable[Framework]) -> None:
+    """Add rows for the rest of this process; those of a user's file come before the shipped ones."""
+    _added.update((row.name, row) for row in rows)
+
+
+def added() -> tuple[Framework, ...]:
+    """The rows that this process has added; another one that shall read as it does needs them."""
+    return tuple(_added.values())
+
+
+def rows_of(items: Any, source: str) -> list[Framework]:
+    """The rows of the ``[[framework]]`` tables of a user's file, checked.
+
+    Raises:
+        InputError: a field is missing, unknown or of the wrong type, or `join` or `only` is not of its form.
+    """
+    from planner_eval.records.schema import FrameworkRow
+
+    rows = []
+    for number, item in enumerate(items if isinstance(items, list) else [items], 1):
+        name = item.get("name") if isinstance(item, Mapping) else None
+        where = f"{source}: framework {name!r}" if isinstance(name, str) else f"{source}: framework {number}"
+        FrameworkRow.check(item, where)
+        rows.append(_made(item))
+    return rows
