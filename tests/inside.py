@@ -14,6 +14,7 @@ from pathlib import Path
 from unittest import mock
 
 from planner_eval.dialects import table as notations
+from planner_eval.records import frameworks
 
 
 def planeval(
@@ -23,7 +24,8 @@ def planeval(
     from planner_eval.cli import run
 
     typed = text if isinstance(text, bytes) else text.encode()
-    streams, added = (sys.argv, sys.stdin, sys.stdout, sys.stderr), dict(notations._added)
+    streams = (sys.argv, sys.stdin, sys.stdout, sys.stderr)
+    tables = [(table._added, dict(table._added)) for table in (notations, frameworks)]
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
     with contextlib.chdir(cwd or Path.cwd()), mock.patch.dict(os.environ, environment):
         sys.argv, sys.stdin = ["planeval", *map(str, argv)], io.TextIOWrapper(io.BytesIO(typed), "utf-8")
@@ -32,8 +34,9 @@ def planeval(
             code = run()
         finally:
             sys.argv, sys.stdin, sys.stdout, sys.stderr = streams
-            notations._added.clear()
-            notations._added.update(added)
+            for rows, added in tables:
+                rows.clear()
+                rows.update(added)
     said = []
     for stream in (out, err):
         stream.seek(0)  # which writes what it still holds

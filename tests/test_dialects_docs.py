@@ -12,9 +12,11 @@ import pytest
 
 from planner_eval import dialects
 from planner_eval.base.errors import CODES, InputError
-from planner_eval.dialects import table as rows
+from planner_eval.dialects import table
 from planner_eval.dialects.listing import page
 from planner_eval.dialects.read import parse, write
+from planner_eval.records import frameworks
+from planner_eval.records import own_rows as rows
 from tests.conftest import ROOT
 
 OWN = """
@@ -33,7 +35,8 @@ example = '<call>{"tool": "f", "args": {"a": 1}}</call>'
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(rows, "_added", {})
+    monkeypatch.setattr(table, "_added", {})
+    monkeypatch.setattr(frameworks, "_added", {})
     file = tmp_path / "own.toml"
     file.write_text(OWN, encoding="utf-8")
     return file

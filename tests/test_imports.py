@@ -50,6 +50,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
 """Each room may import from the rooms named, and from what those may; a room names only rooms above it."""
 
 DEFERRED: dict[str, tuple[str, ...]] = {
+    "only arguments that a library wrote as Python text need it: 4 ms": ("dialects.python_data",),
     "a text in free form alone needs them; finding takes 38 ms": (
         "dialects.find",
         "dialects.detect",
@@ -64,6 +65,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "notations that are a row of the table; reading JSON or AppBench needs none: 5 ms and the table's text": (
         "dialects.table",
         "dialects.shapes",
+        "records.own_rows",
     ),
     "a notation is loaded when it is first met: 4 to 15 ms each": (
         "dialects.appbench",

@@ -256,6 +256,7 @@ UNLIKE = {
         "comparison/contrast.narrowed",
         "comparison/explain.key",
         "comparison/meant.neighbours",
+        "records/accepting.calls_by_tool",
         "comparison/value_diff.fields",
         "comparison/value_diff.walk",
         "dialects/cut.left_open",

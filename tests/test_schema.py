@@ -32,6 +32,7 @@ from planner_eval.llm.prices import read_prices
 from planner_eval.policy.file import load_policy, read_settings
 from planner_eval.policy.rule import Rule
 from planner_eval.policy.schema import RuleEntry
+from planner_eval.records import own_rows
 from planner_eval.records.files import Record
 from planner_eval.records.gold import FIELDS, read_gold
 from planner_eval.records.schema import GoldRecord
@@ -578,7 +579,7 @@ READERS: dict[str, Callable[[Any, Path], Any]] = {
     "world": read_world,
     "record": read_record,
     "plan": read_plan,
-    "wrappers": lambda data, folder: table.parse(whole(data), "own.toml"),
+    "wrappers": lambda data, folder: own_rows.parse(tomllib.loads(whole(data)), "own.toml"),
     "theme": lambda data, folder: theme(file(folder, data)),
     "patch": read_patch,
     "prices": lambda data, folder: read_prices(Path(file(folder, data))),

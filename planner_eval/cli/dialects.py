@@ -10,6 +10,7 @@ import planner_eval as pe
 from planner_eval.base.formats import WHOLE
 from planner_eval.base.tables import table
 from planner_eval.cli.options import emit, output, wrappers, written
+from planner_eval.records.frameworks import layout_rows
 
 
 @click.command("dialects")
@@ -18,7 +19,7 @@ from planner_eval.cli.options import emit, output, wrappers, written
 @wrappers
 @output
 def command(name: str | None, form: str, output: str | None) -> int:
-    """List the dialects, or show one with its example."""
+    """List the dialects and the frameworks whose files are known, or show one dialect with its example."""
     found = pe.list_dialects(name)
     if form == "md" and name is None:
         from planner_eval.dialects.listing import page
@@ -36,5 +37,6 @@ def command(name: str | None, form: str, output: str | None) -> int:
             {"dialect": e.name, "what it is": e.title, "references": e.references, "seen": e.checked}
             for e in found
         ]
-        emit(table(rows, form, width=80), output)
+        layouts = table(layout_rows(), form, width=100) if form == "text" and name is None else ""
+        emit("\n\n".join(filter(None, (table(rows, form, width=80), layouts))), output)
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -128,7 +129,8 @@ def command(
 ) -> int:
     """Score predictions against gold plans: a table of figures with confidence intervals.
 
-    PRED and GOLD are files of plans or of records, paired by id, or by position where neither has ids; or
+    PRED and GOLD are files of plans or of records, paired by id, or by position where neither has ids; GOLD
+    may be left out where the records of PRED hold gold too. Or they are
     directories or quoted patterns of files, paired by name. RUN is a folder that planeval predict or score
     keeps; of the former GOLD is, when left out, what was asked. A prediction that is absent or unreadable
     is wrong in every figure, so every denominator is the number of gold plans that can be read. Small faults
@@ -143,6 +145,8 @@ def command(
         pred, gold = asked.rows, gold_of(asked, gold)
         published = published._replace(benchmark=published.benchmark or benchmark_of(asked))
     named, kept = published.benchmark is not None, is_folder(output)
+    if gold is None and not named and os.path.isfile(pred) and not is_run(pred):
+        gold = pred  # answers and gold in one file; a field that would stand for both is refused
     if gold is None and (named or not is_run(pred)):
         refuse_torn(pred)
         refuse_absent(pred)

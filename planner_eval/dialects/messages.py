@@ -24,7 +24,7 @@ NAME_KEYS = (
 )  # fmt: skip
 ARGUMENT_KEYS = (
     "arguments", "parameters", "args", "input", "params", "param", "rawInput", "input_parameters",
-    "inputParameters", "action_input", "kwargs",
+    "inputParameters", "action_input", "kwargs", "tool_input",
 )  # fmt: skip
 _FINAL = ("", "Final Answer", "final_answer")
 """Actions of ReAct's JSON form that call nothing."""

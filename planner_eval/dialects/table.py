@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.machinery import PathFinder
@@ -188,24 +188,21 @@ def _document(text: str, source: str) -> dict[str, Any]:
         raise InputError(f"{source}: {str(error)[0].lower()}{str(error)[1:]}") from None
 
 
-def add_rows(document: Mapping[str, Any], source: str) -> tuple[str, ...]:
-    """Add the ``[[dialect]]`` rows of a file's tables for the rest of this process, and give their names.
+def add_proved(rows: Sequence[Wrapper], source: str) -> None:
+    """Add rows of a user's file for the rest of this process.
 
     Raises:
-        InputError: a row cannot be used: a field of it, or its example, which has to come back as it was when
-            it is read, written and read again.
+        InputError: the example of a row does not come back as it was when it is read, written and read again.
     """
-    rows = _rows(document, source)
     before = dict(_added)
-    _added.update(rows)
+    add(rows)
     try:
-        for row in rows.values():
+        for row in rows:
             service("row proof")(row, source)
     except InputError:
         _added.clear()
         _added.update(before)
         raise
-    return tuple(rows)
 
 
 def parse(text: str, source: str) -> dict[str, Wrapper]:
@@ -218,10 +215,15 @@ def parse(text: str, source: str) -> dict[str, Wrapper]:
     >>> parse(own, "mine.toml")["x"].open
     ('<c>',)
     """
-    return _rows(_document(text, source), source)
+    return rows_in(_document(text, source), source)
 
 
-def _rows(document: Mapping[str, Any], source: str) -> dict[str, Wrapper]:
+def rows_in(document: Mapping[str, Any], source: str) -> dict[str, Wrapper]:
+    """The ``[[dialect]]`` rows of a file's tables, by name.
+
+    Raises:
+        InputError: there is none, or one cannot be used.
+    """
     items = document.get("dialect")
     if not isinstance(items, list) or not items:
         raise InputError(f"{source}: no [[dialect]] rows; see data/wrappers.toml for the fields")

@@ -134,9 +134,13 @@ def decide(
     if text_field and not any(has(record, text_field) for record in _holding(items)):
         raise InputError(f"{name}: no record has the text field {text_field!r}")
     row = commonest(islice(_holding(items), HEAD)) if text_field is None and never is None else None
-    content = (
-        text_field or (row.content(role) if row else "") or choose_content(name, _holding(items), role, never)
-    )
+    content = text_field or (row.content(role) if row else None)
+    if row and not content:
+        raise InputError(
+            f"{name}: read as {row.title} ({row.name}), which hold no {WANTED[role].split(' ', 1)[1]}; name "
+            f"its field with {OPTION[role]}"
+        )
+    content = content or choose_content(name, _holding(items), role, never)
     if content is None and spare[1] and any(has(record, spare[1]) for record in _holding(items)):
         content = spare[1]
     if content is None:
@@ -144,7 +148,8 @@ def decide(
     key = id_field or (spare[0] if spare[0] and any(has(one, spare[0]) for one in _named(items)) else None)
     key = key or choose_id(_named(items))
     # A benchmark's figures are those of its code, which looks at no field beside the answer.
-    answers = role not in ("gold", "alone") and content not in GOLD_FIELDS and never is None
+    # In a framework's record `error` and `status` may tell of its own checks.
+    answers = role not in ("gold", "alone") and content not in GOLD_FIELDS and never is None and row is None
     chosen = Chosen(key, content, text_field is not None, answers)
     may_list = role != "answer" and never is None and content in accepting.FIELDS
     form = accepting.Form()

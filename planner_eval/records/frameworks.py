@@ -16,9 +16,10 @@ from planner_eval.base.resources import read
 from planner_eval.records.fields import ABSENT, ITSELF, Role, has, id_text, value_at
 
 FIRST_SIGNS = frozenset({
-    "traj", "simulations", "user_input", "tools_called", "toolsCalled", "predicted_trajectory", "task_nodes",
-    "reference_trajectory", "eval_cases", "eval_case_results", "results", "observations", "eval", "call",
-    "testCases",
+    "traj", "simulations", "user_input", "tools_called", "testCases", "toolsCalled", "expected_tools",
+    "predicted_trajectory", "reference_trajectory", "task_nodes", "eval_cases", "eval_case_results",
+    "evalCases", "evalCaseResults", "expected_tool_use", "initial_session", "results", "testIdx",
+    "observations", "meta", "run_type", "dataset_id", "samples", "test_id",
 })  # fmt: skip
 """Where the first sign of each shipped row begins: an object without any of them needs no table."""
 
@@ -33,7 +34,10 @@ class Framework:
     sign: tuple[str, ...]
     records: str = ""
     join: str = ""
+    group: str = ""
+    order: str = ""
     only: str = ""
+    call: tuple[str, ...] = ()
     id: tuple[str, ...] = ()
     question: tuple[str, ...] = ()
     tools: str = ""
@@ -100,6 +104,20 @@ def framework_of(data: Mapping[str, Any]) -> Framework | None:
     return next((row for row in frameworks().values() if row.fits(data)), None)
 
 
+def layout_rows() -> list[dict[str, str]]:
+    """The rows of the table for people: what each framework's files are known by, and where what stands."""
+    return [
+        {
+            "framework": row.name,
+            "its files": row.title,
+            "known by": ", ".join(row.sign),
+            "answers": f"{row.records} {row.answer}".strip() if row.answer else "",
+            "gold": f"{row.records} {row.gold}".strip() if row.gold else "",
+        }
+        for row in frameworks().values()
+    ]
+
+
 # ---------------------------------------------------------------- from a file's object to records
 def unfold(data: Any) -> list[FrameworkRecord] | None:
     """The records that an object of a framework holds, or is; None where it fits no row.
@@ -113,7 +131,41 @@ def unfold(data: Any) -> list[FrameworkRecord] | None:
     row = framework_of(data) if isinstance(data, dict) else None
     if row is None:
         return None
-    return [_record(row, record, data) for record in _nested(data, row.records)]
+    rows = _transposed(data, row) or _nested(data, row.records)
+    return [_record(row, record, data) for record in rows]
+
+
+def _transposed(data: Mapping[str, Any], row: Framework) -> list[dict[str, Any]]:
+    """The rows of a table that is an object of columns, as a frame is dumped; empty where it is none."""
+    columns = [column for column in data.values() if isinstance(column, list)]
+    plans = value_at(data, row.answer or row.gold)
+    if row.records or not isinstance(plans, list) or not plans or not all(isinstance(p, list) for p in plans):
+        return []
+    if len(columns) != len(data) or any(len(column) != len(plans) for column in columns):
+        return []
+    return [dict(zip(data, cells, strict=True)) for cells in zip(*columns, strict=True)]
+
+
+def group_runs(records: Sequence[FrameworkRecord]) -> list[FrameworkRecord]:
+    """Spans that lie singly in a file as a record a trace, with its `spans`; other records as they are.
+
+    >>> run = {"run_type": "tool", "name": "f", "inputs": {}, "trace_id": "t", "dotted_order": "2"}
+    >>> [len(record["spans"]) for record in group_runs([FrameworkRecord(run, "langsmith-runs")] * 2)]
+    [2]
+    """
+    table = frameworks()
+    traces: dict[Any, list[FrameworkRecord]] = {}
+    for number, record in enumerate(records):
+        key = value_at(record, table[record.framework].group or None)
+        traces.setdefault(number if key is ABSENT else (record.framework, id_text(key)), []).append(record)
+    return [_trace(table[spans[0].framework], spans) for spans in traces.values()]
+
+
+def _trace(row: Framework, spans: list[FrameworkRecord]) -> FrameworkRecord:
+    if not row.group or value_at(spans[0], row.group) is ABSENT:
+        return spans[0]
+    spans = sorted(spans, key=lambda span: str(span.get(row.order, "")))
+    return _record(row, {row.group: spans[0][row.group], "spans": [dict(span) for span in spans]}, {})
 
 
 def is_plan(records: Sequence[FrameworkRecord]) -> bool:
@@ -139,11 +191,10 @@ def _nested(data: Mapping[str, Any], way: str) -> Iterator[dict[str, Any]]:
 def _record(row: Framework, record: dict[str, Any], file: Mapping[str, Any]) -> FrameworkRecord:
     if row.join:
         record = _joined(row.join, record, file)
-    if row.only:
-        key, wanted = row.only.split(" = ")
-        listed = record.get(row.answer)
-        objects = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
-        record[row.answer] = [item for item in objects if item.get(key) == wanted]
+    for way in dict.fromkeys(filter(None, (row.answer, row.gold))):
+        listed = value_at(record, way)
+        if isinstance(listed, list) and listed and (row.only or row.call):
+            record = _replaced(record, way.split("."), _calls(row, listed))
     parts = [id_text(value_at(record, way)) for way in row.id]
     if parts and None not in parts:
         record["id"] = "/".join(map(str, parts))
@@ -152,6 +203,53 @@ def _record(row: Framework, record: dict[str, Any], file: Mapping[str, Any]) -> 
         if value is not None:
             record.setdefault(field, value)
     return FrameworkRecord(record, row.name)
+
+
+def _calls(row: Framework, listed: list[Any]) -> Any:
+    """The calls among the elements of a list; ABSENT where none is one, for then nobody knows."""
+    if not all(isinstance(element, dict) for element in listed):
+        return ABSENT
+    key, sign, value = row.only.partition(" != ") if " != " in row.only else row.only.partition(" = ")
+    kept = [element for element in listed if not key or (element.get(key) == value) is (sign != " != ")]
+    if not row.call:
+        return kept if kept or sign == " != " else ABSENT
+    return [_call(element, *row.call) for element in kept] if kept else ABSENT
+
+
+def _call(element: dict[str, Any], name: str, arguments: str, output: str = "") -> dict[str, Any]:
+    """A span of a tool as a call in JSON; arguments may be an object, or its text in a field `input`."""
+    held = value_at(element, arguments)
+    if isinstance(held, dict) and held.keys() == {"input"} and isinstance(held["input"], str):
+        held = held["input"]
+    if isinstance(held, str):
+        held = _arguments_in(held)
+    call = {"name": value_at(element, name), "arguments": {} if held in (None, ABSENT) else held}
+    result = value_at(element, output or None)
+    return call if result is ABSENT else {**call, "result": result}
+
+
+def _arguments_in(text: str) -> dict[str, Any]:
+    """Arguments that stand in a text, as JSON or as Python writes them; else the text as the one argument."""
+    from planner_eval.dialects.python_data import NoData, data_of
+
+    try:
+        values = data_of(f"{text},", pairs=False) if len(text) <= _LONGEST else []
+    except NoData:
+        values = []
+    return values[0] if len(values) == 1 and isinstance(values[0], dict) else {"input": text}
+
+
+_LONGEST = 256_000
+"""Characters of a text that Python's own parser may read."""
+
+
+def _replaced(record: dict[str, Any], steps: list[str], value: Any) -> dict[str, Any]:
+    """A record with another value at the end of a way through objects; without the field if it is ABSENT."""
+    key, *rest = steps
+    if rest:
+        value = _replaced(record[key], rest, value)
+    others = {name: held for name, held in record.items() if name != key}
+    return others if value is ABSENT else {**others, key: value}
 
 
 def _present(record: Mapping[str, Any], way: str) -> Any:

@@ -34,7 +34,7 @@ from planner_eval.dialects.spans import (
 from planner_eval.dialects.wrappings import sign_of
 from planner_eval.records.fields import HEAD, ID_FIELDS, KNOWN, LISTS, has, id_text
 from planner_eval.records.frames import TableRow
-from planner_eval.records.frameworks import is_plan, unfold
+from planner_eval.records.frameworks import FrameworkRecord, group_runs, is_plan, unfold
 from planner_eval.records.message_parts import are_parts
 from planner_eval.records.shapes import RECORD, Item, shape_of
 
@@ -231,17 +231,27 @@ def unfold_items(items: Sequence[Item], text_field: str | None, *, alone: bool =
         text_field: The field that holds a record's plan, where the user named it: a record that has it stays.
         alone: They are a whole file; one that is itself a plan is read as one.
     """
+    nested = [_unfold(item, text_field) for item in items]
+    if alone:
+        nested = [None if records and is_plan(records) else records for records in nested]
+    if all(records is None for records in nested):
+        return None
     unfolded: list[Item] = []
-    fitting = False
-    for item in items:
-        named = text_field is not None and isinstance(item.data, dict) and has(item.data, text_field)
-        records = None if named else unfold(item.data)
-        if records is None or (alone and is_plan(records)):
-            unfolded.append(item if item.error else item._replace(shape=shape_of(item.data, text_field)))
-        else:
-            fitting = True
+    for item, records in zip(items, nested, strict=True):
+        if records is not None:
             unfolded += [Item(record, RECORD, item.line) for record in records]
-    return unfolded if fitting else None
+        else:
+            unfolded.append(item if item.error else item._replace(shape=shape_of(item.data, text_field)))
+    if all(isinstance(item.data, FrameworkRecord) for item in unfolded):
+        grouped = group_runs([item.data for item in unfolded])
+        if len(grouped) != len(unfolded) or "spans" in grouped[0]:
+            return [Item(record, RECORD) for record in grouped]
+    return unfolded
+
+
+def _unfold(item: Item, text_field: str | None) -> list[FrameworkRecord] | None:
+    named = text_field is not None and isinstance(item.data, dict) and has(item.data, text_field)
+    return None if named else unfold(item.data)
 
 
 def _is_notation(data: dict[str, Any]) -> bool:

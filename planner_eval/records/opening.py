@@ -16,7 +16,7 @@ from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.limits import FILE_LIMIT, STREAM_LIMIT
 from planner_eval.base.named import NamedTuple
 from planner_eval.records.encoding import BOMS, decoded, explained, marked, odd_byte
-from planner_eval.records.items import Contents, split_items
+from planner_eval.records.items import Contents, split_items, unfold_items
 from planner_eval.records.shapes import Item, shape_of
 
 BLOCK = 1 << 16
@@ -37,6 +37,7 @@ _FOREIGN = (
     (b"\x89HDF", "an HDF5 file"),
 )
 PARQUET = b"PAR1"
+ZIP = b"PK\x03\x04"
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 """Names that say that a file is a table, and what stands between its cells; it is never guessed."""
@@ -80,6 +81,10 @@ def open_path(path: str, expected: str = "plans") -> Opened:
         from planner_eval.records.packed import unpacked
 
         data = unpacked(data, packed, name, refuse_foreign)
+    elif data[:4] == ZIP:
+        from planner_eval.records.packed import inspect_log
+
+        data = inspect_log(data, name) or data
     refuse_foreign(data, name)
     return Opened(name, bare_name(path), data)
 
@@ -169,7 +174,8 @@ def content_of(opened: Opened, text_field: str | None = None) -> Content:
 
 
 def _shaped(rows: Iterable[Item], text_field: str | None) -> Contents:
-    return Contents([row._replace(shape=shape_of(row.data, text_field)) for row in rows])
+    shaped = [row._replace(shape=shape_of(row.data, text_field)) for row in rows]
+    return Contents(unfold_items(shaped, text_field) or shaped)
 
 
 # ---------------------------------------------------------------- bytes
@@ -187,7 +193,8 @@ def _file(path: str) -> Bytes:
             return _stream(file, path)
         if known.st_size > FILE_LIMIT:
             raise InputError(f"{path} is larger than {FILE_LIMIT:,} bytes")
-        refuse_foreign(file.read(BLOCK), path)
+        if (head := file.read(BLOCK))[:4] != ZIP:  # which may be a log
+            refuse_foreign(head, path)
         file.seek(0)
         return file.readall()
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
 
 from planner_eval.dialects import table
 from planner_eval.records import frameworks
@@ -21,11 +21,30 @@ def add_file(path: str) -> tuple[str, ...]:
     Raises:
         InputError: the file cannot be read, or a row of it cannot be used.
     """
-    document = table.read_document(path)
-    rows = frameworks.rows_of(document["framework"], path) if "framework" in document else []
-    names = () if rows and "dialect" not in document else table.add_rows(document, path)
-    frameworks.add(rows)
-    return (*names, *(row.name for row in rows))
+    rows = parse(table.read_document(path), path)
+    table.add_proved([row for row in rows if isinstance(row, table.Wrapper)], path)
+    frameworks.add(row for row in rows if isinstance(row, Framework))
+    return tuple(row.name for row in rows)
+
+
+def parse(document: Mapping[str, Any], source: str) -> tuple[Row, ...]:
+    """The rows of a file's tables.
+
+    Args:
+        document: The tables.
+        source: What messages call the file.
+
+    Raises:
+        InputError: there is no row, or one cannot be used.
+
+    >>> own = {"framework": [{"name": "ours", "sign": ["steps"], "answer": "steps"}]}
+    >>> [row.name for row in parse(own, "own.toml")]
+    ['ours']
+    """
+    rows = frameworks.rows_of(document["framework"], source) if "framework" in document else []
+    if rows and "dialect" not in document:
+        return tuple(rows)
+    return (*table.rows_in(document, source).values(), *rows)
 
 
 def added() -> tuple[Row, ...]:

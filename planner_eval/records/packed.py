@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.limits import STREAM_LIMIT
@@ -37,6 +39,42 @@ def unpacked(
     for block in unpacking(BytesIO(data), len(data), packed, name, look):
         found += block
     return found
+
+
+def inspect_log(data: bytes | bytearray, name: str) -> bytearray | None:
+    """The text of an Inspect log that is a zip archive, as its JSON form has it; None for any other archive.
+
+    Args:
+        data: The archive's bytes.
+        name: What to call it in a message.
+
+    Raises:
+        InputError: the archive is damaged, too large, or packed in a way that this Python cannot unpack.
+
+    Source: inspect_ai, ``src/inspect_ai/log/_recorders/eval.py``.
+    """
+    try:
+        with ZipFile(BytesIO(data)) as archive:
+            sizes = {info.filename: info.file_size for info in archive.infolist()}
+            head = next((file for file in _INSPECT_HEADS if file in sizes), None)
+            samples = sorted(f for f in sizes if f.startswith("samples/") and f.count("/") == 1)
+            if head is None or not samples:
+                return None
+            if sum(sizes[file] for file in (head, *samples)) > STREAM_LIMIT:
+                raise InputError(f"{name} unpacks to more than {STREAM_LIMIT:,} bytes, the limit")
+            text = bytearray(archive.read(head).rstrip().removesuffix(b"}") + b',"samples":[')
+            text += b",".join(map(archive.read, samples)) + b"]}"
+            return text
+    except NotImplementedError:
+        reason = "is packed with Zstandard, which this Python does not unpack"
+        raise InputError(f"{name} {reason}; {_AS_JSON}") from None
+    except (BadZipFile, OSError, EOFError, RuntimeError, zlib.error) as error:
+        raise InputError(f"{name} cannot be unpacked: {error}; {_AS_JSON}") from None
+
+
+_INSPECT_HEADS = ("header.json", "_journal/start.json", "start.json")
+"""What holds the task of a log, in today's logs, unfinished ones, and the first ones."""
+_AS_JSON = "write the log as .json and read that"
 
 
 def unpacking(

@@ -48,9 +48,13 @@ class FrameworkRow(Described):
         'For records that lie apart from their task: "task = tasks[] by task_id = id".',
         pattern=r"^\S+ = \S+\[\] by \S+ = \S+$",
     )
+    group: str = key("Where every span is a record: the way to what spans of one trace share.")
+    order: str = key("The field by which the spans of a trace are put in order.")
     only: str = key(
-        'Of a list of answers the elements with one value: "type = TOOL".', pattern=r"^\S+ = \S+$"
+        'Of a list of calls the elements with a value, "type = TOOL", or without: "requestor != user".',
+        pattern=r"^\S+ !?= \S+$",
     )
+    call: Items[str] = key("Ways to the name, the arguments and the output of an element that is a call.")
     id: Items[str] = key('Ways to what names a record, joined by "/".')
     question: Items[str] = key("Ways to what was asked; the first that leads to something is taken.")
     tools: str = key("The way to the tools on offer.")
@@ -61,7 +65,10 @@ class FrameworkRow(Described):
 class WrappersFile(Described):
     """Notations and frameworks of one's own, a row each."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(
+        extra="allow",
+        json_schema_extra={"anyOf": [{"required": ["dialect"]}, {"required": ["framework"]}]},
+    )
 
     dialect: Annotated[Items[Row], Field(min_length=1)] = key("The notations.")
     framework: Annotated[Items[FrameworkRow], Field(min_length=1)] = key("The frameworks.")
