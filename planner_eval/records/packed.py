@@ -68,7 +68,9 @@ def inspect_log(data: bytes | bytearray, name: str) -> bytearray | None:
     except NotImplementedError:
         reason = "is packed with Zstandard, which this Python does not unpack"
         raise InputError(f"{name} {reason}; {_AS_JSON}") from None
-    except (BadZipFile, OSError, EOFError, RuntimeError, zlib.error) as error:
+    except BadZipFile:
+        return None
+    except (OSError, EOFError, RuntimeError, zlib.error) as error:
         raise InputError(f"{name} cannot be unpacked: {error}; {_AS_JSON}") from None
 
 
