@@ -327,3 +327,55 @@ def test_a_deep_answer_and_an_odd_conversation_end() -> None:
     assert asked(list(odd)) == "x"
     assert asked({"messages": [{"role": "user", "content": "y"}]}) == "y"
     assert asked("words") is None
+
+
+def test_an_id_that_is_used_again_takes_no_answer_from_an_earlier_call(reference: Path) -> None:
+    plans = [
+        pe.parse(record) for record in pe.read(reference / "vectors/taubench/gpt-4o-airline.json.gz").records
+    ]
+    first = plans[0].calls
+    assert (first[0].result["name"]["first_name"], first[3].tool, first[3].result) == (
+        *("Mia", "calculate", "255.0"),
+    )
+    assert all(call.has_result for plan in plans for call in plan.calls[:-1])
+
+
+@pytest.mark.parametrize("form", ["openai", "anthropic", "responses", "mcp"])
+def test_answers_belong_to_the_nearest_call_before_them_that_has_the_id(form: str) -> None:
+    def call(name: str, given: dict[str, Any]) -> dict[str, Any]:
+        match form:
+            case "openai":
+                function = {"name": name, "arguments": json.dumps(given)}
+                return {
+                    "role": "assistant",
+                    "tool_calls": [{"id": "c", "type": "function", "function": function}],
+                }
+            case "anthropic":
+                return {
+                    "role": "assistant",
+                    "content": [{"type": "tool_use", "id": "c", "name": name, "input": given}],
+                }
+            case "responses":
+                return {"type": "function_call", "call_id": "c", "name": name, "arguments": json.dumps(given)}
+        params = {"name": name, "arguments": given}
+        return {"jsonrpc": "2.0", "id": "c", "method": "tools/call", "params": params}
+
+    def answer(value: str) -> dict[str, Any]:
+        match form:
+            case "openai":
+                return {"role": "tool", "tool_call_id": "c", "content": value}
+            case "anthropic":
+                block = {"type": "tool_result", "tool_use_id": "c", "content": value}
+                return {"role": "user", "content": [block]}
+            case "responses":
+                return {"type": "function_call_output", "call_id": "c", "output": value}
+        return {"jsonrpc": "2.0", "id": "c", "result": {"content": value}}
+
+    steps = [
+        *(call("find", {"q": 1}), answer("id-of-one")),
+        *(call("find", {"q": 2}), answer("id-of-two")),
+        call("book", {"key": "id-of-one"}),
+    ]
+    plan = pe.parse(steps, infer=True)
+    assert [one.result if one.has_result else None for one in plan.calls] == ["id-of-one", "id-of-two", None]
+    assert [(edge.producer, edge.consumer) for edge in plan.edges] == [(0, 2)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -245,43 +246,80 @@ def _is_side(data: dict[str, Any]) -> bool:
 def with_results(calls: tuple[RawCall, ...], data: Any) -> tuple[RawCall, ...]:
     """The calls with the answers that a conversation records: by id, else in order.
 
-    >>> told = [{"role": "tool", "tool_call_id": "c1", "content": "ok"}]
-    >>> with_results((RawCall("f", label="c1"),), told)[0].result
+    An id may be used again: an answer belongs to the nearest call before it that has the id and no answer.
+
+    >>> conversation = [{"role": "tool", "tool_call_id": "c1", "content": "ok"}]
+    >>> with_results((RawCall("f", label="c1"),), conversation)[0].result
     'ok'
+    >>> call = {"role": "assistant", "tool_calls": [{"id": "c1", "name": "f"}]}
+    >>> answers = [{"role": "tool", "tool_call_id": "c1", "content": text} for text in ("first", "second")]
+    >>> twice = [call, answers[0], call, answers[1]]
+    >>> [call.result for call in with_results((RawCall("f", label="c1"),) * 2, twice)]
+    ['first', 'second']
     """
     if not isinstance(data, (list, dict)) or not calls:
         return calls
-    by_id: dict[str, Any] = {}
-    in_order: list[tuple[str | None, Any]] = []
+    answers: list[Answer] = []
     if isinstance(data, dict) or any("name" not in item for item in data if isinstance(item, dict)):
-        _collect(data, by_id, in_order)
-    if not by_id and not in_order:
+        _collect(data, Counter(), answers)
+    return assign_answers(calls, answers)
+
+
+class Answer(NamedTuple):
+    """What a tool answered in a conversation.
+
+    Args:
+        value: The answer.
+        label: The id of the call that it answers; None where it has none.
+        seen: How many calls with that id stand before it.
+        tool: The tool's name, where there is no id.
+    """
+
+    value: Any
+    label: str | None = None
+    seen: int = 0
+    tool: str | None = None
+
+
+def assign_answers(calls: tuple[RawCall, ...], answers: list[Answer]) -> tuple[RawCall, ...]:
+    """The calls with what tools answered: by id the nearest call before without an answer, else in order."""
+    if not answers:
         return calls
-    done = [
-        replace(call, result=by_id[call.label], has_result=True)
-        if call.label is not None and call.label in by_id
-        else call
-        for call in calls
-    ]
+    done = list(calls)
+    places: dict[str, list[int]] = {}
+    for place, call in enumerate(calls):
+        if call.label is not None:
+            places.setdefault(call.label, []).append(place)
+    in_order: list[Answer] = []
+    for answer in answers:
+        if answer.label is None:
+            in_order.append(answer)
+            continue
+        same = places.get(answer.label, [])
+        before = same[: answer.seen] if len(same) > 1 else same
+        nearest = next((place for place in reversed(before) if not done[place].has_result), None)
+        if nearest is not None:
+            done[nearest] = replace(done[nearest], result=answer.value, has_result=True)
     waiting = [i for i, call in enumerate(done) if not call.has_result]
-    for name, answer in in_order:
-        place = next((i for i in waiting if name is None or done[i].name == name), None)
-        if place is not None:
-            waiting.remove(place)
-            done[place] = replace(done[place], result=answer, has_result=True)
+    for answer in in_order:
+        first = next((place for place in waiting if answer.tool in (None, done[place].name)), None)
+        if first is not None:
+            waiting.remove(first)
+            done[first] = replace(done[first], result=answer.value, has_result=True)
     return tuple(done)
 
 
-def _collect(data: Any, by_id: dict[str, Any], in_order: list[tuple[str | None, Any]]) -> None:
+def _collect(data: Any, seen: Counter[str], answers: list[Answer]) -> None:
+    """Gather the answers of a conversation in their order; `seen` counts the ids of the calls before."""
     if isinstance(data, list):
         for item in data:
-            _collect(item, by_id, in_order)
+            _collect(item, seen, answers)
         return
     if not isinstance(data, dict):
         return
     if data.get("role") == "observation":
         content = data.get("content")
-        in_order += [(None, item) for item in (content if isinstance(content, list) else [content])]
+        answers += [Answer(item) for item in (content if isinstance(content, list) else [content])]
         return
     answer = data
     for key in _ANSWERED:
@@ -293,15 +331,15 @@ def _collect(data: Any, by_id: dict[str, Any], in_order: list[tuple[str | None, 
         label = next(
             (str(answer[key]) for key in _ANSWER_IDS if isinstance(answer.get(key), (str, int))), None
         )
-        if label is not None:
-            by_id[label] = plain(value)
-        else:
-            name = answer.get("name")
-            in_order.append((name if isinstance(name, str) else None, plain(value)))
+        tool = answer.get("name") if label is None else None
+        known = tool if isinstance(tool, str) else None
+        answers.append(Answer(plain(value), label, seen[label] if label is not None else 0, known))
         return
-    for key in INSIDE:
+    for key in (*CALLS, *INSIDE):
         if key in data and _is_structure(data[key]):
-            _collect(data[key], by_id, in_order)
+            _collect(data[key], seen, answers)
+    if is_call(data):
+        seen.update(str(data[key]) for key in ID_KEYS[:-1] if isinstance(data.get(key), (str, int)))
 
 
 def _is_answer(data: dict[str, Any], answer: dict[str, Any]) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import ParseError, WriteError
@@ -14,7 +14,7 @@ from planner_eval.dialects import mlflow
 from planner_eval.dialects.by_trace import refuse_several
 from planner_eval.dialects.dialect import Data, Dialect
 from planner_eval.dialects.json_calls import arguments_of
-from planner_eval.dialects.messages import plain
+from planner_eval.dialects.messages import Answer, assign_answers, plain
 from planner_eval.dialects.openinference import tool_call, tool_spans, write_tools
 from planner_eval.dialects.spans import (
     asks_nothing,
@@ -208,20 +208,21 @@ def _request(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> Ra
 
 
 def _answered(calls: tuple[RawCall, ...], data: Any) -> tuple[RawCall, ...]:
-    answers: dict[str, Any] = {}
+    answers: list[Answer] = []
+    seen: Counter[str] = Counter()
     for item in data if isinstance(data, list) else [data]:
-        if isinstance(item, dict) and "id" in item and "method" not in item:
+        if isinstance(item, dict) and "id" in item and "method" in item:
+            seen[str(item["id"])] += 1
+        elif isinstance(item, dict) and "id" in item:
             result = item.get("result", item.get("error"))
             content = (
                 result.get("structuredContent", result.get("content", result))
                 if isinstance(result, dict)
                 else result
             )
-            answers[str(item["id"])] = plain(content)
-    return tuple(
-        replace(call, result=answers[call.label], has_result=True) if call.label in answers else call
-        for call in calls
-    )
+            label = str(item["id"])
+            answers.append(Answer(plain(content), label, seen[label]))
+    return assign_answers(calls, answers)
 
 
 def _write_requests(plan: Plan) -> str:

@@ -54,6 +54,8 @@ def judge_parameters(gold: Mapping[str, Any], predicted: Any, *, sort_keys: bool
     >>> gold = {"API": ["pay"], "parameters": [{"sum": "5", "to": "$$$"}]}
     >>> judge_parameters(gold, {"API": ["pay"], "parameters": [{"sum": "5", "to": "Ann", "x": 1}]})
     Verdict(order=True, structure=True, ast=True, error=None)
+    >>> judge_parameters({"API": ["list"], "parameters": [{}]}, {"API": ["list"], "parameters": {"0": 1}}).ast
+    True
     >>> judge_parameters(gold, None).error
     "TypeError: argument of type 'NoneType' is not iterable"
     """
@@ -73,8 +75,8 @@ def _judge(gold: Mapping[str, Any], predicted: Any, sort_keys: bool) -> Verdict:
         return NO_ORDER
     structure = values = True
     for position, keys in enumerate(wanted):
-        entry = entries[position]
         for key in sorted(keys) if sort_keys else keys:
+            entry = entries[position]  # looked up for each key, as published: where gold has none, never
             if not (key in entry if type(entry) is dict else _holds(entry, key)):
                 structure = False
                 break
