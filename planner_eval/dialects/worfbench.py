@@ -7,6 +7,7 @@ import re
 from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.limits import Limits, check_calls
+from planner_eval.base.text import shortened
 from planner_eval.dialects.dialect import AFTER, Dialect
 from planner_eval.dialects.table import Wrapper
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, RawRef, references
@@ -28,10 +29,11 @@ def read(text: str, limits: Limits) -> RawPlan:
     >>> read("Node:\n1. do a\n2. do b\nEdges:\n(START,1)\n(1,2)\n(2,END)", Limits()).calls[1].arguments
     (('', RawRef(name='1', path=())),)
     """
-    tree = grammar.run(grammar.load("worfbench"), text, WORDS, "worfbench")
+    workflow, prose = _without_prose(text)
+    tree = grammar.run(grammar.load("worfbench"), workflow, WORDS, "worfbench")
     nodes: dict[str, tuple[str, tuple[int, int]]] = {}
     needed: dict[str, dict[str, None]] = {}
-    notes: list[Diagnostic] = []
+    notes: list[Diagnostic] = prose
     for token in tree.children:
         if token.type == "NODE":
             match = re.match(r"(\d+)\s*[:.)]\s*", token)
@@ -55,6 +57,38 @@ def read(text: str, limits: Limits) -> RawPlan:
         arguments = ((AFTER, refs[0] if len(refs) == 1 else refs),) if refs else ()
         calls.append(RawCall(name, arguments, label=number, binds=((number, ()),), span=span))
     return RawPlan(tuple(calls), None, tuple(notes))
+
+
+def _without_prose(text: str) -> tuple[str, list[Diagnostic]]:
+    """A workflow with blanks in the place of all that is no edge after ``Edges:``, and a note of what that was.
+
+    Source: WorFBench's ``node_eval.py``, which looks for edges anywhere and passes over what stands between.
+    """
+    head = _EDGES.search(text)
+    if head is None:
+        return text, []
+    parts = [text[: head.end()]]
+    ignored: list[tuple[int, int]] = []
+    end = head.end()
+    for edge in (*_EDGE.finditer(text, head.end()), None):
+        start = edge.start() if edge is not None else len(text)
+        if text[end:start].strip(" \t\r\n,"):
+            ignored.append((end, start))
+            parts.append(" " * (start - end))
+        else:
+            parts.append(text[end:start])
+        if edge is not None:
+            parts.append(edge[0])
+            end = edge.end()
+    if not ignored or end == head.end():
+        return text, []
+    start, stop = ignored[0]
+    shown = shortened(" ".join(text[start:stop].split()), 40)
+    return "".join(parts), [Diagnostic("find.text", f"{shown!r} after the edges was ignored", "info", None, None, (start, stop))]
+
+
+_EDGES = re.compile(r"^\s*+Edges?\s*+:", re.M)
+_EDGE = re.compile(r"\(\s*+(?:START|END|\d{1,6}+)\s*+,\s*+(?:START|END|\d{1,6}+)\s*+\)")
 
 
 def write(plan: Plan) -> str:
