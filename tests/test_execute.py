@@ -22,6 +22,8 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.base.errors import ExecutionError
 from planner_eval.execution import Opaque, Options, Sandbox, Trace, execute, execute_many, tool_source
+from planner_eval.execution.bind import CallFailed
+from planner_eval.execution.core import follow
 from planner_eval.execution.job import Manner, Program, Step
 from planner_eval.execution.program import compile_plan
 from planner_eval.execution.record import record_lines
@@ -131,7 +133,7 @@ def test_references_lead_into_results(box: Sandbox) -> None:
             ("search", {"city": "Rome"}),
             ("book", {"name": Ref(0, ("hotels", 0, "name")), "nights": Ref(0, ("count",))}),
             ("book", {"name": Template(("the ", Ref(0, ("hotels", "0", "name")), "!"))}),
-            ("anything", {"all": [Ref(0, ("count",)), {"inner": Ref(1)}], "whole": Ref(0)}),
+            ("anything", {"all": [Ref(0, ("count",)), {"inner": Ref(1)}], "whole": Ref(0, ("output_0",))}),
         ),
         box,
     )
@@ -180,6 +182,18 @@ def test_an_output_that_is_not_there_fails_its_consumer(
     found = execute(plan(("search", {"city": "Rome"}), ("book", {"name": Ref(0, path)})), box)
     assert [call.status for call in found] == ["ok", "failed"]
     assert str(found[1].error) == message
+
+
+@pytest.mark.parametrize("name", ["result", "output", "output_0"])
+def test_an_object_is_the_only_output_of_its_tool(name: str) -> None:
+    rate = {"rate": 4, "of": "EUR"}
+    assert follow(rate, [name], []) == follow(rate, [name], ["other"]) == rate
+    assert follow(rate, [name, "of"], []) == "EUR"
+    assert follow(rate, [name], ["rate"]) == 4
+    assert follow({name: 1, "rate": 4}, [name], []) == 1
+    for path, outputs in (([name], ["rate", "of"]), (["other"], ["other"])):
+        with pytest.raises(CallFailed, match="dict has no"):
+            follow(rate, path, outputs)
 
 
 def test_private_attributes_are_no_outputs(box: Sandbox) -> None:

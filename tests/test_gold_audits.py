@@ -203,6 +203,25 @@ def test_gold_is_held_against_the_tools_of_its_record() -> None:
     assert named.doubts[0].found == found.doubts[0].found
 
 
+def test_a_function_that_names_its_parameters_otherwise_than_its_specification_is_no_fault_of_gold() -> None:
+    def double(n: float) -> float:
+        return 2 * n
+
+    tool = {"name": "double", "parameters": {"num": {"type": "number"}}, "output_parameters": {"twice": {}}}
+    plan = [
+        {"name": "double", "label": "$var_1", "arguments": {"num": 2}},
+        {"name": "double", "label": "$var_2", "arguments": {"num": "$var_1.twice$"}},
+    ]
+    wrong = [{"name": "double", "label": "$var_1", "arguments": {"nmu": 2}}]
+    how: dict[str, Any] = {"tools": {"double": double}, "select": ["gold.fails", "gold.answer"]}
+    records = [record(name, made, tools=[tool], gold_answer=8) for name, made in (("q", plan), ("w", wrong))]
+    told = [(one.record, one.found.confidence) for one in checked(records, **how).doubts]
+    assert told == [("q", "low"), ("w", "high")]
+    assert checked(records[:1], **how, binding="position").doubts == ()
+    with pytest.raises(InputError, match="binding is 'size', expected 'name' or 'position'"):
+        checked(records, **how, binding="size")
+
+
 def test_tools_that_cannot_be_read_are_told() -> None:
     found = checked([record("q", calls(("add", 1, 4)), tools=[17])])
     assert not found.doubts

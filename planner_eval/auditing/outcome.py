@@ -11,6 +11,7 @@ from planner_eval.auditing.options import Offered, offered
 from planner_eval.auditing.subject import Subject, Wanted
 from planner_eval.base.text import shown
 from planner_eval.execution.trace import CallTrace, Trace
+from planner_eval.plan.model import Call
 
 CODES = ("gold.fails", "gold.answer", "gold.option")
 
@@ -22,6 +23,9 @@ _TOLD = ("unresolved", "cycle", "producer-failed")
 
 _OF_THE_CALL = ("missing-argument", "unknown-argument", "repeated-argument", "no-such-output")
 """Failures before a tool did anything."""
+
+_OF_NAMES = ("missing-argument", "unknown-argument")
+"""Failures of which a function that names its parameters otherwise than its specification is the cause."""
 
 _CUT_SHORT = ("timeout", "worker-died", "output-limit", "disk-limit", "task-limit", "too-many-items")
 """Failures of which the time and room given may be the cause."""
@@ -105,7 +109,22 @@ def _failed(subject: Subject, trace: Trace) -> Iterator[GoldFinding]:
     if error is None or error.kind in _TOLD:
         return
     said = f"the plan does not run: {error.kind}: {error.message}"
-    yield GoldFinding("gold.fails", said, _sure(subject, trace, first), first)
+    sure = _sure(subject, trace, first)
+    if first is not None and error.kind in _OF_NAMES and _is_specified(subject, subject.plan.calls[first]):
+        said += ", but its specification takes gold's arguments (--by position passes them as written)"
+        sure = "low"
+    yield GoldFinding("gold.fails", said, sure, first)
+
+
+def _is_specified(subject: Subject, call: Call) -> bool:
+    """Whether a call has the arguments that its tool's specification names: the function has other names."""
+    tools = subject.catalog.find(call.name, call.app) if subject.catalog is not None else ()
+    names = {name for name, _ in call.arguments}
+    return any(
+        (tool.open or names <= {one.name for one in tool.parameters})
+        and names >= {one.name for one in tool.parameters if one.required}
+        for tool in tools
+    )
 
 
 def _sure(subject: Subject, trace: Trace, first: int | None) -> Confidence:

@@ -13,6 +13,7 @@ from planner_eval.base.text import counted
 from planner_eval.cli.ci import emit_findings
 from planner_eval.cli.data_check_shown import shown
 from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
+from planner_eval.cli.requesting import binding as passing
 from planner_eval.cli.requesting import confining
 from planner_eval.cli.sources import dataset_places, opened_sets, refuse_stdin_twice
 from planner_eval.cli.targets import Target
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     "set, and of a file no plan is run.",
 )
 @confining
+@passing
 @click.option("--allow-read", metavar="PATH", multiple=True, help="A file or folder that tools may read.")
 @click.option(
     "--query",
@@ -126,7 +128,9 @@ def command(
         [
             Applies(("catalog_format",), bool(catalogs), "to a catalog, and none is given"),
             Applies(
-                ("isolation", "timeout", "allow_read"), executed, "with --tools, without which no plan is run"
+                ("isolation", "timeout", "binding", "allow_read"),
+                executed,
+                "with --tools, without which no plan is run",
             ),
             Applies(
                 ("query", "answer"), source.file is not None, "to files: a data set says itself what it asks"

@@ -18,6 +18,7 @@ from planner_eval.cli.drawing import Look, draw_one, drawing, is_folder
 from planner_eval.cli.execute_job import KEPT, Asked, ExecuteJob, told, unread
 from planner_eval.cli.numbers import Seconds
 from planner_eval.cli.options import Applies, emit, note, outputs, reading, refuse_idle, written
+from planner_eval.cli.requesting import binding as passing
 from planner_eval.cli.requesting import confining
 from planner_eval.cli.running import Running, running, store_option
 from planner_eval.cli.runs import as_begun
@@ -72,14 +73,7 @@ _MORE = 60.0
 @click.option("--trace", is_flag=True, help="Show each call with its arguments, value or error, and time.")
 @click.option("--state", is_flag=True, help="Show what the tools say of their state afterwards.")
 @confining
-@click.option(
-    "--by",
-    "binding",
-    type=click.Choice(["name", "position"]),
-    default="name",
-    show_default=True,
-    help="Pass arguments by name, or by position as written, as NESTful's own executor does.",
-)
+@passing
 @click.option(
     "--concurrency",
     metavar="N",

@@ -91,6 +91,18 @@ def confining(command: Callable[..., Any]) -> Callable[..., Any]:
     )(timeout(command))
 
 
+def binding(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--by``: how calls pass their arguments."""
+    return click.option(
+        "--by",
+        "binding",
+        type=click.Choice(["name", "position"]),
+        default="name",
+        show_default=True,
+        help="Pass arguments by name, or by position as written, as NESTful's own executor does.",
+    )(command)
+
+
 def _seconds(flag: str, default: float, help: str) -> Decorator:
     return click.option(
         flag, metavar="SECONDS", type=Seconds(), default=default, show_default=True, help=help

@@ -177,14 +177,14 @@ def fresh(value: Any) -> Any:
 def follow(value: Any, path: list[str | int], outputs: list[str]) -> Any:
     """What a reference's path leads to: dict keys, fields of objects, list positions.
 
-    The first step may also be the name of the tool's output: of its only one, or of one of several
-    that it returns as a tuple.
+    The first step may also be the name of the tool's output: of its only one, which `SINGLE` names as well
+    whatever it is called, or of one of several that it returns as a tuple.
 
     Raises:
         CallFailed: ``no-such-output``.
 
-    >>> follow({"city": ["Oslo"]}, ["city", 0], []), follow(4, ["result"], [])
-    ('Oslo', 4)
+    >>> follow({"city": ["Oslo"]}, ["city", 0], []), follow({"city": "Oslo"}, ["result"], [])
+    ('Oslo', {'city': 'Oslo'})
     >>> follow((1, 2), ["b"], ["a", "b"])
     2
     """
@@ -220,9 +220,11 @@ def _is_builtin(value: Any) -> bool:
 def _named_output(value: Any, step: str, outputs: list[str]) -> Any:
     if isinstance(value, tuple) and len(outputs) == len(value) > 1 and step in outputs:
         return value[outputs.index(step)]
-    if isinstance(value, Mapping):
-        return _MISSING
-    return value if outputs == [step] or (not outputs and step in SINGLE) else _MISSING
+    if step in SINGLE and len(outputs) < 2:
+        only = _step(value, outputs[0]) if outputs else _MISSING
+        return value if only is _MISSING else only
+    # An object without a field that its tool declares lacks it: it is not the field's value.
+    return value if outputs == [step] and not isinstance(value, Mapping) else _MISSING
 
 
 def _offered(value: Any) -> str:

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.auditing.audits import wanted
 from planner_eval.auditing.choice import Choice, choice
-from planner_eval.base.given import COUNT, FUNCTION, NAME, PATH, PATHS, SECONDS, expect, expect_or_none
+from planner_eval.base.given import (
+    COUNT,
+    FUNCTION,
+    NAME,
+    PATH,
+    PATHS,
+    SECONDS,
+    expect,
+    expect_or_none,
+    one_of,
+)
 from planner_eval.benchmarks.replay import Replayed, replay
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.datasets.check import Checked, Tally, state_of
@@ -111,6 +121,7 @@ def check_dataset(
     baseline: Any = None,
     isolation: str | None = None,
     timeout: float = 10.0,
+    binding: str = "name",
     allow_read: Sequence[str] = (),
     dialect: str | None = None,
     id_field: str | None = None,
@@ -149,7 +160,8 @@ def check_dataset(
             :meth:`DatasetCheck.baseline` gave.
         isolation: As for :func:`planner_eval.execute`.
         timeout: Likewise.
-        allow_read: Likewise.
+        binding: How calls pass their arguments: ``"name"``, or ``"position"`` as they are written.
+        allow_read: As for :func:`planner_eval.execute`.
         dialect: The dialect of a file's plans; recognised when left out.
         id_field: As for :func:`planner_eval.read`.
         text_field: Likewise.
@@ -180,6 +192,7 @@ def check_dataset(
     expect(COUNT, examples=examples)
     expect_or_none(FUNCTION, progress=progress)
     expect(SECONDS, timeout=timeout)
+    expect(one_of(("name", "position")), binding=binding)
     expect(PATHS, allow_read=allow_read)
     known = read_baseline(baseline)
     fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": source}
@@ -192,7 +205,7 @@ def check_dataset(
     given = tools if tools is not None or own is None else own.tools or None
     runner = given if given is None or isinstance(given, Sandbox) else tool_source(given)
     with _box(runner, asked, isolation, timeout, allow_read) as box:
-        how = How(asked, offered, box, _basic(runner), questions, answer or ANSWER, votes)
+        how = How(asked, offered, box, _basic(runner), questions, answer or ANSWER, votes, binding)
         audited = Audited(opened, how).add(_tallied(items_of(opened, dialect, progress), tally))
     checked = _asked_for(tally.checked(), asked)
     new, unread = known.new(audited.doubts), known.new(audited.unread)

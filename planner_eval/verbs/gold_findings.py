@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.auditing import grounding, twins
@@ -18,11 +19,11 @@ from planner_eval.base.text import counted
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import from_data
 from planner_eval.datasets.sources import Source
-from planner_eval.execution.program import Start
+from planner_eval.execution.program import Options, Start
 from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox import Sandbox
 from planner_eval.execution.trace import Trace
-from planner_eval.plan.model import Plan
+from planner_eval.plan.model import Call, Plan
 from planner_eval.policy import Terms
 from planner_eval.records.files import Record
 from planner_eval.records.gold import BESIDE as OPEN
@@ -83,6 +84,7 @@ class How(NamedTuple):
         questions: What the records ask; None where nobody knows.
         answer: The field that holds the gold answer.
         votes: What runs of models said; None where none are given.
+        binding: How calls pass their arguments: by ``"name"`` or by ``"position"``.
     """
 
     choice: Choice
@@ -92,6 +94,7 @@ class How(NamedTuple):
     questions: Questions | None
     answer: str
     votes: Votes | None = None
+    binding: str = "name"
 
 
 class Audited:
@@ -247,9 +250,10 @@ class Audited:
             for each in subjects:
                 sent.append(each)
                 if each[1] is not None:
-                    yield Start(each[1].plan, initial_of(States(), each[0].record, box))
+                    plan = _specified(each[1].plan, each[1].catalog)
+                    yield Start(plan, initial_of(States(), each[0].record, box))
 
-        for trace in execute_many(starts(), box):
+        for trace in execute_many(starts(), box, options=Options(self._how.binding)):
             while (each := sent.popleft())[1] is None:
                 yield each
             self._count(trace)
@@ -300,6 +304,19 @@ class _Offered:
             return ()
         lists = "list of tools" if self._lost == 1 else "lists of tools"
         return (f"{self._lost:,} {lists} cannot be read, so that these plans are not checked: {self._why}",)
+
+
+def _specified(plan: Plan, catalog: Catalog | None) -> Plan:
+    """The plan with the name of each call's only output, where its tool's specification says one."""
+    if catalog is None:
+        return plan
+
+    def outputs(call: Call) -> tuple[str, ...]:
+        tools = catalog.find(call.name, call.app)
+        fields = tools[0].returns.fields if len(tools) == 1 else ()
+        return (fields[0].name,) if len(fields) == 1 else ()
+
+    return replace(plan, calls=tuple(replace(c, returns=c.returns or outputs(c)) for c in plan.calls))
 
 
 def _right_of(record: Record, plan: Plan) -> tuple[tuple[Plan, Terms], ...] | None:
