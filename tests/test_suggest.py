@@ -355,6 +355,28 @@ def test_two_misnamed_arguments_do_not_take_each_others_place() -> None:
         assert scores == sorted(scores, reverse=True)
 
 
+@pytest.mark.parametrize(
+    ("names", "parameters", "first"),
+    [
+        ("$var_1 $var_2", "arg_0 arg_1", "arg_0 arg_1"),
+        ("$var_2 $var_1", "arg_0 arg_1", "arg_0 arg_1"),
+        ("x1 x2 x3", "n0 n1 n2", "n0 n1 n2"),
+        ("x y", "a b", "a b"),
+        ("second first", "arg_0 arg_1", "arg_0 arg_1"),
+        ("$var_1 $var_0", "arg_0 arg_1", "arg_1 arg_0"),
+        ("cities day", "date city", "city date"),
+    ],
+)
+def test_where_names_say_nothing_arguments_follow_their_places(
+    names: str, parameters: str, first: str
+) -> None:
+    catalog = Catalog((tool("f", *(Parameter(name, TEXT) for name in parameters.split())),))
+    found = pe.suggest(plan(call("a", "f", **dict.fromkeys(names.split(), "x"))), catalog)
+    pairs = zip(found.faults, names.split(), strict=False)
+    says = [each.suggestions[0].says.removeprefix(f"rename {name} to ") for each, name in pairs]
+    assert says[: len(names.split())] == first.split()
+
+
 def test_a_call_that_is_merely_written_later_is_what_is_meant() -> None:
     book = tool("book", Parameter("flight_id", TEXT), returns=(Parameter("done", TEXT),))
     for search in (tool("search", returns=(Parameter("flight_id", TEXT),)), tool("search")):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -29,6 +29,9 @@ _NAMED = 40
 
 _ALIKE = 0.5
 """Names less alike than this share letters by chance."""
+
+_LETTERS = 0.4
+"""How alike names are before it is told, and before it says which is which."""
 
 _NEARLY = 0.8
 """How alike the words of arguments' names are that may be one, with a letter left out of a short one."""
@@ -209,22 +212,30 @@ class Mends:
             return
         value = dict(call.arguments)[name]
         needed = [each for each in tool.parameters if each.required and each.name not in given]
-        others = [key for key in given if key != name and not _takes(tool, key)][:_TOOLS]
+        misnamed = [key for key in given if not _takes(tool, key)][:_TOOLS]
+        others = [key for key in misnamed if key != name]
+        free = [each.name for each in tool.parameters if each.name not in given][:_TOOLS]
+        apart = _count_apart(misnamed, free)
+        stem = _uncounted if apart else str
+        rest = free if len(needed) != len(misnamed) else [each.name for each in needed]
+        in_place = _in_place(name, misnamed, rest) if apart or not _are_alike(misnamed, rest) else None
         renames: list[Mend] = []
         for each in tool.parameters[:200]:
             if each.name in given:
                 continue
-            near = 0.0 if opposed(name, each.name) else alike(name, each.name)
+            near = 0.0 if opposed(name, each.name) else alike(stem(name), stem(each.name))
             told = near if near >= _ALIKE else 0.4 * near
             score = 0.1 + 0.55 * told + (0.18 if each.required else 0.0)
             score += 0.1 if [each] == needed else 0.0
             if near < 0.3 and not each.required:
                 continue
-            if any(alike(key, each.name) > max(near, _ALIKE) for key in others):
+            if any(alike(stem(key), stem(each.name)) > max(near, _ALIKE) for key in others):
                 score *= _DOUBTFUL  # another one is rather meant by it
-            elif near >= 0.4 and _differs(name, each.name):
+            elif near >= _LETTERS and _differs(stem(name), stem(each.name)):
                 score = min(_DOUBTFUL * score, 0.45)  # return_date is not departure_date
-            reason = f"the names are {near:.0%} alike" if near >= 0.4 else "it is needed and not given"
+            reason = f"the names are {near:.0%} alike" if near >= _LETTERS else "it is needed and not given"
+            if each.name == in_place:
+                score, reason = score + 0.05, f"{reason}, and it is in the same place"
             if each.required and not opposed(name, each.name) and self._is_elsewhere(fault, each, value):
                 score, reason = score + 0.25, f"{reason}, and other calls give {each.name} so"
             renames += self._moved(fault, name, each, value, reason, score)
@@ -573,6 +584,32 @@ def _differs(name: str, other: str) -> bool:
     """Whether a word of an argument's name stands for another one; no tool runs for a short word misspelt."""
     ours, theirs = strays(name, other)
     return bool(theirs) and any(max(alike(word, each) for each in theirs) < _NEARLY for word in ours)
+
+
+def _uncounted(name: str) -> str:
+    """A name without the number at its end."""
+    return name.rstrip("0123456789")
+
+
+def _count_apart(names: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether both are one name with numbers that count otherwise: ``var_1, var_2`` and ``arg_0, arg_1``.
+
+    A number then says nothing: the first of these is the first of those.
+    """
+    if len(names) < 2 or any(len({*map(_uncounted, each)}) != 1 for each in (names, others)):
+        return False
+    counts = [{each[len(_uncounted(each)) :] for each in series} for series in (names, others)]
+    return all(map(all, counts)) and not counts[0] <= counts[1]
+
+
+def _are_alike(names: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether a name says which of others it means."""
+    return any(alike(name, other) >= _LETTERS for name in names for other in others)
+
+
+def _in_place(name: str, names: Sequence[str], others: Sequence[str]) -> str | None:
+    """Which of others stands where a name stands, where there are several."""
+    return others[names.index(name)] if 1 < len(names) <= len(others) else None
 
 
 def _takes(tool: Tool, name: str) -> bool:
