@@ -36,6 +36,7 @@ class CallEdits:
         self.images: list[Any] = [*pairing.to_gold]
         self.unlike = ValueDiff(pairing.to_gold)
         self.said = Contrast(self.names, self.unlike)
+        self.said_of_optional = self.said._replace(verb="expected")  # gold gives it, and nothing will do too
         self.listed = listed(pairing, self.images, told=True)
         notes = (note for note in self.pred.diagnostics if note.code == "value.computed")
         self.computed = {(note.call, note.argument) for note in notes}

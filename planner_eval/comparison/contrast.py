@@ -29,22 +29,24 @@ class Contrast(NamedTuple):
     Args:
         names: How calls are called.
         unlike: How two values differ.
+        verb: What leads to a value of gold.
     """
 
     names: Names
     unlike: ValueDiff
+    verb: str = "gold gives"
 
     def half(self, code: str, ours: Value, theirs: Value) -> str:
         """The second half of a sentence: what the prediction says and what gold says."""
         if ours is MISSING:
-            return f"is missing, gold gives {self.theirs(theirs)}"
+            return f"is missing, {self.verb} {self.theirs(theirs)}"
         if theirs is MISSING:
             return f"is {self.ours(ours)}, which is not in gold"
         if code == "reference.literal":
             label = self.names.labelled(ours)
             return f"is the literal {self.ours(ours)}{label}, gold takes {self.theirs(theirs)}"
         if code == "reference.unwanted":
-            return f"takes {self.ours(ours)}, gold gives the literal {self.theirs(theirs)}"
+            return f"takes {self.ours(ours)}, {self.verb} the literal {self.theirs(theirs)}"
         if code == "reference.unresolved":
             return f"refers to {ours.name!r}, which no call returns; gold has {self.theirs(theirs)}"
         if code.startswith("reference"):
@@ -55,13 +57,13 @@ class Contrast(NamedTuple):
         """The same of two values that are no outputs of calls, or not both."""
         one, other = self.ours(ours), self.theirs(theirs)
         if self.unlike.shuffled(ours, theirs):
-            return f"has gold's items in another order: {one}, gold gives {other}"
+            return f"has gold's items in another order: {one}, {self.verb} {other}"
         if code == "argument.type" and other_type(ours, theirs):
-            return f"is the {kind_name(ours)} {one}, gold gives the {kind_name(theirs)} {other}"
+            return f"is the {kind_name(ours)} {one}, {self.verb} the {kind_name(theirs)} {other}"
         cut = one[-1:] == "…" or other[-1:] == "…"
         if cut and not isinstance(ours, _OUTPUTS) and not isinstance(theirs, _OUTPUTS):
             return self.told(ours, theirs)
-        return f"is {one}, gold gives {other}"
+        return f"is {one}, {self.verb} {other}"
 
     def ours(self, value: Value) -> str:
         """A value of the prediction."""
@@ -78,7 +80,7 @@ class Contrast(NamedTuple):
     def told(self, ours: Value, theirs: Value) -> str:
         """What the prediction says and what gold says: ``is 1, gold gives 2``."""
         one, other = value_name(ours, self.names.our_number), value_name(theirs, self.names.their_number)
-        plain = f"is {one}, gold gives {other}"
+        plain = f"is {one}, {self.verb} {other}"
         if not (one[-1:] == "…" or other[-1:] == "…") or _common(one, other) < _SEEN:
             return plain
         if isinstance(ours, list) and isinstance(theirs, list):
@@ -111,9 +113,8 @@ class Contrast(NamedTuple):
         if len(ours) > end:
             return f"{sizes}: [{end}] is {value_name(ours[end], self.names.our_number)}, which is not in gold"
         if len(theirs) > end:
-            return (
-                f"{sizes}: [{end}] is missing, gold gives {value_name(theirs[end], self.names.their_number)}"
-            )
+            lacking = value_name(theirs[end], self.names.their_number)
+            return f"{sizes}: [{end}] is missing, {self.verb} {lacking}"
         return None
 
 
@@ -182,7 +183,7 @@ def _common(one: str, other: str) -> int:
 
 
 _TEXT = r'…?"((?:[^"\\]|\\.)*+)(?:"…?|…)'
-_BOTH = rf"{_TEXT}, gold (?:gives )?{_TEXT}(?= \(|$| \[)"
+_BOTH = rf"{_TEXT}, (?:gold (?:gives )?|expected ){_TEXT}(?= \(|$| \[)"
 _WORD = r"\w+|\s+|[^\w\s]"
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from planner_eval.base.text import one_line
 from planner_eval.comparison.align import Matching
 from planner_eval.comparison.called import CallEdits
+from planner_eval.comparison.contrast import Contrast
 from planner_eval.comparison.edits import Edit, Place
 from planner_eval.comparison.matching.order import Misplaced
 from planner_eval.comparison.matching.pairing import MISSING, Side
@@ -267,7 +268,7 @@ class _Finder(CallEdits):
                 None,
                 value,
             )
-        said = f"{self.named(here)} is missing, gold gives {self.said.theirs(value)}"
+        said = f"{self.named(here)} {self.contrast(gold, name).half('argument.missing', MISSING, value)}"
         said += self.right(gold, name) if self.open_to else ""
         return self.edit("argument.missing", said, here, there, None, value)
 
@@ -308,7 +309,7 @@ class _Finder(CallEdits):
         )
         said = f"{self.named(here)} holds what gold gives as {there.argument!r}"
         if not self.unlike.alike(one, other):
-            half = self.said.values(other_kind(one, other), one, other)
+            half = self.contrast(gold, theirs).values(other_kind(one, other), one, other)
             said = f"{self.named(here)} stands for gold's {there.argument!r} and {half}"
             said += self.right(gold, theirs) if self.open_to else ""
         return self.edit("argument.renamed", said, here, there, one, other)
@@ -335,7 +336,7 @@ class _Finder(CallEdits):
                 one = self.written(self.pairing.pred, pred, under)
                 other = self.written(self.pairing.gold, gold, name)
             here, there = self.place(self.pred, pred, under, at), self.place(self.gold, gold, name, at)
-            half = self.said.half(code, one, other)
+            half = self.contrast(gold, name).half(code, one, other)
             if type(one) is Ref and one.call == pred:
                 _, _, rest = half.partition(self.said.ours(one))
                 half = f"names this call itself{rest if linked is None else ''}"
@@ -364,13 +365,21 @@ class _Finder(CallEdits):
         beside = Place(calls[0], AFTER), Place(calls[1], AFTER)
         return edit._replace(message=f"{edit.message}; the link {ends} is right", also=(beside,))
 
+    def contrast(self, gold: int, name: Any) -> Contrast:
+        """How values of an argument of gold are told beside others."""
+        optional = gold < len(self.gold.calls) and self.open_to.is_optional(self.gold.calls[gold], name)
+        return self.said_of_optional if optional else self.said
+
     def right(self, gold: int, name: Any, at: Path = ()) -> str:
         """What would be right besides gold's value, in brackets; empty where nothing would."""
         if not isinstance(name, str) or gold >= len(self.gold.calls):
             return ""
-        value = self.written(self.pairing.gold, gold, name)
-        found = self.open_to.said(self.gold.calls[gold], name, value, self.names.their_number)
-        return f" (or {name!r} {found})" if at and found else f" (or {found})" if found else ""
+        call, value = self.gold.calls[gold], self.written(self.pairing.gold, gold, name)
+        values = self.open_to.said(call, name, value, self.names.their_number)
+        beside = [f"or {name!r} {values}" if at else f"or {values}"] if values else []
+        if self.open_to.is_optional(call, name):
+            beside.append(f"{name!r} is optional" if at else "optional")
+        return f" ({', '.join(beside)})" if beside else ""
 
     def compared(self, side: Side, position: int, name: Any) -> Value:
         """An argument's value as the policy compares it, or as written where that takes it for left out."""

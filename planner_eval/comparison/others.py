@@ -36,8 +36,17 @@ class Accepted(NamedTuple):
     def __bool__(self) -> bool:
         return bool(self.others or self.terms.accepted or self.terms.omittable or self.policy.rules)
 
+    def is_optional(self, call: Call, argument: str) -> bool:
+        """Whether gold's terms let an argument be left out.
+
+        Args:
+            call: Gold's call.
+            argument: The argument.
+        """
+        return argument in self.terms.omittable.get(call.id, ())
+
     def said(self, call: Call, argument: str, value: Value, number: Callable[[int], str]) -> str:
-        """What would be right besides a value: ``"NY" or nothing``; empty where nothing would.
+        """The values that would be right besides one: ``"NY" or "N.Y."``; empty where none would.
 
         Args:
             call: Gold's call.
@@ -55,9 +64,10 @@ class Accepted(NamedTuple):
             )
         }
         found.pop(value_key(value, OWN), None)
+        if self.is_optional(call, argument):
+            found.pop(value_key("", OWN), None)  # how BFCL writes that an argument may be left out
         named = [value_name(one, number) for one in list(found.values())[:_SHOWN]]
         named += [f"{len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
-        named += ["nothing"] if argument in self.terms.omittable.get(call.id, ()) else []
         return " or ".join(named)
 
 
