@@ -47,6 +47,9 @@ def entries() -> list[Entry]:
 _HEAD = """\
 # Dialects
 
+Lark grammars (`grammars/`) define most notations; where a faster reader of our own stands beside a grammar,
+tests hold both readings equal ([which, and on what](#the-grammars-reading)).
+
 `planeval` reads every notation below, and writes them all; without `--from` it recognises the
 notation, says which it took and why, and what it ignored (`planeval parse`). This page is made by
 `planeval dialects --format md`.
