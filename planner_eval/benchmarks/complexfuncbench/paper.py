@@ -2,7 +2,8 @@
 
 Where the published code goes its own way, this follows the paper (section 3.1 and Algorithm 1):
 
-* calls are checked for format first, and only well-formed ones are mapped;
+* calls are checked for format first, by every declared type, and only well-formed ones are mapped;
+* values are equal under the policy ``complexfuncbench``: 24.0 is 24, and true is not 1;
 * there is no value check that overrules lenient matching, and there are no free calls;
 * a failed API call matches nothing, so two alike failures are no match;
 * the next step opens after every turn with calls, and a conversation goes on to its final answer;
