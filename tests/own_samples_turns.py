@@ -60,7 +60,7 @@ def complexfuncbench() -> Iterator[Compared]:
         )
         if kind.startswith("pair"):
             right = gold.get("inline") or right_call(cases, gold)
-            ours = [*pair(judged_with, record["prediction"], right)]
+            ours = [*pair(judged_with, record["prediction"], right).values()]
             yield Compared(record["id"], ours, [with_normal(official[0]), *official[1:]])
         elif kind == "turn":
             ours = turn(judged_with, calls(record["prediction"]), gold["inline"], calls)
@@ -85,19 +85,21 @@ def right_call(cases: Cases, gold: Record) -> Any:
     return steps_of(cases.samples[gold["sample"]].gold)[gold["step"]].calls[gold["call"]]
 
 
-def pair(judged_with: SimpleNamespace, pred: Any, gold: Any) -> Iterator[Any]:
+def pair(judged_with: Any, pred: Any, gold: Any) -> Record:
     """The seven steps of one pair, each run alone, so that one that raises hides no other."""
     fault = check_format(pred, judged_with.functions)
     veto = partial(value_check, pred, gold, judged_with.checked)
     answered = response_match(pred, gold, judged_with.api)
-    yield True if fault is None else {"error": normal(fault.text)}
-    yield raised_or(partial(rule_match, pred, gold))
-    yield raised_or(veto, lambda found: [found is None, found or ""])
-    yield bool(answered)
-    yield f"API call failed for {pred}." if answered is None else []
     same = partial(equivalent, pred, gold, judged_with.matcher)
-    yield raised_or(same, lambda verdict: [verdict.equivalent, verdict.veto])
-    yield first_difference(pred, gold)
+    return {
+        "format_check": True if fault is None else {"error": normal(fault.text)},
+        "rule": raised_or(partial(rule_match, pred, gold)),
+        "value_checker": raised_or(veto, lambda found: [found is None, found or ""]),
+        "response": bool(answered),
+        "error_message_after_response": f"API call failed for {pred}." if answered is None else [],
+        "single": raised_or(same, lambda verdict: [verdict.equivalent, verdict.veto]),
+        "get_error_message": first_difference(pred, gold),
+    }
 
 
 def turn(judged_with: SimpleNamespace, pred: Any, inline: Record, calls: Callable[[Any], Any]) -> Record:

@@ -18,7 +18,7 @@ from planner_eval.base.errors import CODES, DatasetError, JudgeError
 from planner_eval.benchmarks.callnavi import score_official
 from planner_eval.benchmarks.callnavi.stability import edit_distance, election, levenshtein_score
 from planner_eval.benchmarks.callnavi.tables import table1, table2
-from planner_eval.benchmarks.callnavi.verdicts import Verdict, judge_parameters, judge_route
+from planner_eval.benchmarks.callnavi.verdicts import ALL_RIGHT, Verdict, judge_parameters, judge_route
 from planner_eval.benchmarks.callnavi.washing import wash_json, wash_yaml
 from planner_eval.benchmarks.report import Report
 from planner_eval.datasets.callnavi import read_callnavi
@@ -145,6 +145,17 @@ def sample(number: int, difficulty: str = "easy") -> Sample:
 )
 def test_verdicts_and_the_exceptions_that_they_replace(predicted: Any, expected: Verdict) -> None:
     assert judge_parameters(GOLD, predicted) == expected
+
+
+def test_the_answer_is_not_looked_into_where_gold_has_no_parameters() -> None:
+    """Its parameters need only be as many as gold's."""
+    gold = {"API": ["getRoomTypes"], "parameters": [{}]}
+    for parameters in ({"0": 1}, [None], [7], "x"):
+        assert judge_parameters(gold, {"API": ["getRoomTypes"], "parameters": parameters}) == ALL_RIGHT
+    sample = Sample("hot030", gold=gold, extra={"difficulty": "easy"})
+    report = score_official([(sample, json.dumps({**gold, "parameters": {"0": 1}}))])
+    assert [figure.error for figure in report.figures] == [None] * len(report.figures)
+    assert report.figure("ast_easy").numerator == 1
 
 
 def test_the_order_of_the_keys_decides_what_raises() -> None:

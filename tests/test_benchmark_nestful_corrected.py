@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_eval.benchmarks import nestful
-from planner_eval.benchmarks.nestful.corrected import outcomes
+from planner_eval.benchmarks.nestful.corrected import UNWINNABLE, outcomes
 from planner_eval.benchmarks.nestful.tables import dataset_table, figure6, structure_of
 from planner_eval.benchmarks.nestful.win import official_run
 from planner_eval.benchmarks.report import Report
@@ -214,6 +214,44 @@ def test_older_layouts_of_tools_can_be_run() -> None:
 )
 def test_answers_match_by_value(answer: Any, gold: Any, same: bool) -> None:
     assert answers_match(answer, gold) is same
+
+
+@pytest.mark.parametrize(
+    ("divided", "by", "result", "won"),
+    [
+        ((1, 10), (14, 100), 0.1, False),  # gold's calls give 0.1, so nothing was rounded
+        ((1, 10), (100, 1000), 0.1, True),
+        ((1100, 12), (1100, 12), 91.7, True),
+        ((1100, 12), (9167, 100), 91.7, True),
+        ((1100, 12), (917, 10), 91.7, True),
+        ((1100, 12), (9174, 100), 91.7, False),  # 91.7 as well when rounded, but gold's calls give 91.666…
+        ((1, 0), (9174, 100), 91.7, False),
+    ],
+)
+def test_a_result_is_rounded_only_as_far_as_what_gold_leads_to_is(
+    divided: tuple[int, int], by: tuple[int, int], result: float, won: bool
+) -> None:
+    gold, answer = ([call("divide", "$var_1", *values)] for values in (divided, by))
+    assert score(answer, gold, result=result).value("win_rate") == won
+
+
+def test_samples_that_gold_does_not_win_are_named_with_the_most_that_can_be_won() -> None:
+    bad = [call("divide", "$var_1", 1, 0)]
+    records = [
+        (Sample(name, gold=gold, tools=TOOLS, extra={"gold_answer": 40}), json.dumps(answer))
+        for name, gold, answer in (("won", GOLD, GOLD), ("lost", GOLD, bad), ("never", bad, GOLD[:1]))
+    ]
+    report = nestful.score_corrected(records, run=RUN)
+    assert [row.error for row in report.rows] == [None, None, UNWINNABLE]
+    assert report.figure("win_rate").note.startswith("at most 2 of 3 (0.6667) can be won")
+    assert "at most" not in nestful.score_corrected(records[:2], run=RUN).figure("win_rate").note
+
+
+def test_the_pseudo_call_is_no_call_wherever_it_stands() -> None:
+    closing = {"name": "var_result", "label": "$var_9", "arguments": {"result": "$var_2.result$"}}
+    for place in range(3):
+        report = score([*GOLD[:place], closing, *GOLD[place:]])
+        assert {number(report, name) for name in (*RATIOS, "win_rate")} == {1.0}
 
 
 @pytest.mark.parametrize("text", ["", "sorry", "[" * 5_000, "5", "null", '{"a": 1}', "[[]]", '["\\ud800"]'])

@@ -61,6 +61,12 @@ def test_circles_and_self_references_end() -> None:
     assert stats(plan).components == 2
 
 
+def test_a_reference_of_a_call_to_itself_is_none_to_another_call() -> None:
+    figures = stats(parse("a = f(#x=a)\ng(#y=a)"))
+    assert (figures.references, figures.edges, figures.max_fan_in) == (1, 1, 1)
+    assert figures.argument_kinds == {"reference": 1, "unresolved": 1}
+
+
 def test_several_references_between_two_calls_count_once_in_the_structure() -> None:
     plan = parse("a, b = f(#x='1')\ng(#y=a, #z=b)")
     figures = stats(plan)

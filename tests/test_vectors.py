@@ -6,11 +6,15 @@ import gzip
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from planner_eval.benchmarks.complexfuncbench.api import replay
+from planner_eval.benchmarks.complexfuncbench.matching import Matcher
 from tests import vectors
 from tests.complexfuncbench_turns import possible
+from tests.own_samples_turns import pair
 from tests.test_benchmark_complexfuncbench import Vectors
 
 
@@ -44,6 +48,22 @@ def test_every_row_is_equal_and_a_changed_one_is_not(
     code, shown = table(monkeypatch, capsys, "functionchat")
     assert code == 1
     assert shown.splitlines()[-1].split() == ["all", "7050", "1081", "7047"]
+
+
+def test_what_the_published_code_raises_for_a_pair_of_calls_is_its_answer() -> None:
+    """A filter that is null ends the published comparison; a step of ours that does not is another answer."""
+    call = {"name": "f", "arguments": {"categories_filter": "a"}}
+    functions = {"f": {"parameters": {"properties": {"categories_filter": {}}}}}
+    api = replay(())
+    judged_with = SimpleNamespace(
+        functions=functions, checked={"f": []}, api=api, matcher=Matcher(api, {"f": []})
+    )
+    verdict = pair(judged_with, {**call, "arguments": {"categories_filter": None}}, call)
+    error = {"__raised__": "AttributeError: 'NoneType' object has no attribute 'split'"}
+    assert verdict["rule"] == verdict["single"] == error
+    assert vectors._same_pair(verdict, verdict) == vectors._same_pair(verdict, error) == (True, True)
+    assert vectors._same_pair(verdict, {**verdict, "rule": {"__raised__": "KeyError"}}) == (False, True)
+    assert vectors._same_pair(verdict, {**verdict, "rule": False, "single": [False, None]}) == (False, False)
 
 
 def test_a_tied_turn_may_come_out_otherwise_and_no_other_turn(

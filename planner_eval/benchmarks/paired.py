@@ -54,15 +54,21 @@ def compared(pred: Plan, gold: Plan) -> list[Match] | None:
     >>> [match.equal for match in compared(pred, gold)], compared(gold, gold)
     ([False, True], None)
     """
+    pairs = paired(pred, gold)
+    return None if pairs is None else matches_of(pred, gold, pairs)
+
+
+def paired(pred: Plan, gold: Plan) -> Sequence[tuple[int, int]] | None:
+    """The positions of calls that stand for one another, of any name; None of plans that mean the same."""
     if pred is gold:
         return None
     named = _by_name(pred, gold)
     if named is not None:
         matches = matches_of(pred, gold, named)
         if len(named) < max(len(pred), len(gold)) or not all(one.equal for one in matches):
-            return matches
+            return named
     found = match(pred, gold)
-    return None if found.pairing is None else matches_of(pred, gold, found.alignment.pairs)
+    return None if found.pairing is None else found.alignment.pairs
 
 
 def _by_name(pred: Plan, gold: Plan) -> list[tuple[int, int]] | None:

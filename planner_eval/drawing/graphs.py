@@ -62,7 +62,7 @@ class ToolGraph:
         self.unnamed += keys.count(None)
         for edge in plan.edges:
             producer, consumer = keys[edge.producer], keys[edge.consumer]
-            if producer is not None and consumer is not None:
+            if producer is not None and consumer is not None and edge.producer != edge.consumer:
                 self.references[producer, consumer] += 1
 
     def _key(self, app: str, name: str) -> Key | None:

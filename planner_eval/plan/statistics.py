@@ -23,8 +23,9 @@ from planner_eval.plan.structure import (
 class Stats:
     """The structure figures of one plan; see the functions of the same names.
 
-    ``references`` counts every reference, ``edges`` each pair of calls once, ``reused`` the calls whose
-    output several calls use. ``fan_in`` and ``fan_out`` say how many calls use, and serve, how many others.
+    ``references`` counts every reference to another call, ``edges`` each pair of calls once, ``reused`` the
+    calls whose output several calls use. ``fan_in`` and ``fan_out`` say how many calls use, and serve, how
+    many others.
     ``scope`` is None where a call names no app.
     ``inferred`` counts the references that nobody wrote; they are in all figures, and 0 unless asked for.
     """
@@ -71,7 +72,7 @@ def stats(plan: Plan) -> Stats:
         apps=len({call.app for call in plan.calls if call.app}),
         tools=len({call.tool for call in plan.calls}),
         arguments=sum(len(call.arguments) for call in plan.calls),
-        references=len(plan.edges),
+        references=sum(edge.producer != edge.consumer for edge in plan.edges),
         edges=sum(ins),
         components=len(groups),
         depth=len(generations),

@@ -174,13 +174,18 @@ _JSON = {str: "string", int: "integer", float: "number", bool: "boolean", type(N
 def argument_kinds(plan: Plan) -> dict[str, int]:
     r"""What the arguments hold, one of :data:`KINDS` each, with its count.
 
-    An argument that is, or holds, a reference to no call counts as unresolved.
+    An argument that is, or holds, a reference to no other call counts as unresolved.
 
     >>> from planner_eval.dialects.read import parse
     >>> argument_kinds(parse("a = f(#x='1')\nb = g(#y=a, #z='2')"))
     {'reference': 1, 'string': 2}
     """
-    found = Counter(_kind(value) for call in plan.calls for _, value in call.arguments)
+    own = {(edge.consumer, edge.argument) for edge in plan.edges if edge.producer == edge.consumer}
+    found = Counter(
+        "unresolved" if (position, name) in own else _kind(value)
+        for position, call in enumerate(plan.calls)
+        for name, value in call.arguments
+    )
     return {kind: found[kind] for kind in KINDS if found[kind]}
 
 

@@ -36,7 +36,7 @@ KINDS = {
     "reference": "the whole argument is another call's output",
     "ref in text": "a text that holds another call's output",
     "ref in values": "a list or an object that holds another call's output",
-    "unresolved": "a reference that no call answers, alone or inside of a value",
+    "unresolved": "a reference that no other call answers, alone or inside of a value",
     "string": "a text",
     "integer": "a whole number",
     "number": "a number with a fraction",

@@ -19,6 +19,7 @@ from planner_eval.dialects.read import parse
 from planner_eval.plan.link import link
 from planner_eval.plan.model import Call, Plan, RawCall, RawPlan, RawRef, Ref, Unresolved, Value
 from planner_eval.plan.walk import map_leaves
+from planner_eval.policy.values import numbers
 
 _BULLET = re.compile(r"\s*(?:[-*•]|\d{1,4}[.)])\s+")
 _CALL = re.compile(r"\w\(")
@@ -184,7 +185,7 @@ def _plain_call(line: str) -> RawCall | None:
         return None
     call = raw.calls[0]
     arguments = tuple(
-        (key.casefold(), value if type(value) is RawRef else str(value).strip().casefold())
+        (key.casefold(), value if type(value) is RawRef else _comparable_text(value))
         for key, value in call.arguments
     )
     return RawCall(call.name.casefold(), arguments, None, None, call.binds, call.returns)
@@ -253,10 +254,10 @@ def comparable(plan: Plan) -> Plan:
     """The plan with names, keys and texts in one spelling, and every literal as text.
 
     Case and outer blanks play no part, nor does the prefix ``App_`` of an API's name, which the prompt
-    asks for and the gold lines do not have. The notation knows only texts: 2 is ``'2'``.
+    asks for and the gold lines do not have. The notation knows only texts: 2 is ``'2'``, and 4.3 ``'4.30'``.
 
-    >>> comparable(parse("Movies: [x = Movies_Buy(#City=' RENO', #n=2)]")).calls[0].arguments
-    (('city', 'reno'), ('n', '2'))
+    >>> comparable(parse("Movies: [x = Movies_Buy(#City=' RENO', #n=2, #rating='4.30')]")).calls[0].arguments
+    (('city', 'reno'), ('n', '2'), ('rating', '4.3'))
     """
     return replace(plan, calls=tuple(map(_comparable_call, plan.calls)), diagnostics=(), text=None)
 
@@ -269,7 +270,13 @@ def _comparable_call(call: Call) -> Call:
 
 
 def _comparable_leaf(leaf: Value) -> Value:
-    return leaf if isinstance(leaf, Ref | Unresolved) else str(leaf).strip().casefold()
+    return leaf if isinstance(leaf, Ref | Unresolved) else _comparable_text(leaf)
+
+
+def _comparable_text(leaf: Value) -> str:
+    text = str(leaf).strip().casefold()
+    number = numbers(text)
+    return str(int(number) if isinstance(number, float) and number.is_integer() else number)
 
 
 def without_late_references(plan: Plan) -> Plan:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from planner_eval.benchmarks.complexfuncbench.matching import FILTER
+from planner_eval.benchmarks.complexfuncbench.equality import argument_key
 from planner_eval.benchmarks.complexfuncbench.turn import Judged
 
 ERROR_TYPES = ("func_error", "param_missing", "hallucination", "value_error", "stop_early")
@@ -177,19 +177,14 @@ def parameter_types(judged: Iterable[Judged]) -> dict[str, Rate]:
     for one in judged:
         if one.gold is None or one.prediction["name"] != one.gold["name"]:
             continue
-        given = one.prediction["arguments"]
+        function, arguments = one.gold["name"], one.prediction["arguments"]
         for name, value in one.gold["arguments"].items():
-            if name in given:
+            if name in arguments:
                 kind = parameter_type(name)
                 total[kind] += 1
-                wrong[kind] += not one.matched and not _alike(name, given[name], value)
+                key = argument_key(function, name, arguments[name])
+                wrong[kind] += not one.matched and key != argument_key(function, name, value)
     return {kind: Rate(wrong[kind], total[kind]) for kind in PARAMETER_TYPES if total[kind]}
-
-
-def _alike(name: str, given: Any, gold: Any) -> bool:
-    if name == FILTER and isinstance(given, str) and isinstance(gold, str):
-        return {item.strip() for item in given.split(",")} == {item.strip() for item in gold.split(",")}
-    return bool(given == gold)
 
 
 def self_correction(conversations: Iterable[Sequence[Sequence[Judged]]]) -> Rate:

@@ -101,7 +101,8 @@ def check_format(call: FunctionCall, functions: Functions) -> Fault | None:
     if unknown:
         return Fault("param_hallucination", f"Function {name} does not have parameters {_set(unknown)}")
     for key, value in given.items():
-        expected, words = _TYPES.get(declared[key].get("type"), (object, ""))
+        kind = declared[key].get("type")
+        expected, words = _TYPES.get(kind, (object, "")) if isinstance(kind, str) else (object, "")
         if not isinstance(value, expected):
             found = f"should be {words}, but {type(value)} is provided."
             return Fault("value_error", f"Parameter {key} of function {name} {found}")

@@ -2,7 +2,8 @@
 
 Where the published code goes its own way, this follows the paper (section 3.1 and Algorithm 1):
 
-* calls are checked for format first, and only well-formed ones are mapped;
+* calls are checked for format first, by every declared type, and only well-formed ones are mapped;
+* values are equal under the policy ``complexfuncbench``: 24.0 is 24, and true is not 1;
 * there is no value check that overrules lenient matching, and there are no free calls;
 * a failed API call matches nothing, so two alike failures are no match;
 * the next step opens after every turn with calls, and a conversation goes on to its final answer;
@@ -23,10 +24,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from planner_eval.benchmarks.complexfuncbench.api import Api, successful
-from planner_eval.benchmarks.complexfuncbench.calls import FunctionCall, Step, error, sorted_call
+from planner_eval.benchmarks.complexfuncbench.calls import FunctionCall, Step, error, free_key, sorted_call
 from planner_eval.benchmarks.complexfuncbench.conversation import Turn
 from planner_eval.benchmarks.complexfuncbench.embedding import assign
-from planner_eval.benchmarks.complexfuncbench.matching import FILTER, check_format, first_difference
+from planner_eval.benchmarks.complexfuncbench.equality import call_key, difference, find_fault
 from planner_eval.benchmarks.complexfuncbench.runners import Undecodable
 from planner_eval.benchmarks.complexfuncbench.turn import Judged, Rules
 
@@ -106,14 +107,14 @@ def judge(
             bare: FunctionCall = {"name": call.name, "arguments": {}}
             found[position] = Judged(position, bare, None, "format", error("func_error", _UNREADABLE))
             continue
-        fault = check_format(call, rules.functions)
-        if fault:
+        fault = find_fault(call, rules.functions)
+        if fault and free_key(sorted_call(call)) not in map(free_key, gold):  # gold's own form is no fault
             record = error(fault.error_type, fault.text)
             found[position] = Judged(position, call, None, "format", record, fault)
         else:
             sound[position] = sorted_call(call)
     pairs = _Pairs(sound, list(gold))
-    pairs.join("rule", _identity)
+    pairs.join("rule", call_key)
     pairs.join("response", lambda call: _answer(call, rules.matcher.api))
     found.update(pairs.found)
     found.update(_by_similarity(pairs, rules))
@@ -151,14 +152,6 @@ class _Pairs:
         self.gold = [call for index, call in enumerate(self.gold) if index not in used]
 
 
-def _identity(call: FunctionCall) -> str:
-    """Equal for identical calls: 2 is not 2.0, the items of a filter have no order."""
-    arguments = dict(call["arguments"])
-    if isinstance(arguments.get(FILTER), str):
-        arguments[FILTER] = sorted({item.strip() for item in arguments[FILTER].split(",")})
-    return json.dumps([call["name"], arguments], sort_keys=True)
-
-
 def _answer(call: FunctionCall, api: Api) -> str | None:
     answer = successful(api, call)
     return None if answer is None else json.dumps(answer, sort_keys=True, default=str)
@@ -185,7 +178,7 @@ def _by_similarity(pairs: _Pairs, rules: Rules) -> dict[int, Judged]:
             found[position] = Judged(position, call, gold, "model")
             continue
         else:
-            record = first_difference(call, gold)
+            record = difference(call, gold)
         found[position] = Judged(position, call, gold, "", record)
     return found
 

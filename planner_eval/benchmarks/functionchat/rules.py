@@ -25,6 +25,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "boolean": (bool,),
     "array": (list,),
     "object": (dict,),
+    "null": (NoneType,),
 }
 
 
@@ -81,16 +82,15 @@ def _rule_call(sample: Sample, answer: AssistantTurn, reference: AssistantTurn) 
     if given != wanted and sorted(given) != sorted(wanted):
         return Ruling(FAIL, "other arguments")
     values = dict(call.arguments)
-    for key, value in gold.arguments:
-        if not _equal(values[key], value):
-            break
-    else:
+    if all([_equal(values[key], value) for key, value in gold.arguments]):
         return RIGHT
+    schemas = declared_schemas(sample.tools, gold.name)
     released = sample.extra["acceptable_arguments"]
     alternatives, gold_alone = _alternatives(released) if isinstance(released, str) else (released, False)
     if gold_alone:
-        return Ruling(FAIL, "other value")
-    return rule_values(call, gold, alternatives, declared_types(sample.tools, gold.name))
+        right = all(equal_as_declared(values[key], value, schemas.get(key)) for key, value in gold.arguments)
+        return RIGHT if right else Ruling(FAIL, "other value")
+    return rule_values(call, gold, alternatives, schemas)
 
 
 @lru_cache(1024)
@@ -103,14 +103,14 @@ def _alternatives(released: str) -> tuple[Any, bool]:
     return found, isinstance(found, str) and digest(found) == GOLD_ALONE
 
 
-def rule_values(call: Call, gold: Call, alternatives: Any, types: Mapping[str, str]) -> Ruling:
+def rule_values(call: Call, gold: Call, alternatives: Any, schemas: Mapping[str, Any]) -> Ruling:
     """Whether the values of a call with the right name and arguments are right.
 
     Args:
         call: The predicted call.
         gold: The right call, with the same argument names.
         alternatives: By argument; a sentence, which only a judge can follow; or None.
-        types: Declared JSON type by argument.
+        schemas: The declared schema by argument.
 
     >>> gold, call = Call("c1", "f", (("city", "Seoul"),)), Call("c1", "f", (("city", "SEOUL"),))
     >>> rule_values(call, gold, None, {}).verdict, rule_values(call, gold, "Say it loudly.", {})
@@ -119,12 +119,12 @@ def rule_values(call: Call, gold: Call, alternatives: Any, types: Mapping[str, s
     given, open_question = dict(call.arguments), False
     for key, wanted in gold.arguments:
         listed = alternatives.get(key) if isinstance(alternatives, dict) else None
-        value = given[key]
-        if _equal(value, wanted) or _is_listed(value, listed):
+        value, schema = given[key], schemas.get(key)
+        if equal_as_declared(value, wanted, schema) or _is_listed(value, listed, schema):
             continue
-        if not _has_type(value, types.get(key)):
+        if not _has_type(value, schema):
             return Ruling(FAIL, "other type")
-        if _same_number(value, wanted) or (same_text(value, wanted) and not isinstance(alternatives, str)):
+        if same_text(value, wanted) and not isinstance(alternatives, str):
             continue
         if not isinstance(value, str) or not isinstance(wanted, str):
             return Ruling(FAIL, "other value")
@@ -132,34 +132,70 @@ def rule_values(call: Call, gold: Call, alternatives: Any, types: Mapping[str, s
     return Ruling(None, "other value") if open_question else RIGHT
 
 
-def declared_types(tools: Any, name: str) -> dict[str, str]:
-    """The declared type of each parameter of a tool in OpenAI's schema; {} where it is not on offer.
+def declared_schemas(tools: Any, name: str) -> Mapping[str, Any]:
+    """The declared schema of each parameter of a tool in OpenAI's form; {} where it is not on offer.
 
     >>> parameters = {"type": "object", "properties": {"n": {"type": "integer"}}}
-    >>> declared_types([{"function": {"name": "f", "parameters": parameters}}], "f")
-    {'n': 'integer'}
+    >>> declared_schemas([{"function": {"name": "f", "parameters": parameters}}], "f")
+    {'n': {'type': 'integer'}}
     """
     for tool in tools or ():
         function = tool.get("function") if isinstance(tool, dict) else None
         if isinstance(function, dict) and function.get("name") == name:
-            properties = (function.get("parameters") or {}).get("properties") or {}
-            return {key: schema["type"] for key, schema in properties.items() if "type" in schema}
+            properties = (function.get("parameters") or {}).get("properties")
+            return properties if isinstance(properties, dict) else {}
     return {}
 
 
-def _has_type(value: Any, declared: str | None) -> bool:
-    allowed = _TYPES.get(declared or "")
-    if allowed is None:
+def _has_type(value: Any, schema: Any) -> bool:
+    """Whether a value has a declared type; a float is no integer (section 6.2), a truth value no number."""
+    declared = _keyword(schema, "type")
+    kinds = declared if isinstance(declared, list) else [declared]
+    if not all(isinstance(kind, str) and kind in _TYPES for kind in kinds):
         return True
-    return isinstance(value, allowed) and (declared == "boolean" or not isinstance(value, bool))
+    kinds = kinds if not isinstance(value, bool) else [kind for kind in kinds if kind == "boolean"]
+    return any(isinstance(value, _TYPES[kind]) for kind in kinds)
 
 
-def _is_listed(value: Any, listed: Any) -> bool:
+def _keyword(schema: Any, name: str) -> Any:
+    return schema.get(name) if isinstance(schema, dict) else None
+
+
+def _is_listed(value: Any, listed: Any, schema: Any) -> bool:
     """Whether a value is one of an argument's alternatives; an instruction is none."""
     if listed is None:
         return False
     options = listed if isinstance(listed, list) else [] if is_instruction(listed) else [listed]
-    return any([_equal(value, option) or same_text(value, option) for option in options])
+    return any([equal_as_declared(value, option, schema) or same_text(value, option) for option in options])
+
+
+def equal_as_declared(value: Any, gold: Any, schema: Any) -> bool:
+    """Whether a value is gold's: numbers by value, unless an integer is declared and a float given.
+
+    Args:
+        value: The predicted value.
+        gold: Gold's.
+        schema: What is declared of it; None for nothing.
+
+    >>> equal_as_declared([100.0], [100], {"items": {"type": "number"}})
+    True
+    >>> equal_as_declared(100.0, 100, {"type": "integer"}), equal_as_declared(True, 1, None)
+    (False, False)
+    """
+    if _equal(value, gold):
+        return True
+    if isinstance(value, list) and isinstance(gold, list):
+        items = _keyword(schema, "items")
+        return len(value) == len(gold) and all(
+            equal_as_declared(item, other, items) for item, other in zip(value, gold, strict=True)
+        )
+    if isinstance(value, dict) and isinstance(gold, dict):
+        fields = _keyword(schema, "properties")
+        return value.keys() == gold.keys() and all(
+            equal_as_declared(value[key], gold[key], _keyword(fields, key)) for key in gold
+        )
+    numbers = all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in (value, gold))
+    return numbers and bool(value == gold) and _has_type(value, schema)
 
 
 _SCALARS = frozenset({str, int, bool, NoneType})
@@ -175,11 +211,6 @@ def _equal(a: Any, b: Any) -> bool:
     if kinds[0] is not kinds[1] and kinds[0] in _PLAIN and kinds[1] in _PLAIN:
         return False  # no two kinds of JSON values are written alike
     return _written(a) == _written(b)
-
-
-def _same_number(a: Any, b: Any) -> bool:
-    """Equality of two numbers that are no booleans; the declared type has been checked."""
-    return all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in (a, b)) and bool(a == b)
 
 
 def same_text(a: Any, b: Any) -> bool:

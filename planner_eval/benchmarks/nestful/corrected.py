@@ -45,6 +45,7 @@ class NestfulCounts:
         runnable: Samples whose gold calls only functions that the runner has.
         won: Of these, samples whose calls lead to the gold answer.
         unread: Answers that cannot be read.
+        winnable: Of the runnable samples, those whose gold answer the calls of gold or of the answer lead to.
     """
 
     samples: int = 1
@@ -59,6 +60,7 @@ class NestfulCounts:
     runnable: int = 1
     won: int = 0
     unread: int = 0
+    winnable: int = 1
 
 
 @quick
@@ -78,6 +80,10 @@ class Outcome:
     gold: Plan | None
     error: str | None = None
     absent: Sequence[str] = ()
+
+
+UNWINNABLE = "gold itself does not win, for its calls do not lead to its answer"
+"""What is said of a sample that cannot be won by gold's calls."""
 
 
 def score_corrected(records: Records, *, model: str = DEFAULT_MODEL, run: Run | None = None) -> Report:
@@ -146,12 +152,17 @@ def outcomes(records: Records, *, model: str = DEFAULT_MODEL, run: Run | None = 
         gold = known.plan
         reading = read_prediction(text, model, sample.tools, known)
         absent = absent_functions(run, sample.gold)
-        won = run is not None and not absent and wins(reading.plan, sample, run)
-        counts = count(reading, gold, won=won, runnable=not absent)
+        won, winnable = False, not absent
+        if run is not None and not absent:
+            won = wins(reading.plan, sample, run, gold)
+            winnable = won or (reading.plan is not gold and wins(gold, sample, run, gold))
+        counts = count(reading, gold, won=won, runnable=not absent, winnable=winnable)
         yield Outcome(sample.id, counts, gold, reading.error, absent)
 
 
-def count(reading: Reading, gold: Plan, *, won: bool = False, runnable: bool = True) -> NestfulCounts:
+def count(
+    reading: Reading, gold: Plan, *, won: bool = False, runnable: bool = True, winnable: bool = True
+) -> NestfulCounts:
     """The counts of one sample.
 
     Args:
@@ -159,6 +170,7 @@ def count(reading: Reading, gold: Plan, *, won: bool = False, runnable: bool = T
         gold: The gold plan.
         won: Its calls lead to the gold answer.
         runnable: The runner has the functions that gold calls.
+        winnable: Gold's own calls, or these, lead to the gold answer.
     """
     pred = reading.plan
     tools, gold_tools = ([call.name for call in plan.calls] for plan in (pred, gold))
@@ -179,6 +191,7 @@ def count(reading: Reading, gold: Plan, *, won: bool = False, runnable: bool = T
         runnable=int(runnable),
         won=int(won),
         unread=int(reading.error is not None),
+        winnable=int(winnable),
     )
 
 
@@ -197,6 +210,10 @@ def _figures(c: NestfulCounts, run: bool, absent: Sequence[str]) -> tuple[Figure
     parameters = "parameter names of each function, without their values"
     partial = "calls equal to those of gold that they stand for, of the longer plan; mean over samples"
     won = "valid calls that lead to the gold answer; a failure never wins"
+    if run and c.winnable < c.runnable:
+        most = c.winnable / c.runnable
+        reason = "gold's own calls lose the others"
+        won = f"at most {c.winnable:,} of {c.runnable:,} ({most:.4g}) can be won, {reason}; {won}"
     if left := absence_note(c.samples - c.runnable, absent, "left out"):
         won = f"{won}; {left}"
     return (
@@ -218,9 +235,13 @@ def _row(run: bool, identity: str, one: _Counted) -> SampleScore:
     if one.counts is None:
         return SampleScore(identity, False, error=one.error)
     c = one.counts
-    absent = f"functions that are not there: {', '.join(one.absent)}" if one.absent else None
+    problem = one.error
+    if one.absent:
+        problem = problem or f"functions that are not there: {', '.join(one.absent)}"
+    elif not c.winnable:
+        problem = problem or UNWINNABLE
     ok = bool(c.won if run else c.full)
-    return SampleScore.counted(identity, ok, partial(_row_figures, c, run), one.error or absent)
+    return SampleScore.counted(identity, ok, partial(_row_figures, c, run), problem)
 
 
 @lru_cache(maxsize=4096)

@@ -1,14 +1,16 @@
 """How many calls of an answer are equal to the calls of gold that they stand for.
 
-Which stands for which is for a search, :mod:`planner_eval.comparison.align`. The number alone is mostly known
-without it.
+Which stands for which is for a search, :mod:`planner_eval.comparison.align`; calls of one tool stand for one
+another so that the most calls are equal. The number alone is mostly known without a search.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
-from planner_eval.benchmarks.paired import Match, compared, keyed, matches_of
+from planner_eval.benchmarks.paired import Match, keyed, matches_of, paired, shared
 from planner_eval.comparison.matching.names import Tool, like, respelled
 from planner_eval.plan.canonical import compare
 from planner_eval.plan.model import Call, Plan
@@ -37,8 +39,54 @@ def equal_calls(pred: Plan, gold: Plan) -> int | None:
         number = _as_written(pred, gold) if found.proved else None
         if number is not None:
             return number
-    matches = compared(pred, gold)
-    return None if matches is None else sum(match.equal for match in matches)
+    pairs = paired(pred, gold)
+    return None if pairs is None else _most_equal(pred, gold, pairs)
+
+
+_MOST_EXCHANGES = 5_000
+"""Exchanges of partners that are tried."""
+
+
+def _most_equal(pred: Plan, gold: Plan, pairs: Sequence[tuple[int, int]]) -> int:
+    """The most equal calls of this pairing and of those that exchanging partners of one tool leads to."""
+    partners = dict(pairs)
+    number = _count_equal(pred, gold, partners)
+    if len(pred) * len(gold) > _MOST_EXCHANGES:
+        return number
+    bound = shared(_blank_calls(pred), _blank_calls(gold))
+    tools = enumerate(_tools(pred)), enumerate(_tools(gold))
+    exchanges = [(p, g) for (p, tool), (g, other) in product(*tools) if tool == other]
+    tried, improved = 0, True
+    while improved and number < bound and tried < _MOST_EXCHANGES:
+        improved = False
+        for one, other in exchanges:
+            if partners.get(one) != other:
+                tried += 1
+                changed = _exchanged(partners, one, other)
+                count = _count_equal(pred, gold, changed)
+                if count > number:
+                    partners, number, improved = changed, count, True
+    return number
+
+
+def _exchanged(partners: dict[int, int], pred: int, gold: int) -> dict[int, int]:
+    """The partners where these two are ones; who had gold's gets what the other had."""
+    changed = {one: other for one, other in partners.items() if other != gold}
+    former = next((one for one, other in partners.items() if other == gold), None)
+    if former is not None and pred in partners:
+        changed[former] = partners[pred]
+    changed[pred] = gold
+    return changed
+
+
+def _count_equal(pred: Plan, gold: Plan, partners: Mapping[int, int]) -> int:
+    return sum(match.equal for match in matches_of(pred, gold, partners.items()))
+
+
+def _blank_calls(plan: Plan) -> list[Any]:
+    """The calls with what they refer to left out."""
+    blank = [0] * len(plan)
+    return [(call.app, call.name, frozenset(keyed(call.arguments, blank).items())) for call in plan.calls]
 
 
 def _has_early(plan: Plan) -> bool:

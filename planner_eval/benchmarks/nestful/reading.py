@@ -16,11 +16,12 @@ from planner_eval.benchmarks.nestful.formats import read_answer
 from planner_eval.benchmarks.nestful.specs import usual_layout
 from planner_eval.benchmarks.paired import with_leaves
 from planner_eval.catalogs.benchmarks import read_nestful
-from planner_eval.dialects.nestful import to_reference
+from planner_eval.dialects.nestful import ANSWER, to_reference
 from planner_eval.dialects.read import parse
 from planner_eval.dialects.types import convert
 from planner_eval.dialects.wrappings import may_be_told
 from planner_eval.plan.model import Plan, RawRef, Ref, Template, Value
+from planner_eval.plan.rewire import moved, plan_of, with_arguments
 from planner_eval.plan.walk import holds
 
 _BARE = re.compile(r"(?<==)\s*(\$[\w.]+\$)(?=\s*[,)])")
@@ -203,5 +204,20 @@ def _may_begin(value: Value) -> bool:
 
 
 def without_answer(plan: Plan) -> Plan:
-    """The plan without the named answer: version 1's gold closes with one that models are not asked for."""
+    """The plan without the named answer: version 1's gold closes with one that models are not asked for.
+
+    The pseudo call is none wherever it stands, as in the published code; what refers to it is unresolved.
+
+    >>> calls = [{"name": name, "label": f"${name}", "arguments": {}} for name in ("f", "var_result", "g")]
+    >>> [call.name for call in without_answer(parse(calls, dialect="nestful")).calls]
+    ['f', 'g']
+    """
+    if any(call.name == ANSWER for call in plan.calls):
+        places = [at for at, call in enumerate(plan.calls) if call.name != ANSWER]
+        place = {old: new for new, old in enumerate(places)}
+        lost = {at: call.id for at, call in enumerate(plan.calls) if call.name == ANSWER}
+        plan = plan_of(
+            with_arguments(call, tuple((name, moved(value, place, lost)) for name, value in call.arguments))
+            for call in map(plan.calls.__getitem__, places)
+        )
     return plan if plan.answer is None else replace(plan, answer=None)
