@@ -124,8 +124,14 @@ def compare(
         names, systems = (tuple(systems) if names is None else names), list(systems.values())
     called = system_names(systems, names)
     if gold is None and second is None:
-        from planner_eval.verbs.score_runs import compare_kept
+        from planner_eval.verbs.score_runs import compare_kept, under_benchmark
 
+        if any(map(under_benchmark, systems)):
+            from planner_eval.verbs.benchmark_compare import compare_kept_benchmarks
+
+            if by:
+                raise InputError("by: runs of a benchmark are broken down by nothing")
+            return compare_kept_benchmarks(systems, called, seed=seed, cluster=cluster)
         return compare_kept(systems, called, by=by, seed=seed, cluster=cluster)
     right = golds_of_several(second if gold is None else gold, reading)
     every = [mending(pair(side, right, reading=reading)) for side in systems]
