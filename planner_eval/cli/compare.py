@@ -225,7 +225,11 @@ def _page(
         return tell(page_of_runs(systems, ALL_PAIRS, keys=keys, names=names, cluster=cluster), output)
     sides, golds = _read(systems, gold, how, asked)
     both = [pe.pair(side, golds, reading=how) for side in sides]
-    commands = [diff_command(name, gold, one, policy) for name, one in zip(systems, both, strict=True)]
+    dataset = asked[0].form if asked else None
+    commands = [
+        diff_command(name, gold, one, policy, dataset=dataset)
+        for name, one in zip(systems, both, strict=True)
+    ]
     shown = ALL_PAIRS._replace(command=commands)
     how_done = {"cluster": cluster, **in_parts(AS_USUAL, both[0])}
     return tell(paged(both, chosen_policy(policy), metrics, keys, names, shown, **how_done), output)
