@@ -18,10 +18,10 @@ from planner_eval.datasets.sample import Sample
 from planner_eval.engine.kept import Kept, kept
 from planner_eval.llm import Judge
 from planner_eval.scoring.compare import make_comparison
+from planner_eval.scoring.compare_formats import system_names
 from planner_eval.scoring.contrast import Comparison
 from planner_eval.verbs.benchmark import score_benchmark
 from planner_eval.verbs.benchmark_runs import kept_benchmark
-from planner_eval.verbs.comparing import system_names
 from planner_eval.verbs.readings import AS_IT_COMES, Reading
 from planner_eval.verbs.scoring import refuse_seed
 
