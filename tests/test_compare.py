@@ -416,6 +416,47 @@ def test_answers_left_out_are_no_gain_under_a_benchmark(name: str, tmp_path: Pat
         assert values["second"] <= values["first"], figure
 
 
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_what_a_benchmark_cannot_read_is_told_as_score_tells_it(name: str, tmp_path: Path) -> None:
+    whole, half = SAMPLES / "answers" / f"{name}.jsonl", tmp_path / "half.jsonl"
+    answers = [json.loads(line) for line in whole.read_text(encoding="utf-8").splitlines()]
+    (key, field), cut = [*answers[0]][:2], '[{"name": "f", "arguments": {"a": '
+    lines(half, [{key: one[key], field: cut if n % 2 else one[field]} for n, one in enumerate(answers)])
+    golds, form = (str(SAMPLES / name), "--benchmark", name), ("--format", "json")
+    scored = json.loads(planeval("score", str(half), *golds, *form).stdout)
+    rows = [one for one in scored["reports"]["corrected"]["rows"] if one["id"] not in scored["missing"]]
+    lost = sum((one["error"] or "").startswith("parse.") for one in rows)
+    assert lost or name == "functionchat"  # where words are an answer
+    files = planeval("compare", str(whole), str(half), "--gold", *golds, *form)
+    counts = json.loads(files.stdout)["records"]["second"]
+    assert (counts["unreadable"] + counts["cut"], counts["read"]) == (lost, len(rows) - lost)
+    assert (f"half: {lost} of " in files.stderr) == bool(lost)
+    if name == "complexfuncbench":  # which is scored as a whole, and keeps no run
+        return
+    for side in (whole, half):
+        planeval("score", str(side), *golds, "-o", f"{tmp_path}/runs/{side.stem}/")
+    runs = planeval("compare", f"{tmp_path}/runs/{name}", f"{tmp_path}/runs/half/", *form)
+    assert (runs.stdout, runs.stderr) == (files.stdout, files.stderr)
+
+
+def test_runs_of_benchmarks_are_compared_alike_or_not_at_all(tmp_path: Path) -> None:
+    scored = ("score", str(SAMPLES / "answers" / "nestful.jsonl"), str(SAMPLES / "nestful"))
+    for run, *more in (("both",), ("official", "--official"), ("corrected", "--corrected")):
+        planeval(*scored, "--benchmark", "nestful", *more, "-o", f"{tmp_path}/{run}/")
+    planeval(*scored[:2], str(SAMPLES / "nestful/v2/nestful_data.jsonl"), "-o", f"{tmp_path}/own/")
+    for first, second, code, said in (
+        ("both", "official", 0, "both and official have the same figures: n = 3, solved 0.3333"),
+        ("official", "official", 0, "have the same figures"),
+        ("official", "corrected", 2, "no variant was scored in all of them"),
+        ("corrected", "own", 2, "they were scored under nestful and under no benchmark"),
+    ):
+        done = planeval("compare", first, second, cwd=tmp_path)
+        assert (done.returncode, said in done.stdout + done.stderr) == (code, True), done.stderr
+    for idle in (["--by", "calls"], ["--cluster", "none"], ["--mistaken", "x.svg"]):
+        assert planeval("compare", "both", "both", *idle, cwd=tmp_path).returncode == 2
+    assert planeval("compare", "both", "both", "--cluster", "part", cwd=tmp_path).returncode == 0
+
+
 def test_a_lazy_system_is_worse_under_the_official_appbench(tmp_path: Path) -> None:
     whole, golds = SAMPLES / "answers" / "appbench.jsonl", SAMPLES / "appbench"
     kept = tmp_path / "kept.jsonl"

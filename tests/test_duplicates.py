@@ -96,6 +96,7 @@ def test_numbers_are_the_field_of_the_question_only_where_words_are_not() -> Non
     assert asked(question=7) == (1, 'question: field "question" of plans')
     assert asked(question=7, prompt="Why?") == (1, 'question: field "prompt" of plans')
     assert asked(task=7)[0] == 0  # a task may be known by its number
+    assert asked(task="69d9bc51e53e4874", request="task-7", prompt="Why?")[1].endswith('"prompt" of plans')
     assert asked("task", task=7) == (1, 'question: field "task" of plans')
 
 

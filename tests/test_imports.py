@@ -113,6 +113,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "only --compute needs it: 1 ms": ("plan.arithmetic",),
     "only --differs needs it: 30 ms, with the benchmarks": ("verbs.shrink_benchmark",),
     "only pairs that processes score, and runs that are kept, need it: 25 ms": (
+        "verbs.benchmark_compare",
         "verbs.benchmark_runs",
         "verbs.score_runs",
     ),

@@ -185,8 +185,8 @@ ALLOWED = {
     "which presets and layouts there are": {"making.layouts", "making.presets"},
     "what records are called": {"records.ids"},
     "whom models are asked for, and what they were asked": {
-        "prediction.answers", "prediction.candidates", "prediction.folder", "prediction.recorded",
-        "prediction.shots",
+        "prediction.answers", "prediction.candidates", "prediction.folder", "prediction.shots",
+        "verbs.predicted_gold",
     },
     "where a record of calls was cut": {"execution.record"},
     "what ends a command early, so that what was found is written": {"engine.stopping"},

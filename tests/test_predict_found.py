@@ -9,7 +9,11 @@ from typing import Any
 
 import pytest
 
+from planner_eval.benchmarks.registry import BENCHMARKS
+from tests.conftest import ROOT
 from tests.modelserver import Answer, ModelServer, message
+from tests.pages import Page
+from tests.prediction_samples import appbench_catalogue
 from tests.test_predict import here as planeval
 from tests.test_predict_endings import CITIES, TOOLS, calls, city_of, figure, predicted, rows, tasks, written
 
@@ -250,3 +254,26 @@ def test_a_demonstration_without_a_call_is_shown_as_the_prompt_asks(tmp_path: Pa
     demos = written(tmp_path / "demos.jsonl", [{"query": "Hello?", "gold": []}])
     done = shown(tasks(tmp_path / "t.jsonl"), "--shots", "1", "--demos", demos)
     assert "Input: Hello?\\nOutput: No tool is needed, or none fits." in done.stdout
+
+
+# ---------------------------------------------------------------- pages of published questions
+@pytest.mark.parametrize("name", list(BENCHMARKS))
+def test_a_run_of_a_benchmark_is_a_page_with_its_questions(
+    server: ModelServer, name: str, tmp_path: Path
+) -> None:
+    data, run, page = str(ROOT / "data" / "samples" / name), tmp_path / "run", tmp_path / "page.html"
+    catalog = tmp_path / "catalogue.json"
+    catalog.write_text(json.dumps(appbench_catalogue()), encoding="utf-8")
+    more = ["--catalog", str(catalog)] if name == "appbench" else []
+    server.script = None  # each answer is "ok"
+    predicted(server, data, run, "--benchmark", name, "--limit", "2", *more)
+    samples = list(BENCHMARKS[name].read(Path(data)))[:2]
+    for argv in (["report", str(run)], ["compare", str(run), str(run), "--format", "html"]):
+        done = planeval(*argv, "-o", str(page))
+        assert (done.returncode, "2 of" in done.stderr or len(samples) < 3) == (0, True), done.stderr
+        shown = Page.of(page)
+        assert shown.index["id"] == [one.id for one in samples]
+        for pair, sample in zip(shown.pairs(), samples, strict=True):
+            assert sample.query in str(pair["q"])
+    (command,) = {tuple(one) for one in shown.head["commands"]}
+    assert planeval(*command[1:], samples[0].id).returncode == 1

@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.inside import planeval
 from tests.test_engine import until
 
 DEMO = ROOT / "data" / "demo"
+MISTAKEN = "trip-missing"
 
 
 def ran(home: Path, *argv: str, **env: str) -> tuple[int, str, str]:
@@ -141,14 +143,17 @@ def test_other_options_are_named_as_they_are_typed(argv: tuple[str, ...], said: 
     assert said in refused(home, *AGAIN, *argv)
 
 
-def test_a_folder_in_no_folder_is_refused(home: Path) -> None:
-    for argv in (
-        ("score", "pred.jsonl", "gold.jsonl", "-o", "no/such/dir/"),
-        ("diff", "pred.jsonl", "gold.jsonl", "-o", "no/such/dir/"),
-        ("render", "pred.jsonl", "--format", "dot", "-o", "no/such/dir/"),
-    ):
-        assert "nothing can be written into no/such/dir/: there is no folder no/such" in refused(home, *argv)
-        assert not (home / "no").exists()
+@pytest.mark.parametrize("command", ["score", "diff", "shrink", "render"])
+def test_a_folder_is_made_with_those_above_it(command: str, tmp_path: Path) -> None:
+    files = [str(DEMO / "pred.jsonl"), *([] if command == "render" else [str(DEMO / "gold.jsonl")])]
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    more = {"render": ["--format", "dot"], "shrink": ["--id", MISTAKEN, "--code", "call.missing"]}.get(
+        command, []
+    )
+    for folder, made in (("file/run/", False), ("runs/first/", True)):
+        done = planeval(command, *files, *more, "-o", folder, cwd=tmp_path)
+        assert ("into file/run/: file is no folder" in done.stderr) is not made, done.stderr
+    assert any((tmp_path / "runs" / "first").iterdir())
 
 
 # ---------------------------------------------------------------- TMPDIR

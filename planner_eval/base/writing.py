@@ -20,7 +20,7 @@ def refusal(file: str, *, folder: bool = False) -> str | None:
 
     Args:
         file: Its name.
-        folder: Whether it may be a directory, which is made where it is not there; what it lies in is not.
+        folder: Whether it may be a directory, which is made where it is not there, with the folders above it.
 
     >>> refusal("there/is/no/such.json")
     'there/is/no/such.json cannot be written: there is no folder there/is/no'
@@ -44,8 +44,10 @@ def refusal(file: str, *, folder: bool = False) -> str | None:
 
 def _folder(file: str) -> str | None:
     """Why a folder cannot be made, or nothing be written into it."""
-    real = os.path.realpath(file)
-    problem = _unusable(real if os.path.lexists(real) else os.path.dirname(real), file)
+    place = os.path.realpath(file)
+    while not os.path.lexists(place):
+        place = os.path.dirname(place)
+    problem = _unusable(place, file)
     return problem and f"nothing can be written into {file}: {problem}"
 
 

@@ -8,10 +8,12 @@ from functools import reduce
 from operator import add
 from typing import NamedTuple
 
+from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks.report import Figure, Report, SampleScore
 from planner_eval.benchmarks.score import Scored
 from planner_eval.datasets.sample import Sample
 from planner_eval.metrics.counts import Share
+from planner_eval.records.rows import unread_state
 from planner_eval.scoring import scored as rows
 
 SOLVED = "solved"
@@ -43,7 +45,12 @@ class _Label(NamedTuple):
     plain: bool
 
 
-def sampled(every: Sequence[Scored], files: Sequence[str], cluster: str | None = None) -> Sampled:
+def sampled(
+    every: Sequence[Scored],
+    files: Sequence[str],
+    cluster: str | None = None,
+    samples: Mapping[str, Sample] | None = None,
+) -> Sampled:
     """The figures of single samples of systems that were scored under one benchmark.
 
     Several answers to one sample are summed up: a sample is one, however often it was answered.
@@ -52,6 +59,7 @@ def sampled(every: Sequence[Scored], files: Sequence[str], cluster: str | None =
         every: What the benchmark said of each system, under the same variants.
         files: The files of answers.
         cluster: The key that says in which cluster a sample lies, see :func:`key_of`.
+        samples: The samples by id, where the scores do not hold them.
     """
     names: dict[str, None] = {}
     variants = list(every[0].reports)
@@ -64,8 +72,12 @@ def sampled(every: Sequence[Scored], files: Sequence[str], cluster: str | None =
             whole = all(_adds_up(report, name, plain) for report in reports)
             labels[variant, name] = _Label(_called(variant, name + OWN * (not whole), variants), plain)
     names |= dict.fromkeys(label.text for label in labels.values())
-    runs = tuple(tuple(_rows(one, file, labels, cluster)) for one, file in zip(every, files, strict=True))
-    return Sampled(runs, tuple(names))
+    runs = []
+    for one, file in zip(every, files, strict=True):
+        known = samples or {sample.id: sample for sample, _ in one.matched.records}
+        keys = {} if cluster is None else {name: key_of(sample, cluster) for name, sample in known.items()}
+        runs.append(tuple(_rows(one, file, labels, cluster, keys)))
+    return Sampled(tuple(runs), tuple(names))
 
 
 def _called(variant: str, name: str, variants: Sequence[str]) -> str:
@@ -142,36 +154,113 @@ def key_of(sample: Sample, key: str) -> str | None:
 
 
 def _rows(
-    one: Scored, file: str, labels: Mapping[tuple[str, str], _Label], cluster: str | None
+    one: Scored,
+    file: str,
+    labels: Mapping[tuple[str, str], _Label],
+    cluster: str | None,
+    clusters: Mapping[str, str | None],
 ) -> Iterator[rows.Scored]:
     variants = list(one.reports)
-    columns = {
-        variant: list(zip(one.matched.records, report.rows, strict=True))
-        for variant, report in one.reports.items()
-    }
     samples: dict[str, dict[str, list[SampleScore]]] = {}
-    keys: dict[str, dict[str, str]] = {}
-    for variant, column in columns.items():
-        for (sample, _), row in column:
-            value = None if cluster is None else key_of(sample, cluster)
-            keys[sample.id] = {} if cluster is None or value is None else {cluster: value}
-            samples.setdefault(sample.id, {}).setdefault(variant, []).append(row)
-    missing = set(one.matched.missing)
-    for name, found in samples.items():
+    for variant, report in one.reports.items():
+        for row in report.rows:
+            samples.setdefault(row.id, {}).setdefault(variant, []).append(row)
+    readings = _readings(one)
+    missing, lost = set(one.matched.missing), set(one.lost)
+    for name, scores in samples.items():
         tallies: dict[str, Share | None] = {}
-        for variant, answers in found.items():
+        for variant, answers in scores.items():
             solved = Share(sum(row.ok for row in answers), len(answers))
             tallies[_called(variant, SOLVED, variants)] = solved
             tallies |= _tallies(variant, answers, labels)
-        last = found[variants[-1]]
-        state = "absent" if name in missing else "same" if all(row.ok for row in last) else "different"
-        why = next((row.error.split("\n")[0] for row in last if row.error), "")
-        reason = (
-            "there is no answer" if state == "absent" else why or ("not solved" if state != "same" else "")
-        )
-        yield rows.Scored(name, state, tallies, reason=reason, keys=keys[name], file=file)
+        last = scores[variants[-1]]
+        state, reason = _state(last, [reading.code for reading in readings[name]])
+        if name in missing:
+            state, reason = "absent", "there is no answer"
+        elif name in lost:
+            state, reason, tallies = "gold_unreadable", last[0].error or "", {}
+        key = clusters.get(name)
+        keys = {} if cluster is None or key is None else {cluster: key}
+        repaired = state in ("same", "different") and any(reading.mended for reading in readings[name])
+        yield rows.Scored(name, state, tallies, reason=reason, keys=keys, file=file, repaired=repaired)
     for name in one.matched.unknown:
         yield rows.Scored(name, "gold_absent", reason="no sample asked for this answer", file=file)
+
+
+class _Reading(NamedTuple):
+    """How an answer was read.
+
+    Args:
+        code: Why it could not be; None where it could.
+        mended: It could only after small faults were mended.
+    """
+
+    code: str | None
+    mended: bool = False
+
+
+def _readings(one: Scored) -> dict[str, list[_Reading]]:
+    """How the answers to each sample were read.
+
+    The corrected rows say it, also where only official figures are wanted. Of a run that kept these alone the
+    answers are not there to be read again: then the published code's own signs have to do.
+    """
+    report, read = one.reports.get("corrected"), _read_corrected
+    if report is None and one.matched.records:  # without a judge, who says nothing of it
+        report = one.benchmark.score("corrected", one.matched.records, **one.options)
+    elif report is None:
+        report, read = one.reports["official"], _read_official
+    found: dict[str, list[_Reading]] = {}
+    for row in report.rows:
+        found.setdefault(row.id, []).append(read(row))
+    return found
+
+
+def _read_corrected(row: SampleScore) -> _Reading:
+    """How an answer was read, by its corrected row.
+
+    >>> _read_corrected(SampleScore("a", False, error="plan.no_call"))
+    _Reading(code=None, mended=False)
+    """
+    mended = any(figure.name == "mended" and bool(figure.value) for figure in row.figures)
+    return _Reading(row.error if (row.error or "").startswith("parse.") else None, mended)
+
+
+def _read_official(row: SampleScore) -> _Reading:
+    """How an answer was read, by its official row.
+
+    >>> _read_official(SampleScore("a", False, (Figure("parse_error", 1),)))
+    _Reading(code='parse.syntax', mended=False)
+    """
+    ended = (row.error or "").partition(":")[0] in _EXCEPTIONS
+    signs = any(_SIGNS.get(figure.name) == bool(figure.value) for figure in row.figures)
+    return _Reading("parse.syntax" if ended or signs else None)
+
+
+_EXCEPTIONS = frozenset({"ZeroDivisionError", "JSONDecodeError", "ValueError"})
+"""What published code ends with at an answer in which it reads nothing; a judge fails otherwise."""
+
+_SIGNS: Mapping[str, bool] = {"parse_error": True, "syntax": False}
+"""Figures of single answers by which published code says that it cannot read one, and their value then."""
+
+
+def _state(answers: Sequence[SampleScore], codes: Sequence[str | None]) -> tuple[str, str]:
+    """What became of a sample, and why.
+
+    Args:
+        answers: Its rows under the variant that decides whether it is solved.
+        codes: Why its answers cannot be read; None of one that can.
+
+    >>> _state([SampleScore("a", False)], ["parse.cut"]), _state([SampleScore("a", True)], ["parse.cut"])
+    (('cut', 'parse.cut'), ('same', ''))
+    """
+    if all(row.ok for row in answers):
+        return "same", ""
+    why = next((row.error.split("\n")[0] for row in answers if row.error), "")
+    unread = [code for code in codes if code is not None]
+    if len(unread) < len(codes):  # of several answers one can be read
+        return "different", why or "not solved"
+    return unread_state(ParseError("", code=unread[0])), why or unread[0]
 
 
 def _tallies(

@@ -36,7 +36,7 @@ from planner_eval.cli.predicted import (
     those_asked,
 )
 from planner_eval.cli.running import AS_USUAL
-from planner_eval.cli.runs import is_run, refuse_torn
+from planner_eval.cli.runs import is_run, of_benchmark, refuse_torn
 from planner_eval.cli.score import OWN, PAGE
 from planner_eval.cli.score_benchmark import (
     Published,
@@ -136,7 +136,8 @@ def command(
         for one in systems:
             refuse_torn(one)
         raise missing("gold")
-    _refuse_idle(form, keys, named=named, files=gold is not None)
+    ruled = named or any(map(of_benchmark, runs))
+    _refuse_idle(form, keys, named=named, ruled=ruled, files=gold is not None)
     if form == PAGE:
         return _page(systems, gold, how, policy, metrics, keys, cluster, names, asked, output, named=named)
     allowed = [_allowed(text) for text in fail_if_worse]
@@ -166,8 +167,8 @@ def command(
     return max(3 if not found.n else int(bool(problems)), judge_failed(judge))
 
 
-def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, files: bool) -> None:
-    """Refuse options that would have no effect."""
+def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, files: bool) -> None:
+    """Refuse options that would have no effect; `ruled` by a benchmark are also runs that it scored."""
     others = "without --benchmark: a benchmark has its own notation and figures"
     refuse_idle(
         [
@@ -175,7 +176,7 @@ def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, files: bool) ->
             Applies(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
             Applies(("keys",), form in ("text", "md", "json", PAGE), "to --format text, md, json and html"),
             Applies(
-                (*(one for one in OWN if one not in ("cluster", "every")), "mistaken"), not named, others
+                (*(one for one in OWN if one not in ("cluster", "every")), "mistaken"), not ruled, others
             ),
             Applies(
                 ("infer",),
@@ -224,7 +225,11 @@ def _page(
         return tell(page_of_runs(systems, ALL_PAIRS, keys=keys, names=names, cluster=cluster), output)
     sides, golds = _read(systems, gold, how, asked)
     both = [pe.pair(side, golds, reading=how) for side in sides]
-    commands = [diff_command(name, gold, one, policy) for name, one in zip(systems, both, strict=True)]
+    dataset = asked[0].form if asked else None
+    commands = [
+        diff_command(name, gold, one, policy, dataset=dataset)
+        for name, one in zip(systems, both, strict=True)
+    ]
     shown = ALL_PAIRS._replace(command=commands)
     how_done = {"cluster": cluster, **in_parts(AS_USUAL, both[0])}
     return tell(paged(both, chosen_policy(policy), metrics, keys, names, shown, **how_done), output)

@@ -226,7 +226,11 @@ def _of_files(
     if asked:
         golds = those_asked(golds, asked[0])
     paired = [pe.pair(one, golds, reading=how) for one in sides]
-    commands = [diff_command(name, gold, one, policy) for name, one in zip(systems, paired, strict=True)]
+    dataset = asked[0].form if asked else None
+    commands = [
+        diff_command(name, gold, one, policy, dataset=dataset)
+        for name, one in zip(systems, paired, strict=True)
+    ]
     more = {"causes": causes, **in_parts(running, paired[0])}
     return paged(paired, chosen_policy(policy), metrics, keys, names, shown_of(look, commands), **more)
 
@@ -303,9 +307,16 @@ def names_of(systems: Sequence[str]) -> list[str]:
 
 
 def diff_command(
-    pred: str, gold: str, paired: Paired, policy: str | None, wrappers: Sequence[str] = ()
+    pred: str,
+    gold: str,
+    paired: Paired,
+    policy: str | None,
+    wrappers: Sequence[str] = (),
+    dataset: str | None = None,
 ) -> list[str] | None:
     """The command that shows one pair, up to its id; None where gold has no ids, or a file is a pipe.
+
+    There is none either where gold is one file of a data set, which no other command reads as such.
 
     Args:
         pred: The predictions as the user named them.
@@ -313,14 +324,20 @@ def diff_command(
         paired: The pairs.
         policy: What the user named as policy.
         wrappers: Files of notations; those of this command when left out.
+        dataset: Of which data set the gold plans are, where they are published ones in a folder.
     """
     if "-" in (pred, gold) or not paired.gold_named:
         return None
+    how = paired.reading
+    if paired.gold.published and os.path.exists(gold):
+        if dataset is None or not os.path.isdir(gold):
+            return None
+        gold, how = dataset, how._replace(folder=gold)
     files = wrappers or click.get_current_context().meta.get("wrappers", ())
     words = ["planeval", "diff", pred, gold]
     for file in files:
         words += ["--wrappers", file]
-    for name, value in paired.reading._asdict().items():
+    for name, value in how._asdict().items():
         if value is True:
             words.append(_FLAGS[name])
         elif value not in (None, False):

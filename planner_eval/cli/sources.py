@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -67,11 +68,12 @@ def read_sides(
             for file, run in zip(files, asked, strict=True)
         ]
     tell_reading(gold)
-    golds = how.golds(gold)
-    if asked and asked[0].form == "own":
-        from planner_eval.prediction.recorded import left_out
+    if asked:
+        from planner_eval.verbs.predicted_gold import read_run_golds
 
-        golds = left_out(golds)
+        golds = read_run_golds(asked[0], gold, how)
+    else:
+        golds = how.golds(gold)
     for said in how.notes_of(files, golds):
         note(said)
     if click.get_current_context().info_name != "diff":  # which says it of the plans that it read
@@ -79,7 +81,8 @@ def read_sides(
             if count := file.several:
                 note(f"{side}: {count:,} with several choices or candidates, of which the first was read")
     every = (*files, golds)
-    _refuse_idle_places(any(not file.published for file in every), any(file.published for file in every))
+    named = golds.published and not os.path.exists(gold)
+    _refuse_idle_places(any(not file.published for file in every), named or any(f.published for f in files))
     _refuse_idle_fields(("id_field", "text_field"), every)
     _refuse_idle_fields(("gold_id_field", "gold_text_field"), [golds])
     return files, golds

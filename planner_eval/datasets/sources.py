@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from planner_eval.datasets.sample import Sample
     from planner_eval.dialects.sources import Which
 PREFIX = "dataset:"
+QUESTION = "question"
+"""The field of a published gold plan's record that holds what was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,9 +203,24 @@ def read_dataset_plans(name: str, cache: str | None, folder: str | None) -> Plan
     return PlanFile(shown, records, True, notes=notes, published=True)
 
 
+def plans_of_samples(name: str, samples: Sequence[Sample]) -> PlanFile:
+    """The gold plans of published samples as records.
+
+    Args:
+        name: What the user wrote for them.
+        samples: The samples.
+    """
+    records = tuple(_record(name, at, sample) for at, sample in enumerate(samples))
+    return PlanFile(name, records, True, published=True)
+
+
 def _record(file: str, position: int, sample: Sample) -> Record:
-    """A sample's gold plan as a record; its fields are those that figures can be broken down by."""
+    """A sample's gold plan as a record; its fields are those that figures can be broken down by.
+
+    Besides it has the question, or the conversation that it stands in, for people to read.
+    """
     fields = {key: value for key, value in sample.extra.items() if isinstance(value, (str, int))}
+    fields[QUESTION] = sample.extra.get("messages") or sample.query
     error = None
     if not holds_plan(sample):
         error = ParseError("there is no plan: the right answer is free text", code="parse.empty")

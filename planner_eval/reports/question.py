@@ -6,6 +6,7 @@ from itertools import chain, islice
 from typing import Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.later import later
 from planner_eval.base.text import did_you_mean
 from planner_eval.records.fields import HEAD
 from planner_eval.records.files import PlanFile
@@ -17,7 +18,10 @@ QUESTIONS = (
 """Fields that hold what was asked, the likeliest first."""
 
 SURE = ("question", "query")
-"""Those of which a number is one too: a request or a task may be known by its number."""
+"""Those of which any text or number is one; a request or a task may be known by its number or its name."""
+
+_NAME = later(r"(?a:[\w.:/-]*\d[\w.:/-]*)")
+"""A text that names a task and asks nothing: one word with a digit in it, such as a hash."""
 
 
 def question_field(wanted: str | None, *files: PlanFile) -> tuple[str | None, list[str]]:
@@ -35,7 +39,7 @@ def question_field(wanted: str | None, *files: PlanFile) -> tuple[str | None, li
     for file in files:
         seen = [record.fields for record in islice(file.records, HEAD)]
         words, numbers = (QUESTIONS, SURE) if wanted is None else ((wanted,), (wanted,))
-        asking = (name for name in words if any(_asks(fields.get(name)) for fields in seen))
+        asking = (name for name in words if any(_asks(fields.get(name), name in numbers) for fields in seen))
         counting = (name for name in numbers if any(_is_number(fields.get(name)) for fields in seen))
         name = next(chain(asking, counting), None)
         if name is not None:
@@ -52,10 +56,14 @@ def question_field(wanted: str | None, *files: PlanFile) -> tuple[str | None, li
     return None, []
 
 
-def _asks(value: Any) -> bool:
-    """Whether a value may be a question: words, or what was said turn by turn."""
+def _asks(value: Any, sure: bool) -> bool:
+    """Whether a value may be a question: words, or what was said turn by turn.
+
+    >>> [_asks(text, sure=False) for text in ("Who?", "69d9bc51e53e4874", "task-12")]
+    [True, False, False]
+    """
     if isinstance(value, str):
-        return bool(value.strip())
+        return bool(value.strip()) and (sure or not _NAME.fullmatch(value.strip()))
     return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
 
 

@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
+from planner_eval.base.errors import InputError
+from planner_eval.base.given import NAMES, expect_or_none
 from planner_eval.base.tables import table
 from planner_eval.base.text import one_line
 from planner_eval.metrics.counts import Tally
@@ -47,6 +49,23 @@ def free_names(names: Iterable[str], heads: Collection[str] = HEADS) -> tuple[st
         taken = (base if at == 1 else f"{base} ({at})" for at in count(1))
         found[next(one for one in taken if one not in found)] = None
     return tuple(found)
+
+
+def system_names(systems: Any, names: Sequence[str] | None) -> tuple[str, ...]:
+    """What systems are called: as the user says, else A, B and so on; no two alike.
+
+    Raises:
+        InputError: there are no two systems, or not as many names.
+    """
+    if not isinstance(systems, (list, tuple)) or len(systems) < 2:
+        kind = f"{len(systems)}" if isinstance(systems, (list, tuple)) else f"a {type(systems).__name__}"
+        raise InputError(f"the systems are {kind}, expected a list or a mapping of two or more: [a, b, c]")
+    expect_or_none(NAMES, names=names)
+    if names is None:
+        names = [chr(ord("A") + at) if at < 26 else f"S{at + 1}" for at in range(len(systems))]
+    if len(names) != len(systems):
+        raise InputError(f"there are {len(names)} names for {len(systems)} systems")
+    return free_names(names)
 
 
 def write_comparison(

@@ -8,14 +8,20 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval._version import __version__
+from planner_eval.base.errors import InputError
 from planner_eval.base.given import NAME, expect_or_none
 from planner_eval.benchmarks.compared import sampled
+from planner_eval.benchmarks.gold import gold_samples
 from planner_eval.benchmarks.registry import VARIANTS
+from planner_eval.benchmarks.score import Scored
+from planner_eval.datasets.sample import Sample
+from planner_eval.engine.kept import Kept, kept
 from planner_eval.llm import Judge
 from planner_eval.scoring.compare import make_comparison
+from planner_eval.scoring.compare_formats import system_names
 from planner_eval.scoring.contrast import Comparison
 from planner_eval.verbs.benchmark import score_benchmark
-from planner_eval.verbs.comparing import system_names
+from planner_eval.verbs.benchmark_runs import kept_benchmark
 from planner_eval.verbs.readings import AS_IT_COMES, Reading
 from planner_eval.verbs.scoring import refuse_seed
 
@@ -75,24 +81,104 @@ def compare_benchmark(
     how |= {"prompts": prompts, "ids": ids, **settings}
     every = [score_benchmark(one, gold, name, **how) for one in systems]
     files = ["standard input" if os.fspath(one) == "-" else os.fspath(one) for one in systems]
-    found = sampled(every, files, cluster)
-    parts = [f"planeval {__version__}", f"benchmark {name} ({' and '.join(variants)})"]
-    parts += [f"{key} {value}" for key, value in settings.items()]
-    parts += [f"judged with {every[0].prompts}"] if every[0].prompts else []
+    return _compared(every, files, called, os.fspath(gold), seed=seed, cluster=cluster)
+
+
+def compare_kept_benchmarks(
+    paths: Sequence[str | os.PathLike[str]],
+    names: Sequence[str],
+    *,
+    seed: int = 0,
+    cluster: str | None = None,
+) -> Comparison:
+    """Compare runs that were scored under one benchmark, each with the first, by the variants that all have.
+
+    Args:
+        paths: Their folders.
+        names: What they are called.
+        seed: Where random numbers start.
+        cluster: The field of the benchmark's samples that says in which cluster each lies; the gold that the
+            first run was scored against is read for it.
+
+    Raises:
+        InputError: a folder holds no such run, or the runs were not scored alike.
+    """
+    folders = [os.fspath(path) for path in paths]
+    runs = [kept(folder, "score") for folder in folders]
+    for other in runs[1:]:
+        _refuse_unlike(runs[0], other)
+    stored = [kept_benchmark(folder) for folder in folders]
+    reports = [one.scored.reports for one in stored]
+    variants = [name for name in reports[0] if all(name in others for others in reports)]
+    if not variants:
+        raise InputError(f"{' and '.join(folders)} cannot be compared: no variant was scored in all of them")
+    every = [replace(s, reports={v: s.reports[v] for v in variants}) for s, _ in stored]
+    options: Any = runs[0].options
+    gold = str(options["about"]["gold"])
+    samples = None
+    if cluster is not None:
+        samples = {one.id: one for one in gold_samples(every[0].benchmark, gold)}
+    files = [one.pred for one in stored]
+    version = runs[0].version
+    return _compared(every, files, names, gold, seed=seed, cluster=cluster, samples=samples, version=version)
+
+
+def _refuse_unlike(first: Kept, other: Kept) -> None:
+    """Refuse two runs that were not scored alike.
+
+    Raises:
+        InputError: says what they do not have in common.
+    """
+    said = f"{first.path} and {other.path} cannot be compared"
+    if first.version != other.version:
+        raise InputError(f"{said}: they are of versions {first.version} and {other.version}")
+    names = [run.options.get("benchmark") for run in (first, other)]
+    if names[0] != names[1]:
+        under = " and ".join(f"under {name}" if name else "under no benchmark" for name in names)
+        raise InputError(f"{said}: they were scored {under}")
+    golds = [
+        [(one["size"], one["digest"]) for one in run.inputs if one["role"] == "gold"]
+        for run in (first, other)
+    ]
+    if golds[0] != golds[1]:
+        raise InputError(f"{said}: their gold plans are not the same")
+    settings: Any = [run.options.get("settings") or {} for run in (first, other)]
+    for name in dict.fromkeys([*settings[0], *settings[1]]):
+        values = [one.get(name, "left out") for one in settings]
+        if values[0] != values[1]:
+            raise InputError(f"{said}: --set {name} is {values[0]} and {values[1]}")
+
+
+def _compared(
+    every: Sequence[Scored],
+    files: Sequence[str],
+    names: Sequence[str],
+    gold: str,
+    *,
+    seed: int,
+    cluster: str | None,
+    samples: Mapping[str, Sample] | None = None,
+    version: str = __version__,
+) -> Comparison:
+    """Compare what a benchmark said of each system with what it said of the first."""
+    first = every[0]
+    rows = sampled(every, files, cluster, samples)
+    parts = [f"planeval {version}", f"benchmark {first.benchmark.name} ({' and '.join(first.reports)})"]
+    parts += [f"{key} {value}" for key, value in first.options.items()]
+    parts += [f"judged with {first.prompts}"] if first.prompts else []
     made = " | ".join([*parts, "summed counts of samples"])
-    compared = make_comparison(found.runs, found.metrics, names=called, made=made, seed=seed, cluster=cluster)
-    reads = [{"first": every[0].read, "second": one.read, "gold": os.fspath(gold)} for one in every[1:]]
-    repeated = [len(one.matched.repeated) for one in every]
+    compared = make_comparison(rows.runs, rows.metrics, names=names, made=made, seed=seed, cluster=cluster)
+    # No benchmark repairs in a second reading.
+    counts: list[dict[str, Any]] = [
+        {"repeated": len(one.matched.repeated), "repairable": None} for one in every
+    ]
     return Comparison(
         tuple(
             replace(
                 each,
-                read=read,
-                records=(
-                    each.records[0]._replace(repeated=repeated[0]),
-                    each.records[1]._replace(repeated=more),
-                ),
+                read={"first": first.read, "second": one.read, "gold": gold},
+                records=(each.records[0]._replace(**counts[0]), each.records[1]._replace(**more)),
             )
-            for each, read, more in zip(compared.contrasts, reads, repeated[1:], strict=True)
+            for each, one, more in zip(compared.contrasts, every[1:], counts[1:], strict=True)
         )
     )

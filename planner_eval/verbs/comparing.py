@@ -11,7 +11,7 @@ from planner_eval.metrics import DEFAULT_METRICS, choose
 from planner_eval.policy import DEFAULT_POLICY, Policy
 from planner_eval.policy.unused import Names
 from planner_eval.scoring.compare import System, comparison_of
-from planner_eval.scoring.compare_formats import free_names
+from planner_eval.scoring.compare_formats import system_names
 from planner_eval.scoring.contrast import Comparison, Contrast
 from planner_eval.scoring.scored import FIELDS, STRUCTURE
 from planner_eval.scoring.totals import Totals
@@ -124,8 +124,14 @@ def compare(
         names, systems = (tuple(systems) if names is None else names), list(systems.values())
     called = system_names(systems, names)
     if gold is None and second is None:
-        from planner_eval.verbs.score_runs import compare_kept
+        from planner_eval.verbs.score_runs import compare_kept, under_benchmark
 
+        if any(map(under_benchmark, systems)):
+            from planner_eval.verbs.benchmark_compare import compare_kept_benchmarks
+
+            if by:
+                raise InputError(f"by is {by!r}: figures of a benchmark are not broken down")
+            return compare_kept_benchmarks(systems, called, seed=seed, cluster=cluster)
         return compare_kept(systems, called, by=by, seed=seed, cluster=cluster)
     right = golds_of_several(second if gold is None else gold, reading)
     every = [mending(pair(side, right, reading=reading)) for side in systems]
@@ -133,23 +139,6 @@ def compare(
         every, policy_of(policy), choose(metrics), by, called, progress, seed=seed, cluster=cluster
     )
     return found if gold is None else found.contrasts[0]
-
-
-def system_names(systems: Any, names: Sequence[str] | None) -> tuple[str, ...]:
-    """What systems are called: as the user says, else A, B and so on; no two alike.
-
-    Raises:
-        InputError: there are no two systems, or not as many names.
-    """
-    if not isinstance(systems, (list, tuple)) or len(systems) < 2:
-        kind = f"{len(systems)}" if isinstance(systems, (list, tuple)) else f"a {type(systems).__name__}"
-        raise InputError(f"the systems are {kind}, expected a list or a mapping of two or more: [a, b, c]")
-    expect_or_none(NAMES, names=names)
-    if names is None:
-        names = [chr(ord("A") + at) if at < 26 else f"S{at + 1}" for at in range(len(systems))]
-    if len(names) != len(systems):
-        raise InputError(f"there are {len(names)} names for {len(systems)} systems")
-    return free_names(names)
 
 
 def _compared(

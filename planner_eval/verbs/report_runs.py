@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -107,7 +108,7 @@ def of_run(path: str, policy: str | None = None) -> OfRun:
     if "benchmark" in options:
         raise InputError(
             f"{path} was scored under the benchmark {options['benchmark']}, whose notation and rules are its "
-            "own: name the answers and the gold plans, planeval report PRED --gold GOLD"
+            f"own: name the answers and the gold plans, {_of_answers(options)}"
         )
     given = _given(path)
     wrappers = _notations(run, path)
@@ -120,6 +121,16 @@ def of_run(path: str, policy: str | None = None) -> OfRun:
         raise InputError(f"{path}: the run has the metric {unknown[0]!r}, which this version does not know")
     more = options.get("cluster"), bool(options.get("causes"))
     return OfRun(run, kind, paired, chosen, given, wrappers, metrics, by, *more)
+
+
+def _of_answers(options: Mapping[str, Any]) -> str:
+    """The command that makes a page of the answers that were scored under a benchmark."""
+    about = options.get("about") or {}
+    answers, gold = about.get("file") or "PRED", about.get("gold") or "GOLD"
+    words = ["planeval", "report", answers, "--gold", gold]
+    if os.path.isdir(gold):
+        words[-1:] = [options["benchmark"], "--source", gold]
+    return shlex.join(map(str, words))
 
 
 def report_run(

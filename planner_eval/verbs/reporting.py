@@ -23,11 +23,12 @@ from planner_eval.reports.page import page
 from planner_eval.reports.question import question_field
 from planner_eval.reports.stored import StoredJob
 from planner_eval.scoring.compare import System, comparison_of
+from planner_eval.scoring.compare_formats import system_names
 from planner_eval.scoring.report import Report, report_of
 from planner_eval.scoring.row_lines import row_of
 from planner_eval.scoring.scored import FIELDS, Scored
 from planner_eval.scoring.totals import Totals
-from planner_eval.verbs.comparing import Systems, system_names
+from planner_eval.verbs.comparing import Systems
 from planner_eval.verbs.evaluating import Paired, counted, golds_of_several, pair
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source

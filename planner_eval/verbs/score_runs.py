@@ -149,6 +149,18 @@ def _kept(path: str) -> _Score:
     return _Score(found, metrics, keys, cluster, policy, system)
 
 
+def under_benchmark(path: str | os.PathLike[str]) -> bool:
+    """Whether a folder keeps a run that was scored under a benchmark.
+
+    Args:
+        path: The folder.
+
+    Raises:
+        InputError: it holds no run of score.
+    """
+    return "benchmark" in kept(os.fspath(path), "score").options
+
+
 def compare_kept(
     paths: Sequence[str | os.PathLike[str]],
     names: Sequence[str],
