@@ -104,6 +104,20 @@ def framework_of(data: Mapping[str, Any]) -> Framework | None:
     return next((row for row in frameworks().values() if row.fits(data)), None)
 
 
+def field_names() -> set[str]:
+    """The first fields of all ways: an object that has one of them is no object from ids to plans.
+
+    >>> {"user_input", "reference_tool_calls", "traj", "input"} <= field_names()
+    True
+    """
+    ways = (
+        way
+        for row in frameworks().values()
+        for way in (*row.sign, *row.id, *row.question, row.records, row.tools, row.answer, row.gold)
+    )
+    return {way.split(".")[0].removesuffix("[]") for way in ways if way not in ("", ITSELF)}
+
+
 def layout_rows() -> list[dict[str, str]]:
     """The rows of the table for people: what each framework's files are known by, and where what stands."""
     return [

@@ -34,7 +34,7 @@ from planner_eval.dialects.spans import (
 from planner_eval.dialects.wrappings import sign_of
 from planner_eval.records.fields import HEAD, ID_FIELDS, KNOWN, LISTS, has, id_text
 from planner_eval.records.frames import TableRow
-from planner_eval.records.frameworks import FrameworkRecord, group_runs, is_plan, unfold
+from planner_eval.records.frameworks import FrameworkRecord, field_names, group_runs, is_plan, unfold
 from planner_eval.records.message_parts import are_parts
 from planner_eval.records.shapes import RECORD, Item, shape_of
 
@@ -213,7 +213,7 @@ def _structured(data: Any, text_field: str | None, *, lines: bool) -> Contents:
         if holds and not known and not any(key in data for key in ID_FIELDS):
             pairs = data.pairs if isinstance(data, Repeated) else data.items()
             items = [Item(value, shape_of(value, text_field), key=key) for key, value in pairs]
-            if _are_plans(items) and not _is_notation(data):
+            if _are_plans(items) and field_names().isdisjoint(data) and not _is_notation(data):
                 return Contents(items)
         listed = any(isinstance(data.get(key), list) for key in LISTS) and not has(data, text_field)
         if lines or (holds and known and not listed and not calls_nothing(data)):
@@ -262,12 +262,12 @@ def _is_notation(data: dict[str, Any]) -> bool:
 
 
 def _are_plans(items: Sequence[Item]) -> bool:
-    """Whether the values of an object from ids are plans; fewer than half of them may be missing."""
-    plans = [_looks_like_plan(item) for item in items]
-    return sum(plans) * 2 > len(plans) and all(
-        plan or item.data is None or isinstance(item.data, str)
-        for plan, item in zip(plans, items, strict=True)
-    )
+    """Whether the values of an object from ids are plans, all data or all texts; a few may be missing."""
+    plans = [item.data for item in items if _looks_like_plan(item)]
+    others = [item.data for item in items if not _looks_like_plan(item)]
+    texts = sum(isinstance(plan, str) for plan in plans)
+    missing = all(value in (None, "") or (texts and isinstance(value, str)) for value in others)
+    return len(plans) > len(others) and texts in (0, len(plans)) and missing
 
 
 def _looks_like_plan(item: Item) -> bool:
