@@ -86,6 +86,19 @@ def spans(number: int, calls: list[Call]) -> list[dict[str, Any]]:
     return [span(number, place, call) for place, call in enumerate(calls)]
 
 
+def observations(number: int, calls: list[Call]) -> list[dict[str, Any]]:
+    root = {
+        "id": f"r{number}",
+        "traceId": f"t{number}",
+        "type": "SPAN",
+        "name": "x",
+        "startTime": "0",
+        "input": {},
+    }
+    tools = listed(calls, arguments="input", traceId=f"t{number}", type="TOOL")
+    return [root, *({**tool, "startTime": str(place)} for place, tool in enumerate(tools, 1))]
+
+
 LAYOUTS: dict[str, Any] = {
     "tau-bench": records(
         lambda n, pred, gold: {
@@ -107,6 +120,12 @@ LAYOUTS: dict[str, Any] = {
             }
         ),
     },
+    "tau2-bench-tasks": records(
+        lambda n, _, gold: {
+            "id": str(n), "user_scenario": {"instructions": {"reason_for_call": "Plan it"}},
+            "evaluation_criteria": {"actions": [*listed(gold), {"name": "x", "requestor": "user"}]},
+        }
+    ),
     "ragas": records(
         lambda n, pred, gold: {
             "user_input": [
@@ -147,6 +166,9 @@ LAYOUTS: dict[str, Any] = {
         }
     ),
     "taskbench": records(lambda n, pred, _: nodes(n, pred)),
+    "taskbench-results": records(
+        lambda n, pred, _: {"id": str(n), "user_request": "Plan it", "result": nodes(n, pred)}
+    ),
     "adk-results": {
         "eval_set_result_id": "r", "eval_case_results": records(
             lambda n, pred, gold: {
@@ -185,9 +207,15 @@ LAYOUTS: dict[str, Any] = {
             }
         ),
     },
+    "langfuse-observations": [o for n, (pred, _) in enumerate(PLANS) for o in observations(n, pred)],
+    "langfuse-observations-page": {
+        "meta": {"page": 1}, "data": [o for n, (p, _) in enumerate(PLANS) for o in observations(n, p)[::-1]],
+    },
     "langsmith": records(
         lambda n, pred, _: {
-            "id": str(n), "run_type": "chain", "inputs": {"question": "Plan it"}, "child_runs": spans(n, pred)
+            "id": str(n), "run_type": "chain", "inputs": {"question": "Plan it"}, "child_runs": [
+                {"run_type": "chain", "name": "tools", "child_runs": [run]} for run in spans(n, pred)
+            ],
         }
     ),
     "langsmith-runs": [s for n, (pred, _) in enumerate(PLANS) for s in spans(n, pred)][::-1],
@@ -248,6 +276,7 @@ LAYOUTS: dict[str, Any] = {
         }
     ),
 }  # fmt: skip
+LAYOUTS["deepeval-latest"] = {"testRunData": LAYOUTS["deepeval-run"]}
 LAYOUTS["adk-results-camel"] = camel(LAYOUTS["adk-results"])
 LAYOUTS["adk-eval-set-camel"] = camel(LAYOUTS["adk-eval-set"])
 

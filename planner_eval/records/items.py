@@ -187,9 +187,18 @@ def structured(data: Any, text_field: str | None = None, *, lines: bool = False)
         text_field: The field that holds a record's plan, where the user named it.
         lines: The file's name says that it holds a record a line.
     """
-    items = [Item(value) for value in data] if isinstance(data, list) else [Item(data)]
+    inner = _decoded(data) if isinstance(data, str) else data
+    items = [Item(value) for value in inner] if isinstance(inner, list) else [Item(inner)]
     records = unfold_items(items, text_field, alone=isinstance(data, dict) and not lines)
     return _structured(data, text_field, lines=lines) if records is None else Contents(records)
+
+
+def _decoded(text: str) -> Any:
+    """The object that a text is, as Google's ADK wrote results as JSON of JSON; else the text."""
+    try:
+        return decode(text, 0)[0] if text[:1] == "{" else text
+    except (ValueError, RecursionError):
+        return text
 
 
 def _structured(data: Any, text_field: str | None, *, lines: bool) -> Contents:
