@@ -34,7 +34,7 @@ from planner_eval.dialects.spans import (
 from planner_eval.dialects.wrappings import sign_of
 from planner_eval.records.fields import HEAD, ID_FIELDS, KNOWN, LISTS, has, id_text
 from planner_eval.records.frames import TableRow
-from planner_eval.records.frameworks import FrameworkRecord, field_names, group_runs, is_plan, unfold
+from planner_eval.records.frameworks import FrameworkRecord, field_names, group_runs, is_part, is_plan, unfold
 from planner_eval.records.message_parts import are_parts
 from planner_eval.records.shapes import RECORD, Item, shape_of
 
@@ -251,11 +251,13 @@ def unfold_items(items: Sequence[Item], text_field: str | None, *, alone: bool =
             unfolded += [Item(record, RECORD, item.line) for record in records]
         else:
             unfolded.append(item if item.error else item._replace(shape=shape_of(item.data, text_field)))
-    if all(isinstance(item.data, FrameworkRecord) for item in unfolded):
-        grouped = group_runs([item.data for item in unfolded])
-        if len(grouped) != len(unfolded) or "spans" in grouped[0]:
-            return [Item(record, RECORD) for record in grouped]
-    return unfolded
+    spans = [item.data for item in unfolded if isinstance(item.data, FrameworkRecord) and is_part(item.data)]
+    if not spans:
+        return unfolded
+    others = [
+        item for item in unfolded if not (isinstance(item.data, FrameworkRecord) and is_part(item.data))
+    ]
+    return [*(Item(trace, RECORD) for trace in group_runs(spans)), *others]
 
 
 def _unfold(item: Item, text_field: str | None) -> list[FrameworkRecord] | None:
