@@ -131,9 +131,23 @@ def framework_of(data: Mapping[str, Any]) -> Framework | None:
     'deepeval'
     >>> framework_of({"id": 1, "plan": "f()"})
     """
-    if data.keys().isdisjoint(FIRST_SIGNS) and not _added:
+    for row in _added.values():
+        if row.fits(data):
+            return row
+    signs = FIRST_SIGNS.intersection(data)
+    if not signs:
         return None
-    return next((row for row in frameworks().values() if row.fits(data)), None)
+    rows = ((place, row) for sign in signs for place, row in _by_sign()[sign] if row.name not in _added)
+    return min(((place, row) for place, row in rows if row.fits(data)), default=(0, None))[1]
+
+
+@cache
+def _by_sign() -> dict[str, list[tuple[int, Framework]]]:
+    """The shipped rows by the field that their first sign begins with, each with its place in the table."""
+    rows: dict[str, list[tuple[int, Framework]]] = {}
+    for place, row in enumerate(_shipped().values()):
+        rows.setdefault(row.sign[0].partition(".")[0], []).append((place, row))
+    return rows
 
 
 def field_names() -> set[str]:
