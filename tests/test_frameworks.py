@@ -19,6 +19,8 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.tables import table
 from planner_eval.records import frameworks
+from planner_eval.records.storing import Store
+from planner_eval.verbs.reading import read
 from tests.conftest import ROOT
 from tests.inside import planeval
 
@@ -461,6 +463,18 @@ def test_events_of_an_invocation_are_its_calls(calls: list[Call], tmp_path: Path
     results = [{"result": number} for number in range(len(calls))]
     assert [(call.tool, dict(call.arguments)) for call in plan.calls] == calls
     assert [call.result for call in plan.calls] == results
+
+
+@pytest.mark.parametrize("name", ["tau-bench", "taskbench-results", "langsmith-runs", "promptfoo-lines"])
+def test_a_file_that_memory_does_not_hold_is_paired_by_the_same_ids(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "lines.jsonl"
+    file.write_text("\n".join(map(json.dumps, LAYOUTS[name])), encoding="utf-8")
+    pred = read(file, role="answer", store=Store(limit=1))
+    golds = [{"id": record.id, "gold": "f()"} for record in read(file, role="answer").records][::-1]
+    paired = pe.pair(pred, golds, store=Store(limit=1))
+    assert (paired.by, [pair[0].id for pair in paired.pairs if pair[0]]) == (
+        *("id", [gold["id"] for gold in golds]),
+    )
 
 
 def test_a_trace_of_which_no_element_is_known_to_be_a_call_is_not_one_without_calls(tmp_path: Path) -> None:

@@ -250,7 +250,7 @@ def scan(lines: Lines, decided: Decided, piece: tuple[int, int]) -> Scanned:
     names: dict[tuple[str, ...], int] = {}
     at, number = piece[0], 0
     # Of such a file an object is a record whatever it is, and nobody asks which key it repeats.
-    simple = lines.promised and not lines.table
+    simple = lines.promised and not lines.table and not decided.framework
     for raw in bytes_of(lines.path, piece).splitlines(keepends=True):
         number += 1
         place, size = at, len(raw)
