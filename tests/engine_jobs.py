@@ -18,6 +18,7 @@ from planner_eval.engine import worker
 from planner_eval.engine.folder import Input
 from planner_eval.engine.job import Pair
 from planner_eval.engine.run import run
+from planner_eval.records import own_rows
 from planner_eval.records.files import Record
 
 
@@ -135,7 +136,7 @@ def main() -> int:
 
         how["engine"] = OnRay(address or None)
     if (notations := how.pop("notations", None)) is not None:
-        table.add_file(notations)
+        own_rows.add_file(notations)
     after = how.pop("after", 0.0)
     try:
         with run(

@@ -228,11 +228,11 @@ def test_one_field_is_not_the_answer_and_gold_unless_the_user_says_so(tmp_path: 
         for named in ((), ("--text-field", "output")):
             done = planeval(command, file, str(tmp_path / "." / ".." / tmp_path.name / "f.jsonl"), *named)
             assert (done.returncode, done.stdout) == (2, "")
-            assert "'output' would be compared with itself" in done.stderr
-            assert "Name the field that holds gold with --gold-text-field" in done.stderr
+            assert "both sides read field 'output' of the same file" in done.stderr
+            assert "name the gold field with --gold-text-field" in done.stderr
         done = planeval(command, file, file, "--gold-text-field", "output")
         assert (done.returncode, done.stdout) == (2, "")
-        assert "Name the field that holds the prediction with --text-field" in done.stderr
+        assert "name the prediction field with --text-field" in done.stderr
         both = planeval(command, file, file, "--gold-text-field", "output", "--text-field", "output")
         assert both.returncode == 0
         other = planeval(command, file, file, "--gold-text-field", "wanted")

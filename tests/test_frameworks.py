@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import tomllib
 from collections.abc import Callable, Sequence
-from io import BytesIO
 from pathlib import Path
+from struct import pack_into
 from typing import Any
 from zipfile import ZipFile
+from zlib import crc32
 
 import pytest
+import zstandard
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.tables import table
 from planner_eval.records import frameworks
+from planner_eval.records.storing import Store
+from planner_eval.verbs.reading import read
 from tests.conftest import ROOT
 from tests.inside import planeval
 
@@ -86,6 +91,19 @@ def spans(number: int, calls: list[Call]) -> list[dict[str, Any]]:
     return [span(number, place, call) for place, call in enumerate(calls)]
 
 
+def observations(number: int, calls: list[Call]) -> list[dict[str, Any]]:
+    root = {
+        "id": f"r{number}",
+        "traceId": f"t{number}",
+        "type": "SPAN",
+        "name": "x",
+        "startTime": "0",
+        "input": {},
+    }
+    tools = listed(calls, arguments="input", traceId=f"t{number}", type="TOOL")
+    return [root, *({**tool, "startTime": str(place)} for place, tool in enumerate(tools, 1))]
+
+
 LAYOUTS: dict[str, Any] = {
     "tau-bench": records(
         lambda n, pred, gold: {
@@ -107,6 +125,12 @@ LAYOUTS: dict[str, Any] = {
             }
         ),
     },
+    "tau2-bench-tasks": records(
+        lambda n, _, gold: {
+            "id": str(n), "user_scenario": {"instructions": {"reason_for_call": "Plan it"}},
+            "evaluation_criteria": {"actions": [*listed(gold), {"name": "x", "requestor": "user"}]},
+        }
+    ),
     "ragas": records(
         lambda n, pred, gold: {
             "user_input": [
@@ -147,6 +171,9 @@ LAYOUTS: dict[str, Any] = {
         }
     ),
     "taskbench": records(lambda n, pred, _: nodes(n, pred)),
+    "taskbench-results": records(
+        lambda n, pred, _: {"id": str(n), "user_request": "Plan it", "result": nodes(n, pred)}
+    ),
     "adk-results": {
         "eval_set_result_id": "r", "eval_case_results": records(
             lambda n, pred, gold: {
@@ -185,9 +212,15 @@ LAYOUTS: dict[str, Any] = {
             }
         ),
     },
+    "langfuse-observations": [o for n, (pred, _) in enumerate(PLANS) for o in observations(n, pred)],
+    "langfuse-observations-page": {
+        "meta": {"page": 1}, "data": [o for n, (p, _) in enumerate(PLANS) for o in observations(n, p)[::-1]],
+    },
     "langsmith": records(
         lambda n, pred, _: {
-            "id": str(n), "run_type": "chain", "inputs": {"question": "Plan it"}, "child_runs": spans(n, pred)
+            "id": str(n), "run_type": "chain", "inputs": {"question": "Plan it"}, "child_runs": [
+                {"run_type": "chain", "name": "tools", "child_runs": [run]} for run in spans(n, pred)
+            ],
         }
     ),
     "langsmith-runs": [s for n, (pred, _) in enumerate(PLANS) for s in spans(n, pred)][::-1],
@@ -248,6 +281,7 @@ LAYOUTS: dict[str, Any] = {
         }
     ),
 }  # fmt: skip
+LAYOUTS["deepeval-latest"] = {"testRunData": LAYOUTS["deepeval-run"]}
 LAYOUTS["adk-results-camel"] = camel(LAYOUTS["adk-results"])
 LAYOUTS["adk-eval-set-camel"] = camel(LAYOUTS["adk-eval-set"])
 
@@ -344,26 +378,103 @@ def test_one_record_alone_is_a_record_too(tmp_path: Path) -> None:
 def test_columns_lines_tables_and_archives_hold_the_same(tmp_path: Path) -> None:
     rows = LAYOUTS["vertex-ai"]
     columns = {key: [row[key] for row in rows] for key in rows[0]}
+    places = {key: {str(n): row[key] for n, row in enumerate(rows)} for key in rows[0]}  # as pandas dumps it
     (tmp_path / "columns.json").write_text(json.dumps(columns), encoding="utf-8")
+    (tmp_path / "places.json").write_text(json.dumps(places), encoding="utf-8")
     (tmp_path / "lines.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    cells = ['"' + json.dumps(row[key]).replace('"', '""') + '"' for row in rows for key in row]
-    width = len(rows[0])
-    lines = [",".join(cells[at : at + width]) for at in range(0, len(cells), width)]
-    (tmp_path / "table.csv").write_text("\n".join([",".join(rows[0]), *lines]), encoding="utf-8")
+    for name, said in (("table.csv", json.dumps), ("python.csv", str)):
+        with (tmp_path / name).open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerows([list(rows[0]), *([said(cell) for cell in row.values()] for row in rows)])
+    text = json.dumps(json.dumps(LAYOUTS["adk-results"]))  # as its first versions wrote it
+    (tmp_path / "twice.json").write_text(text, encoding="utf-8")
     log = LAYOUTS["inspect-ai"]
-    with ZipFile(tmp_path / "log.eval", "w") as archive:
-        archive.writestr("header.json", json.dumps({key: log[key] for key in ("version", "eval")}))
-        for sample in log["samples"][::-1]:
-            archive.writestr(f"samples/{sample['id']}_epoch_1.json", json.dumps(sample))
-    for name in ("columns.json", "lines.jsonl", "table.csv", "log.eval"):
-        figures = json.loads(planeval("score", tmp_path / name, "--format", "json").stdout)["figures"]
-        assert (figures["exact"]["value"], figures["exact"]["n"]) == (pytest.approx(1 / 3), 3), name
-    other = BytesIO()
-    with ZipFile(other, "w") as archive:
-        archive.writestr("word/document.xml", "<x/>")
-    (tmp_path / "other.eval").write_bytes(other.getvalue())
-    done = planeval("parse", tmp_path / "other.eval")
-    assert (done.returncode, "a zip archive or an office document" in done.stderr) == (2, True)
+    members = {"header.json": json.dumps({key: log[key] for key in ("version", "eval")})}
+    for number, sample in enumerate(log["samples"][::-1]):
+        members[f"samples/{'a/' * (number == 0)}{sample['id']}_epoch_1.json"] = json.dumps(sample)
+    write_archive(tmp_path / "log.eval", members)
+    write_archive(tmp_path / "packed.eval", members, packed=True)
+    for file in sorted(tmp_path.iterdir()):
+        figures = json.loads(planeval("score", file, "--format", "json").stdout)["figures"]
+        assert (figures["exact"]["value"], figures["exact"]["n"]) == (pytest.approx(1 / 3), 3), file.name
+    whole = (tmp_path / "packed.eval").read_bytes()
+    (tmp_path / "packed.eval").write_bytes(whole.replace(b"\x28\xb5\x2f\xfd", b"\x28\xb5\x2f\xff"))
+    write_archive(tmp_path / "pieces.eval", {**members, "samples/7_epoch_1/sample.json": "{}"})
+    write_archive(tmp_path / "other.eval", {"word/document.xml": "<x/>"})
+    for name, said in (
+        ("packed.eval", "the zstd data is cut off or damaged"),
+        ("pieces.eval", "samples are stored in pieces; write the log as .json"),
+        ("other.eval", "a zip archive or an office document"),
+    ):
+        done = planeval("parse", tmp_path / name)
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+
+
+def write_archive(file: Path, members: dict[str, str], *, packed: bool = False) -> None:
+    """An archive of texts; packed with Zstandard, which Python's own module does not do before 3.14."""
+    with ZipFile(file, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name, zstandard.ZstdCompressor().compress(text.encode()) if packed else text)
+    if not packed:
+        return
+    data = bytearray(file.read_bytes())
+    for info in ZipFile(file).infolist():
+        text = members[info.filename].encode()
+        central = data.index(b"PK\x01\x02")
+        while data[central + 46 : central + 46 + len(info.filename)] != info.filename.encode():
+            central = data.index(b"PK\x01\x02", central + 4)
+        for place, shift in ((info.header_offset, 0), (central, 2)):
+            pack_into("<H", data, place + 8 + shift, 93)
+            pack_into("<I", data, place + 14 + shift, crc32(text))
+            pack_into("<I", data, place + 22 + shift, len(text))
+    file.write_bytes(data)
+
+
+def test_what_did_not_run_or_was_not_asked_for_is_no_plan_without_calls(tmp_path: Path) -> None:
+    failed = {**LAYOUTS["tau-bench"][0], "trial": 1, "traj": [], "info": {"error": "boom"}}
+    (tmp_path / "tau.json").write_text(json.dumps([*LAYOUTS["tau-bench"], failed]), encoding="utf-8")
+    done = planeval("score", tmp_path / "tau.json", "--format", "json")
+    assert json.loads(done.stdout)["figures"]["exact"]["n"] == 3
+    assert "0/1: " in done.stderr
+    assert "the record has no 'info.task.actions'" in done.stderr
+    rows = planeval("parse", tmp_path / "tau.json", "--format", "json").stdout.splitlines()
+    assert [json.loads(row).get("error") for row in rows][3] == "there is no plan: 'traj' is empty"
+    goldens = [{**row, "tools_called": None} for row in LAYOUTS["deepeval"]]  # as its data sets are saved
+    (tmp_path / "goldens.json").write_text(json.dumps(goldens), encoding="utf-8")
+    assert planeval("parse", tmp_path / "goldens.json").returncode == 0
+    scored = planeval("score", tmp_path / "goldens.json")
+    assert "3 pairs: 3 unreadable" in scored.stdout
+
+
+@pytest.mark.parametrize("calls", [[], PLANS[0][0]])
+def test_events_of_an_invocation_are_its_calls(calls: list[Call], tmp_path: Path) -> None:
+    events = [
+        part
+        for number, (tool, given) in enumerate(calls)
+        for part in (
+            {"function_call": {"id": f"a{number}", "name": tool, "args": given}},
+            {"function_response": {"id": f"a{number}", "name": tool, "response": {"result": number}}},
+        )
+    ]
+    data = {"invocation_events": [{"author": "x", "content": {"parts": [part]}} for part in events]}
+    case = {"eval_id": "e", "conversation": [{"invocation_id": "i", "intermediate_data": data}]}
+    (tmp_path / "e.json").write_text(json.dumps({"eval_set_id": "s", "eval_cases": [case]}), encoding="utf-8")
+    plan = pe.parse(pe.read(tmp_path / "e.json", role="gold").records[0])
+    results = [{"result": number} for number in range(len(calls))]
+    assert [(call.tool, dict(call.arguments)) for call in plan.calls] == calls
+    assert [call.result for call in plan.calls] == results
+
+
+@pytest.mark.parametrize("name", ["tau-bench", "taskbench-results", "langsmith-runs", "promptfoo-lines"])
+def test_a_file_that_memory_does_not_hold_is_paired_by_the_same_ids(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "lines.jsonl"
+    file.write_text("\n".join(map(json.dumps, LAYOUTS[name])), encoding="utf-8")
+    pred = read(file, role="answer", store=Store(limit=1))
+    golds = [{"id": record.id, "gold": "f()"} for record in read(file, role="answer").records][::-1]
+    paired = pe.pair(pred, golds, store=Store(limit=1))
+    assert (paired.by, [pair[0].id for pair in paired.pairs if pair[0]]) == (
+        *("id", [gold["id"] for gold in golds]),
+    )
 
 
 def test_a_trace_of_which_no_element_is_known_to_be_a_call_is_not_one_without_calls(tmp_path: Path) -> None:
@@ -377,12 +488,31 @@ def test_a_trace_of_which_no_element_is_known_to_be_a_call_is_not_one_without_ca
     assert ["error" in json.loads(row) for row in rows] == [True, True, False]
 
 
-def test_turns_of_a_conversation_are_one_plan(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("turns", "state"),
+    [
+        (
+            [[[{"weather": '{"city": "Oslo"}'}], ["It is cold."]], [], [[{"book": '{"nights": 2}'}], []]],
+            "same",
+        ),
+        ([["[weather(city='Oslo')]", "It is cold."], ["[book(nights=2)]", "Done."]], "same"),
+        ([listed(PLANS[0][0][:1]), listed(PLANS[0][0][1:])], "same"),
+        ([["[weather(city='Oslo')]", [{"book": '{"nights": 2}'}]]], "unreadable"),
+        ([["weather", {"city": "Oslo"}], ["book", {"nights": 2}]], "unreadable"),
+        ([[[["weather(city='Oslo')"]]]], "unreadable"),
+    ],
+    ids=["keyed", "texts", "calls", "mixed", "pairs", "deep"],
+)
+def test_turns_of_a_conversation_are_one_plan(turns: Any, state: str, tmp_path: Path) -> None:
     gold = [{"id": "m1", "ground_truth": [["weather(city='Oslo')"], [], ["book(nights=2)"]]}]
-    steps = [[[{"weather": '{"city": "Oslo"}'}], ["It is cold."]], [], [[{"book": '{"nights": 2}'}]]]
-    (tmp_path / "g.json").write_text(json.dumps(gold), encoding="utf-8")
-    (tmp_path / "p.json").write_text(json.dumps([{"id": "m1", "result": steps}]), encoding="utf-8")
-    assert planeval("diff", tmp_path / "p.json", tmp_path / "g.json").returncode == 0
+    asked = [[{"role": "user", "content": "Plan it"}], [{"role": "user", "content": "Book it"}]]
+    verdict = {"valid": False, "error_type": "x", "error": ["does not match"]}  # no failure of the model
+    (tmp_path / "g.json").write_text(json.dumps([{**gold[0], "question": asked}]), encoding="utf-8")
+    (tmp_path / "p.json").write_text(json.dumps([{"id": "m1", "result": turns, **verdict}]), encoding="utf-8")
+    files = (tmp_path / "p.json", tmp_path / "g.json")
+    assert planeval("diff", *files).stdout.split()[1].rstrip(":") == state
+    page = planeval("report", files[0], "--gold", files[1], "-o", tmp_path / "page.html")
+    assert 'question: field "question"' in page.stderr
 
 
 def test_rows_of_ones_own(tmp_path: Path) -> None:

@@ -379,3 +379,27 @@ def test_answers_belong_to_the_nearest_call_before_them_that_has_the_id(form: st
     plan = pe.parse(steps, infer=True)
     assert [one.result if one.has_result else None for one in plan.calls] == ["id-of-one", "id-of-two", None]
     assert [(edge.producer, edge.consumer) for edge in plan.edges] == [(0, 2)]
+
+
+USER = {"role": "user", "content": "Go!"}
+SAYS = {"role": "assistant", "content": '<tool_call>{"name": "f", "arguments": {}}</tool_call>'}
+ASKS = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+CALLS = {"role": "assistant", "tool_calls": [ASKS]}
+BOTH = {"role": "assistant", "tool_calls": [ASKS, ASKS]}
+
+
+@pytest.mark.parametrize(
+    ("steps", "results"),
+    [
+        ([USER, CALLS, "a", CALLS, "b"], ["a", "b"]),
+        ([USER, BOTH, "a", "b"], ["a", "b"]),  # of one message the first
+        ([USER, CALLS, USER, CALLS, "a"], [None, "a"]),
+        (["a", USER, CALLS, "b", CALLS, "c"], ["b", "c"]),
+        ([USER, BOTH, CALLS, "a", "b", "c", "d"], ["b", "c", "a"]),
+        ([USER, SAYS, "a", USER, SAYS, "b"], ["a", "b"]),
+    ],
+    ids=["again", "one message", "unanswered", "before all", "too many", "words"],
+)
+def test_answers_find_their_calls_in_a_conversation(steps: list[Any], results: list[Any]) -> None:
+    told = [{"role": "tool", "tool_call_id": "c", "content": s} if isinstance(s, str) else s for s in steps]
+    assert [call.result if call.has_result else None for call in pe.parse(told).calls] == results

@@ -145,8 +145,8 @@ def command(
         pred, gold = asked.rows, gold_of(asked, gold)
         published = published._replace(benchmark=published.benchmark or benchmark_of(asked))
     named, kept = published.benchmark is not None, is_folder(output)
-    if gold is None and not named and os.path.isfile(pred) and not is_run(pred):
-        gold = pred  # answers and gold in one file; a field that would stand for both is refused
+    alone = gold is None and not named and os.path.isfile(pred) and not is_run(pred)
+    gold = pred if alone else gold
     if gold is None and (named or not is_run(pred)):
         refuse_torn(pred)
         refuse_absent(pred)
@@ -217,6 +217,8 @@ def command(
         made = _of_run(pred, form, output, cluster, only=only is not None)
     else:
         answers, golds = read_sides([pred], gold, how, [asked] if asked else ())
+        if alone and answers[0].content == golds.content:  # the file has no gold beside its plans
+            raise missing("gold")
         if asked is not None:
             golds = those_asked(golds, asked)
         paired = pe.pair(answers[0], golds, reading=how)

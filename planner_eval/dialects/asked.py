@@ -19,12 +19,27 @@ def asked(data: Any) -> str | None:
     """
     if isinstance(data, dict):
         data = next((data[key] for key in _HOLDERS if isinstance(data.get(key), list)), ())
+    data = join_messages(data)
     listed = data if isinstance(data, list) else ()
     messages = [one for one in listed if isinstance(one, dict) and isinstance(one.get("role"), str)]
     if not messages:
         return None
     said = (message.get("content") for message in messages if message["role"] == "user")
     return "\n".join(text for content in said for text in _texts(content))
+
+
+def join_messages(data: Any) -> Any:
+    """The messages of a conversation whose turns are lists of them, as BFCL's; other data as it is.
+
+    >>> join_messages([[{"role": "user", "content": "To Rome."}], [{"role": "user", "content": "By train."}]])
+    [{'role': 'user', 'content': 'To Rome.'}, {'role': 'user', 'content': 'By train.'}]
+    >>> join_messages(["To Rome."])
+    ['To Rome.']
+    """
+    turns = data if isinstance(data, list) else ()
+    joined = [message for turn in turns if isinstance(turn, list) for message in turn]
+    whole = all(isinstance(turn, list) for turn in turns) and all(isinstance(m, dict) for m in joined)
+    return joined if joined and whole else data
 
 
 def _texts(content: Any) -> Iterator[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -246,7 +246,8 @@ def _is_side(data: dict[str, Any]) -> bool:
 def with_results(calls: tuple[RawCall, ...], data: Any) -> tuple[RawCall, ...]:
     """The calls with the answers that a conversation records: by id, else in order.
 
-    An id may be used again: an answer belongs to the nearest call before it that has the id and no answer.
+    An id may be used again: an answer belongs to the nearest call before it that has the id and no answer,
+    of several such calls in one message to the first.
 
     >>> conversation = [{"role": "tool", "tool_call_id": "c1", "content": "ok"}]
     >>> with_results((RawCall("f", label="c1"),), conversation)[0].result
@@ -259,9 +260,12 @@ def with_results(calls: tuple[RawCall, ...], data: Any) -> tuple[RawCall, ...]:
     """
     if not isinstance(data, (list, dict)) or not calls:
         return calls
-    answers: list[Answer] = []
+    conversation = _Conversation([], {})
     if isinstance(data, dict) or any("name" not in item for item in data if isinstance(item, dict)):
-        _collect(data, Counter(), answers)
+        _collect(data, conversation)
+    answers = conversation.answers
+    if not any(conversation.calls.values()):  # they stand in words, before all that was answered
+        answers = [answer._replace(messages=[0] * len(calls), seen=len(calls)) for answer in answers]
     return assign_answers(calls, answers)
 
 
@@ -271,55 +275,91 @@ class Answer(NamedTuple):
     Args:
         value: The answer.
         label: The id of the call that it answers; None where it has none.
-        seen: How many calls with that id stand before it.
+        messages: Of each call with that id the number of its message.
+        seen: How many of these calls stand before the answer.
         tool: The tool's name, where there is no id.
     """
 
     value: Any
     label: str | None = None
+    messages: Sequence[int] = ()
     seen: int = 0
     tool: str | None = None
 
 
+class _Conversation:
+    """What is gathered of a conversation: the answers of tools, and by id the messages of calls so far."""
+
+    __slots__ = ("answers", "calls", "message")
+
+    def __init__(self, answers: list[Answer], calls: dict[str, list[int]]) -> None:
+        self.answers = answers
+        self.calls = calls
+        self.message = 0
+
+
+class _Unanswered:
+    """The calls with one id that wait for an answer, by message."""
+
+    __slots__ = ("messages", "places", "seen")
+
+    def __init__(self) -> None:
+        self.places: list[int] = []
+        self.messages: list[tuple[int, deque[int]]] = []
+        self.seen = 0
+
+    def take(self, answer: Answer) -> int | None:
+        """The place of the call that an answer belongs to; None where none waits."""
+        end = min(answer.seen, len(self.places)) if len(self.places) > 1 else 1  # which may come late
+        messages = answer.messages[self.seen : end] or (0,)
+        for place, message in zip(self.places[self.seen : end], messages, strict=False):
+            if not self.messages or self.messages[-1][0] != message:
+                self.messages.append((message, deque()))
+            self.messages[-1][1].append(place)
+        self.seen = max(self.seen, end)
+        while self.messages and not self.messages[-1][1]:
+            self.messages.pop()
+        return self.messages[-1][1].popleft() if self.messages else None
+
+
 def assign_answers(calls: tuple[RawCall, ...], answers: list[Answer]) -> tuple[RawCall, ...]:
-    """The calls with what tools answered: by id the nearest call before without an answer, else in order."""
+    """The calls with what tools answered: by id, see :func:`with_results`, else in order."""
     if not answers:
         return calls
     done = list(calls)
-    places: dict[str, list[int]] = {}
+    unanswered: dict[str | None, _Unanswered] = {}
     for place, call in enumerate(calls):
         if call.label is not None:
-            places.setdefault(call.label, []).append(place)
+            unanswered.setdefault(call.label, _Unanswered()).places.append(place)
     in_order: list[Answer] = []
     for answer in answers:
-        if answer.label is None:
+        if answer.label is None or not unanswered:  # calls in words have no ids
             in_order.append(answer)
-            continue
-        same = places.get(answer.label, [])
-        before = same[: answer.seen] if len(same) > 1 else same
-        nearest = next((place for place in reversed(before) if not done[place].has_result), None)
-        if nearest is not None:
+        elif (same := unanswered.get(answer.label)) and (nearest := same.take(answer)) is not None:
             done[nearest] = replace(done[nearest], result=answer.value, has_result=True)
-    waiting = [i for i, call in enumerate(done) if not call.has_result]
+    left = [place for place, call in enumerate(done) if not call.has_result]
     for answer in in_order:
-        first = next((place for place in waiting if answer.tool in (None, done[place].name)), None)
+        first = next((place for place in left if answer.tool in (None, done[place].name)), None)
         if first is not None:
-            waiting.remove(first)
+            left.remove(first)
             done[first] = replace(done[first], result=answer.value, has_result=True)
     return tuple(done)
 
 
-def _collect(data: Any, seen: Counter[str], answers: list[Answer]) -> None:
-    """Gather the answers of a conversation in their order; `seen` counts the ids of the calls before."""
+def _collect(data: Any, conversation: _Conversation) -> None:
+    """Gather the answers of a conversation in their order, and the messages of its calls."""
     if isinstance(data, list):
         for item in data:
-            _collect(item, seen, answers)
+            _collect(item, conversation)
         return
     if not isinstance(data, dict):
         return
+    conversation.message += "role" in data or "call_id" in data  # the latter is an item of its own
     if data.get("role") == "observation":
         content = data.get("content")
-        answers += [Answer(item) for item in (content if isinstance(content, list) else [content])]
+        conversation.answers += [
+            Answer(item) for item in (content if isinstance(content, list) else [content])
+        ]
         return
     answer = data
     for key in _ANSWERED:
@@ -333,13 +373,15 @@ def _collect(data: Any, seen: Counter[str], answers: list[Answer]) -> None:
         )
         tool = answer.get("name") if label is None else None
         known = tool if isinstance(tool, str) else None
-        answers.append(Answer(plain(value), label, seen[label] if label is not None else 0, known))
+        messages = conversation.calls.setdefault(label, []) if label is not None else []
+        conversation.answers.append(Answer(plain(value), label, messages, len(messages), known))
         return
     for key in (*CALLS, *INSIDE):
         if key in data and _is_structure(data[key]):
-            _collect(data[key], seen, answers)
+            _collect(data[key], conversation)
     if is_call(data):
-        seen.update(str(data[key]) for key in ID_KEYS[:-1] if isinstance(data.get(key), (str, int)))
+        for label in {str(data[key]) for key in ID_KEYS[:-1] if isinstance(data.get(key), (str, int))}:
+            conversation.calls.setdefault(label, []).append(conversation.message)
 
 
 def _is_answer(data: dict[str, Any], answer: dict[str, Any]) -> bool:

@@ -80,6 +80,7 @@ def ended(message: Mapping[str, Any]) -> State | None:
     'the answer was refused: "I can\'t."'
     >>> ended({"content": "", "response_metadata": {"finish_reason": "length"}}).code
     'answer.cut'
+    >>> ended({"result": "[f()]", "valid": False, "error": ["Wrong number of functions."]})
     """
     if SAYING.isdisjoint(message):
         return None
@@ -91,6 +92,8 @@ def ended(message: Mapping[str, Any]) -> State | None:
             state = stopped(part.get(key), key)
             if state is not None:
                 return state
+        if isinstance(part.get("valid"), bool):  # what BFCL's evaluator says of an answer that is there
+            continue
         if error and isinstance(error, (str, dict, list, bool)):
             return failed(error)
     return None

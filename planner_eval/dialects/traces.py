@@ -221,7 +221,7 @@ def _answered(calls: tuple[RawCall, ...], data: Any) -> tuple[RawCall, ...]:
                 else result
             )
             label = str(item["id"])
-            answers.append(Answer(plain(content), label, seen[label]))
+            answers.append(Answer(plain(content), label, range(seen[label]), seen[label]))
     return assign_answers(calls, answers)
 
 

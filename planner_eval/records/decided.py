@@ -134,7 +134,7 @@ def decide(
     if text_field and not any(has(record, text_field) for record in _holding(items)):
         raise InputError(f"{name}: no record has the text field {text_field!r}")
     row = commonest(islice(_holding(items), HEAD)) if text_field is None and never is None else None
-    content = text_field or (row.content(role) if row else None)
+    content = text_field or (row.content(role, islice(_holding(items), HEAD)) if row else None)
     if row and not content:
         raise InputError(
             f"{name}: read as {row.title} ({row.name}), which hold no {WANTED[role].split(' ', 1)[1]}; name "

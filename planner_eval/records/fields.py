@@ -34,7 +34,7 @@ ANSWER_FIELDS = (
 LATE_FIELDS = ("output", "outputs", "messages", "conversations")
 """Fields that hold an answer where no field of :data:`ANSWER_FIELDS` stands in the file."""
 
-TALKS = ("messages", "conversations", "gen_convs", "outputs")
+TALKS = ("messages", "conversations", "gen_convs", "outputs", "traj", "user_input")
 """Fields that hold what was said, where an empty list is no answer; elsewhere it is a plan without calls."""
 
 GOLD_FIELDS = (

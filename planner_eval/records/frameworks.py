@@ -14,12 +14,14 @@ from typing import Any
 from planner_eval.base.quick import quick
 from planner_eval.base.resources import read
 from planner_eval.records.fields import ABSENT, ITSELF, Role, has, id_text, value_at
+from planner_eval.records.frames import TableRow
 
 FIRST_SIGNS = frozenset({
-    "traj", "simulations", "user_input", "tools_called", "testCases", "toolsCalled", "expected_tools",
-    "predicted_trajectory", "reference_trajectory", "task_nodes", "eval_cases", "eval_case_results",
-    "evalCases", "evalCaseResults", "expected_tool_use", "initial_session", "results", "testIdx",
-    "observations", "meta", "run_type", "dataset_id", "samples", "test_id",
+    "traj", "simulations", "evaluation_criteria", "user_input", "tools_called", "testCases", "testRunData",
+    "toolsCalled", "expected_tools", "predicted_trajectory", "reference_trajectory", "task_nodes",
+    "eval_cases", "eval_case_results", "evalCases", "evalCaseResults", "expected_tool_use", "initial_session",
+    "result", "results", "testIdx", "observations", "data", "traceId", "run_type", "dataset_id", "samples",
+    "test_id",
 })  # fmt: skip
 """Where the first sign of each shipped row begins: an object without any of them needs no table."""
 
@@ -48,10 +50,38 @@ class Framework:
         """Whether an object has what every record, or file, of the layout has."""
         return all(has(data, way) for way in self.sign)
 
-    def content(self, role: Role) -> str:
-        """The way to what a record is read for; empty where the layout has no such thing."""
-        ways = (self.answer, self.gold) if role in ("answer", "plan") else (self.gold, self.answer)
-        return next(filter(None, ways if role in ("plan", "alone") else ways[:1]), "")
+    def content(self, role: Role, records: Iterable[Any] = ()) -> str:
+        """The way to what records are read for; empty where the layout has no such thing.
+
+        Args:
+            role: What the file is read as.
+            records: Its first records: where either plan will do, one that stands in none of them does not.
+        """
+        ways = [first_way(self.answer), first_way(self.gold)]
+        if role not in ("answer", "plan"):
+            ways.reverse()
+        ways = list(filter(None, ways if role in ("plan", "alone") else ways[:1]))
+        if len(ways) > 1:
+            heads = list(records)
+            ways.sort(key=lambda way: all(value_at(head, way) in (None, ABSENT) for head in heads))
+        return ways[0] if ways else ""
+
+
+def first_way(ways: str) -> str:
+    """The first of several ways, under which a record has what stands at the end of another.
+
+    >>> first_way("steps or log.steps")
+    'steps'
+    """
+    return ways.partition(_OR)[0]
+
+
+def _ways(*fields: str) -> list[str]:
+    return [way for field in fields for way in field.split(_OR)]
+
+
+_OR = " or "
+"""What stands between ways of which the first that leads to something is taken."""
 
 
 class FrameworkRecord(dict[str, Any]):
@@ -77,6 +107,8 @@ _added: dict[str, Framework] = {}
 
 def frameworks() -> Mapping[str, Framework]:
     """All rows by name: the user's own before the shipped ones."""
+    if not _added:
+        return _shipped()
     return {**_added, **{name: row for name, row in _shipped().items() if name not in _added}}
 
 
@@ -99,9 +131,37 @@ def framework_of(data: Mapping[str, Any]) -> Framework | None:
     'deepeval'
     >>> framework_of({"id": 1, "plan": "f()"})
     """
-    if data.keys().isdisjoint(FIRST_SIGNS) and not _added:
+    for row in _added.values():
+        if row.fits(data):
+            return row
+    signs = FIRST_SIGNS.intersection(data)
+    if not signs:
         return None
-    return next((row for row in frameworks().values() if row.fits(data)), None)
+    rows = ((place, row) for sign in signs for place, row in _by_sign()[sign] if row.name not in _added)
+    return min(((place, row) for place, row in rows if row.fits(data)), default=(0, None))[1]
+
+
+@cache
+def _by_sign() -> dict[str, list[tuple[int, Framework]]]:
+    """The shipped rows by the field that their first sign begins with, each with its place in the table."""
+    rows: dict[str, list[tuple[int, Framework]]] = {}
+    for place, row in enumerate(_shipped().values()):
+        rows.setdefault(row.sign[0].partition(".")[0], []).append((place, row))
+    return rows
+
+
+def field_names() -> set[str]:
+    """The first fields of all ways: an object that has one of them is no object from ids to plans.
+
+    >>> {"user_input", "reference_tool_calls", "traj", "input"} <= field_names()
+    True
+    """
+    ways = (
+        way
+        for row in frameworks().values()
+        for way in (*row.sign, *row.id, *row.question, row.records, row.tools, *_ways(row.answer, row.gold))
+    )
+    return {way.split(".")[0].removesuffix("[]") for way in ways if way not in ("", ITSELF)}
 
 
 def layout_rows() -> list[dict[str, str]]:
@@ -131,17 +191,32 @@ def unfold(data: Any) -> list[FrameworkRecord] | None:
     row = framework_of(data) if isinstance(data, dict) else None
     if row is None:
         return None
+    if isinstance(data, TableRow):
+        data = {key: _cell(value) for key, value in data.items()}
     rows = _transposed(data, row) or _nested(data, row.records)
     return [_record(row, record, data) for record in rows]
 
 
+def _cell(value: Any) -> Any:
+    """What stands in a cell of a table: a list as Python's `csv` writes it is the list."""
+    if not isinstance(value, str) or value[:1] != "[" or value[-1:] != "]":
+        return value
+    held = _literal(value)
+    return held if isinstance(held, list) else value
+
+
 def _transposed(data: Mapping[str, Any], row: Framework) -> list[dict[str, Any]]:
     """The rows of a table that is an object of columns, as a frame is dumped; empty where it is none."""
-    columns = [column for column in data.values() if isinstance(column, list)]
-    plans = value_at(data, row.answer or row.gold)
-    if row.records or not isinstance(plans, list) or not plans or not all(isinstance(p, list) for p in plans):
+    columns: list[Any] = list(data.values())
+    kinds: tuple[type, ...] = (list, type(None))
+    if all(isinstance(column, dict) and column.keys() == columns[0].keys() for column in columns):
+        columns = [list(column.values()) for column in columns]  # by the places of the cells, as pandas does
+        kinds = (list, str, type(None))
+    way = first_way(row.answer or row.gold)
+    plans = columns[list(data).index(way)] if way in data and not row.records else None
+    if not isinstance(plans, list) or not any(plans) or not all(isinstance(plan, kinds) for plan in plans):
         return []
-    if len(columns) != len(data) or any(len(column) != len(plans) for column in columns):
+    if not all(isinstance(column, list) and len(column) == len(plans) for column in columns):
         return []
     return [dict(zip(data, cells, strict=True)) for cells in zip(*columns, strict=True)]
 
@@ -168,6 +243,11 @@ def _trace(row: Framework, spans: list[FrameworkRecord]) -> FrameworkRecord:
     return _record(row, {row.group: spans[0][row.group], "spans": [dict(span) for span in spans]}, {})
 
 
+def is_part(record: FrameworkRecord) -> bool:
+    """Whether a record is a trace of spans, of which others may stand elsewhere in its file."""
+    return bool(frameworks()[record.framework].group)
+
+
 def is_plan(records: Sequence[FrameworkRecord]) -> bool:
     """Whether records are one, which is itself a plan."""
     return len(records) == 1 and frameworks()[records[0].framework].answer == ITSELF
@@ -191,10 +271,14 @@ def _nested(data: Mapping[str, Any], way: str) -> Iterator[dict[str, Any]]:
 def _record(row: Framework, record: dict[str, Any], file: Mapping[str, Any]) -> FrameworkRecord:
     if row.join:
         record = _joined(row.join, record, file)
-    for way in dict.fromkeys(filter(None, (row.answer, row.gold))):
+    for ways in dict.fromkeys(filter(None, (row.answer, row.gold))):
+        way, *others = ways.split(_OR)
+        value = next((value for other in others if (value := value_at(record, other)) is not ABSENT), ABSENT)
+        if others and value is not ABSENT and value_at(record, way) is ABSENT:
+            record = _replaced(record, way.split("."), value)
         listed = value_at(record, way)
         if isinstance(listed, list) and listed and (row.only or row.call):
-            record = _replaced(record, way.split("."), _calls(row, listed))
+            record = _replaced(record, way.split("."), _calls(row, _flattened(listed, way)))
     parts = [id_text(value_at(record, way)) for way in row.id]
     if parts and None not in parts:
         record["id"] = "/".join(map(str, parts))
@@ -203,6 +287,21 @@ def _record(row: Framework, record: dict[str, Any], file: Mapping[str, Any]) -> 
         if value is not None:
             record.setdefault(field, value)
     return FrameworkRecord(record, row.name)
+
+
+def _flattened(listed: list[Any], field: str, depth: int = 0) -> list[Any]:
+    """The elements of a list, each before those that it lists in a field of the same name."""
+    flat: list[Any] = []
+    for element in listed:
+        flat.append(element)
+        inner = element.get(field) if isinstance(element, dict) and depth < _DEEPEST else None
+        if isinstance(inner, list):
+            flat += _flattened(inner, field, depth + 1)
+    return flat
+
+
+_DEEPEST = 100
+"""How deep runs may stand in runs."""
 
 
 def _calls(row: Framework, listed: list[Any]) -> Any:
@@ -225,18 +324,24 @@ def _call(element: dict[str, Any], name: str, arguments: str, output: str = "") 
         held = _arguments_in(held)
     call = {"name": value_at(element, name), "arguments": {} if held in (None, ABSENT) else held}
     result = value_at(element, output or None)
-    return call if result is ABSENT else {**call, "result": result}
+    return call if result in (ABSENT, None) else {**call, "result": result}
 
 
 def _arguments_in(text: str) -> dict[str, Any]:
     """Arguments that stand in a text, as JSON or as Python writes them; else the text as the one argument."""
+    held = _literal(text)
+    return held if isinstance(held, dict) else {"input": text}
+
+
+def _literal(text: str) -> Any:
+    """The data that a text is, as JSON or as Python writes it; ABSENT where it is none."""
     from planner_eval.dialects.python_data import NoData, data_of
 
     try:
         values = data_of(f"{text},", pairs=False) if len(text) <= _LONGEST else []
     except NoData:
         values = []
-    return values[0] if len(values) == 1 and isinstance(values[0], dict) else {"input": text}
+    return values[0] if len(values) == 1 else ABSENT
 
 
 _LONGEST = 256_000
@@ -247,7 +352,8 @@ def _replaced(record: dict[str, Any], steps: list[str], value: Any) -> dict[str,
     """A record with another value at the end of a way through objects; without the field if it is ABSENT."""
     key, *rest = steps
     if rest:
-        value = _replaced(record[key], rest, value)
+        inner = record.get(key)
+        value = _replaced(inner if isinstance(inner, dict) else {}, rest, value)
     others = {name: held for name, held in record.items() if name != key}
     return others if value is ABSENT else {**others, key: value}
 

@@ -34,7 +34,7 @@ from planner_eval.dialects.spans import (
 from planner_eval.dialects.wrappings import sign_of
 from planner_eval.records.fields import HEAD, ID_FIELDS, KNOWN, LISTS, has, id_text
 from planner_eval.records.frames import TableRow
-from planner_eval.records.frameworks import FrameworkRecord, group_runs, is_plan, unfold
+from planner_eval.records.frameworks import FrameworkRecord, field_names, group_runs, is_part, is_plan, unfold
 from planner_eval.records.message_parts import are_parts
 from planner_eval.records.shapes import RECORD, Item, shape_of
 
@@ -187,9 +187,18 @@ def structured(data: Any, text_field: str | None = None, *, lines: bool = False)
         text_field: The field that holds a record's plan, where the user named it.
         lines: The file's name says that it holds a record a line.
     """
-    items = [Item(value) for value in data] if isinstance(data, list) else [Item(data)]
+    inner = _decoded(data) if isinstance(data, str) else data
+    items = [Item(value) for value in inner] if isinstance(inner, list) else [Item(inner)]
     records = unfold_items(items, text_field, alone=isinstance(data, dict) and not lines)
     return _structured(data, text_field, lines=lines) if records is None else Contents(records)
+
+
+def _decoded(text: str) -> Any:
+    """The object that a text is, as Google's ADK wrote results as JSON of JSON; else the text."""
+    try:
+        return decode(text, 0)[0] if text[:1] == "{" else text
+    except (ValueError, RecursionError):
+        return text
 
 
 def _structured(data: Any, text_field: str | None, *, lines: bool) -> Contents:
@@ -213,7 +222,7 @@ def _structured(data: Any, text_field: str | None, *, lines: bool) -> Contents:
         if holds and not known and not any(key in data for key in ID_FIELDS):
             pairs = data.pairs if isinstance(data, Repeated) else data.items()
             items = [Item(value, shape_of(value, text_field), key=key) for key, value in pairs]
-            if _are_plans(items) and not _is_notation(data):
+            if _are_plans(items) and field_names().isdisjoint(data) and not _is_notation(data):
                 return Contents(items)
         listed = any(isinstance(data.get(key), list) for key in LISTS) and not has(data, text_field)
         if lines or (holds and known and not listed and not calls_nothing(data)):
@@ -242,11 +251,13 @@ def unfold_items(items: Sequence[Item], text_field: str | None, *, alone: bool =
             unfolded += [Item(record, RECORD, item.line) for record in records]
         else:
             unfolded.append(item if item.error else item._replace(shape=shape_of(item.data, text_field)))
-    if all(isinstance(item.data, FrameworkRecord) for item in unfolded):
-        grouped = group_runs([item.data for item in unfolded])
-        if len(grouped) != len(unfolded) or "spans" in grouped[0]:
-            return [Item(record, RECORD) for record in grouped]
-    return unfolded
+    spans = [item.data for item in unfolded if isinstance(item.data, FrameworkRecord) and is_part(item.data)]
+    if not spans:
+        return unfolded
+    others = [
+        item for item in unfolded if not (isinstance(item.data, FrameworkRecord) and is_part(item.data))
+    ]
+    return [*(Item(trace, RECORD) for trace in group_runs(spans)), *others]
 
 
 def _unfold(item: Item, text_field: str | None) -> list[FrameworkRecord] | None:
@@ -262,12 +273,12 @@ def _is_notation(data: dict[str, Any]) -> bool:
 
 
 def _are_plans(items: Sequence[Item]) -> bool:
-    """Whether the values of an object from ids are plans; fewer than half of them may be missing."""
-    plans = [_looks_like_plan(item) for item in items]
-    return sum(plans) * 2 > len(plans) and all(
-        plan or item.data is None or isinstance(item.data, str)
-        for plan, item in zip(plans, items, strict=True)
-    )
+    """Whether the values of an object from ids are plans, all data or all texts; a few may be missing."""
+    plans = [item.data for item in items if _looks_like_plan(item)]
+    others = [item.data for item in items if not _looks_like_plan(item)]
+    texts = sum(isinstance(plan, str) for plan in plans)
+    missing = all(value in (None, "") or (texts and isinstance(value, str)) for value in others)
+    return len(plans) > len(others) and texts in (0, len(plans)) and missing
 
 
 def _looks_like_plan(item: Item) -> bool:

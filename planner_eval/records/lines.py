@@ -20,6 +20,7 @@ from planner_eval.records.decided import Decided, offers_several
 from planner_eval.records.encoding import BOMS, explained_item, marked
 from planner_eval.records.fields import HEAD, KNOWN, filled, id_text, value_at
 from planner_eval.records.frames import TableRow
+from planner_eval.records.frameworks import is_part
 from planner_eval.records.items import is_traced, line_item, may_be_call, says, unfold_items
 from planner_eval.records.shapes import Item, shape_of
 
@@ -74,7 +75,7 @@ class Lines:
         """
         if self.table:
             row = TableRow(json.loads(raw))
-            return Item(row, shape_of(row, self.text_field))
+            return self._unfolded(Item(row)) or Item(row, shape_of(row, self.text_field))
         try:
             text, odd = str(raw, "utf-8"), False
         except UnicodeDecodeError:
@@ -82,16 +83,21 @@ class Lines:
         if not text.strip():
             return None
         item = line_item(number, text, self.text_field)
-        records = unfold_items([item], self.text_field)
-        if records is not None and len(records) != 1:
-            raise Unfit
-        if records is not None:
-            return records[0]
+        record = self._unfolded(item)
+        if record is not None:
+            return record
         if odd:
             item = explained_item(item)
         if self.promised and item.shape.named is not isinstance(item.data, dict):
             item = item._replace(shape=item.shape._replace(named=isinstance(item.data, dict)))
         return item
+
+    def _unfolded(self, item: Item) -> Item | None:
+        """The record that a framework has written; None where an item is none."""
+        records = unfold_items([item], self.text_field)
+        if records is not None and (len(records) != 1 or is_part(records[0].data)):
+            raise Unfit
+        return None if records is None else records[0]
 
 
 def lines_of(path: str, *, promised: bool, text_field: str | None, table: bool = False) -> Lines:
@@ -244,7 +250,7 @@ def scan(lines: Lines, decided: Decided, piece: tuple[int, int]) -> Scanned:
     names: dict[tuple[str, ...], int] = {}
     at, number = piece[0], 0
     # Of such a file an object is a record whatever it is, and nobody asks which key it repeats.
-    simple = lines.promised and not lines.table
+    simple = lines.promised and not lines.table and not decided.framework
     for raw in bytes_of(lines.path, piece).splitlines(keepends=True):
         number += 1
         place, size = at, len(raw)

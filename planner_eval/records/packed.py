@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from io import BytesIO
+from struct import error as StructError
+from struct import unpack_from
 from typing import Any
-from zipfile import BadZipFile, ZipFile
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.limits import STREAM_LIMIT
@@ -49,34 +52,56 @@ def inspect_log(data: bytes | bytearray, name: str) -> bytearray | None:
         name: What to call it in a message.
 
     Raises:
-        InputError: the archive is damaged, too large, or packed in a way that this Python cannot unpack.
+        InputError: the archive is damaged or too large, samples of it are stored in pieces, or nothing is
+            there that unpacks it.
 
-    Source: inspect_ai, ``src/inspect_ai/log/_recorders/eval.py``.
+    Source: inspect_ai, ``src/inspect_ai/log/_recorders/eval.py`` and ``chunked/format.py``.
     """
     try:
         with ZipFile(BytesIO(data)) as archive:
-            sizes = {info.filename: info.file_size for info in archive.infolist()}
-            head = next((file for file in _INSPECT_HEADS if file in sizes), None)
-            samples = sorted(f for f in sizes if f.startswith("samples/") and f.count("/") == 1)
-            if head is None or not samples:
+            members = {info.filename: info for info in archive.infolist()}
+            head = next((file for file in _INSPECT_HEADS if file in members), None)
+            samples = sorted(file for file in members if _SAMPLE.fullmatch(file))
+            if head is None or not (samples or any(map(_PIECE.fullmatch, members))):
                 return None
-            if sum(sizes[file] for file in (head, *samples)) > STREAM_LIMIT:
+            if any(map(_PIECE.fullmatch, members)):
+                raise InputError(f"{name} is an Inspect log whose samples are stored in pieces; {_AS_JSON}")
+            if sum(members[file].file_size for file in (head, *samples)) > STREAM_LIMIT:
                 raise InputError(f"{name} unpacks to more than {STREAM_LIMIT:,} bytes, the limit")
-            text = bytearray(archive.read(head).rstrip().removesuffix(b"}") + b',"samples":[')
-            text += b",".join(map(archive.read, samples)) + b"]}"
+            texts = (_member(archive, data, members[file], name) for file in (head, *samples))
+            text = bytearray(next(texts).rstrip().removesuffix(b"}") + b',"samples":[')
+            text += b",".join(texts) + b"]}"
             return text
-    except NotImplementedError:
-        reason = "is packed with Zstandard, which this Python does not unpack"
-        raise InputError(f"{name} {reason}; {_AS_JSON}") from None
-    except BadZipFile:
-        return None
-    except (OSError, EOFError, RuntimeError, zlib.error) as error:
+    except BadZipFile as error:
+        if data[-_ZIP_END:].find(b"PK\x05\x06") < 0:
+            return None
+        raise InputError(f"{name} cannot be unpacked: {error}; {_AS_JSON}") from None
+    except (OSError, EOFError, RuntimeError, zlib.error, StructError) as error:
         raise InputError(f"{name} cannot be unpacked: {error}; {_AS_JSON}") from None
 
 
+def _member(archive: ZipFile, data: bytes | bytearray, info: ZipInfo, name: str) -> bytes | bytearray:
+    """What a member of an archive holds, also where it is packed with Zstandard, as Inspect does today."""
+    if info.compress_type != _ZSTANDARD:
+        return archive.read(info)
+    start = info.header_offset
+    names = sum(unpack_from("<HH", data, start + 26))  # of the file's name and of the extra fields
+    packed = data[start + 30 + names : start + 30 + names + info.compress_size]
+    text = unpacked(packed, "zstd", f"{name}: {info.filename}", lambda block, where: None)
+    if len(text) != info.file_size or zlib.crc32(text) != info.CRC:
+        raise BadZipFile(f"{info.filename} is damaged")
+    return text
+
+
+_ZSTANDARD = 93
+"""The number of Zstandard among the ways in which members of an archive are packed."""
+_ZIP_END = 65_557
+"""Within how many of its last bytes an archive ends its list of members."""
+_SAMPLE = re.compile(r"samples/.+_epoch_\d+\.json")
+_PIECE = re.compile(r"samples/.+_epoch_\d+/sample\.json")
 _INSPECT_HEADS = ("header.json", "_journal/start.json", "start.json")
 """What holds the task of a log, in today's logs, unfinished ones, and the first ones."""
-_AS_JSON = "write the log as .json and read that"
+_AS_JSON = "write the log as .json (inspect log convert) and read that"
 
 
 def unpacking(

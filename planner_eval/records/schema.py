@@ -58,8 +58,10 @@ class FrameworkRow(Described):
     id: Items[str] = key('Ways to what names a record, joined by "/".')
     question: Items[str] = key("Ways to what was asked; the first that leads to something is taken.")
     tools: str = key("The way to the tools on offer.")
-    answer: str = key('The way to the model\'s calls; "." is the record itself.')
-    gold: str = key('The way to the gold plan; "." is the record itself.')
+    answer: str = key(
+        'The way to the model\'s calls, or several with " or " between; "." is the record itself.'
+    )
+    gold: str = key('The way to the gold plan, or several; "." is the record itself.')
 
 
 class WrappersFile(Described):

@@ -6,7 +6,7 @@ is taken out of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from planner_eval.base.errors import AnswerError, ParseError
@@ -174,7 +174,8 @@ def _from_value(data: Object, value: Any, chosen: Chosen) -> Taken:
     if content in LISTS:
         return _from_list(data, value, chosen)
     if isinstance(value, list) and value and all(isinstance(turn, list) for turn in value):
-        return Taken(join_turns(value))
+        joined = join_turns(value)
+        return Taken(value if joined is None else joined)
     if isinstance(value, str) and value.startswith(_FAILED):
         state = failed(value)
         return Taken(None, AnswerError(state.reason, code=state.code))
@@ -203,26 +204,39 @@ def _alone(data: Object, value: Any, chosen: Chosen) -> Taken:
     return _none(f"calls stand in {other!r} too, beside {chosen.content!r}: name the field with --text-field")
 
 
-def join_turns(turns: list[Any]) -> Any:
-    """The calls of a conversation that is a list of turns, as BFCL writes it; words beside them call nothing.
+def join_turns(turns: list[Any]) -> list[Any] | str | None:
+    """The calls of a conversation that is a list of turns, as BFCL has it; words beside calls call nothing.
+
+    Args:
+        turns: Turns, of which each is a list of calls, of texts, or of steps that are lists of these.
+
+    Returns:
+        The calls of all turns; where they are no data, the texts. None where the turns hold something else.
+
+    Source: bfcl-eval, ``model_handler/base_handler.py`` (``all_model_response``).
 
     >>> join_turns([["f(a=1)", "g()"], [], ["h()"]])
     ['f(a=1)', 'g()', 'h()']
     >>> join_turns([[[{"f": "{}"}], ["Done."]], [[{"g": "{}"}]]]), join_turns([[["Which city?"]]])
     ([{'f': '{}'}, {'g': '{}'}], 'Which city?')
+    >>> join_turns([["f", {"a": 1}]]), join_turns([[[["f()"]]]])
+    (None, None)
     """
-    steps = list(_leaves(turns))
-    calls = [step for step in steps if isinstance(step, dict)]
-    texts = [step for step in steps if isinstance(step, str)]
-    return calls or ("\n".join(texts) if any(map(is_words, texts)) else texts)
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    if isinstance(value, list):
-        for item in value:
-            yield from _leaves(item)
-    elif value is not None:
-        yield value
+    parts: list[Any] = []
+    for turn in turns:
+        worded = any(isinstance(step, str) for step in turn)
+        for step in turn:
+            if worded and isinstance(step, dict) and not (is_call(step) or "role" in step):
+                return None  # a tool's name and its arguments, one beside the other
+            parts += step if isinstance(step, list) else [step]
+    parts = [part for part in parts if part is not None]
+    texts = [part for part in parts if isinstance(part, str)]
+    calls = [part for part in parts if isinstance(part, dict)]
+    if len(texts) + len(calls) < len(parts):
+        return None
+    if calls:
+        return calls if all(is_words(text) or not text.strip() for text in texts) else parts
+    return "\n".join(texts) if any(map(is_words, texts)) else texts
 
 
 ENDS = ("response", "completion", "text", "answer", "result", "output")

@@ -8,6 +8,7 @@ from typing import Any
 from planner_eval.base.errors import InputError
 from planner_eval.base.later import later
 from planner_eval.base.text import did_you_mean
+from planner_eval.dialects.asked import join_messages
 from planner_eval.records.fields import HEAD
 from planner_eval.records.files import PlanFile
 
@@ -64,6 +65,7 @@ def _asks(value: Any, sure: bool) -> bool:
     """
     if isinstance(value, str):
         return bool(value.strip()) and (sure or not _NAME.fullmatch(value.strip()))
+    value = join_messages(value)
     return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from planner_eval.base.errors import InputError, ParseError
@@ -295,17 +296,30 @@ def _refuse_itself(pred: PlanFile, gold: PlanFile, reading: Reading) -> None:
     """One field of one file on both sides, unless the user named it, would be right whatever stands there."""
     there = os.path.exists(pred.name) and os.path.exists(gold.name)
     one = os.path.samefile(pred.name, gold.name) if there else not pred.parts.keys().isdisjoint(gold.parts)
-    if not one or pred.content is None or pred.content != gold.content:
+    if not one or pred.content != gold.content:
+        return
+    if pred.content is None:
+        _refuse_keyed(pred)
         return
     sure = reading.gold_text_field is not None or pred.content in GOLD_FIELDS
     if not (reading.text_field is not None and sure):
         option = "--text-field" if reading.text_field is None and sure else "--gold-text-field"
-        what = "the prediction" if option == "--text-field" else "gold"
+        what = "prediction" if option == "--text-field" else "gold"
         raise InputError(
-            f"{pred.name}: {pred.content!r} would be compared with itself: it is taken for the prediction "
-            f"and for gold. Name the field that holds {what} with {option}; --text-field {pred.content} "
-            f"--gold-text-field {gold.content} compares it with itself all the same"
+            f"{pred.name}: both sides read field {pred.content!r} of the same file; name the {what} field "
+            f"with {option} (--text-field {pred.content} --gold-text-field {gold.content} compares it with "
+            "itself)"
         )
+
+
+def _refuse_keyed(file: PlanFile) -> None:
+    """The same object from ids to plans on both sides would be right, too; its ids may be names of fields."""
+    if not file.many or file.id_field is not None:
+        return
+    ids = [record.id for record in islice(file.records, 4)]
+    if None not in ids:
+        shown = ", ".join(map(repr, ids[:3])) + (", …" if len(ids) > 3 else "")
+        raise InputError(f"{file.name}: both sides read the same plans, under the same ids: {shown}")
 
 
 def evaluate(
