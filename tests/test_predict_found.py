@@ -211,10 +211,10 @@ def test_fewer_demonstrations_than_were_asked_for_are_said(tmp_path: Path) -> No
     file = tasks(tmp_path / "t.jsonl")
     others = [{"query": f"Weather in {city}?", "gold": calls(city)} for city in ("Rome", "Bern")]
     demos = written(tmp_path / "demos.jsonl", others)
-    done = shown(file, "--shots", "2", "--demos", demos)
+    done = shown(file, "--shots", "2", "--demos", demos, "--near-duplicates")
     assert "--shots 2: 1 of 3 samples is shown fewer, of all that can be shown: t0 1" in done.stderr
     assert done.stdout.count("#Example-2") == 2
-    assert "fewer" not in shown(file, "--shots", "1", "--demos", demos).stderr
+    assert "shown fewer" not in shown(file, "--shots", "1", "--demos", demos, "--near-duplicates").stderr
 
 
 def test_demonstrations_of_react_that_fail_are_said_to_be_fewer(tmp_path: Path) -> None:
@@ -224,7 +224,8 @@ def test_demonstrations_of_react_that_fail_are_said_to_be_fewer(tmp_path: Path) 
         "def get_weather(city):\n    if city == 'Oslo':\n        raise ValueError(city)\n    return 'rain'\n",
         encoding="utf-8",
     )
-    done = shown(file, "--pipeline", "react", "--tools", str(tools), "--shots", "2")
+    more = ["--pipeline", "react", "--tools", str(tools), "--near-duplicates"]
+    done = shown(file, *more, "--shots", "2")
     assert "--shots 2: 2 of 3 samples are shown fewer, of all that can be shown: t0 1, t2 1" in done.stderr
 
 
@@ -250,3 +251,90 @@ def test_a_demonstration_without_a_call_is_shown_as_the_prompt_asks(tmp_path: Pa
     demos = written(tmp_path / "demos.jsonl", [{"query": "Hello?", "gold": []}])
     done = shown(tasks(tmp_path / "t.jsonl"), "--shots", "1", "--demos", demos)
     assert "Input: Hello?\\nOutput: No tool is needed, or none fits." in done.stdout
+
+
+# ---------------------------------------------------------------- demonstrations that share answers
+COATS = [
+    ("a", "Weather in Rome?", ["Rome"]),
+    ("b", "Weather in Oslo?", ["Oslo"]),
+    ("c", "Is it wet in Rome, and in Oslo?", ["Rome", "Oslo"]),
+    ("d", "Should I take a coat to Bonn", ["Bonn"]),
+]
+SHARED = "4 of 5 gold calls stand in their own prompts, all calls of 3 of 4 samples"
+
+
+def coats(path: Path) -> str:
+    return written(
+        path,
+        [
+            {"id": id, "query": query, "tools": TOOLS, "gold": [calls(one)[0] for one in cities]}
+            for id, query, cities in COATS
+        ],
+    )
+
+
+def test_near_duplicates_are_shown_only_where_they_are_asked_for(tmp_path: Path) -> None:
+    file = coats(tmp_path / "t.jsonl")
+    for more, nearest in ((), [["d", "c"], ["d", "c"]]), (("--near-duplicates",), [["c", "b"], ["c", "a"]]):
+        done = shown(file, "--shots", "2", *more)
+        found = [json.loads(line)["demonstrations"]["ids"] for line in done.stdout.splitlines()]
+        assert found[:2] == nearest
+        said = "--shots 2: 2 of 4 samples are not shown their near duplicates: --near-duplicates shows them"
+        assert (said in done.stderr) == (not more)
+
+
+def test_a_run_whose_demonstrations_share_answers_is_marked_wherever_it_is_told(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    server.script = lambda body, n: message(json.dumps(calls("Rome")))
+    file, run, other = coats(tmp_path / "t.jsonl"), tmp_path / "run", tmp_path / "other"
+    mark = f"demonstrations out of the test set, {file}; {SHARED}"
+    assert (
+        f"--shots 2: {mark}; name others with --demos FILE"
+        in predicted(server, file, run, "--shots", "2").stderr
+    )
+    train = written(tmp_path / "train.jsonl", [{"query": "Rain in Kiel?", "gold": calls("Kiel")}])
+    assert predicted(server, file, other, "--shots", "1", "--demos", train).stderr == ""
+    about = json.loads((run / "run.json").read_text("utf-8"))
+    assert about["options"]["gold"] == ["demonstrations: test set"]
+    assert [(one["role"], one["path"], one["size"]) for one in about["inputs"]] == [
+        ("samples", file, 4), ("demonstrations", file, 4)
+    ]  # fmt: skip
+    assert [(row["demonstrations"]["gold_calls"], row["demonstrations"]["shared"]) for row in rows(run)] == [
+        (1, 1), (1, 1), (2, 2), (1, 0)
+    ]  # fmt: skip
+    scored, page = tmp_path / "scored", tmp_path / "page.html"
+    told = [
+        ("score", str(run)),
+        ("score", str(run / "rows.jsonl"), file),
+        ("score", str(run), "-o", f"{scored}/"),
+        ("score", str(scored)),
+        ("compare", str(other), str(run)),
+        ("table", str(run), "--metric", "exact"),
+        ("table", str(scored), "--metric", "exact"),
+    ]
+    for argv in told:
+        assert SHARED in planeval(*argv).stdout, argv
+    assert SHARED in planeval("report", str(run), "-o", str(page)).stderr
+    assert SHARED in page.read_text("utf-8")
+    bare = planeval("score", str(other)), planeval("table", str(other), "--metric", "exact")
+    assert all("demonstrations" not in done.stdout.replace("shots 1", "") for done in bare)
+
+
+def test_a_benchmark_s_figures_are_marked(server: ModelServer, tmp_path: Path) -> None:
+    server.script = lambda body, n: message("{}")
+    run, scored = str(tmp_path / "run"), str(tmp_path / "scored")
+    file = "data/samples/callnavi"
+    predicted(server, file, Path(run), "--benchmark", "callnavi", "--pipeline", "flat", "--shots", "1")
+    mark = f"demonstrations out of the test set, {file}; 1 of 5 gold calls stands in its own prompt"
+    rows_of = [f"{run}/rows.jsonl", file, "--benchmark", "callnavi"]
+    for argv in (
+        ("score", run),
+        ("score", *rows_of, "-o", f"{scored}/"),
+        ("score", scored),
+        ("compare", run, run),
+        ("table", run),
+    ):
+        assert mark in planeval(*argv).stdout, argv
+    named = planeval("table", run, "--format", "csv").stdout
+    assert "m (demonstrations share answers)" in named

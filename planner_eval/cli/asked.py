@@ -99,7 +99,8 @@ def told_run(
         progress: What was noted on the way.
         asked: How many of the samples this command asked for.
     """
-    from planner_eval.prediction.folder import ROWS, sums
+    from planner_eval.prediction.folder import sums
+    from planner_eval.records.demonstrations import ROWS
 
     found = sums(rows, progress.rates)
     said = f"{counted(found.samples, 'sample')} asked with {pipeline}: {found.answered:,} answered"

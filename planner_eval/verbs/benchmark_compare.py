@@ -79,6 +79,7 @@ def compare_benchmark(
     parts = [f"planeval {__version__}", f"benchmark {name} ({' and '.join(variants)})"]
     parts += [f"{key} {value}" for key, value in settings.items()]
     parts += [f"judged with {every[0].prompts}"] if every[0].prompts else []
+    parts += [f"{system} {one.mark}" for system, one in zip(called, every, strict=True) if one.mark]
     made = " | ".join([*parts, "summed counts of samples"])
     compared = make_comparison(found.runs, found.metrics, names=called, made=made, seed=seed, cluster=cluster)
     reads = [{"first": every[0].read, "second": one.read, "gold": os.fspath(gold)} for one in every[1:]]
