@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import planner_eval as pe
+from planner_eval.benchmarks.registry import BENCHMARKS, NAMES
+from planner_eval.llm import Reply
+from planner_eval.prediction.shots import Shots
+from tests.conftest import ROOT
 from tests.modelserver import Answer, ModelServer, message
+from tests.prediction_samples import appbench_catalogue
+from tests.test_predict import Scripted
 from tests.test_predict import here as planeval
 from tests.test_predict_endings import CITIES, TOOLS, calls, city_of, figure, predicted, rows, tasks, written
+
+SAMPLES = ROOT / "data" / "samples"
 
 
 @pytest.fixture
@@ -263,6 +273,9 @@ COATS = [
 SHARED = "4 of 5 gold calls stand in their own prompts, all calls of 3 of 4 samples"
 
 
+EMPTY = type("m", (Scripted,), {})(lambda messages, tools: Reply("{}"))
+
+
 def coats(path: Path) -> str:
     return written(
         path,
@@ -283,18 +296,15 @@ def test_near_duplicates_are_shown_only_where_they_are_asked_for(tmp_path: Path)
         assert (said in done.stderr) == (not more)
 
 
-def test_a_run_whose_demonstrations_share_answers_is_marked_wherever_it_is_told(
-    server: ModelServer, tmp_path: Path
-) -> None:
-    server.script = lambda body, n: message(json.dumps(calls("Rome")))
+def test_a_run_whose_demonstrations_share_answers_is_marked_wherever_it_is_told(tmp_path: Path) -> None:
+    model = type("m", (Scripted,), {})(lambda messages, tools: Reply(json.dumps(calls("Rome"))))
     file, run, other = coats(tmp_path / "t.jsonl"), tmp_path / "run", tmp_path / "other"
     mark = f"demonstrations out of the test set, {file}; {SHARED}"
-    assert (
-        f"--shots 2: {mark}; name others with --demos FILE"
-        in predicted(server, file, run, "--shots", "2").stderr
-    )
+    assert f"--shots 2: {mark}; name others with --demos FILE" in shown(file, "--shots", "2").stderr
     train = written(tmp_path / "train.jsonl", [{"query": "Rain in Kiel?", "gold": calls("Kiel")}])
-    assert predicted(server, file, other, "--shots", "1", "--demos", train).stderr == ""
+    assert "test set" not in shown(file, "--shots", "1", "--demos", train).stderr
+    pe.predict(file, model, out=run, shots=Shots(2))
+    pe.predict(file, model, out=other, shots=Shots(1, source=train))
     about = json.loads((run / "run.json").read_text("utf-8"))
     assert about["options"]["gold"] == ["demonstrations: test set"]
     assert [(one["role"], one["path"], one["size"]) for one in about["inputs"]] == [
@@ -321,11 +331,10 @@ def test_a_run_whose_demonstrations_share_answers_is_marked_wherever_it_is_told(
     assert all("demonstrations" not in done.stdout.replace("shots 1", "") for done in bare)
 
 
-def test_a_benchmark_s_figures_are_marked(server: ModelServer, tmp_path: Path) -> None:
-    server.script = lambda body, n: message("{}")
+def test_a_benchmark_s_figures_are_marked(tmp_path: Path) -> None:
     run, scored = str(tmp_path / "run"), str(tmp_path / "scored")
-    file = "data/samples/callnavi"
-    predicted(server, file, Path(run), "--benchmark", "callnavi", "--pipeline", "flat", "--shots", "1")
+    file = str(SAMPLES / "callnavi")
+    pe.predict(file, EMPTY, benchmark="callnavi", pipeline="flat", out=run, shots=Shots(1))
     mark = f"demonstrations out of the test set, {file}; 1 of 5 gold calls stands in its own prompt"
     rows_of = [f"{run}/rows.jsonl", file, "--benchmark", "callnavi"]
     for argv in (
@@ -338,3 +347,45 @@ def test_a_benchmark_s_figures_are_marked(server: ModelServer, tmp_path: Path) -
         assert mark in planeval(*argv).stdout, argv
     named = planeval("table", run, "--format", "csv").stdout
     assert "m (demonstrations share answers)" in named
+
+
+# ---------------------------------------------------------------- benchmarks
+def test_a_run_remembers_its_cache_of_data_sets(tmp_path: Path) -> None:
+    run, scored, cache = str(tmp_path / "run"), str(tmp_path / "scored"), str(ROOT / "data" / "samples")
+    pe.predict("callnavi", EMPTY, data_cache=cache, pipeline="flat", out=run)
+    rows_of = [f"{run}/rows.jsonl", "callnavi", "--benchmark", "callnavi"]
+    for argv in (
+        ("score", run),
+        ("score", *rows_of, "--cache", cache, "-o", f"{scored}/"),
+        ("compare", run, run),
+        ("table", run),
+        ("table", scored),
+    ):
+        done = planeval(*argv)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_request_that_failed_is_no_answer_to_a_benchmark(tmp_path: Path, name: str) -> None:
+    """Its row is not taken for the answer: as JSON it has the right form, and looks like another notation."""
+    samples = BENCHMARKS[name].read(SAMPLES / name)
+    bare = [{"id": one.id, "prediction": ""} for one in samples]
+    failed = [one | {"error": {"code": "refused", "message": "no"}} for one in bare]
+    told = []
+    for records in (bare, failed):
+        file = written(tmp_path / "answers.jsonl", records)
+        done = planeval("score", file, str(SAMPLES / name), "--benchmark", name)
+        assert "look like" not in done.stdout
+        told.append((done.returncode, done.stdout, done.stderr))
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("named", ["", "test_ss.json"])
+def test_appbench_s_catalogue_beside_the_data_is_taken(tmp_path: Path, named: str) -> None:
+    place = tmp_path / "appbench"
+    shutil.copytree(SAMPLES / "appbench", place)
+    argv = ["predict", str(place / named), "--benchmark", "appbench", "--dry-run", "--limit", "1"]
+    assert "or lay AppBench's catalogue.json beside the data" in planeval(*argv).stderr
+    (place / "catalogue.json").write_text(json.dumps(appbench_catalogue()), encoding="utf-8")
+    done = planeval(*argv)
+    assert (done.returncode, "Trams" in done.stdout) == (0, True), done.stderr

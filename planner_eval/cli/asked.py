@@ -99,8 +99,7 @@ def told_run(
         progress: What was noted on the way.
         asked: How many of the samples this command asked for.
     """
-    from planner_eval.prediction.folder import sums
-    from planner_eval.records.demonstrations import ROWS
+    from planner_eval.prediction.folder import ROWS, sums
 
     found = sums(rows, progress.rates)
     said = f"{counted(found.samples, 'sample')} asked with {pipeline}: {found.answered:,} answered"

@@ -28,10 +28,14 @@ from planner_eval.prediction.pipeline import Failure
 from planner_eval.prediction.run import Rows, write_rows
 from planner_eval.prediction.tasks import read_tasks
 from planner_eval.prediction.visible import OWN, conversation, digest
-from planner_eval.records.demonstrations import FIELD, REPORT, ROWS, Demonstrations, mark_of
+from planner_eval.records.demonstrations import FIELD, REPORT, Demonstrations, mark_of
+from planner_eval.records.demonstrations import ROWS as ROWS  # what a run's rows stand in
 
 KIND = "predict"
 """What such a run is called."""
+
+CACHE = "data cache"
+"""The role of the cache folder of data sets among the inputs of a run."""
 
 JOURNAL = "parts/journal.jsonl"
 """What a run has so far; its rows stand in the samples' order in :data:`ROWS` once it is done."""
@@ -44,7 +48,12 @@ class Asked(Run):
 
     @classmethod
     def about(
-        cls, source: str, jobs: int, options: Mapping[str, Any], demonstrations: Input | None = None
+        cls,
+        source: str,
+        jobs: int,
+        options: Mapping[str, Any],
+        demonstrations: Input | None = None,
+        cache: str | None = None,
     ) -> Asked:
         """A run over samples.
 
@@ -54,11 +63,11 @@ class Asked(Run):
             options: All that decides what is asked.
             demonstrations: Where demonstrations come from, how many there are, and what tells them from
                 others; None without any.
+            cache: The cache folder of data sets, where it is not the usual one.
         """
-        inputs = (
-            Input("samples", source, jobs, ""),
-            *([] if demonstrations is None else [demonstrations]),
-        )
+        places = [] if demonstrations is None else [demonstrations]
+        places += [] if cache is None else [Input(CACHE, cache, 0, "")]
+        inputs = (Input("samples", source, jobs, ""), *places)
         return cls(KIND, json.loads(json.dumps(options)), inputs, jobs, None, 1, {})
 
     @property
@@ -239,6 +248,7 @@ class Predicted(NamedTuple):
         lost: How many of all their answers are none, or not whole.
         failed: Of how many a request failed, so that there is no answer.
         mark: What its figures are marked with, see :mod:`planner_eval.records.demonstrations`.
+        cache: The cache folder of data sets that its samples came out of, where it was not the usual one.
     """
 
     folder: str
@@ -253,6 +263,7 @@ class Predicted(NamedTuple):
     lost: int = 0
     failed: int = 0
     mark: str = ""
+    cache: str | None = None
 
     @property
     def dialect(self) -> str | None:
@@ -291,7 +302,8 @@ def predicted(folder: str) -> Predicted:
         raise InputError(f"{run.rows} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, IndexError):
         raise InputError(f"{folder}: what the run wrote there cannot be read") from None
-    counts = first, repeat, tasks, lost, failed, mark_of(run.rows)
+    cache = next((str(one["path"]) for one in run.inputs if one["role"] == CACHE), None)
+    counts = first, repeat, tasks, lost, failed, mark_of(run.rows), cache
     return Predicted(folder, run.rows, form, source, run.options, frozenset(ids), *counts)
 
 

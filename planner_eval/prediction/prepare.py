@@ -73,6 +73,7 @@ class Prepared:
         golds: The calls of gold plans by the sample's id, which are looked for in demonstrations; nothing
             that is asked depends on them.
         chosen: The demonstrations that were chosen so far, by the sample's id and question.
+        cache: The cache folder of data sets, where it is not the usual one.
     """
 
     form: str
@@ -87,6 +88,7 @@ class Prepared:
     every: tuple[str, ...] = ()
     golds: Mapping[str, Sequence[str]] = field(default_factory=dict)
     chosen: dict[tuple[str, str], tuple[Shot, ...]] = field(default_factory=dict, repr=False, compare=False)
+    cache: str | None = None
 
     @property
     def notes(self) -> list[str]:
@@ -341,7 +343,9 @@ def prepare(  # noqa: PLR0913
     chosen_tools = {one.id: it for one, it in zip(samples, offers, strict=True) if isinstance(it, Offered)}
     those, every = (tuple(samples), tuple(seen)), tuple(one.id for one in tasks.samples)
     golds = {} if pool is None else golds_of(tasks.form, samples, tasks.samples, source)
-    prepared = Prepared(tasks.form, chosen, setup, *those, source, pool, choice, chosen_tools, every, golds)
+    prepared = Prepared(
+        tasks.form, chosen, setup, *those, source, pool, choice, chosen_tools, every, golds, cache=cache
+    )
     requests = [request for _, request in prepared.first_requests()]
     if all(isinstance(request, str) for request in requests):
         raise InputError(str(requests[0]))

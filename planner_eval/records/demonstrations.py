@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from planner_eval.base.errors import ParseError
+from planner_eval.base.jsonfile import read_json
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import counted
 
@@ -106,6 +107,6 @@ def mark_of(path: str) -> str:
         return ""
     try:
         with open(os.path.join(folder, REPORT), encoding="utf-8") as stream:
-            return Demonstrations(**json.load(stream)[FIELD]).mark
-    except (OSError, ValueError, KeyError, TypeError):  # of another run, or of none
+            return Demonstrations(**read_json(stream.read())[FIELD]).mark
+    except (OSError, ValueError, ParseError, KeyError, TypeError):  # of another run, or of none
         return ""

@@ -16,8 +16,7 @@ from planner_eval.engine.inputs import inputs_of
 from planner_eval.engine.kept import kept, run_data
 from planner_eval.plan.model import Plan
 from planner_eval.prediction.answers import answers_read
-from planner_eval.prediction.folder import KIND, predicted
-from planner_eval.records.demonstrations import ROWS
+from planner_eval.prediction.folder import KIND, ROWS, predicted
 from planner_eval.records.doubts import doubts
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.pairing import pair

@@ -219,7 +219,7 @@ def predict(
         jobs = ready.jobs(box, repeat=repeat, say=say)
         pool = ready.pool
         shown = None if pool is None else Input(FIELD, pool.source, len(pool.shots), pool.digest())
-        asked = Asked.about(ready.source, len(jobs), about, shown)
+        asked = Asked.about(ready.source, len(jobs), about, shown, ready.cache)
         if not os.path.exists(os.path.join(place, JOURNAL)):  # nothing is left of what cannot begin
             for each in asking.models():
                 refuse_unkept(each)

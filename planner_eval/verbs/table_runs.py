@@ -26,6 +26,7 @@ class Told(NamedTuple):
         predicted: What a run that asked a model keeps; None of one that was scored.
         metrics: Of one's own tasks that were scored: by which metrics.
         mark: What its figures are marked with, see :mod:`planner_eval.records.demonstrations`.
+        cache: The cache folder of data sets that it took gold from, where it was not the usual one.
     """
 
     path: str
@@ -36,6 +37,7 @@ class Told(NamedTuple):
     predicted: Predicted | None
     metrics: tuple[str, ...] = ()
     mark: str = ""
+    cache: str | None = None
 
     def fits(self, column: Column, others: Sequence[Column]) -> bool:
         """Whether a column is of such runs.
@@ -87,17 +89,18 @@ def _told(path: str, data: Mapping[str, Any]) -> Told:
         found = predicted(path)
         form = None if found.form == "own" else found.form
         label, asked = str(found.options.get("model")), _asked(found.options)
-        return Told(path, label, form, asked, None, found, mark=found.mark)
+        return Told(path, label, form, asked, None, found, mark=found.mark, cache=found.cache)
     options = data.get("options")
     if data.get("kind") != "score" or not isinstance(options, Mapping):
         raise InputError(f"{path}: expected the folder of a run of planeval predict or score -o DIR/")
     name = os.path.basename(os.path.normpath(path))
-    mark = str((options.get("about") or {}).get("mark") or "")
+    about = options.get("about") or {}
+    mark, cache = str(about.get("mark") or ""), about.get("cache")
     if "benchmark" in options:
         if not isinstance(options["benchmark"], str):
             raise ValueError(options["benchmark"])
         settings = {str(key): str(value) for key, value in (options.get("settings") or {}).items()}
-        return Told(path, name, options["benchmark"], {}, settings, None, mark=mark)
+        return Told(path, name, options["benchmark"], {}, settings, None, mark=mark, cache=cache)
     return Told(path, name, None, {}, {}, None, tuple(map(str, options.get("metrics") or ())), mark)
 
 
