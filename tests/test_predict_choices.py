@@ -26,7 +26,7 @@ from planner_eval.prediction.prepare import Prepared, prepare
 from planner_eval.prediction.registry import PIPELINES
 from planner_eval.prediction.setup import Example, Setup, read_prompts
 from planner_eval.prediction.shots import SHOWN, Shots
-from planner_eval.prediction.tasks import Tasks
+from planner_eval.prediction.tasks import Tasks, read_tasks
 from tests.prediction_samples import (
     CATALOG,
     OWN_TOOLS,
@@ -123,7 +123,7 @@ def test_demonstrations_by_gold_s_apps_are_marked(tmp_path: Path) -> None:
     twin = replace(samples[0], id="twin", query="Another question of the same apps?")
     tasks = Tasks("appbench", [*samples, twin])
     ready = prepare(tasks, "flat", Setup(), shots=Shots(1, "gold-apps"))
-    assert ready.about()["gold"] == ["leak: apps"]
+    assert ready.about()["gold"] == ["leak: apps", "demonstrations: test set"]
     first = next(iter(ready.first_requests())).request
     assert not isinstance(first, str)
     assert first.messages[1]["content"] == twin.query
@@ -419,6 +419,23 @@ def test_gold_never_reaches_a_prompt_with_demonstrations(
                 for each in (samples, bare)
             ]
             assert found[0] == found[1]
+
+
+def test_gold_calls_in_appbench_s_own_prompts_are_counted_as_they_stand_there(reference: Path) -> None:
+    """Word for word without the names of their results: 596 of 1,922, all calls of 83 samples."""
+    samples = read_tasks(str(reference / "datasets" / "appbench"), "appbench").samples
+    some = [one.id for one in samples[::40]]
+    ready = prepare(Tasks("appbench", samples), "flat", Setup(), ids=some, shots=Shots(3))
+    lines = stand = whole = 0
+    for sample, request in ready.first_requests():
+        assert not isinstance(request, str)
+        text = "\n".join(message["content"] for message in request.messages[1:])
+        calls = [line.partition(" = ")[2] in text for line in sample.gold["api_results"]]
+        lines, stand, whole = lines + len(calls), stand + sum(calls), whole + all(calls)
+    found = ready.demonstrations
+    assert found is not None
+    assert (found.gold_calls, found.shared, found.whole) == (lines, stand, whole)
+    assert stand > 9
 
 
 # ---------------------------------------------------------------- the tools on offer

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from planner_eval.benchmarks.registry import BENCHMARKS
+import planner_eval as pe
+from planner_eval.benchmarks.registry import BENCHMARKS, NAMES
+from planner_eval.llm import Reply
+from planner_eval.prediction.shots import Shots
 from tests.conftest import ROOT
 from tests.modelserver import Answer, ModelServer, message
 from tests.pages import Page
 from tests.prediction_samples import appbench_catalogue
+from tests.test_predict import Scripted
 from tests.test_predict import here as planeval
 from tests.test_predict_endings import CITIES, TOOLS, calls, city_of, figure, predicted, rows, tasks, written
+
+SAMPLES = ROOT / "data" / "samples"
 
 
 @pytest.fixture
@@ -215,10 +222,10 @@ def test_fewer_demonstrations_than_were_asked_for_are_said(tmp_path: Path) -> No
     file = tasks(tmp_path / "t.jsonl")
     others = [{"query": f"Weather in {city}?", "gold": calls(city)} for city in ("Rome", "Bern")]
     demos = written(tmp_path / "demos.jsonl", others)
-    done = shown(file, "--shots", "2", "--demos", demos)
+    done = shown(file, "--shots", "2", "--demos", demos, "--near-duplicates")
     assert "--shots 2: 1 of 3 samples is shown fewer, of all that can be shown: t0 1" in done.stderr
     assert done.stdout.count("#Example-2") == 2
-    assert "fewer" not in shown(file, "--shots", "1", "--demos", demos).stderr
+    assert "shown fewer" not in shown(file, "--shots", "1", "--demos", demos, "--near-duplicates").stderr
 
 
 def test_demonstrations_of_react_that_fail_are_said_to_be_fewer(tmp_path: Path) -> None:
@@ -228,7 +235,8 @@ def test_demonstrations_of_react_that_fail_are_said_to_be_fewer(tmp_path: Path) 
         "def get_weather(city):\n    if city == 'Oslo':\n        raise ValueError(city)\n    return 'rain'\n",
         encoding="utf-8",
     )
-    done = shown(file, "--pipeline", "react", "--tools", str(tools), "--shots", "2")
+    more = ["--pipeline", "react", "--tools", str(tools), "--near-duplicates"]
+    done = shown(file, *more, "--shots", "2")
     assert "--shots 2: 2 of 3 samples are shown fewer, of all that can be shown: t0 1, t2 1" in done.stderr
 
 
@@ -277,3 +285,131 @@ def test_a_run_of_a_benchmark_is_a_page_with_its_questions(
             assert sample.query in str(pair["q"])
     (command,) = {tuple(one) for one in shown.head["commands"]}
     assert planeval(*command[1:], samples[0].id).returncode == 1
+
+
+# ---------------------------------------------------------------- demonstrations that share answers
+COATS = [
+    ("a", "Weather in Rome?", ["Rome"]),
+    ("b", "Weather in Oslo?", ["Oslo"]),
+    ("c", "Is it wet in Rome, and in Oslo?", ["Rome", "Oslo"]),
+    ("d", "Should I take a coat to Bonn", ["Bonn"]),
+]
+SHARED = "4 of 5 gold calls stand in their own prompts, all calls of 3 of 4 samples"
+
+
+EMPTY = type("m", (Scripted,), {})(lambda messages, tools: Reply("{}"))
+
+
+def coats(path: Path) -> str:
+    return written(
+        path,
+        [
+            {"id": id, "query": query, "tools": TOOLS, "gold": [calls(one)[0] for one in cities]}
+            for id, query, cities in COATS
+        ],
+    )
+
+
+def test_near_duplicates_are_shown_only_where_they_are_asked_for(tmp_path: Path) -> None:
+    file = coats(tmp_path / "t.jsonl")
+    for more, nearest in ((), [["d", "c"], ["d", "c"]]), (("--near-duplicates",), [["c", "b"], ["c", "a"]]):
+        done = shown(file, "--shots", "2", *more)
+        found = [json.loads(line)["demonstrations"]["ids"] for line in done.stdout.splitlines()]
+        assert found[:2] == nearest
+        said = "--shots 2: 2 of 4 samples are not shown their near duplicates: --near-duplicates shows them"
+        assert (said in done.stderr) == (not more)
+
+
+def test_a_run_whose_demonstrations_share_answers_is_marked_wherever_it_is_told(tmp_path: Path) -> None:
+    model = type("m", (Scripted,), {})(lambda messages, tools: Reply(json.dumps(calls("Rome"))))
+    file, run, other = coats(tmp_path / "t.jsonl"), tmp_path / "run", tmp_path / "other"
+    mark = f"demonstrations out of the test set, {file}; {SHARED}"
+    assert f"--shots 2: {mark}; name others with --demos FILE" in shown(file, "--shots", "2").stderr
+    train = written(tmp_path / "train.jsonl", [{"query": "Rain in Kiel?", "gold": calls("Kiel")}])
+    assert "test set" not in shown(file, "--shots", "1", "--demos", train).stderr
+    pe.predict(file, model, out=run, shots=Shots(2))
+    pe.predict(file, model, out=other, shots=Shots(1, source=train))
+    about = json.loads((run / "run.json").read_text("utf-8"))
+    assert about["options"]["gold"] == ["demonstrations: test set"]
+    assert [(one["role"], one["path"], one["size"]) for one in about["inputs"]] == [
+        ("samples", file, 4), ("demonstrations", file, 4)
+    ]  # fmt: skip
+    assert [(row["demonstrations"]["gold_calls"], row["demonstrations"]["shared"]) for row in rows(run)] == [
+        (1, 1), (1, 1), (2, 2), (1, 0)
+    ]  # fmt: skip
+    scored, page = tmp_path / "scored", tmp_path / "page.html"
+    told = [
+        ("score", str(run)),
+        ("score", str(run / "rows.jsonl"), file),
+        ("score", str(run), "-o", f"{scored}/"),
+        ("score", str(scored)),
+        ("compare", str(other), str(run)),
+        ("table", str(run), "--metric", "exact"),
+        ("table", str(scored), "--metric", "exact"),
+    ]
+    for argv in told:
+        assert SHARED in planeval(*argv).stdout, argv
+    assert SHARED in planeval("report", str(run), "-o", str(page)).stderr
+    assert SHARED in page.read_text("utf-8")
+    bare = planeval("score", str(other)), planeval("table", str(other), "--metric", "exact")
+    assert all("demonstrations" not in done.stdout.replace("shots 1", "") for done in bare)
+
+
+def test_a_benchmark_s_figures_are_marked(tmp_path: Path) -> None:
+    run, scored = str(tmp_path / "run"), str(tmp_path / "scored")
+    file = str(SAMPLES / "callnavi")
+    pe.predict(file, EMPTY, benchmark="callnavi", pipeline="flat", out=run, shots=Shots(1))
+    mark = f"demonstrations out of the test set, {file}; 1 of 5 gold calls stands in its own prompt"
+    rows_of = [f"{run}/rows.jsonl", file, "--benchmark", "callnavi"]
+    for argv in (
+        ("score", run),
+        ("score", *rows_of, "-o", f"{scored}/"),
+        ("score", scored),
+        ("compare", run, run),
+        ("table", run),
+    ):
+        assert mark in planeval(*argv).stdout, argv
+    named = planeval("table", run, "--format", "csv").stdout
+    assert "m (demonstrations share answers)" in named
+
+
+# ---------------------------------------------------------------- benchmarks
+def test_a_run_remembers_its_cache_of_data_sets(tmp_path: Path) -> None:
+    run, scored, cache = str(tmp_path / "run"), str(tmp_path / "scored"), str(ROOT / "data" / "samples")
+    pe.predict("callnavi", EMPTY, data_cache=cache, pipeline="flat", out=run)
+    rows_of = [f"{run}/rows.jsonl", "callnavi", "--benchmark", "callnavi"]
+    for argv in (
+        ("score", run),
+        ("score", *rows_of, "--cache", cache, "-o", f"{scored}/"),
+        ("compare", run, run),
+        ("table", run),
+        ("table", scored),
+    ):
+        done = planeval(*argv)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_request_that_failed_is_no_answer_to_a_benchmark(tmp_path: Path, name: str) -> None:
+    """Its row is not taken for the answer: as JSON it has the right form, and looks like another notation."""
+    samples = BENCHMARKS[name].read(SAMPLES / name)
+    bare = [{"id": one.id, "prediction": ""} for one in samples]
+    failed = [one | {"error": {"code": "refused", "message": "no"}} for one in bare]
+    told = []
+    for records in (bare, failed):
+        file = written(tmp_path / "answers.jsonl", records)
+        done = planeval("score", file, str(SAMPLES / name), "--benchmark", name)
+        assert "look like" not in done.stdout
+        told.append((done.returncode, done.stdout, done.stderr))
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("named", ["", "test_ss.json"])
+def test_appbench_s_catalogue_beside_the_data_is_taken(tmp_path: Path, named: str) -> None:
+    place = tmp_path / "appbench"
+    shutil.copytree(SAMPLES / "appbench", place)
+    argv = ["predict", str(place / named), "--benchmark", "appbench", "--dry-run", "--limit", "1"]
+    assert "or lay AppBench's catalogue.json beside the data" in planeval(*argv).stderr
+    (place / "catalogue.json").write_text(json.dumps(appbench_catalogue()), encoding="utf-8")
+    done = planeval(*argv)
+    assert (done.returncode, "Trams" in done.stdout) == (0, True), done.stderr

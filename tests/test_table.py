@@ -222,8 +222,13 @@ def test_demonstrations_fill_their_own_columns(tmp_path: Path) -> None:
     none = predicted(tmp_path / "none", "nestful", "m", {"half"})
     table = pe.table([one], layout="nestful-1")
     found = cells(table)
-    assert found["m", "One-shot Full Acc"] == pytest.approx(2 / 3)
-    assert found["m", "Three-shots Full Acc"] is None
+    row = "m (demonstrations share answers)"
+    assert found[row, "One-shot Full Acc"] == pytest.approx(2 / 3)
+    assert found[row, "Three-shots Full Acc"] is None
+    assert any(
+        f"shots 1, prompts own, demonstrations out of the test set, {SAMPLES / 'nestful'}; none of" in said
+        for said in table.notes
+    )
     assert any("asked with pipeline flat, shots 3 (Three-shots)" in said for said in table.notes)
     assert cells(pe.table([none], layout="nestful-1"))["m", "One-shot Full Acc"] is None
 

@@ -75,11 +75,13 @@ class Answers(NamedTuple):
         found: In the file's order.
         said: What was read as the answers, in words.
         notes: What the user should know: what was left out, which ids are given twice.
+        mark: What their figures are marked with.
     """
 
     found: tuple[Answer, ...]
     said: str
     notes: tuple[str, ...] = ()
+    mark: str = ""
 
 
 def read_answers(
@@ -116,7 +118,7 @@ def read_answers(
         for answer in answers_of(record, benchmark, many=many, several=several)
     )
     repeated = () if several else repeated_ids(file.records)
-    return Answers(tuple(found), file.said, (*file.notes, *repeated))
+    return Answers(tuple(found), file.said, (*file.notes, *repeated), file.mark)
 
 
 def answers_of(

@@ -69,6 +69,7 @@ class Scored:
         prompts: Which prompts the judge was asked with, in words; "" without a judge.
         judge: Who judged, with these prompts.
         lost: Samples at which the program itself fails, by id; no figure counts them.
+        mark: What the answers were asked with that their figures are marked with.
     """
 
     benchmark: Benchmark
@@ -81,6 +82,7 @@ class Scored:
     prompts: str = ""
     judge: Judge | None = None
     lost: tuple[str, ...] = ()
+    mark: str = ""
 
     def result_file(self) -> str:
         """The benchmark's own result file of these answers, as its published code writes it.
@@ -136,8 +138,9 @@ def score_file(
     }
     others = _other_notations(bench, options, matched, reports.get("official"))
     return Scored(
-        bench, matched, reports, others, options, answers.said, (*answers.notes, *left), *asking[::-1]
-    )
+        bench, matched, reports, others, options, answers.said, (*answers.notes, *left), *asking[::-1],
+        mark=answers.mark,
+    )  # fmt: skip
 
 
 def _asked(samples: list[Sample], ids: Collection[str] | None) -> tuple[list[Sample], tuple[str, ...]]:
@@ -241,6 +244,8 @@ def summary_lines(scored: Scored) -> Iterator[str]:
     )
     if scored.prompts:
         yield f"judged with {scored.prompts}"
+    if scored.mark:
+        yield scored.mark
     for what, ids in (
         ("samples without an answer, counted as wrong", matched.missing),
         ("answers that no sample asked for, not counted", matched.unknown),
@@ -395,6 +400,7 @@ def head_data(scored: Scored) -> dict[str, Any]:
         "records": matched.scored,
         "matched_by": matched.by,
         "prompts": scored.prompts or None,
+        **({"mark": scored.mark} if scored.mark else {}),
         "missing": matched.missing,
         "unknown": matched.unknown,
         "repeated": matched.repeated,

@@ -29,6 +29,7 @@ def choices(
     shots: int | None,
     demos: str | None,
     by: str | None,
+    near: bool,
     distractors: int | None,
     closeness: str | None,
     budget: int | None,
@@ -39,7 +40,7 @@ def choices(
     if shots is not None:
         from planner_eval.prediction.shots import Shots
 
-        found["shots"] = Shots(shots, by or "query", demos, seed)
+        found["shots"] = Shots(shots, by or "query", demos, seed, near)
     if distractors is not None or budget is not None:
         from planner_eval.prediction.candidates import Choice
 

@@ -32,6 +32,7 @@ from planner_eval.cli.predicted import (
     benchmark_of,
     gold_of,
     is_predicted,
+    reading_of,
     same_samples,
     those_asked,
 )
@@ -122,6 +123,7 @@ def command(
     if len(asked) == len(systems):
         same_samples(asked)
         systems, gold = tuple(one.rows for one in asked), gold_of(asked[0], gold)
+        how = reading_of(how, asked)
         published = published._replace(benchmark=published.benchmark or benchmark_of(asked[0]))
     elif asked:
         raise InputError(

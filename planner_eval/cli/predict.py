@@ -68,6 +68,12 @@ if TYPE_CHECKING:
     help="With like questions; of these one of each structure; any; the first. gold-apps looks at gold.",
 )
 @click.option(
+    "--near-duplicates",
+    "near",
+    is_flag=True,
+    help="Show those too whose question is the sample's own up to values.",
+)
+@click.option(
     "--distractors", metavar="N", type=click.IntRange(min=0), help="Offer gold's tools and N others."
 )
 @click.option(
@@ -120,6 +126,7 @@ def command(
     shots: int | None,
     demos: str | None,
     demo_by: str | None,
+    near: bool,
     distractors: int | None,
     closeness: str | None,
     budget: int | None,
@@ -160,7 +167,7 @@ def command(
             Applies(("replay",), cache is not None, "with --cache"),
             Applies(("server",), constrain == "grammar", "with --constrain grammar"),
             Applies(("max_calls",), constrain is not None, "with --constrain"),
-            Applies(("demos", "demo_by"), shots is not None, "with --shots K"),
+            Applies(("demos", "demo_by", "near"), shots is not None, "with --shots K"),
             Applies(("prompts_for",), told["prompts"] is not None, "with --prompts DIR"),
             Applies(("closeness",), distractors is not None or budget is not None, "with --distractors N"),
             Applies(
@@ -182,7 +189,7 @@ def command(
     )
     refuse_targets(click.get_current_context())
     sampling = dict(map(setting, settings))
-    chosen = choices(shots, demos, demo_by, distractors, closeness, budget, seed or 0)
+    chosen = choices(shots, demos, demo_by, near, distractors, closeness, budget, seed or 0)
     setup = setup_of(told | constrained(constrain, server, max_calls), model, makes_calls=tools is not None)
     ready = predicting.prepare_run(
         samples,

@@ -13,6 +13,7 @@ from planner_eval.cli.runs import peeked
 if TYPE_CHECKING:
     from planner_eval.prediction.folder import Predicted
     from planner_eval.records.files import PlanFile
+    from planner_eval.verbs.readings import Reading
 
 
 def is_predicted(path: str) -> bool:
@@ -64,6 +65,12 @@ def gold_of(found: Predicted, named: str | None) -> str:
     from planner_eval.prediction import folder
 
     return folder.gold_of(found, named)
+
+
+def reading_of(how: Reading, asked: Sequence[Predicted]) -> Reading:
+    """How files are read, with the cache folder of the data sets that were asked where none is named."""
+    cache = asked[0].cache if asked else None
+    return how._replace(cache=cache) if how.cache is None and cache is not None else how
 
 
 def same_samples(every: Sequence[Predicted]) -> None:

@@ -20,7 +20,14 @@ from planner_eval.cli.options import (
 )
 from planner_eval.cli.pairs import READING, in_parts, missing, say_unjudged, scored_pairs
 from planner_eval.cli.policy import chosen_policy
-from planner_eval.cli.predicted import answers_of, gold_of, is_predicted, same_samples, those_asked
+from planner_eval.cli.predicted import (
+    answers_of,
+    gold_of,
+    is_predicted,
+    reading_of,
+    same_samples,
+    those_asked,
+)
 from planner_eval.cli.running import AS_USUAL, Running, running
 from planner_eval.cli.runs import is_run, peeked, refuse_absent, refuse_torn
 from planner_eval.cli.sources import read_sides, refuse_stdin_twice
@@ -214,7 +221,7 @@ def _of_files(
         raise InputError(f"{asked[0].folder} is a run that asked a model, and {systems[-1]} is none")
     if asked:
         same_samples(asked)
-        gold = gold_of(asked[0], gold)
+        gold, how = gold_of(asked[0], gold), reading_of(how, asked)
         systems = tuple(one.rows for one in asked)
     if gold is None:
         for one in systems:

@@ -33,6 +33,7 @@ from planner_eval.cli.predicted import (
     benchmark_of,
     gold_of,
     is_predicted,
+    reading_of,
     those_asked,
     unanswered,
 )
@@ -142,7 +143,7 @@ def command(
     stability = "task=stability" in published.settings
     asked = answers_of(pred, repeated=stability) if is_predicted(pred) else None
     if asked is not None:
-        pred, gold = asked.rows, gold_of(asked, gold)
+        pred, gold, how = asked.rows, gold_of(asked, gold), reading_of(how, [asked])
         published = published._replace(benchmark=published.benchmark or benchmark_of(asked))
     named, kept = published.benchmark is not None, is_folder(output)
     alone = gold is None and not named and os.path.isfile(pred) and not is_run(pred)

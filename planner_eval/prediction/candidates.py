@@ -13,13 +13,11 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
 
-from planner_eval.base.errors import InputError, PlanevalError
+from planner_eval.base.errors import InputError
 from planner_eval.base.text import counted
 from planner_eval.datasets.sample import Sample
-from planner_eval.dialects import read
 from planner_eval.prediction.listing import app_catalogue, apps_in_order, functions_data
-from planner_eval.prediction.recorded import left_out
-from planner_eval.prediction.shots import alike, words
+from planner_eval.prediction.shots import alike, own_plans, words
 from planner_eval.prediction.visible import OWN, as_catalog
 
 CLOSENESS = ("random", "close", "same-signature")
@@ -164,26 +162,12 @@ def own_gold(source: str, samples: Sequence[Sample]) -> dict[str, frozenset[str]
     Raises:
         InputError: they come from no file, or none of them has a gold plan.
     """
-    from planner_eval.records.several import read_path
-
     if not source:
         raise InputError("the tasks come from no file that says which tools their gold plans call")
-    found: dict[str, frozenset[str]] = {}
-    try:
-        records = left_out(read_path(source, role="gold")).records
-    except InputError:  # no field of it is known to hold gold
-        records = ()
-    for record, sample in zip(records, samples, strict=False):
-        if record.error is not None:
-            continue
-        text = record.source if isinstance(record.source, str) else json.dumps(record.source)
-        try:
-            found[sample.id] = frozenset(call.tool for call in read.parse(text).calls)
-        except PlanevalError:
-            continue
-    if not found:
+    plans = own_plans(source, samples)
+    if not plans:
         raise InputError(f"{source}: no task has a gold plan, which says what to offer")
-    return found
+    return {name: frozenset(call.tool for call in plan.calls) for name, plan in plans.items()}
 
 
 def tokens(text: str) -> int:

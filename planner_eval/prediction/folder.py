@@ -28,12 +28,17 @@ from planner_eval.prediction.pipeline import Failure
 from planner_eval.prediction.run import Rows, write_rows
 from planner_eval.prediction.tasks import read_tasks
 from planner_eval.prediction.visible import OWN, conversation, digest
+from planner_eval.records.demonstrations import FIELD, REPORT, Demonstrations, mark_of
+from planner_eval.records.demonstrations import ROWS as ROWS  # what a run's rows stand in
 
 KIND = "predict"
 """What such a run is called."""
 
-JOURNAL, ROWS = "parts/journal.jsonl", "rows.jsonl"
-"""What a run has so far, and its rows in the samples' order once it is done."""
+CACHE = "data cache"
+"""The role of the cache folder of data sets among the inputs of a run."""
+
+JOURNAL = "parts/journal.jsonl"
+"""What a run has so far; its rows stand in the samples' order in :data:`ROWS` once it is done."""
 
 
 class Asked(Run):
@@ -42,16 +47,35 @@ class Asked(Run):
     __slots__ = ()
 
     @classmethod
-    def about(cls, source: str, jobs: int, options: Mapping[str, Any]) -> Asked:
+    def about(
+        cls,
+        source: str,
+        jobs: int,
+        options: Mapping[str, Any],
+        demonstrations: Input | None = None,
+        cache: str | None = None,
+    ) -> Asked:
         """A run over samples.
 
         Args:
             source: Where they come from, in the user's words; "" for nowhere.
             jobs: How many there are.
             options: All that decides what is asked.
+            demonstrations: Where demonstrations come from, how many there are, and what tells them from
+                others; None without any.
+            cache: The cache folder of data sets, where it is not the usual one.
         """
-        inputs = (Input("samples", source, jobs, ""),)
+        places = [] if demonstrations is None else [demonstrations]
+        places += [] if cache is None else [Input(CACHE, cache, 0, "")]
+        inputs = (Input("samples", source, jobs, ""), *places)
         return cls(KIND, json.loads(json.dumps(options)), inputs, jobs, None, 1, {})
+
+    @property
+    def demonstrations(self) -> Demonstrations | None:
+        """Where the demonstrations come from; None without any."""
+        tested = ((self.options.get("setup") or {}).get("shots") or {}).get("tested", 0)
+        inputs = (one for one in self.inputs if one.role == FIELD)
+        return next((Demonstrations(one.path, one.size, tested) for one in inputs), None)
 
     def differs(self, known: Mapping[str, Any]) -> str | None:
         """What makes it another run than that of a ``run.json``: other tasks, but not more of the same."""
@@ -101,11 +125,12 @@ def finish(
         rates: What tokens cost.
     """
     found = write_rows(Path(folder) / ROWS, order, journal)
-    write(
-        os.path.join(folder, "report.json"),
-        json.dumps(sums(found, rates).data(), ensure_ascii=False, indent=1),
-    )
-    write_run(folder, Asked.about(run.inputs[0].path, len(found), run.options).data())
+    report = sums(found, rates).data()
+    if shown := run.demonstrations:
+        report[FIELD] = shown.with_rows(found)._asdict()
+    write(os.path.join(folder, REPORT), json.dumps(report, ensure_ascii=False, indent=1))
+    samples = run.inputs[0]._replace(size=len(found))
+    write_run(folder, run._replace(inputs=(samples, *run.inputs[1:]), pairs=len(found)).data())
     return found
 
 
@@ -222,6 +247,8 @@ class Predicted(NamedTuple):
         tasks: Of the samples that were asked something, what tells it from another question.
         lost: How many of all their answers are none, or not whole.
         failed: Of how many a request failed, so that there is no answer.
+        mark: What its figures are marked with, see :mod:`planner_eval.records.demonstrations`.
+        cache: The cache folder of data sets that its samples came out of, where it was not the usual one.
     """
 
     folder: str
@@ -235,6 +262,8 @@ class Predicted(NamedTuple):
     tasks: Mapping[str, str] = MappingProxyType({})
     lost: int = 0
     failed: int = 0
+    mark: str = ""
+    cache: str | None = None
 
     @property
     def dialect(self) -> str | None:
@@ -273,7 +302,8 @@ def predicted(folder: str) -> Predicted:
         raise InputError(f"{run.rows} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, IndexError):
         raise InputError(f"{folder}: what the run wrote there cannot be read") from None
-    counts = first, repeat, tasks, lost, failed
+    cache = next((str(one["path"]) for one in run.inputs if one["role"] == CACHE), None)
+    counts = first, repeat, tasks, lost, failed, mark_of(run.rows), cache
     return Predicted(folder, run.rows, form, source, run.options, frozenset(ids), *counts)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields, replace
 from functools import partial
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval._version import __version__
@@ -22,13 +23,29 @@ from planner_eval.prediction.refusals import refuse_setup
 from planner_eval.prediction.registry import USUAL, pipeline
 from planner_eval.prediction.run import Job
 from planner_eval.prediction.setup import Example, Setup
-from planner_eval.prediction.shots import LEAK, SHOWN, Pool, Shots, apps_of, read_pool
+from planner_eval.prediction.shots import (
+    LEAK,
+    SHOWN,
+    Pool,
+    Shot,
+    Shots,
+    apps_of,
+    golds_of,
+    near_left_out,
+    read_pool,
+    shown_of,
+)
 from planner_eval.prediction.shots import too_few as too_few_shots
 from planner_eval.prediction.tasks import Tasks
 from planner_eval.prediction.visible import Task, digest, visible
+from planner_eval.records.demonstrations import FIELD, Demonstrations
+from planner_eval.records.demonstrations import MARK as TESTED
 
 if TYPE_CHECKING:
     from planner_eval.execution import Sandbox
+
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class First(NamedTuple):
@@ -53,6 +70,10 @@ class Prepared:
         choice: Which tools were chosen; None for those that the samples have.
         offers: What was chosen, by the sample's id.
         every: The ids of all samples that there are, in their order; these may be a part of them.
+        golds: The calls of gold plans by the sample's id, which are looked for in demonstrations; nothing
+            that is asked depends on them.
+        chosen: The demonstrations that were chosen so far, by the sample's id and question.
+        cache: The cache folder of data sets, where it is not the usual one.
     """
 
     form: str
@@ -65,6 +86,9 @@ class Prepared:
     choice: Choice | None = None
     offers: Mapping[str, Offered] = field(default_factory=dict)
     every: tuple[str, ...] = ()
+    golds: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    chosen: dict[tuple[str, str], tuple[Shot, ...]] = field(default_factory=dict, repr=False, compare=False)
+    cache: str | None = None
 
     @property
     def notes(self) -> list[str]:
@@ -73,8 +97,30 @@ class Prepared:
         told = [None if self.choice is None else too_few(self.choice, self.offers)]
         if pool is not None and self.pipeline.name not in ("react", "isolated"):
             told.append(too_few_shots(pool, {one.id: self._there(pool, one) for one in self.samples}))
-        left = () if pool is None else pool.notes
+        told.append(None if self.pipeline.name == "react" else self._marked())
+        left = () if pool is None else (*pool.notes, *near_left_out(pool, self.samples))
         return [*self.setup.prompts.notes, *left, *(one for one in told if one is not None)]
+
+    @property
+    def demonstrations(self) -> Demonstrations | None:
+        """Where demonstrations come from, and what those that were chosen show of gold; None without any."""
+        if self.pool is None:
+            return None
+        found = Demonstrations(self.pool.source, len(self.pool.shots), self.pool.tested)
+        return found.with_rows(self.beside(one) for one in self.samples)
+
+    def beside(self, sample: Sample) -> dict[str, Any]:
+        """What a sample's row says of the demonstrations that were chosen for it."""
+        shots = self.chosen.get((sample.id, sample.query))
+        return {} if shots is None else {FIELD: shown_of(shots, self.golds.get(sample.id))}
+
+    def _marked(self) -> str | None:
+        """Says that demonstrations share answers with the test set, where they do."""
+        pool, found = self.pool, self.demonstrations
+        if pool is None or found is None or not found.mark:
+            return None
+        other = "; name others with --demos FILE" if pool.asked.source is None else ""
+        return f"--shots {pool.asked.number}: {found.mark}{other}"
 
     def _there(self, pool: Pool, sample: Sample) -> int:
         return pool.there(sample.query, apps_of(sample) if pool.asked.by == "gold-apps" else ())
@@ -98,6 +144,7 @@ class Prepared:
                 self._acting(sample, task, box),
                 _digest(task),
                 number if repeat > 1 else None,
+                partial(self.beside, sample),
             )
             for number in range(repeat)
             for sample, task, setup in pairs
@@ -142,7 +189,9 @@ class Prepared:
         }
         found = dict.fromkeys(marks.get(self.form, []))
         found |= dict.fromkeys([CHOSEN] if self.choice is not None else [])
-        found |= dict.fromkeys([LEAK] if self.pool is not None and self.pool.asked.by == "gold-apps" else [])
+        if self.pool is not None:
+            found |= dict.fromkeys([LEAK] if self.pool.asked.by == "gold-apps" else [])
+            found |= dict.fromkeys([TESTED] if self.pool.tested else [])
         return list(found)
 
     def _begin(self, task: Task | str, setup: Callable[[], Setup]) -> Steps:
@@ -159,8 +208,9 @@ class Prepared:
                 for sample, task, setup in zip(self.samples, self.tasks, found, strict=True)
                 if not isinstance(task, str)
             }
-            if said := too_few_shots(self.pool, shown):
-                say(said)
+            for said in (too_few_shots(self.pool, shown), self._marked()):
+                if said is not None:
+                    say(said)
         return found
 
     def _setups(self, box: Sandbox | None) -> Iterator[Callable[[], Setup]]:
@@ -169,36 +219,43 @@ class Prepared:
         Demonstrations are chosen when they are needed; but those whose calls have to be made are chosen here,
         for the tools serve one caller at a time.
         """
-        made: dict[Example, str | None] = {}
+        made: dict[str, str | None] = {}
         for sample, task in zip(self.samples, self.tasks, strict=True):
             if self.pool is None or isinstance(task, str):
                 yield lambda: self.setup
             elif self.pipeline.name == "react":
-                found = replace(self.setup, examples=self._played(self.pool, task, box, made))
+                found = replace(self.setup, examples=self._played(self.pool, sample, task, box, made))
                 yield partial(replace, found)
             else:
                 yield partial(self._shown, self.pool, sample, task)
 
     def _shown(self, pool: Pool, sample: Sample, task: Task) -> Setup:
         apps = apps_of(sample) if pool.asked.by == "gold-apps" else ()
-        number = None if self.pipeline.name == "isolated" else 0
-        shown = pool.chosen(task.query, _names(task), apps, number=number)
-        return replace(self.setup, examples=shown, shots=pool.asked.number)
+        key, several = (sample.id, sample.query), self.pipeline.name == "isolated"
+        if several:
+            shots = pool.chosen(task.query, _names(task), apps, number=None)
+            self.chosen[key] = _of_agents(shots, sample, pool.asked.number)
+        else:
+            shots = self.chosen.get(key) or pool.chosen(task.query, _names(task), apps)
+            self.chosen[key] = shots
+        return replace(self.setup, examples=tuple(map(_example, shots)), shots=pool.asked.number)
 
     def _played(
-        self, pool: Pool, task: Task, box: Sandbox | None, made: dict[Example, str | None]
+        self, pool: Pool, sample: Sample, task: Task, box: Sandbox | None, made: dict[str, str | None]
     ) -> tuple[Example, ...]:
         """The first demonstrations of which every call gives a value; none where no tools are at hand."""
-        found: list[Example] = []
+        found: list[tuple[Shot, Example]] = []
         ranked = pool.chosen(task.query, _names(task), number=None)
         for one in ranked if pool.asked.by == "first" else reversed(ranked):
             if box is None or len(found) == pool.asked.number:
                 break
-            if one not in made:
-                made[one] = played(one.answer, box)
-            answer = made[one]
-            found += [] if answer is None else [replace(one, answer=answer)]
-        return tuple(found if pool.asked.by == "first" else found[::-1])
+            if one.answer not in made:
+                made[one.answer] = played(one.answer, box)
+            answer = made[one.answer]
+            found += [] if answer is None else [(one, Example(one.query, answer))]
+        found = found if pool.asked.by == "first" else found[::-1]
+        self.chosen[sample.id, sample.query] = tuple(shot for shot, _ in found)
+        return tuple(example for _, example in found)
 
     def _acting(self, sample: Sample, task: Task | str, box: Sandbox | None) -> Any:
         if not self.pipeline.acts or isinstance(task, str):
@@ -210,6 +267,16 @@ class Prepared:
 
 def _digest(task: Task | str) -> str:
     return "" if isinstance(task, str) else digest(task.query, task.messages)
+
+
+def _example(shot: Shot) -> Example:
+    return Example(shot.query, shot.answer)
+
+
+def _of_agents(shots: Sequence[Shot], sample: Sample, number: int) -> tuple[Shot, ...]:
+    """Of all demonstrations, the closest last, those that the agents of gold's apps are shown."""
+    agents = [[one for one in reversed(shots) if app in one.apps][:number] for app in apps_of(sample)]
+    return tuple({one.id: one for some in agents for one in some}.values())
 
 
 def _names(task: Task) -> frozenset[str]:
@@ -275,7 +342,10 @@ def prepare(  # noqa: PLR0913
         raise InputError(str(seen[0]) if seen else "there is nothing to ask: no sample is there")
     chosen_tools = {one.id: it for one, it in zip(samples, offers, strict=True) if isinstance(it, Offered)}
     those, every = (tuple(samples), tuple(seen)), tuple(one.id for one in tasks.samples)
-    prepared = Prepared(tasks.form, chosen, setup, *those, source, pool, choice, chosen_tools, every)
+    golds = {} if pool is None else golds_of(tasks.form, samples, tasks.samples, source)
+    prepared = Prepared(
+        tasks.form, chosen, setup, *those, source, pool, choice, chosen_tools, every, golds, cache=cache
+    )
     requests = [request for _, request in prepared.first_requests()]
     if all(isinstance(request, str) for request in requests):
         raise InputError(str(requests[0]))
@@ -310,7 +380,11 @@ def _selected(samples: Sequence[Sample], ids: Sequence[str]) -> list[Sample]:
 
 
 def as_shown(
-    sample: Sample, request: Request | str, sampling: Mapping[str, Any], offer: Offered | None = None
+    sample: Sample,
+    request: Request | str,
+    sampling: Mapping[str, Any],
+    offer: Offered | None = None,
+    beside: Mapping[str, Any] = _NOTHING,
 ) -> dict[str, Any]:
     """A first request as a record, for people who want to see it before they pay for it."""
     if isinstance(request, str):
@@ -321,4 +395,5 @@ def as_shown(
     size = sum(len(str(message.get("content") or "")) for message in request.messages)
     size += len(json.dumps(list(request.tools), ensure_ascii=False)) if request.tools else 0
     shown |= {} if offer is None else {"distractors": offer.others}
+    shown |= beside
     return shown | {"sampling": {**sampling, **request.sampling}, "characters": size}

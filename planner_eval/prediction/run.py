@@ -35,6 +35,7 @@ class Job:
         acting: Opens what makes its calls, where the pipeline has them made.
         task: What tells what is asked: an interrupted run goes on only with the same.
         repetition: Which of several runs of the sample this is, counted from 0; None where there is one.
+        beside: What its row says besides, once it was begun.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Job:
     acting: Callable[[], Acting] | None = None
     task: str = ""
     repetition: int | None = None
+    beside: Callable[[], Mapping[str, Any]] = lambda: _NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +302,7 @@ class _Sample:
             "id": self.job.id,
             **again,
             "task": self.job.task,
+            **self.job.beside(),
             "prediction": outcome.prediction,
             **outcome.beside,
             "stages": dict(outcome.stages),

@@ -15,10 +15,12 @@ from planner_eval.base.errors import InputError, PlanevalError
 from planner_eval.base.text import counted
 from planner_eval.benchmarks.gold import PREFIX, gold_samples
 from planner_eval.benchmarks.registry import BENCHMARKS
+from planner_eval.datasets.questions import question_template, question_words
 from planner_eval.datasets.sample import Sample
 from planner_eval.dialects import read
+from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.walk import fold
 from planner_eval.prediction.recorded import left_out, words_of
-from planner_eval.prediction.setup import Example
 from planner_eval.prediction.tasks import QUESTIONS
 from planner_eval.prediction.visible import OWN
 
@@ -56,12 +58,15 @@ class Shots(NamedTuple):
         source: Where they come from: data of the same benchmark, or a file of one's own tasks with their
             answers; None for the samples themselves.
         seed: Where random choices start.
+        near: Show near duplicates of a sample too: those that ask its question with other values, as
+            :func:`planner_eval.duplicates` finds them by ``"query"``.
     """
 
     number: int
     by: str = "query"
     source: str | None = None
     seed: int = 0
+    near: bool = False
 
 
 class Shot(NamedTuple):
@@ -74,6 +79,9 @@ class Shot(NamedTuple):
         tools: The tools that its plan calls.
         structure: What other plans may have too: how many calls there are, and which takes from which.
         apps: The apps that its plan uses.
+        template: Its question up to values.
+        calls: The calls of its plan, see :func:`call_texts`.
+        id: What it is called where it comes from.
     """
 
     query: str
@@ -82,26 +90,46 @@ class Shot(NamedTuple):
     tools: frozenset[str]
     structure: str
     apps: frozenset[str]
+    template: str = ""
+    calls: tuple[str, ...] = ()
+    id: str = ""
 
 
 class Pool(NamedTuple):
-    """The demonstrations there are, how they are chosen, and what is said of records that are none."""
+    """The demonstrations there are, and how they are chosen.
+
+    Args:
+        shots: The demonstrations.
+        asked: Which are shown.
+        notes: What is said of records that are none.
+        source: Where they come from, in the user's words.
+        tested: How many of them ask a question of the test set, word for word.
+    """
 
     shots: tuple[Shot, ...]
     asked: Shots
     notes: tuple[str, ...] = ()
+    source: str = ""
+    tested: int = 0
 
     def about(self) -> dict[str, Any]:
         """What decides which are chosen, as JSON data."""
+        asked = {**self.asked._asdict(), "source": None}
+        return {**asked, "pool": self.digest(), "records": len(self.shots), "tested": self.tested}
+
+    def digest(self) -> str:
+        """What tells these demonstrations from others."""
         found = blake2b(digest_size=16)
         for one in self.shots:
             found.update(repr(one[:2]).encode("utf-8", "backslashreplace"))
-        return {**self.asked._asdict(), "source": None, "pool": found.hexdigest()}
+        return found.hexdigest()
 
     def chosen(
         self, query: str, offered: Collection[str] = (), apps: Collection[str] = (), *, number: int | None = 0
-    ) -> tuple[Example, ...]:
+    ) -> tuple[Shot, ...]:
         """The demonstrations for a question, the closest last; never one with the same question.
+
+        One with the same question up to values is shown only where near duplicates are asked for.
 
         Args:
             query: The question.
@@ -111,17 +139,28 @@ class Pool(NamedTuple):
             number: How many; None for all, 0 for as many as are asked for.
         """
         mine = words(query)
-        others = [one for one in self.shots if one.words != mine]
+        others = list(self._others(query))
         found = self._ordered(others, query, mine, frozenset(offered), frozenset(apps))
         found = found[: self.asked.number if number == 0 else number]
-        shown = found if self.asked.by == "first" else found[::-1]
-        return tuple(Example(one.query, one.answer) for one in shown)
+        return tuple(found if self.asked.by == "first" else found[::-1])
 
     def there(self, query: str, apps: Collection[str] = ()) -> int:
         """How many demonstrations there are for a question; as for :meth:`chosen`."""
-        mine, own = words(query), frozenset(apps)
-        every = self.asked.by != "gold-apps"
-        return sum(one.words != mine and (every or one.apps == own) for one in self.shots)
+        own, every = frozenset(apps), self.asked.by != "gold-apps"
+        return sum(every or one.apps == own for one in self._others(query))
+
+    def near(self, query: str) -> int:
+        """How many demonstrations are not shown for a question because they are near duplicates of it."""
+        if self.asked.near:
+            return 0
+        mine, template = words(query), question_template(query)
+        return sum(one.template == template and one.words != mine for one in self.shots)
+
+    def _others(self, query: str) -> Iterator[Shot]:
+        """The demonstrations that may be shown for a question."""
+        mine = words(query)
+        template = None if self.asked.near else question_template(query)
+        return (one for one in self.shots if one.words != mine and one.template != template)
 
     def _ordered(
         self,
@@ -201,14 +240,16 @@ def read_pool(
     else:
         bench = BENCHMARKS[form]
         golds = samples if asked.source is None else gold_samples(bench, where, cache=cache)
-        told = ((sample.query, bench.gold_text(sample), apps_of(sample)) for sample in golds)
-        shots = tuple(_shot(query, text, apps) for query, text, apps in told if query and text)
+        told = ((sample, bench.gold_text(sample)) for sample in golds if sample.query)
+        shots = tuple(_shot(one.query, text, apps_of(one), one.id) for one, text in told if text)
     if len(shots) < asked.number + (asked.source is None):
         raise InputError(
             f"{where.removeprefix(PREFIX)} has {len(shots)} demonstrations, and {asked.number} of others are "
             f"wanted: name more with --demos FILE{''.join(f' ({note})' for note in notes)}"
         )
-    return Pool(shots, asked, notes)
+    tested = {question_words(sample.query) for sample in samples}
+    count = sum(question_words(one.query) in tested for one in shots)
+    return Pool(shots, asked, notes, where.removeprefix(PREFIX), count)
 
 
 def _none_of(where: str, left: Sequence[str], every: int) -> tuple[str, ...]:
@@ -241,6 +282,25 @@ def too_few(pool: Pool, shown: Mapping[str, int]) -> str | None:
     return f"--shots {pool.asked.number}: {who}, of all that can be shown: {', '.join(said)}"
 
 
+def near_left_out(pool: Pool, samples: Sequence[Sample]) -> Iterator[str]:
+    """Says that near duplicates of samples are not shown to them, where there are some.
+
+    Args:
+        pool: The demonstrations.
+        samples: The samples that are asked.
+
+    >>> pool = Pool((_shot("5 or 6?", "f()"),), Shots(1))
+    >>> list(near_left_out(pool, [Sample("a", "7 or 8?"), Sample("b", "Why?")]))
+    ['--shots 1: 1 of 2 samples is not shown its near duplicates: --near-duplicates shows them']
+    """
+    count = sum(pool.near(one.query) > 0 for one in samples)
+    if count:
+        are = "sample is not shown its" if len(samples) == 1 else "samples are not shown their"
+        are = are.replace("samples are not shown their", "samples is not shown its") if count == 1 else are
+        said = f"{count:,} of {len(samples):,} {are} near duplicates: --near-duplicates shows them"
+        yield f"--shots {pool.asked.number}: {said}"
+
+
 def _of_file(where: str, dialect: str) -> Iterator[Shot | str]:
     """The demonstrations of a file; a sentence for a record that is none."""
     from planner_eval.records.several import read_path
@@ -259,19 +319,118 @@ def _of_file(where: str, dialect: str) -> Iterator[Shot | str]:
         text = record.source if isinstance(record.source, str) else json.dumps(record.source)
         try:
             plan = read.parse(text)
-            yield _shot(query, notation.write(plan) if plan.calls else words_of(record.source))
+            answer = notation.write(plan) if plan.calls else words_of(record.source)
+            yield _shot(query, answer, id=str(record.told), plan=plan)
         except PlanevalError as problem:
             said = str(problem).split("\n")[0]
             yield f"{record.where}: its answer cannot be shown in {dialect}: {said}"
 
 
-def _shot(query: str, answer: str, apps: frozenset[str] = frozenset()) -> Shot:
+def _shot(
+    query: str, answer: str, apps: frozenset[str] = frozenset(), id: str = "", plan: Plan | None = None
+) -> Shot:
+    asked = query, answer, words(query)
     try:
-        plan = read.parse(answer)
+        plan = read.parse(answer) if plan is None else plan
     except PlanevalError:
-        return Shot(query, answer, words(query), frozenset(), "", apps)
+        return Shot(*asked, frozenset(), "", apps, question_template(query), (), id)
     structure = f"{len(plan.calls)} {sorted({(edge.producer, edge.consumer) for edge in plan.edges})}"
-    return Shot(query, answer, words(query), frozenset(call.tool for call in plan.calls), structure, apps)
+    tools = frozenset(call.tool for call in plan.calls)
+    return Shot(*asked, tools, structure, apps, question_template(query), call_texts(plan), id)
+
+
+# ---------------------------------------------------------------- what they show of gold
+def call_texts(plan: Plan) -> tuple[str, ...]:
+    r"""The calls of a plan, each as a text that calls of other plans share where they are written alike.
+
+    A reference says which output it takes, not of which call: that has another place in another plan.
+
+    >>> call_texts(read.parse("A: [x = f(#b='1')]\nA: [y = g(#a=x)]"))
+    ('A.f {"b": "1"}', 'A.g {"a": {"$": ["x"]}}')
+    """
+    found = []
+    for call in plan.calls:
+        arguments = {name: fold(value, _leaf, text=_text) for name, value in call.arguments}
+        found.append(f"{call.tool} {json.dumps(arguments, sort_keys=True)}")
+    return tuple(found)
+
+
+def _leaf(value: Value) -> Any:
+    if isinstance(value, Ref):
+        return {"$": list(value.path)}
+    if isinstance(value, Unresolved):
+        return {"$": [value.name, *value.path]}
+    return _text(value.parts) if isinstance(value, Template) else value
+
+
+def _text(parts: tuple[Any, ...]) -> Any:
+    return {"text": [_leaf(part) for part in parts]}
+
+
+def golds_of(
+    form: str, samples: Sequence[Sample], every: Sequence[Sample], source: str
+) -> dict[str, tuple[str, ...]]:
+    """The calls of the gold plans of samples, by id; of those that have one that can be read.
+
+    Args:
+        form: The data set.
+        samples: The samples that are asked.
+        every: All that there are, in their order.
+        source: Where they come from: of tasks of one's own, the file that holds their gold too.
+    """
+    if form == OWN:
+        return {name: call_texts(plan) for name, plan in own_plans(source, every).items()}
+    found: dict[str, tuple[str, ...]] = {}
+    for sample in samples:
+        text = BENCHMARKS[form].gold_text(sample)
+        try:
+            found |= {} if text is None else {sample.id: call_texts(read.parse(text))}
+        except PlanevalError:
+            continue
+    return found
+
+
+def own_plans(source: str, samples: Sequence[Sample]) -> dict[str, Plan]:
+    """The gold plans of one's own tasks, by the sample's id; of those that have one that can be read.
+
+    Args:
+        source: Their file; "" for none.
+        samples: The tasks, in the file's order.
+    """
+    from planner_eval.records.several import read_path
+
+    try:
+        records = left_out(read_path(source, role="gold")).records if source else ()
+    except InputError:  # no field of it is known to hold gold
+        return {}
+    found: dict[str, Plan] = {}
+    for record, sample in zip(records, samples, strict=False):
+        if record.error is not None:
+            continue
+        text = record.source if isinstance(record.source, str) else json.dumps(record.source)
+        try:
+            found[sample.id] = read.parse(text)
+        except PlanevalError:
+            continue
+    return found
+
+
+def shown_of(shots: Sequence[Shot], calls: Sequence[str] | None) -> dict[str, Any]:
+    """What a row says of the demonstrations of its sample: which they are, and what of its gold they show.
+
+    Args:
+        shots: What is shown.
+        calls: The calls of the sample's gold plan; None where it has none that can be read.
+
+    >>> shot = _shot("Why?", '[{"name": "f", "arguments": {}}]', id="a")
+    >>> shown_of([shot], shot.calls), shown_of([shot], None)
+    ({'ids': ['a'], 'gold_calls': 1, 'shared': 1}, {'ids': ['a']})
+    """
+    ids = [one.id for one in shots]
+    if calls is None:
+        return {"ids": ids}
+    shown = {call for one in shots for call in one.calls}
+    return {"ids": ids, "gold_calls": len(calls), "shared": sum(call in shown for call in calls)}
 
 
 def apps_of(sample: Sample) -> frozenset[str]:

@@ -70,7 +70,7 @@ def visible(sample: Sample, form: str, *, tools: Any = None) -> Task:
     if offered is None:
         raise InputError(
             f"sample {sample.id!r} says nothing of the tools on offer: name them with --catalog FILE"
-            + (", AppBench's catalogue.json" if form == "appbench" else "")
+            + (", or lay AppBench's catalogue.json beside the data" if form == "appbench" else "")
         )
     messages = conversation(sample, form)
     if not sample.query and not any(_said(message) for message in messages):

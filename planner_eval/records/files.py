@@ -46,6 +46,7 @@ class PlanFile(NamedTuple):
         notes: What the user should know: what was left out, which ids are given twice.
         published: Whether it is a published data set, of which nothing has to be recognised.
         origins: The files on disk behind the records, each as it was before it was read.
+        mark: What figures of these answers are marked with, see :mod:`.demonstrations`.
     """
 
     name: str
@@ -58,6 +59,7 @@ class PlanFile(NamedTuple):
     notes: tuple[str, ...] = ()
     published: bool = False
     origins: tuple[Origin, ...] = ()
+    mark: str = ""
 
     def of_turn(self, turn: Which) -> PlanFile:
         """The same file, of whose conversations one turn of the assistant is read."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named import NamedTuple
+from planner_eval.records.demonstrations import mark_of
 from planner_eval.records.doubts import repeated_ids
 from planner_eval.records.files import PlanFile, Record, read_file
 from planner_eval.records.ids import have_ids
@@ -44,7 +45,11 @@ def read_path(path: str, **named: Any) -> PlanFile:
             can be used.
     """
     listed = list_files(path)
-    return read_file(path, **named) if listed is None else _together(path, listed, named)
+    if listed is not None:
+        return _together(path, listed, named)
+    found = read_file(path, **named)
+    mark = mark_of(path)
+    return found._replace(mark=mark, notes=(*found.notes, f"{path}: {mark}")) if mark else found
 
 
 def list_files(path: str) -> Listed | None:

@@ -117,7 +117,8 @@ def _is_answer(data: Object, call: bool) -> bool:
     if sign in _FIELDS:
         return False
     beside = KNOWN.intersection(data) - {sign} - _OWN.get(sign, frozenset())
-    return not (beside if sign != "error" else [key for key in beside if data[key]])
+    held = beside if sign != "error" else [key for key in beside if data[key] or data[key] == ""]
+    return not held
 
 
 _FIELDS = frozenset({"messages", "conversations", *LISTS})

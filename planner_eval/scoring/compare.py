@@ -166,6 +166,7 @@ def comparison_of(
         "pairing": " and ".join(f"{one.about.pairing} ({one.totals.read})" for one in systems),
         "reading": first.about.reading,
         **first.about.counted,
+        **{name: one.about.mark for name, one in zip(names, systems, strict=True) if one.about.mark},
     }
     found = make_comparison(
         [one.rows for one in systems],

@@ -71,6 +71,7 @@ class About(NamedTuple):
         repeated: The records that were left out.
         notes: What the user should know of the files, where a run tells it again.
         counted: Metric → what it counted, where that hangs on the policy.
+        mark: What the answers were asked with that their figures are marked with.
     """
 
     answers: str = "records"
@@ -81,6 +82,7 @@ class About(NamedTuple):
     repeated: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
     counted: Mapping[str, str] = {}
+    mark: str = ""
 
     def data(self) -> dict[str, Any]:
         """The same as JSON data."""
@@ -251,7 +253,8 @@ def report_of(totals: Totals, rows: Sequence[Scored], about: About, *, policy: s
     parts = {"answers": about.answers, "pairing": about.pairing, "notation": totals.read}
     sure = sureness(totals.cluster, clusters_of(totals.columns))
     made = signature(policy, **said, **parts, reading=about.reading, **about.counted)
-    return make_report(totals, rows, made=f"{made}, {sure}", about=about)
+    marked = f" | {about.mark}" if about.mark else ""
+    return make_report(totals, rows, made=f"{made}, {sure}{marked}", about=about)
 
 
 def in_order(values: Iterable[str]) -> list[str]:

@@ -166,6 +166,7 @@ def _compared(
     parts = [f"planeval {version}", f"benchmark {first.benchmark.name} ({' and '.join(first.reports)})"]
     parts += [f"{key} {value}" for key, value in first.options.items()]
     parts += [f"judged with {first.prompts}"] if first.prompts else []
+    parts += [f"{system} {one.mark}" for system, one in zip(names, every, strict=True) if one.mark]
     made = " | ".join([*parts, "summed counts of samples"])
     compared = make_comparison(rows.runs, rows.metrics, names=names, made=made, seed=seed, cluster=cluster)
     # No benchmark repairs in a second reading.

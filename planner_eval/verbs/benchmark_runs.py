@@ -76,6 +76,7 @@ def run_benchmark(
     pairs, by = _brought(bench, file, samples, source.by, many=many)
     notes = [*file.notes, *repeated_ids(file.records)]
     about = {"file": pred, "gold": gold, "read": file.said, "notes": notes, "by": by, "samples": len(samples)}
+    about |= {"mark": file.mark, "cache": source.cache}
     job = AnswersJob(name, tuple(variants), dict(settings), many, about, folder is not None)
     done = run(
         job,
@@ -237,6 +238,7 @@ def _scored(job: AnswersJob, sums: Sums, ids: Sequence[str]) -> Scored:
         about["read"],
         tuple(about["notes"]),
         lost=tuple(sums.lost),
+        mark=about.get("mark", ""),
     )
 
 

@@ -23,6 +23,7 @@ from planner_eval.base.given import (
     of,
 )
 from planner_eval.datasets.files import load_json
+from planner_eval.engine.folder import Input
 from planner_eval.engine.stopping import Ending
 from planner_eval.execution.sandbox import Sandbox
 from planner_eval.llm.bridge import Bridge
@@ -37,6 +38,7 @@ from planner_eval.prediction.setup import Setup, sampling_of
 from planner_eval.prediction.shots import Shots
 from planner_eval.prediction.tasks import read_tasks
 from planner_eval.prediction.visible import OWN
+from planner_eval.records.demonstrations import FIELD
 from planner_eval.verbs.catalogs import read_catalog
 from planner_eval.verbs.endpoints import Endpoint, close, model_of, name_of, refuse_unkept, refuse_unready
 from planner_eval.verbs.running import tool_source
@@ -109,7 +111,8 @@ def first_requests(
     with _tools(prepared, tools, isolation) as made:
         box = made if prepared.pipeline.name == "react" else None
         for sample, request in prepared.first_requests(box, say=say):
-            yield as_shown(sample, request, chosen, prepared.offers.get(sample.id))
+            offer, beside = prepared.offers.get(sample.id), prepared.beside(sample)
+            yield as_shown(sample, request, chosen, offer, beside)
 
 
 def predict(
@@ -214,7 +217,9 @@ def predict(
     folder = tempfile.TemporaryDirectory() if out is None else nullcontext(os.fspath(out))
     with folder as place, _tools(ready, tools, isolation) as box:
         jobs = ready.jobs(box, repeat=repeat, say=say)
-        asked = Asked.about(ready.source, len(jobs), about)
+        pool = ready.pool
+        shown = None if pool is None else Input(FIELD, pool.source, len(pool.shots), pool.digest())
+        asked = Asked.about(ready.source, len(jobs), about, shown, ready.cache)
         if not os.path.exists(os.path.join(place, JOURNAL)):  # nothing is left of what cannot begin
             for each in asking.models():
                 refuse_unkept(each)

@@ -218,6 +218,7 @@ def scoring_job(
         tuple(LeftOut(one.id, one.file, one.line) for one in paired.repeated),
         paired.reading.notes_of([paired.pred], paired.gold) if kept else (),
         tools_counted(metrics, policy),
+        paired.pred.mark,
     )
     told = replace(policy, unknown=None)  # a function of this process alone
     how = paired.reading._asdict()

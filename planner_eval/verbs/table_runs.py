@@ -25,6 +25,8 @@ class Told(NamedTuple):
         settings: The benchmark's options that it was scored with; None where it was not.
         predicted: What a run that asked a model keeps; None of one that was scored.
         metrics: Of one's own tasks that were scored: by which metrics.
+        mark: What its figures are marked with, see :mod:`planner_eval.records.demonstrations`.
+        cache: The cache folder of data sets that it took gold from, where it was not the usual one.
     """
 
     path: str
@@ -34,6 +36,8 @@ class Told(NamedTuple):
     settings: Mapping[str, str] | None
     predicted: Predicted | None
     metrics: tuple[str, ...] = ()
+    mark: str = ""
+    cache: str | None = None
 
     def fits(self, column: Column, others: Sequence[Column]) -> bool:
         """Whether a column is of such runs.
@@ -53,13 +57,14 @@ class Told(NamedTuple):
     @property
     def said(self) -> str:
         """What was asked, in words."""
+        marked = f", {self.mark}" if self.mark else ""
         if self.predicted is None:
-            return "a run of score"
+            return f"a run of score{marked}"
         usual = {"shots": 0, "repeat": 1, "history": "gold"}
         named = [f"{key} {value}" for key, value in self.asked.items() if value != usual.get(key, "")]
         asked = f"{counted(len(self.predicted.ids), 'sample')}, " + ", ".join(named)
         lost = self.predicted.unasked
-        return asked + (f", {lost:,} of them without a whole answer" if lost else "")
+        return asked + (f", {lost:,} of them without a whole answer" if lost else "") + marked
 
 
 def _has(value: Any, wanted: Any) -> bool:
@@ -83,17 +88,20 @@ def _told(path: str, data: Mapping[str, Any]) -> Told:
     if data.get("kind") == KIND:
         found = predicted(path)
         form = None if found.form == "own" else found.form
-        return Told(path, str(found.options.get("model")), form, _asked(found.options), None, found)
+        label, asked = str(found.options.get("model")), _asked(found.options)
+        return Told(path, label, form, asked, None, found, mark=found.mark, cache=found.cache)
     options = data.get("options")
     if data.get("kind") != "score" or not isinstance(options, Mapping):
         raise InputError(f"{path}: expected the folder of a run of planeval predict or score -o DIR/")
     name = os.path.basename(os.path.normpath(path))
+    about = options.get("about") or {}
+    mark, cache = str(about.get("mark") or ""), about.get("cache")
     if "benchmark" in options:
         if not isinstance(options["benchmark"], str):
             raise ValueError(options["benchmark"])
         settings = {str(key): str(value) for key, value in (options.get("settings") or {}).items()}
-        return Told(path, name, options["benchmark"], {}, settings, None)
-    return Told(path, name, None, {}, {}, None, tuple(map(str, options.get("metrics") or ())))
+        return Told(path, name, options["benchmark"], {}, settings, None, mark=mark, cache=cache)
+    return Told(path, name, None, {}, {}, None, tuple(map(str, options.get("metrics") or ())), mark)
 
 
 def _asked(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from planner_eval.scoring.columns import Column as Tallies
 from planner_eval.scoring.report import figures, in_no_cluster
 from planner_eval.scoring.tabled import Measured
 from planner_eval.verbs.benchmark import score_benchmark
+from planner_eval.verbs.readings import Reading
 from planner_eval.verbs.table_runs import Told
 
 
@@ -114,7 +115,7 @@ class UnderBenchmark:
 
     def _gold_samples(self) -> list[Sample]:
         try:
-            return gold_samples(self.bench, self._gold())
+            return gold_samples(self.bench, self._gold(), cache=self.run.cache)
         except InputError as problem:
             if self.how.gold is not None or self.run.predicted is not None:
                 raise
@@ -227,8 +228,8 @@ class UnderBenchmark:
                 more: Any = dict(settings)
                 scored = score_benchmark(
                     self.run.predicted.rows, self._gold(), self.bench.name, variants=(self.variant,),
-                    ids=self.run.predicted.ids, judge=self.how.judge, prompts=self.how.prompts,
-                    run=self.how.run, **more,
+                    ids=self.run.predicted.ids, reading=Reading(cache=self.run.cache),
+                    judge=self.how.judge, prompts=self.how.prompts, run=self.how.run, **more,
                 )  # fmt: skip
             self._scored[settings] = scored
         return self._scored[settings]

@@ -15,6 +15,7 @@ from planner_eval.llm import Judge
 from planner_eval.metrics import choose
 from planner_eval.prediction.answers import answers_read, further, golds_asked
 from planner_eval.prediction.folder import gold_of
+from planner_eval.records.demonstrations import LABEL
 from planner_eval.scoring.compare_formats import free_names
 from planner_eval.scoring.report import in_order, sureness
 from planner_eval.scoring.tabled import Measured, Table, make_table
@@ -236,7 +237,9 @@ def _rows(named: Sequence[tuple[str | None, Told]], chosen: Layout) -> dict[str,
                 rows |= {f"{label}, {os.path.normpath(one.path)}": [one] for one in some}
             else:
                 rows[", ".join(filter(None, (label, more)))] = some
-    return rows
+    return {
+        f"{label} ({LABEL})" if any(one.mark for one in runs) else label: runs for label, runs in rows.items()
+    }
 
 
 def _unlike(runs: list[Told], chosen: Layout) -> dict[str, list[Told]]:
