@@ -2,7 +2,7 @@
 
     make same BASE=ca43cd36        # python -m tests.same ca43cd36
 
-Both sides read the bundled samples, genuine texts and vectors of $PLANEVAL_REFERENCE, and pairs with planted
+Both sides read the bundled samples, texts and vectors of $PLANEVAL_REFERENCE, and pairs with planted
 faults, and run the command lines of ``commands.py``; they use the public functions and the command line alone.
 A line a difference says in which input it is, where it begins, and what stands there before and now;
 out/same/differences.txt has all of them. It ends with 1 where there are differences or a side fails, with 2
