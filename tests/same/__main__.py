@@ -2,9 +2,9 @@
 
     make same BASE=ca43cd36        # python -m tests.same ca43cd36
 
-Both sides read the bundled samples, texts and vectors of $PLANEVAL_REFERENCE, and pairs with planted
-faults, and run the command lines of ``commands.py``; they use the public functions and the command line alone.
-A line a difference says in which input it is, where it begins, and what stands there before and now;
+Both sides read the bundled samples, texts and vectors of $PLANEVAL_REFERENCE, and pairs with planted faults,
+and run the command lines of ``commands.py``; they use the public functions and the command line alone. A line
+for each difference says in which input it is, where it begins, and what stands there before and now;
 out/same/differences.txt has all of them. It ends with 1 where there are differences or a side fails, with 2
 where there is no such commit.
 
@@ -313,7 +313,7 @@ def main(arguments: list[str] | None = None) -> int:
     seconds = time.monotonic() - begin
     print(
         f"{len(answers)} answers, {len(differences)} differ from {commit[:12]} "
-        f"({seconds:.0f} s; inputs: {inputs.relative_to(ROOT)})",
+        f"({seconds:.0f} s; inputs: {os.path.relpath(inputs)})",
         file=sys.stderr,
     )
     return 1 if differences else 0
