@@ -6,7 +6,7 @@ EXTRAS := draw,terminal,plot,llm,zstd,parquet
 # The tests start thousands of interpreters: what one compiles is kept for the next, also where images switch that off.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-long docs bench laws mutants lint clean
+.PHONY: demo test test-long docs bench laws mutants same lint clean
 .DELETE_ON_ERROR:
 
 # pip comes first: old pip's launchers import re, which costs start-up time at every command.
@@ -56,6 +56,10 @@ laws: $(VENV)/.ready
 # Not a test: some faults that it plants cannot be told by any. MUTANTS takes --limit, --seed, modules.
 mutants: $(VENV)/.ready
 	$(BIN)/python -m tests.mutants $(MUTANTS)
+
+# Whether the code does what it did at the commit BASE, byte by byte: a line a difference, and 1 where there is one.
+same: $(VENV)/.ready
+	$(BIN)/python -m tests.same $(or $(BASE),$(error BASE=<commit> says what to compare with))
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .

@@ -1,0 +1,1 @@
+"""Two versions of the code over the same inputs, side by side: what differs, byte by byte."""
