@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -265,6 +265,20 @@ def with_results(calls: tuple[RawCall, ...], data: Any) -> tuple[RawCall, ...]:
     return assign_answers(calls, answers)
 
 
+def flat_messages(talk: Any) -> Any:
+    """A conversation as one list of messages; BFCL writes a list of turns, each a list of messages.
+
+    Args:
+        talk: What stands in a field; all but a list of lists stays as it is.
+
+    >>> flat_messages([[{"role": "user", "content": "Hi"}], [{"role": "user", "content": "Go on."}]])
+    [{'role': 'user', 'content': 'Hi'}, {'role': 'user', 'content': 'Go on.'}]
+    """
+    if isinstance(talk, list) and talk and all(isinstance(turn, list) for turn in talk):
+        return [message for turn in talk for message in turn]
+    return talk
+
+
 class Answer(NamedTuple):
     """What a tool answered in a conversation.
 
@@ -273,12 +287,14 @@ class Answer(NamedTuple):
         label: The id of the call that it answers; None where it has none.
         seen: How many calls with that id stand before it.
         tool: The tool's name, where there is no id.
+        failed: The message says that the call failed.
     """
 
     value: Any
     label: str | None = None
     seen: int = 0
     tool: str | None = None
+    failed: bool = False
 
 
 def assign_answers(calls: tuple[RawCall, ...], answers: list[Answer]) -> tuple[RawCall, ...]:
@@ -286,6 +302,14 @@ def assign_answers(calls: tuple[RawCall, ...], answers: list[Answer]) -> tuple[R
     if not answers:
         return calls
     done = list(calls)
+    for place, answer in _by_call(calls, answers).items():
+        done[place] = replace(done[place], result=answer.value, has_result=True)
+    return tuple(done)
+
+
+def _by_call(calls: Sequence[RawCall], answers: list[Answer]) -> dict[int, Answer]:
+    """The answers by the positions of their calls; a call that has a result of its own takes none."""
+    by_call: dict[int, Answer] = {}
     places: dict[str, list[int]] = {}
     for place, call in enumerate(calls):
         if call.label is not None:
@@ -297,16 +321,48 @@ def assign_answers(calls: tuple[RawCall, ...], answers: list[Answer]) -> tuple[R
             continue
         same = places.get(answer.label, [])
         before = same[: answer.seen] if len(same) > 1 else same
-        nearest = next((place for place in reversed(before) if not done[place].has_result), None)
+        waiting = (one for one in reversed(before) if one not in by_call and not calls[one].has_result)
+        nearest = next(waiting, None)
         if nearest is not None:
-            done[nearest] = replace(done[nearest], result=answer.value, has_result=True)
-    waiting = [i for i, call in enumerate(done) if not call.has_result]
+            by_call[nearest] = answer
+    left = [i for i, call in enumerate(calls) if not call.has_result and i not in by_call]
     for answer in in_order:
-        first = next((place for place in waiting if answer.tool in (None, done[place].name)), None)
+        first = next((place for place in left if answer.tool in (None, calls[place].name)), None)
         if first is not None:
-            waiting.remove(first)
-            done[first] = replace(done[first], result=answer.value, has_result=True)
-    return tuple(done)
+            left.remove(first)
+            by_call[first] = answer
+    return by_call
+
+
+def failed_calls(data: Any) -> frozenset[int]:
+    """The positions of the calls of a conversation whose answers say, beside their content, that they failed.
+
+    Args:
+        data: The conversation, as JSON data.
+
+    >>> call = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
+    >>> answer = {"type": "tool_result", "tool_use_id": "t1", "content": "no such city", "is_error": True}
+    >>> failed_calls([{"role": "assistant", "content": [call]}, {"role": "user", "content": [answer]}])
+    frozenset({0})
+    """
+    answers: list[Answer] = []
+    _collect(data, Counter(), answers)
+    if not any(answer.failed for answer in answers):
+        return frozenset()
+    calls = [RawCall(_name_of(item), label=_label_of(item)) for item in call_items(data)]
+    return frozenset(place for place, answer in _by_call(calls, answers).items() if answer.failed)
+
+
+def _name_of(item: dict[str, Any]) -> str:
+    inner = next((item[key] for key in WRAPPERS if isinstance(item.get(key), dict)), item)
+    key = key_of_name(inner)
+    return str(inner[key]) if key is not None else ""
+
+
+def _label_of(item: dict[str, Any]) -> str | None:
+    inner = next((item[key] for key in WRAPPERS if isinstance(item.get(key), dict)), item)
+    held = (one.get(key) for one in (item, inner) for key in ID_KEYS)
+    return next((str(value) for value in held if isinstance(value, (str, int))), None)
 
 
 def _collect(data: Any, seen: Counter[str], answers: list[Answer]) -> None:
@@ -333,13 +389,19 @@ def _collect(data: Any, seen: Counter[str], answers: list[Answer]) -> None:
         )
         tool = answer.get("name") if label is None else None
         known = tool if isinstance(tool, str) else None
-        answers.append(Answer(plain(value), label, seen[label] if label is not None else 0, known))
+        before = seen[label] if label is not None else 0
+        answers.append(Answer(plain(value), label, before, known, _says_failed(data) or _says_failed(answer)))
         return
     for key in (*CALLS, *INSIDE):
         if key in data and _is_structure(data[key]):
             _collect(data[key], seen, answers)
     if is_call(data):
         seen.update(str(data[key]) for key in ID_KEYS[:-1] if isinstance(data.get(key), (str, int)))
+
+
+def _says_failed(answer: dict[str, Any]) -> bool:
+    """Whether a tool's message says that the call failed: Anthropic's and MCP's mark, others' status."""
+    return answer.get("is_error") is True or answer.get("isError") is True or answer.get("status") == "error"
 
 
 def _is_answer(data: dict[str, Any], answer: dict[str, Any]) -> bool:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from planner_eval.dialects.messages import flat_messages
 from planner_eval.dialects.read import locate
 from planner_eval.plan.model import Plan
 from planner_eval.records.record import Record
@@ -197,7 +198,7 @@ def _spoken(said: Any) -> Any:
     """A question, or a conversation turn by turn."""
     if isinstance(said, str):
         return cut_text(said)
-    turns = said if isinstance(said, list) else [said]
+    turns = flat_messages(said if isinstance(said, list) else [said])
     if turns and all(isinstance(one, dict) for one in turns):
         return [_turn(one) for one in turns]
     return _raw(said)

@@ -7,6 +7,7 @@ from typing import Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
+from planner_eval.dialects.messages import flat_messages
 from planner_eval.records.fields import HEAD
 from planner_eval.records.files import PlanFile
 
@@ -56,6 +57,7 @@ def _asks(value: Any) -> bool:
     """Whether a value may be a question: words, or what was said turn by turn."""
     if isinstance(value, str):
         return bool(value.strip())
+    value = flat_messages(value)
     return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
 
 
