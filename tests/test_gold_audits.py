@@ -811,6 +811,65 @@ def test_what_was_not_looked_at_is_told() -> None:
     assert not any("options" in one for one in checked(asked, tools=None).notes)
 
 
+def described(name: str, **properties: Any) -> dict[str, Any]:
+    """A tool as BFCL describes it."""
+    return {
+        "name": name, "description": name,
+        "parameters": {"type": "dict", "properties": properties, "required": [*properties][:1]},
+    }  # fmt: skip
+
+
+TOWN = [described("book", city={"type": "string"}, stars={"type": "integer"}, note={"type": "string"})]
+ASKED = [[{"role": "user", "content": "A room in Rome"}], [{"role": "user", "content": "with 4 stars"}]]
+UNKNOWN = "questions (none known; --query names their field)"
+NO_TOOLS = "tools (none known; --catalog names them)"
+NOT_RUN = "results (no plan was run)"
+
+
+@pytest.mark.parametrize(
+    ("fields", "plan", "told", "unchecked"),
+    [
+        ({}, {"city": "Rome"}, [], [UNKNOWN, NO_TOOLS, NOT_RUN]),
+        ({"question": ASKED}, {"city": "Rome", "stars": 4}, [], [NO_TOOLS, NOT_RUN]),
+        ({"question": ASKED, "function": TOWN}, {"city": "Rome"}, [], [NOT_RUN]),
+        ({"question": ASKED, "function": TOWN}, {"city": "Oslo"}, ["gold.ungrounded"], [NOT_RUN]),
+        ({"question": ASKED, "function": TOWN}, {"stars": 4}, ["gold.missing_argument"], [NOT_RUN]),
+        ({"question": ASKED, "functions": json.dumps(TOWN)}, {"town": "Rome"},
+         ["gold.missing_argument", "gold.unknown_argument"], [NOT_RUN]),
+        ({"question": ASKED, "function": [{"name": "book"}]}, {"city": "Rome"}, [], [NO_TOOLS, NOT_RUN]),
+        ({"question": "Ein Zimmer bitte, das nicht teuer sein darf", "tools": TOWN}, {"city": "Rom"}, [],
+         ["values of 1 plan (the question is not in English)", NOT_RUN]),
+    ],
+)  # fmt: skip
+def test_question_and_tools_are_read_as_published_or_said_to_be_unknown(
+    fields: dict[str, Any], plan: dict[str, Any], told: list[str], unchecked: list[str]
+) -> None:
+    found = pe.check_dataset(
+        [{"id": "q", "gold": [{"name": "book", "arguments": plan}], **fields}], confidence="medium"
+    )
+    assert sorted(codes(found).get("q", [])) == sorted(told)
+    assert list(found.unchecked) == unchecked
+    assert not pe.check_dataset([{"gold": "f()", **fields}], select=["gold.cycle"]).unchecked
+
+
+def test_what_else_is_right_is_no_doubt_about_the_first_value() -> None:
+    values = {"city": ["Milan", "Rome"], "stars": [""], "note": ["quiet", ""]}
+    gold = {"question": ASKED, "function": TOWN, "ground_truth": [{"book": values}]}
+    found = pe.check_dataset([gold], confidence="low")
+    assert (found.doubts, found.unchecked[0]) == ((), "accepted values and alternatives beside 1 plan")
+    wrong = pe.check_dataset([{**gold, "ground_truth": [{"book": {**values, "city": ["Oslo"]}}]}])
+    assert [one.found.code for one in wrong.doubts] == ["gold.ungrounded"]
+
+
+def test_the_line_of_the_result_says_what_was_not_looked_at(gold: Path) -> None:
+    gold.write_text('{"id": "a", "gold": "f()"}\n{"id": "b", "gold": "f()", "question": "Do f"}\n')
+    line = "not checked: questions (none known of 1 of 2 plans), tools (none known; --catalog names them), "
+    done = planeval("data", "check", "gold.jsonl")
+    assert f"gold: nothing doubtful; {line}{NOT_RUN}" in done.stdout.splitlines()
+    log = json.loads(planeval("data", "check", "gold.jsonl", "--format", "json").stdout)
+    assert log["unchecked"][0] == "questions (none known of 1 of 2 plans)"
+
+
 def test_nothing_that_can_be_read_is_code_3(gold: Path) -> None:
     gold.write_text('{"id": "a", "gold": "f(("}\n', encoding="utf-8")
     assert planeval(*RUN).returncode == 3

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import planner_eval as pe
 from planner_eval.traces.path import critical_path
 from planner_eval.traces.run import Run, Span, run_of
 from tests.conftest import ROOT
-from tests.test_cli import planeval
+from tests.inside import planeval
 
 DEMO = ROOT / "data/demo/traces.jsonl"
 
@@ -297,6 +299,140 @@ def test_without_a_catalog_only_traces_are_checked(tmp_path: Path) -> None:
     mixed.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     done = planeval("check", str(mixed))
     assert (done.returncode, "record b: error: it is no trace" in done.stdout) == (1, True)
+
+
+def asks(*calls: tuple[str, str, str]) -> dict[str, Any]:
+    """A message of the assistant with calls: id, tool, base."""
+    return {
+        "role": "assistant",
+        "tool_calls": [{"id": i, "function": {"name": n, "arguments": {"base": b}}} for i, n, b in calls],
+    }
+
+
+def answers(identity: str, content: str = "1.09", **more: Any) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": identity, "content": content, **more}
+
+
+def talks(*calls: tuple[str, str], content: str = "1.09", **more: Any) -> list[dict[str, Any]]:
+    """A conversation in which each call has an answer of its own, all of them alike."""
+    turns = [(asks((str(i), *call)), answers(str(i), content, **more)) for i, call in enumerate(calls)]
+    return [message for turn in turns for message in turn]
+
+
+def blocks(kind: str, **more: Any) -> list[dict[str, Any]]:
+    """Anthropic's or LangChain's messages: one call twice, and both times the same answer."""
+    made = []
+    for i in "ab":
+        if kind == "langchain":
+            call = {"name": "f", "args": {"base": "E"}, "id": i}
+            made += [{"type": "ai", "content": "", "tool_calls": [call]}]
+            made += [{"type": "tool", "content": "no rate for it", "tool_call_id": i, **more}]
+            continue
+        use = {"type": "tool_use", "id": i, "name": "f", "input": {"base": "E"}}
+        result = {"type": "tool_result", "tool_use_id": i, "content": "no rate for it", **more}
+        made += [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
+    return made
+
+
+TWICE = [("f", "E"), ("f", "E")]
+LISTED = [{"name": "f", "input_parameters": {"base": "E"}, "output": "1.09"}]
+END = {"role": "assistant", "content": "I like cheese."}
+CONVERSATIONS: list[tuple[str, Any, list[tuple[str, Any]], list[tuple[str, Any]]]] = [
+    # what it is, the conversation, the warnings, what info tells besides
+    ("one call", talks(("f", "E")), [], []),
+    ("twice the same", talks(*TWICE), [AGAIN], []),
+    ("other arguments", talks(("f", "E"), ("f", "U")), [], []),
+    ("another between", talks(("f", "E"), ("g", "E"), ("f", "E")), [], [("repeated_call", 2)]),
+    ("what only says done", talks(*TWICE, content="ok"), [], [AGAIN]),
+    ("a loop", talks(*TWICE, *TWICE), [("loop", 0)], []),
+    ("at once, whatever stands between",
+     [asks(("a", "f", "E"), ("b", "g", "E"), ("c", "f", "E")), *map(answers, "abc")], [TWO[0]], []),
+    ("an error in words", talks(*TWICE, content="Error: no such currency"), [RETRIED], []),
+    ("an error of a program", talks(*TWICE, content="ValueError: EURO"), [RETRIED], []),
+    ("an error as data", talks(*TWICE, content='{"error": "no such currency"}'), [RETRIED], []),
+    ("words about errors", talks(*TWICE, content="Errors are rare, 5 a day"), [AGAIN], []),
+    ("a timeout", talks(*TWICE, content="Error: timed out"), [], [RETRIED]),
+    ("mended", talks(("f", "E"), ("f", "U"), content="Error: no"), [], []),
+    ("Anthropic's mark", blocks("anthropic", is_error=True), [RETRIED], []),
+    ("without its mark", blocks("anthropic"), [AGAIN], []),
+    ("LangChain's status", blocks("langchain", status="error"), [RETRIED], []),
+    ("not used", [*talks(("f", "E")), END], [], [("unused_result", 0)]),
+    ("used in words", [*talks(("f", "E")), {**END, "content": "It is 1.09."}], [], []),
+    ("Ragas", {"user_input": blocks("langchain"), "reference_tool_calls": []}, [AGAIN], []),
+    ("calls with results", LISTED * 2, [AGAIN], []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("talk", "warned", "hinted"), [case[1:] for case in CONVERSATIONS], ids=[c[0] for c in CONVERSATIONS]
+)
+def test_what_a_conversation_shows(talk: Any, warned: list[Any], hinted: list[Any], tmp_path: Path) -> None:
+    path = tmp_path / "talk.json"
+    path.write_text(json.dumps(talk), encoding="utf-8")
+    (record,) = pe.read(str(path)).records
+    for level, told in (("warning", warned), ("info", [*warned, *hinted])):
+        done = planeval("check", str(path), "--level", level, "--format", "json")
+        rows = [row for row in json.loads(done.stdout) if row["code"].startswith("trace.")]
+        assert sorted((row["code"][6:], row["call"] - 1) for row in rows) == sorted(told)
+        found = [(one.code[6:], one.call) for one in pe.check(record, level=level)]
+        assert sorted(found) == sorted(told)
+
+
+def test_of_a_conversation_cut_before_its_answers_nothing_is_said_to_be_right(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    lines = [{"messages": talks(("f", "E"))}, {"messages": [asks(("a", "f", "E"))]}, {"messages": [END]}]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    done = planeval("check", str(path))
+    assert done.returncode == 1
+    assert done.stdout.startswith("record 2: error: it is no trace, records no answers of tools")
+    assert done.stderr == "2 plans checked without a catalog: 1 error; 1 unreadable\n"
+    path.write_text(json.dumps(lines[1]), encoding="utf-8")
+    assert planeval("check", str(path)).returncode == 2
+
+
+def test_each_record_is_held_against_the_tools_that_it_brings(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    tools = [{"name": "f", "description": "", "parameters": {"type": "object", "properties": {}}}]
+    gold = [{"api_name": "f", "parameters": {"base": "E"}, "responses": ["API_call_0"]}]
+    api = [{"api_name": "f", "parameters": {}, "required": [], "responses": {}}]
+    for brings in (
+        {"tools": tools}, {"functions": tools}, {"function": tools}, {"tools": json.dumps(tools)},
+        {"test_id": "1", "task": "?", "api": api, "call": gold},
+    ):  # fmt: skip
+        line = json.dumps({"plan": "f(base='E')", **brings})
+        path.write_text(f"{line}\n{line}", encoding="utf-8")
+        done = planeval("check", str(path))
+        assert (done.returncode, done.stdout.count("[check.unknown_argument]")) == (1, 2), brings
+        assert "2 plans checked against each record's own tools: 2 errors" in done.stderr
+        assert [one.code for one in pe.check(pe.read(str(path)).records[0])] == ["check.unknown_argument"]
+    lines = [{"plan": "f()", "tools": tools}, {"plan": "f()", "tools": ["f"]}, {"plan": "f()"}]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    done = planeval("check", str(path))
+    assert "record 2: error: the tools that it brings cannot be read" in done.stdout
+    assert "record 3: error: it is no trace" in done.stdout
+    assert done.stderr == "1 plan checked against each record's own tools: 2 errors; 2 unreadable\n"
+
+
+def test_of_published_conversations_each_repetition_is_told(reference: Path, tmp_path: Path) -> None:
+    path = tmp_path / "tau.json"
+    held = gzip.decompress((reference / "vectors/taubench/gpt-4o-airline.json.gz").read_bytes())
+    runs = [run for run in json.loads(held) if run["task_id"] in range(10, 20)]
+    path.write_text(json.dumps(runs), encoding="utf-8")
+    done = planeval("check", str(path), "--ignore", "label.duplicate", "--format", "json")
+    told = {(row["record"], row["call"], row["code"][6:]) for row in json.loads(done.stdout)}
+    again = set()
+    for run in runs:
+        made = [
+            (call["function"], run["traj"][at + 1]["content"])
+            for at, message in enumerate(run["traj"])
+            for call in message.get("tool_calls") or ()
+        ]
+        for place, (before, after) in enumerate(pairwise(made), 2):
+            if before == after:
+                code = "failed_retry" if after[1].startswith("Error") else "repeated_call"
+                again.add((f"{run['task_id']}/{run['trial']}", place, code))
+    assert told == again
+    assert len(told) == 5
 
 
 def test_hostile_traces_end_soon_and_are_told_on_one_line() -> None:

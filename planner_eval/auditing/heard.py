@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from planner_eval.datasets.sample import Sample
+from planner_eval.dialects.messages import join_messages
 from planner_eval.dialects.talks import texts_of
 
 _SPOKEN = ("user", "human", "tool", "function", "observation", "assistant", "system", "developer", "gpt")
@@ -44,6 +45,7 @@ def heard_in(talk: Any) -> str | None:
     >>> heard_in([{"role": role, "content": text} for role, text in turns])
     'Today is Monday.\nAnd tomorrow?'
     """
+    talk = join_messages(talk)
     if not isinstance(talk, list) or not all(isinstance(one, dict) for one in talk):
         return None
     last = max((at for at, one in enumerate(talk, 1) if _role(one) not in _ASSISTANT), default=0)

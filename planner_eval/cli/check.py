@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import planner_eval as pe
-from planner_eval.base.errors import CODES, ParseError
+from planner_eval.base.errors import CODES, CatalogError, ParseError
 from planner_eval.base.formats import CI, RECORDS
 from planner_eval.base.tables import table_pieces
 from planner_eval.base.text import counted, did_you_mean, encodable, printable
@@ -19,6 +20,7 @@ from planner_eval.cli.options import Applies, computing, emit, note, output, rea
 from planner_eval.cli.running import Running, running
 from planner_eval.cli.sources import dataset_places, read_plans
 from planner_eval.cli.working import PlansJob, joined, plans_of
+from planner_eval.records.fields import HEAD
 from planner_eval.records.ids import spoken
 
 if TYPE_CHECKING:
@@ -49,7 +51,8 @@ def _codes(context: click.Context, _option: click.Parameter, given: tuple[str, .
     "catalogs",
     metavar="FILE",
     multiple=True,
-    help="The tools: a file in any known format, or world:NAME; several add up. Traces need none.",
+    help="The tools: a file in any known format, or world:NAME; several add up. Left out, those that each "
+    "record brings; traces, and conversations with tools' answers, need none.",
 )
 @click.option("--catalog-format", metavar="FORMAT", help="The catalog's format; recognised when left out.")
 @reading
@@ -90,8 +93,9 @@ def command(
     PLAN is a plan or a file of records, a directory or a quoted pattern of files; - is standard input.
     Nothing is run. Found are unknown tools, missing and unknown arguments, values of the wrong type or
     outside what is allowed, references to outputs that a tool does not have or that do not fit, unused
-    results, and apps without permission. In traces, with a catalog or without: loops, repeated calls,
-    failures retried unchanged, answers that nobody used, missing spans, and the critical path (--level info).
+    results, and apps without permission. In traces and conversations with tools' answers, with a catalog or
+    without: loops, repeated calls, failures retried unchanged, answers that nobody used; in traces also
+    missing spans, and the critical path (--level info).
     Exit code: 0 nothing found, 1 findings or a plan that could not be read, 2 usage, 3 no plan at all.
     """
     from planner_eval.catalogs.unchecked import remarks
@@ -122,33 +126,48 @@ def command(
 
 
 def _refuse_plans(sources: list[PlanFile]) -> None:
-    """Without a catalog there is nothing to hold plans against; the first record says what a file holds."""
-    from planner_eval.verbs.checking import trace_of
-
+    """Without a catalog plans alone have nothing to be held against; the first records tell a file."""
     for source in sources:
         first = next((one for one in source.records if one.error is None), None)
         text = first.source if first is not None and isinstance(first.source, str) else None
         if text is not None and text[:9].strip() in ("", "[]", "{}") and len(text) < 9:
             raise click.UsageError(f"{source.name} is empty: it holds no traces")
-        if first is not None and trace_of(first) is None:
+        head = islice((one for one in source.records if one.error is None), HEAD)
+        if first is not None and not any(map(_says_enough, head)):
             raise click.UsageError(
-                f"{source.name} holds no traces, which alone are checked without tools: name these with "
-                "--catalog"
+                f"{source.name} holds no traces, no answers of tools and no tools of its own: name the tools "
+                "with --catalog"
             )
+
+
+def _says_enough(record: Record) -> bool:
+    """Whether a record can be checked without a catalog."""
+    from planner_eval.verbs.checking import trace_of
+    from planner_eval.verbs.record_tools import listed_tools
+
+    if trace_of(record) is not None or listed_tools(record)[1] is not None:
+        return True
+    try:
+        return any(call.has_result for call in pe.parse(record).calls)
+    except ParseError:
+        return False
 
 
 class _Found:
     """How many plans were read, and how many findings of each severity there are, first come first.
+
+    Of the plans that were held against the tools of their own record it counts how many there are, too.
 
     Args:
         data: Counts to go on from, as :meth:`data` gave them.
     """
 
     def __init__(self, data: Any = None) -> None:
-        known = data or (0, 0, ())
+        known = data or (0, 0, (), 0)
         self.read: int = known[0]
         self.unread: int = known[1]
         self.severities = Counter[str](dict(known[2]))
+        self.own: int = known[3]
 
     @property
     def findings(self) -> int:
@@ -162,9 +181,10 @@ class _Found:
     def extend(self, other: _Found) -> None:
         self.read, self.unread = self.read + other.read, self.unread + other.unread
         self.severities.update(other.severities)
+        self.own += other.own
 
     def data(self) -> Any:
-        return [self.read, self.unread, list(self.severities.items())]
+        return [self.read, self.unread, list(self.severities.items()), self.own]
 
 
 @dataclass(frozen=True)
@@ -187,11 +207,20 @@ class _CheckJob(PlansJob):
     def rows(self, pairs: Iterable[Pair], fold: _Found) -> Iterator[str]:
         """A line a plan: its findings."""
         from planner_eval.scoring.findings import finding_of_check
+        from planner_eval.verbs.record_tools import tools_of_record
 
         for record, _ in pairs:
             if record is not None:
                 name = f"{record.file}: {record.name}" if self.several else record.name
-                found = list(_checked(record, name, self.catalog, self.reading, **self.which))
+                tools, found = self.catalog, []
+                try:
+                    tools = tools_of_record(record) if tools is None else tools
+                except CatalogError as error:
+                    text = f"the tools that it brings cannot be read: {error}"
+                    found.append(_row(name, "error", "unreadable", text))
+                else:
+                    found += _checked(record, name, tools, self.reading, **self.which)
+                fold.own += self.catalog is None and tools is not None
                 fold.add(found)
                 if self.ci:
                     findings = [finding_of_check(row, record, many=not self.alone) for row in found]
@@ -212,7 +241,7 @@ def _checked(
 ) -> Iterator[dict[str, Any]]:
     """A row a finding; what the reader had to say of the plan comes first."""
     from planner_eval.dialects.read import locate
-    from planner_eval.verbs.checking import empty_trace, shown, trace_of
+    from planner_eval.verbs.checking import data_of, empty_trace, shown, trace_of
 
     try:
         plan = locate(pe.parse(record, **how))
@@ -221,12 +250,23 @@ def _checked(
         yield _row(name, "error", "unreadable", empty or str(error).split("\n")[0])
         return
     trace = trace_of(record)
-    if catalog is None and trace is None:
-        text = "it is no trace, and there is no catalog to check it against: give one with --catalog"
+    recorded = trace is not None or any(call.has_result for call in plan.calls)
+    if catalog is None and not recorded and plan.calls:
+        text = (
+            "it is no trace, records no answers of tools, and there is no catalog to check it against: give "
+            "one with --catalog"
+        )
         yield _row(name, "error", "unreadable", text)
         return
-    said = [one for one in plan.diagnostics if trace is None or one.code != "plan.no_call"]
-    for found in (*shown(said, **which), *pe.check(plan, catalog, trace=trace, **which)):
+    said = [one for one in plan.diagnostics if not recorded or one.code != "plan.no_call"]
+    yield from (
+        _row(name, one.severity, one.code, one.message, finding=one, plan=plan)
+        for one in shown(said, **which)
+    )
+    if catalog is None and not recorded:
+        return
+    trace = data_of(record) if trace is None and recorded else trace
+    for found in pe.check(plan, catalog, trace=trace, **which):
         yield _row(name, found.severity, found.code, found.message, finding=found, plan=plan)
 
 
@@ -276,6 +316,14 @@ def _line(row: dict[str, Any]) -> str:
 def _summary(found: _Found, catalog: Catalog | None) -> str:
     named = [f"{count} {name}{'s' * (count > 1)}" for name, count in found.severities.items()]
     plans = counted(found.read, "plan")
-    tools = f"against {counted(len(catalog), 'tool')}" if catalog is not None else "without a catalog"
+    if catalog is not None:
+        tools = f"against {counted(len(catalog), 'tool')}"
+    elif found.own:
+        every = found.own >= found.read
+        tools = (
+            "against each record's own tools" if every else f"against the own tools of {found.own:,} of them"
+        )
+    else:
+        tools = "without a catalog"
     unread = f"; {found.unread} unreadable" if found.unread else ""
     return f"{plans} checked {tools}: {', '.join(named) or 'nothing found'}{unread}"

@@ -11,7 +11,7 @@ import planner_eval as pe
 from planner_eval.base.formats import CI
 from planner_eval.base.text import counted
 from planner_eval.cli.ci import emit_findings
-from planner_eval.cli.data_check_shown import shown
+from planner_eval.cli.data_check_shown import shown, summary
 from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
 from planner_eval.cli.requesting import binding as passing
 from planner_eval.cli.requesting import confining
@@ -160,8 +160,7 @@ def command(
 def _said(found: DatasetCheck) -> str:
     """What all is about, in one line."""
     plans = counted(found.checked.plans, "gold plan")
-    doubts = counted(len(found.doubts), "finding") if found.doubts else "nothing doubtful"
-    return f"{plans} of {found.name}: {doubts}"
+    return f"{plans} of {found.name}: {summary(found)}"
 
 
 def _tell(found: DatasetCheck) -> None:

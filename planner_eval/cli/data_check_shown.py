@@ -49,6 +49,7 @@ def _whole(found: DatasetCheck) -> dict[str, Any]:
         "unsure": dict(found.unsure),
         "known": found.known,
         "run": found.ran._asdict(),
+        "unchecked": list(found.unchecked),
     }
 
 
@@ -72,8 +73,9 @@ def _row(doubt: GoldDoubt) -> dict[str, Any]:
 
 def _doubts(found: DatasetCheck, form: str) -> list[str]:
     """How many doubts of each kind there are, and each of them with its place."""
+    head = _told([f"gold: {summary(found)}"], form)
     if not found.doubts:
-        return [f"gold: nothing {'new' if found.known else 'doubtful'}"]
+        return [head]
     kinds: dict[tuple[str, str], list[GoldDoubt]] = {}
     for one in found.doubts:
         kinds.setdefault((one.found.code, one.found.confidence), []).append(one)
@@ -92,8 +94,20 @@ def _doubts(found: DatasetCheck, form: str) -> list[str]:
     ]
     if form == "md":
         every = [_listed(one) for one in found.doubts]
-        return [table(rows, form), table(every, form)]
-    return [table(rows, form, width=90), "\n".join(map(_line, found.doubts))]
+        return [head, table(rows, form), table(every, form)]
+    return [head, table(rows, form, width=90), "\n".join(map(_line, found.doubts))]
+
+
+def summary(found: DatasetCheck) -> str:
+    """How many doubts there are, and what was not looked at, in one line.
+
+    Args:
+        found: What was found.
+    """
+    doubts = counted(len(found.doubts), "finding")
+    nothing = f"nothing {'new' if found.known else 'doubtful'}" if found.checked.plans else "no plan was read"
+    unchecked = f"; not checked: {', '.join(found.unchecked)}" if found.unchecked else ""
+    return f"{doubts if found.doubts else nothing}{unchecked}"
 
 
 def _listed(doubt: GoldDoubt) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from planner_eval.dialects.messages import join_messages
 from planner_eval.dialects.talks import texts_of
 
 TEXT, DATE, NUMBER, NAME = "<text>", "<date>", "<number>", "<name>"
@@ -125,6 +126,7 @@ def question_text(value: Any) -> str | None:
         return value if value.strip() else None
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
+    value = join_messages(value)
     if not isinstance(value, list):
         return None
     turns = [one for one in value if isinstance(one, dict)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from planner_eval.dialects.messages import join_messages
+
 _HOLDERS = ("conversations", "messages", "input", "question")
 
 
@@ -26,20 +28,6 @@ def asked(data: Any) -> str | None:
         return None
     said = (message.get("content") for message in messages if message["role"] == "user")
     return "\n".join(text for content in said for text in _texts(content))
-
-
-def join_messages(data: Any) -> Any:
-    """The messages of a conversation whose turns are lists of them, as BFCL's; other data as it is.
-
-    >>> join_messages([[{"role": "user", "content": "To Rome."}], [{"role": "user", "content": "By train."}]])
-    [{'role': 'user', 'content': 'To Rome.'}, {'role': 'user', 'content': 'By train.'}]
-    >>> join_messages(["To Rome."])
-    ['To Rome.']
-    """
-    turns = data if isinstance(data, list) else ()
-    joined = [message for turn in turns if isinstance(turn, list) for message in turn]
-    whole = all(isinstance(turn, list) for turn in turns) and all(isinstance(m, dict) for m in joined)
-    return joined if joined and whole else data
 
 
 def _texts(content: Any) -> Iterator[str]:

@@ -269,6 +269,20 @@ def with_results(calls: tuple[RawCall, ...], data: Any) -> tuple[RawCall, ...]:
     return assign_answers(calls, answers)
 
 
+def join_messages(data: Any) -> Any:
+    """The messages of a conversation whose turns are lists of them, as BFCL's; other data as it is.
+
+    >>> join_messages([[{"role": "user", "content": "To Rome."}], [{"role": "user", "content": "By train."}]])
+    [{'role': 'user', 'content': 'To Rome.'}, {'role': 'user', 'content': 'By train.'}]
+    >>> join_messages(["To Rome."])
+    ['To Rome.']
+    """
+    turns = data if isinstance(data, list) else ()
+    joined = [message for turn in turns if isinstance(turn, list) for message in turn]
+    whole = all(isinstance(turn, list) for turn in turns) and all(isinstance(m, dict) for m in joined)
+    return joined if joined and whole else data
+
+
 class Answer(NamedTuple):
     """What a tool answered in a conversation.
 
@@ -278,6 +292,7 @@ class Answer(NamedTuple):
         messages: Of each call with that id the number of its message.
         seen: How many of these calls stand before the answer.
         tool: The tool's name, where there is no id.
+        failed: The message says that the call failed.
     """
 
     value: Any
@@ -285,6 +300,7 @@ class Answer(NamedTuple):
     messages: Sequence[int] = ()
     seen: int = 0
     tool: str | None = None
+    failed: bool = False
 
 
 class _Conversation:
@@ -327,6 +343,14 @@ def assign_answers(calls: tuple[RawCall, ...], answers: list[Answer]) -> tuple[R
     if not answers:
         return calls
     done = list(calls)
+    for place, answer in _by_call(calls, answers).items():
+        done[place] = replace(done[place], result=answer.value, has_result=True)
+    return tuple(done)
+
+
+def _by_call(calls: Sequence[RawCall], answers: list[Answer]) -> dict[int, Answer]:
+    """The answers by the positions of their calls; a call that has a result of its own takes none."""
+    by_call: dict[int, Answer] = {}
     unanswered: dict[str | None, _Unanswered] = {}
     for place, call in enumerate(calls):
         if call.label is not None:
@@ -335,15 +359,49 @@ def assign_answers(calls: tuple[RawCall, ...], answers: list[Answer]) -> tuple[R
     for answer in answers:
         if answer.label is None or not unanswered:  # calls in words have no ids
             in_order.append(answer)
-        elif (same := unanswered.get(answer.label)) and (nearest := same.take(answer)) is not None:
-            done[nearest] = replace(done[nearest], result=answer.value, has_result=True)
-    left = [place for place, call in enumerate(done) if not call.has_result]
+            continue
+        same = unanswered.get(answer.label)
+        nearest = same.take(answer) if same is not None else None
+        if nearest is not None and not calls[nearest].has_result:
+            by_call[nearest] = answer
+    left = [i for i, call in enumerate(calls) if not call.has_result and i not in by_call]
     for answer in in_order:
-        first = next((place for place in left if answer.tool in (None, done[place].name)), None)
+        first = next((place for place in left if answer.tool in (None, calls[place].name)), None)
         if first is not None:
             left.remove(first)
-            done[first] = replace(done[first], result=answer.value, has_result=True)
-    return tuple(done)
+            by_call[first] = answer
+    return by_call
+
+
+def failed_calls(data: Any) -> frozenset[int]:
+    """The positions of the calls of a conversation whose answers say, beside their content, that they failed.
+
+    Args:
+        data: The conversation, as JSON data.
+
+    >>> call = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
+    >>> answer = {"type": "tool_result", "tool_use_id": "t1", "content": "no such city", "is_error": True}
+    >>> failed_calls([{"role": "assistant", "content": [call]}, {"role": "user", "content": [answer]}])
+    frozenset({0})
+    """
+    answers: list[Answer] = []
+    _collect(data, _Conversation(answers, {}))
+    if not any(answer.failed for answer in answers):
+        return frozenset()
+    calls = [RawCall(_name_of(item), label=_label_of(item)) for item in call_items(data)]
+    return frozenset(place for place, answer in _by_call(calls, answers).items() if answer.failed)
+
+
+def _name_of(item: dict[str, Any]) -> str:
+    inner = next((item[key] for key in WRAPPERS if isinstance(item.get(key), dict)), item)
+    key = key_of_name(inner)
+    return str(inner[key]) if key is not None else ""
+
+
+def _label_of(item: dict[str, Any]) -> str | None:
+    inner = next((item[key] for key in WRAPPERS if isinstance(item.get(key), dict)), item)
+    held = (one.get(key) for one in (item, inner) for key in ID_KEYS)
+    return next((str(value) for value in held if isinstance(value, (str, int))), None)
 
 
 def _collect(data: Any, conversation: _Conversation) -> None:
@@ -374,7 +432,8 @@ def _collect(data: Any, conversation: _Conversation) -> None:
         tool = answer.get("name") if label is None else None
         known = tool if isinstance(tool, str) else None
         messages = conversation.calls.setdefault(label, []) if label is not None else []
-        conversation.answers.append(Answer(plain(value), label, messages, len(messages), known))
+        failed = _says_failed(data) or _says_failed(answer)
+        conversation.answers.append(Answer(plain(value), label, messages, len(messages), known, failed))
         return
     for key in (*CALLS, *INSIDE):
         if key in data and _is_structure(data[key]):
@@ -382,6 +441,11 @@ def _collect(data: Any, conversation: _Conversation) -> None:
     if is_call(data):
         for label in {str(data[key]) for key in ID_KEYS[:-1] if isinstance(data.get(key), (str, int))}:
             conversation.calls.setdefault(label, []).append(conversation.message)
+
+
+def _says_failed(answer: dict[str, Any]) -> bool:
+    """Whether a tool's message says that the call failed: Anthropic's and MCP's mark, others' status."""
+    return answer.get("is_error") is True or answer.get("isError") is True or answer.get("status") == "error"
 
 
 def _is_answer(data: dict[str, Any], answer: dict[str, Any]) -> bool:

@@ -84,7 +84,9 @@ def _without_prose(text: str) -> tuple[str, list[Diagnostic]]:
         return text, []
     start, stop = ignored[0]
     shown = shortened(" ".join(text[start:stop].split()), 40)
-    return "".join(parts), [Diagnostic("find.text", f"{shown!r} after the edges was ignored", "info", None, None, (start, stop))]
+    return "".join(parts), [
+        Diagnostic("find.text", f"{shown!r} after the edges was ignored", "info", None, None, (start, stop))
+    ]
 
 
 _EDGES = re.compile(r"^\s*+Edges?\s*+:", re.M)

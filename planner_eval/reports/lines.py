@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from planner_eval.dialects.asked import join_messages
+from planner_eval.dialects.messages import join_messages
 from planner_eval.dialects.read import locate
 from planner_eval.plan.model import Plan
 from planner_eval.records.record import Record

@@ -8,7 +8,7 @@ from typing import Any
 from planner_eval.base.errors import InputError
 from planner_eval.base.later import later
 from planner_eval.base.text import did_you_mean
-from planner_eval.dialects.asked import join_messages
+from planner_eval.dialects.messages import join_messages
 from planner_eval.records.fields import HEAD
 from planner_eval.records.files import PlanFile
 

@@ -50,7 +50,8 @@ def findings(plan: Plan, run: Run, acting: Collection[str] = ()) -> tuple[Diagno
 
     Args:
         plan: Its calls.
-        run: Its spans, as :func:`planner_eval.traces.run.run_of` gives them for that plan.
+        run: Its spans, as :func:`planner_eval.traces.run.run_of` gives them for that plan, or
+            :func:`planner_eval.traces.run.recorded_run` of a conversation.
         acting: The tools that are known to change something: to call such a one again may be meant.
 
     >>> from planner_eval.dialects.read import parse
@@ -64,8 +65,8 @@ def findings(plan: Plan, run: Run, acting: Collection[str] = ()) -> tuple[Diagno
     """
     made = _Made(plan, run, acting)
     found = [*_again(made), *_unused(made), *_unheard(run)]
-    found += lacks(run)
-    found += path_of(run)
+    if run.timed:
+        found += [*lacks(run), *path_of(run)]
     return tuple(sorted(found, key=lambda one: (one.call is None, one.call or 0)))
 
 
@@ -237,9 +238,9 @@ def _retried(made: _Made, before: int, at: int) -> Iterator[Diagnostic]:
 def _repeated(made: _Made, before: int, at: int) -> Diagnostic:
     """A call whose answer was there already."""
     known = made.answers[before] is not None and made.answers[at] is not None
-    between = made.between(before, at)
+    between = made.between(before, at) and not made.at_once(before, at)
     apart = made.apart(before, at)
-    sure = known and not apart and not made.silent[at] and (not between or made.at_once(before, at))
+    sure = known and not apart and not made.silent[at] and not between
     told = "with the same answer" if known else "and the trace does not record the answers"
     why = "; another tool ran in between, and may have changed it" if between else ""
     why = "; two agents at once, of which neither may know of the other" if apart else why

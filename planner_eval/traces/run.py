@@ -9,6 +9,7 @@ from typing import Any
 
 from planner_eval.base.errors import PlanevalError
 from planner_eval.base.named import NamedTuple
+from planner_eval.dialects.messages import failed_calls
 from planner_eval.dialects.read import parse
 from planner_eval.dialects.spans import (
     STARTS,
@@ -25,8 +26,9 @@ from planner_eval.dialects.spans import (
     unquoted,
 )
 from planner_eval.dialects.spoken import messages_of
+from planner_eval.dialects.talks import Turn, talk_of
 from planner_eval.dialects.traces import spans_of
-from planner_eval.plan.model import Plan
+from planner_eval.plan.model import Call, Plan
 
 ENDS = ("endTimeUnixNano", "end_time_unix_nano", "end_time", "ended_at", "endTime")
 """Keys under which exporters write when a span ended."""
@@ -79,12 +81,14 @@ class Run(NamedTuple):
         repeated: How many of them were exported twice.
         unheard: The tools that were asked for and never ran.
         unended: How many spans have an end that is no time.
+        timed: Whether its times are times; those of a conversation only say what came after what.
     """
 
     spans: tuple[Span, ...]
     repeated: int = 0
     unheard: tuple[Asked, ...] = ()
     unended: int = 0
+    timed: bool = True
 
     @property
     def tools(self) -> dict[int, Span]:
@@ -119,6 +123,82 @@ def run_of(data: Any, plan: Plan) -> Run:
     unheard = tuple(Asked(name, span, _refuses(told, name)) for name, span in asked.items())
     unended = sum(any(item.get(key) for key in ENDS) and _when(item, ENDS) is None for item in spans)
     return Run(made, repeated, unheard, unended)
+
+
+def recorded_run(plan: Plan, data: Any = None) -> Run | None:
+    """The run that the recorded answers of a plan's calls show; None where none is recorded.
+
+    A conversation says in which order its calls were made, which were made at once, and what the model said
+    after. It has no status of its own as spans have: a call failed where the message with its answer says so,
+    or the answer begins as an error does.
+
+    Args:
+        plan: The calls, with the tools' answers.
+        data: The conversation that it was read from, as JSON data.
+
+    >>> plan = parse([{"name": "f", "arguments": {}, "result": "Error: no such city"}])
+    >>> [(span.name, span.error) for span in recorded_run(plan).spans]
+    [('f', 'Error: no such city')]
+    """
+    if not any(call.has_result for call in plan.calls):
+        return None
+    turns, failed = _turns(data, plan)
+    spans: list[Span] = []
+    clock = 0
+    left = list(enumerate(plan.calls))
+    for number, turn in enumerate(turns, 1):
+        clock += _TICK
+        if turn.words:
+            spans.append(Span(None, None, "model", "", None, clock, clock + 1, said=turn.words))
+        while left and left[0][1].turn in (number, None):
+            position, call = left.pop(0)
+            spans.append(_recorded(position, call, clock, marked=position in failed))
+            if not turn.answers:  # those that follow a message are of calls at once
+                clock += _TICK
+    for position, call in left:
+        clock += _TICK
+        spans.append(_recorded(position, call, clock, marked=position in failed))
+    return Run(tuple(spans), timed=False)
+
+
+_TICK = 2
+"""A call begins when its turn does and ends before the next one."""
+
+
+def _turns(data: Any, plan: Plan) -> tuple[tuple[Turn, ...], frozenset[int]]:
+    """The turns of the conversation that a plan is all of, and the calls that its messages call failed."""
+    try:
+        talk = talk_of(data) if isinstance(data, (dict, list)) else None
+        turns = talk.turns if talk is not None else ()
+        failed = failed_calls([item for turn in turns for item in (*turn.items, *turn.answers)])
+    except PlanevalError:
+        return (), frozenset()
+    numbered = len(turns) == 1 or all(call.turn is not None for call in plan.calls)
+    return turns if numbered else (), failed if numbered else frozenset()
+
+
+def _recorded(position: int, call: Call, start: int, *, marked: bool) -> Span:
+    error = _failure(call.result, marked=marked) if call.has_result else None
+    return Span(None, None, "tool", call.tool, position, start, start + 1, error)
+
+
+_FAILURE = re.compile(
+    r"\s*+(?:[\w.]{0,60}(?:error|exception)\b[^:\n]{0,80}:|traceback \(most recent call last\))", re.I
+)
+"""How the text of a failure begins: "Error: …", "ValueError: …", "Error executing tool f: …"."""
+
+
+def _failure(result: Any, *, marked: bool) -> str | None:
+    """How a call failed by its answer, in the answer's words; None where it did not."""
+    words = result
+    if isinstance(result, dict):
+        words = result.get("error")
+        failed = bool(words) or result.get("status") == "error" or result.get("isError") is True
+    else:
+        failed = isinstance(result, str) and _FAILURE.match(result) is not None
+    if not (failed or marked):
+        return None
+    return words if isinstance(words, str) and words else json.dumps(result, ensure_ascii=False, default=str)
 
 
 def _calls(data: Any, plan: Plan) -> dict[int, int]:

@@ -17,6 +17,7 @@ from planner_eval.plan.model import Call, Diagnostic, Plan
 from planner_eval.records.record import Record
 from planner_eval.verbs.catalogs import read_catalog
 from planner_eval.verbs.reading import Source, only_record, parse
+from planner_eval.verbs.record_tools import tools_of_record
 
 if TYPE_CHECKING:
     from planner_eval.catalogs.catalog import Catalog
@@ -33,14 +34,17 @@ def check(
     ignore: Collection[str] = (),
     level: str = "info",
 ) -> tuple[Diagnostic, ...]:
-    """Everything in a plan that contradicts a catalog, and what is wrong in a trace by itself.
+    """Everything in a plan that contradicts a catalog, and what is wrong in a recorded run by itself.
 
     Args:
         plan: The plan: itself, its text or data, or the path of its file, ``Path("plan.json")``. Of a trace's
-            spans the calls are the plan, and a trace needs no catalog.
-        catalog: The tools it may call: a catalog, or what :func:`planner_eval.read_catalog` takes.
-        trace: The trace that `plan` was read of, as JSON data: a plan by itself holds its times and failures
-            no more. Where `plan` is no plan yet, but the trace's text, data or file, it is that.
+            spans the calls are the plan; a trace needs no catalog, nor do calls whose answers are recorded,
+            as in a conversation.
+        catalog: The tools it may call: a catalog, or what :func:`planner_eval.read_catalog` takes. Left out,
+            those that a record brings beside its plan.
+        trace: The trace, or the conversation, that `plan` was read of, as JSON data: a plan by itself holds
+            its times and failures no more. Where `plan` is no plan yet, but a text, data or a file, it is
+            that.
         ignore: Codes of findings to leave out.
         level: The least severity that is told: ``"error"``, ``"warning"`` or ``"info"``.
 
@@ -49,7 +53,7 @@ def check(
 
     Raises:
         CatalogError: the catalog cannot be read.
-        InputError: there is no plan, or no catalog while the plan is no trace.
+        InputError: there is no plan; or no catalog, while the plan is no trace and records no answers.
         ParseError: the plan cannot be read.
 
     >>> [found.code for found in check("f(#x='1')", [{"name": "g", "parameters": {}}])]
@@ -61,21 +65,28 @@ def check(
     """
     if plan is None:
         raise InputError("there is nothing to check: the plan is None, as of a trace in which no tool ran")
-    trace = trace_of(plan) if trace is None else trace
-    if catalog is None and trace is None:
-        raise InputError(
-            "there is no catalog to check the plan against, and it is no trace: a trace is a list of spans, "
-            "or what OpenTelemetry, OpenInference, the OpenAI Agents SDK or MLflow export"
-        )
+    if isinstance(plan, os.PathLike):
+        plan = only_record(plan)
+    talk, trace = trace, trace_of(plan) if trace is None else _spans(trace)
+    brought = tools_of_record(plan) if catalog is None and isinstance(plan, Record) else None
+    tools = read_catalog(catalog) if catalog is not None else brought
     read = parse(plan)
-    tools = read_catalog(catalog) if catalog is not None else None
+    recorded = trace is not None or any(call.has_result for call in read.calls)
+    if tools is None and not recorded:
+        raise InputError(
+            "there is no catalog to check the plan against, it records no answers of tools, and it is no "
+            "trace: a trace is a list of spans, or what OpenTelemetry, OpenInference, the OpenAI Agents SDK "
+            "or MLflow export"
+        )
     found: list[Diagnostic] = []
-    if trace is not None:
+    if recorded:
         from planner_eval.traces.findings import findings
-        from planner_eval.traces.run import run_of
+        from planner_eval.traces.run import recorded_run, run_of
 
+        talk = data_of(plan) if talk is None else talk
+        run = run_of(trace, read) if trace is not None else recorded_run(read, talk)
         acting = {tool.full_name for tool in tools.tools if tool.action} if tools is not None else ()
-        found += findings(read, run_of(trace, read), acting)
+        found += findings(read, run, acting) if run is not None else ()
     if tools is not None:
         found += check_plan(read, tools) if trace is None else _held(read, tools)
     found.sort(key=lambda one: (one.call is None, one.call or 0))
@@ -116,19 +127,40 @@ def trace_of(source: Source) -> Any:
     """
     if isinstance(source, os.PathLike):
         source = only_record(source)
+    text = source.source if isinstance(source, Record) else source
+    text = text.text if isinstance(text, Plan) else text
+    known = isinstance(source, Record) and source.values is not None
+    if isinstance(text, str) and not known and not any(sign in text for sign in SIGNED):
+        return None
+    return _spans(data_of(source))
+
+
+def data_of(source: Source) -> Any:
+    """What a plan was read from, as JSON data; None where it is a text of another kind, or not known.
+
+    Args:
+        source: What :func:`planner_eval.parse` takes, but for a path.
+
+    >>> data_of('{"role": "user"}'), data_of("f()")
+    ({'role': 'user'}, None)
+    """
     values = getattr(source, "values", None) if isinstance(source, Record) else None
     if isinstance(source, Record):
         source = source.source
     if isinstance(source, Plan):
         source = source.text
     if isinstance(source, str):
-        if values is None and not any(sign in source for sign in SIGNED):
-            return None
-        values = values if values is not None else loads_if_json(source, DEFAULT_LIMITS)
+        if values is None and source.lstrip()[:1] in ("[", "{"):
+            values = loads_if_json(source, DEFAULT_LIMITS)
         source = values[0] if values and len(values) == 1 else values
-    items = source if isinstance(source, list) else [source]
+    return source
+
+
+def _spans(data: Any) -> Any:
+    """Data that is a trace's spans; None where it is something else."""
+    items = data if isinstance(data, list) else [data]
     spans = bool(items) and all(isinstance(item, dict) and is_span(item) for item in items)
-    return source if spans else None
+    return data if spans else None
 
 
 def shown(

@@ -59,6 +59,7 @@ class DatasetCheck(NamedTuple):
         before: The baseline.
         unread: How many plans cannot be read, and are neither among the doubts, for other findings were
             selected, nor in the baseline.
+        unchecked: What gold was not held against, in words.
     """
 
     dataset: Dataset | None
@@ -73,6 +74,7 @@ class DatasetCheck(NamedTuple):
     every: tuple[GoldDoubt, ...] = ()
     before: Baseline = Baseline()
     unread: int = 0
+    unchecked: tuple[str, ...] = ()
 
     @property
     def perfect(self) -> bool:
@@ -217,7 +219,7 @@ def check_dataset(
     every = (*audited.doubts, *audited.unread)
     return DatasetCheck(
         own, checked, tuple(replayed), opened.name, sure, dict(sorted(less.items())),
-        len(audited.doubts) - len(new), audited.ran, notes, every, known, len(unread),
+        len(audited.doubts) - len(new), audited.ran, notes, every, known, len(unread), audited.unchecked,
     )  # fmt: skip
 
 

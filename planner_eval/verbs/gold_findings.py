@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from planner_eval.auditing import grounding, twins
+from planner_eval.auditing import against, grounding, outcome, twins
 from planner_eval.auditing.audits import BESIDE, Audit, Gathering, audit, wanted
 from planner_eval.auditing.choice import Choice
 from planner_eval.auditing.finding import GoldFinding
+from planner_eval.auditing.leeway import allows, without_blanks
 from planner_eval.auditing.outcome import lacks_tools
 from planner_eval.auditing.subject import Subject
+from planner_eval.auditing.words import reads, words
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import counted
 from planner_eval.catalogs.catalog import Catalog
-from planner_eval.catalogs.formats import from_data
 from planner_eval.datasets.sources import Source
 from planner_eval.execution.program import Options, Start
 from planner_eval.execution.run import execute_many
@@ -31,6 +32,7 @@ from planner_eval.records.gold import are_words, read_gold
 from planner_eval.records.states import States
 from planner_eval.scoring.findings import Finding, finding_of_gold
 from planner_eval.verbs.gold_wanted import odd_choice, wanted_of
+from planner_eval.verbs.record_tools import RecordTools
 from planner_eval.verbs.running import initial_of
 from planner_eval.verbs.sets import Questions, SetItem
 
@@ -39,6 +41,10 @@ if TYPE_CHECKING:
 
 ANSWER = "gold_answer"
 """The field of a record that holds what its plan should come to, where no other is named."""
+
+
+_LOOK = 2_000
+"""So many characters of a question say whether it is in English."""
 
 
 class GoldDoubt(NamedTuple):
@@ -108,12 +114,13 @@ class Audited:
     def __init__(self, source: Source, how: How) -> None:
         self._how, self._source = how, source
         self._audits: Sequence[Audit] = wanted(how.choice.has)
-        self._tools = _Offered(how.catalog)
+        self._tools = RecordTools(how.catalog)
         self._ran = Counter[str]()
         self._found: list[tuple[int, GoldDoubt]] = []
         self._unread: list[GoldDoubt] = []
         self._unvoted = 0
         self._lost, self._first = Counter[str](), dict[str, str]()
+        self._unseen = Counter[str]()
         self._held = any(map(how.choice.has, (*grounding.CODES, *twins.CODES)))
 
     def add(self, items: Iterable[SetItem]) -> Audited:
@@ -130,12 +137,28 @@ class Audited:
                 elif self._source.file is not None and not are_words(item.record):
                     self._lose("words", item.where)
                 continue
+            self._count_unseen(item.record, subject)
             for found in audit(subject, self._audits, self._how.choice.has):
-                self._keep(place, item, found, subject.query)
+                if found.code not in grounding.CODES or not allows(
+                    item.record.fields, subject.plan, found, subject.said
+                ):
+                    self._keep(place, item, found, subject.query)
             for gathering in beside:
                 gathering.add(place, subject)
         self._add_beside(beside)
         return self
+
+    def _count_unseen(self, record: Record, subject: Subject) -> None:
+        """Count what is not known of a record, as far as the findings that are asked for need it."""
+        has, unseen = self._how.choice.has, self._unseen
+        unseen["plans"] += 1
+        unseen["questions"] += self._held and subject.query is None
+        unseen["tools"] += subject.catalog is None and any(map(has, against.CODES))
+        if subject.said is not None and any(map(has, grounding.CODES)):
+            unseen["language"] += not reads([*words(subject.said[:_LOOK])])
+        unseen["open"] += any(record.fields.get(name) for name in OPEN)
+        if any(map(has, outcome.CODES)):
+            unseen["runs"] += subject.trace is None or lacks_tools(subject.trace)
 
     def _add_unread(self, place: int, item: SetItem, error: str) -> None:
         """Keep a plan that cannot be read, also where other findings are selected."""
@@ -180,13 +203,41 @@ class Audited:
         return Ran(box.source.name if box is not None else "", **self._ran)
 
     @property
+    def unchecked(self) -> tuple[str, ...]:
+        """What was not held against gold, with the number of plans; of what no record has, how to name it."""
+        unseen, plans = self._unseen, self._unseen["plans"]
+        ways = {"questions": "; --query names their field", "tools": "; --catalog names them"}
+        described = {
+            kind: f"{kind} (none known{way if self._source.file is not None else ''})"
+            if unseen[kind] == plans
+            else f"{kind} (none known of {unseen[kind]:,} of {counted(plans, 'plan')})"
+            for kind, way in ways.items()
+        }
+        described |= {
+            "language": f"values of {counted(unseen['language'], 'plan')} (the question is not in English)",
+            "open": f"accepted values and alternatives beside {counted(unseen['open'], 'plan')}",
+            "runs": "results (no plan was run)"
+            if unseen["runs"] == plans
+            else f"results ({unseen['runs']:,} of {counted(plans, 'plan')} not run)",
+        }
+        counts = Counter({**unseen, **self._lost, "votes": self._unvoted})
+        described |= {
+            "choice": f"answers on offer of {counted(counts['choice'], 'plan')} (not understood)",
+            "words": f"{counted(counts['words'], 'record')} (gold is words)",
+            "votes": f"votes of runs on {counted(counts['votes'], 'plan')} (what else is right is not read)",
+        }
+        return tuple(text for kind, text in described.items() if counts[kind])
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know of the records' own tools, and of the runs."""
         votes = self._how.votes
         told = votes.notes if votes is not None else ()
         lost = counted(self._unvoted, "record")
         unvoted = f"what else is right of {lost} cannot be read: the runs do not vote there"
-        return (*self._lost_notes(), *self._tools.notes, *told, *([unvoted] if self._unvoted else ()))
+        field = self._tools.field
+        tools = [f'tools: field "{field}" of {self._source.name}'] if field else []
+        return (*tools, *self._lost_notes(), *self._tools.notes, *told, *([unvoted] if self._unvoted else ()))
 
     def _lost_notes(self) -> Iterator[str]:
         """What was not looked at, each with the first record."""
@@ -222,7 +273,8 @@ class Audited:
                 self._lose("choice", f"{item.where}: {why}")
             tools = self._tools.of(item.record)
             wanted = wanted_of(item.record, how.answer)
-            subject = Subject(str(item.name), item.plan, query, tools, how.basic, wanted)
+            plan = without_blanks(item.plan, item.record.fields)
+            subject = Subject(str(item.name), plan, query, tools, how.basic, wanted)
             if how.questions is not None:
                 subject = subject._replace(heard=how.questions.heard(item.record))
             yield item, subject if how.votes is None else self._voted(how.votes, item.record, subject)
@@ -266,44 +318,6 @@ class Audited:
         else:
             self._ran["plans"] += 1
             self._ran["failed"] += not trace.ok
-
-
-class _Offered:
-    """The tools on offer to each record: those that the user names, else those that the record brings."""
-
-    def __init__(self, catalog: Catalog | None) -> None:
-        self._all = catalog
-        self._last: tuple[Any, Catalog | None] = (None, None)
-        self._lost = 0
-        self._why = ""
-
-    def of(self, record: Record) -> Catalog | None:
-        """The tools of a record; None where they are not known, or cannot be read."""
-        if self._all is not None:
-            return self._all
-        sample = record.source
-        given = sample.tools if hasattr(sample, "category") else record.fields.get("tools")
-        if not isinstance(given, (list, dict)) or not given:
-            return None
-        if given is not self._last[0]:  # records of one list mostly follow one another
-            self._last = (given, self._read(given, record))
-        return self._last[1]
-
-    def _read(self, given: Any, record: Record) -> Catalog | None:
-        try:
-            return from_data(given, name="the tool list")
-        except InputError as problem:
-            self._lost += 1
-            self._why = self._why or f"{record.where}: {problem}"
-            return None
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """How many lists of tools could not be read, and why the first could not."""
-        if not self._lost:
-            return ()
-        lists = "list of tools" if self._lost == 1 else "lists of tools"
-        return (f"{self._lost:,} {lists} cannot be read, so that these plans are not checked: {self._why}",)
 
 
 def _specified(plan: Plan, catalog: Catalog | None) -> Plan:
