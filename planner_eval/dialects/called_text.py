@@ -5,18 +5,19 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
-from planner_eval.base.errors import ParseError
+from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.later import later
-from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import shortened
-from planner_eval.dialects.python_calls import read
-from planner_eval.plan.model import Diagnostic, RawCall
+from planner_eval.dialects.python_ast import follow, syntax
+from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan, Value
 
-_CALL = later(r"\s*+([^\W\d][\w.\-]*+)\((.*)\)\s*+", re.S)
+_CALL = later(r"\s*+([^\W\d][\w.\-]*+)\((.*)", re.S)
 _NEXT = later(r",\s*+(?=[^\W\d]\w*+\s*+=(?!=))")
-_ARGUMENT = later(r"\s*+([^\W\d]\w*+)\s*+=(?!=)\s*+(.+?)\s*+", re.S)
+_ARGUMENT = later(r"\s*+([^\W\d]\w*+)\s*+=(?!=)\s*+(.*?)\s*+", re.S)
+_ANOTHER = "its arguments hold another call"
 
 
 def read_called(text: str, position: int, notes: list[Diagnostic]) -> RawCall | None:
@@ -39,21 +40,51 @@ def read_called(text: str, position: int, notes: list[Diagnostic]) -> RawCall | 
     match = _CALL.fullmatch(text)
     if match is None:
         return None
-    name, inside = match.groups()
+    name, rest = match.groups()
+    inside = rest.rstrip()
     try:
-        raw = read(f"f({inside})", DEFAULT_LIMITS)
+        if not inside.endswith(")"):
+            raise ParseError("it is never closed")
+        inside = inside[:-1]
+        raw = _read(inside)
+        if raw is None:
+            return RawCall(name, _piecewise(inside))
+        if len(raw.calls) != 1:
+            raise ParseError(_ANOTHER)
+    except LimitError:
+        raise
     except ParseError as error:
-        try:
-            raw = read(f"f({', '.join(map(_quoted, _arguments(inside)))})", DEFAULT_LIMITS)
-        except ParseError:
-            raise _refused(position, text, error.reason) from None
-    if len(raw.calls) != 1:
-        raise _refused(position, text, "its arguments hold a call")
+        reason = f"the tool of call {position + 1} is {shortened(repr(text), 60)}, which cannot be read: "
+        raise ParseError(reason + error.reason, code="parse.shape") from None
     for note in raw.notes:
         if note.severity != "info":
             message = note.message.replace(" of call 1 ", f" of call {position + 1} ", 1)
             notes.append(note._replace(message=message, call=position, span=None))
     return RawCall(name, raw.calls[0].arguments)
+
+
+def _read(inside: str) -> RawPlan | None:
+    """What Python makes of a call with these arguments; None where they are no Python."""
+    text = f"f({inside})"
+    tree = syntax(text)
+    return follow(tree, text) if isinstance(tree, ast.Module) else None
+
+
+def _piecewise(inside: str) -> Arguments:
+    """The arguments of a call that is no Python as a whole, one by one."""
+    found: list[tuple[str, Value]] = []
+    for place, argument in enumerate(_arguments(inside)):
+        match = _ARGUMENT.fullmatch(argument)
+        name, value = match.groups() if match else (str(place), argument.strip())
+        raw = _read(value) if value and value[0] != "<" else None
+        if raw is None:
+            is_quoted = value[:1] in ("'", '"') and value[0] == value[-1] and len(value) > 1
+            found.append((name, value[1:-1] if is_quoted else value))
+        elif len(raw.calls) == 1 and len(raw.calls[0].arguments) == 1:
+            found.append((name, raw.calls[0].arguments[0][1]))
+        else:
+            raise ParseError(_ANOTHER)
+    return tuple(found)
 
 
 def _arguments(inside: str) -> list[str]:
@@ -71,23 +102,3 @@ def _arguments(inside: str) -> list[str]:
         if quote and piece.rstrip().endswith(quote):
             quote = ""
     return [", ".join(pieces) for pieces in found]
-
-
-def _quoted(argument: str) -> str:
-    """An argument with its value as a quoted text, unless the value can be read as it is."""
-    match = _ARGUMENT.fullmatch(argument)
-    if match is None:
-        return argument
-    name, value = match.groups()
-    try:
-        if value[0] != "<" and len(read(f"f({argument})", DEFAULT_LIMITS).calls) == 1:
-            return argument
-    except ParseError:
-        pass
-    inner = value[1:-1] if value[0] in "'\"" and value[0] == value[-1:] and len(value) > 1 else value
-    return f"{name}={inner!r}"
-
-
-def _refused(position: int, text: str, why: str) -> ParseError:
-    reason = f"the tool of call {position + 1} is {shortened(repr(text), 60)}, which is no call: {why}"
-    return ParseError(reason, code="parse.shape")

@@ -123,7 +123,7 @@ def read_call(
 
 def _called(name: str, arguments: Arguments, position: int, notes: list[Diagnostic]) -> tuple[str, Arguments]:
     """A tool's name and its arguments, which may both stand in the place of the name."""
-    if arguments or not name.rstrip().endswith(")"):
+    if arguments or "(" not in name:
         return name, arguments
     from planner_eval.dialects.called_text import read_called
 
