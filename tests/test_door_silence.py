@@ -66,21 +66,38 @@ def test_our_own_notation_has_no_references_of_others(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, '[{"name": "f", "arguments": {"x": "{{tool0turn0}}"}}]\n')
 
 
-def test_gold_of_words_is_told_and_not_only_counted_as_right(tmp_path: Path) -> None:
+def test_gold_of_words_is_told_and_is_no_plan(tmp_path: Path) -> None:
     words = ["It is sunny.", "Rain, see [1].", "f()"]
     gold = lines(tmp_path / "gold.jsonl", [{"id": at, "expected": said} for at, said in enumerate(words)])
     pred = lines(tmp_path / "pred.jsonl", [{"id": at, "response": "Rain."} for at in range(3)])
-    said = "2 of 3 gold plans are words that call nothing, and count as a plan without calls; the first is"
+    said = "2 of 3 gold plans are words that call nothing, and count as no plan; the first is"
     for command in (["diff", pred, gold], ["score", pred, gold], ["compare", pred, pred, "--gold", gold]):
         done = planeval(*command)
         assert f'{gold}: {said} line 1, record 1 (id 0), "It is sunny."; --gold-text-field' in done.stderr
+    no_calls = {"role": "assistant", "content": "", "tool_calls": []}
+    steps = [{"step": "1 think", "tool": "null"}, {"step": "2 say it", "tool": "No tool required"}]
+    golds: list[object] = [
+        "[]",
+        [],
+        no_calls,
+        steps,
+        "See (page 1).",
+        {"role": "assistant", "content": "No."},
+    ]
+    right = lines(tmp_path / "right.jsonl", [{"id": at, "gold": one} for at, one in enumerate(golds)])
+    pred = lines(tmp_path / "six.jsonl", [{"id": at, "response": "Rain."} for at in range(6)])
+    done = planeval("score", pred, right)
+    assert (done.returncode, "6 pairs: 4 same, 2 gold unreadable; figures from 4" in done.stdout) == (1, True)
+    assert '"See (page 1)." holds no call: a gold plan without calls is written []' in done.stderr
+    done = planeval("score", pred, lines(tmp_path / "one.jsonl", [{"id": 4, "gold": golds[4]}]))
+    assert done.returncode == 3
 
 
 def test_gold_that_says_nothing_is_told_as_words_are_however_large_the_file(tmp_path: Path) -> None:
     golds = ["{}", '["sunny"]', ["sunny"], '"sunny"', "[]", [], '["f()"]', [["f()"]], '{"calls": []}']
     gold = lines(tmp_path / "gold.jsonl", [{"id": at, "gold": said} for at, said in enumerate(golds)])
     held, stored = (doubts(read(gold, role="gold", store=store)) for store in (AS_USUAL, Store(limit=0)))
-    said = "4 of 9 gold plans are words that call nothing, and count as a plan without calls; the first is"
+    said = "4 of 9 gold plans are words that call nothing, and count as no plan; the first is"
     first = 'line 1, record 1 (id 0), "{}"; --gold-text-field names another field'
     assert held == stored == (f"{gold}: {said} {first}",)
 

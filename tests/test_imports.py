@@ -70,6 +70,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "a notation is loaded when it is first met: 4 to 15 ms each": (
         "dialects.appbench",
         "dialects.appbench_lines",
+        "dialects.called_text",
         "dialects.javascript",
         "dialects.python_calls",
         "dialects.templates",

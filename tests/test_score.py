@@ -513,6 +513,12 @@ def test_doubts_about_pairing_by_position_are_told(tmp_path: Path) -> None:
     said = planeval("score", preds, ordered, "--pair", "position").stderr
     assert f"{preds}: 2 of 4 records stand elsewhere than the record of the same id in {ordered}" in said
     assert "stand elsewhere" not in planeval("score", preds, ordered).stderr
+    trials = numbered(tmp_path / "trials.jsonl", "gold", plans[:2])
+    Path(trials).write_text(Path(trials).read_text() * 3)
+    said = "2 ids stand several times in both, the first is 'q0' (3 and 3 times): which of its records"
+    fields = ("--text-field", "gold", "--gold-text-field", "gold", "--pair", "position")
+    text = planeval("score", trials, trials, *fields).stderr
+    assert (f"{trials} and {trials}: {said}" in text, "stand elsewhere" in text) == (True, False)
 
 
 def test_no_figure_is_told_as_whole_that_is_not(tmp_path: Path) -> None:

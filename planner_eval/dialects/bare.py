@@ -10,7 +10,7 @@ from typing import Any
 from planner_eval.base.later import later
 from planner_eval.dialects.beside import blank
 from planner_eval.dialects.find import THOUGHT, TOKEN
-from planner_eval.dialects.messages import CALLS, INSIDE
+from planner_eval.dialects.messages import CALLS, INSIDE, calls_no_tool
 
 _END = "</think>"
 _EMPTY = later(r"\s*+(?:```\w*+)?\s*+([\[{].*[\]}])\s*+(?:```)?\s*+", re.S)
@@ -38,7 +38,8 @@ def bare(text: str) -> str:
 def lists_nothing(source: Any) -> bool:
     """Whether a text or data that calls nothing says so as a plan, by an empty list where calls would stand.
 
-    Neither words say so, be they a message's, nor an empty object, nor null beside a message's words.
+    A list of steps that all name no tool says so, too. Neither words say so, be they a message's, nor an
+    empty object, nor null beside a message's words.
 
     Args:
         source: A text, or JSON data, that reads as a plan without calls.
@@ -59,6 +60,8 @@ def lists_nothing(source: Any) -> bool:
         except (ValueError, RecursionError):
             return False
     if isinstance(source, list):
+        if source and all(isinstance(one, dict) and "tool" in one and calls_no_tool(one) for one in source):
+            return True
         return not source or any(lists_nothing(one) for one in source if not isinstance(one, str))
     if not isinstance(source, dict):
         return False

@@ -41,7 +41,8 @@ _MARK = (
 )
 _MARKED = re.compile(_MARK)
 _OPENING = later(
-    rf"{_MARK}|Action(?: \d++)?\**+\s*+[:\uff1a]|action input|Nodes?\s*+:|API:|(?:arguments|parameters|args):"
+    rf"{_MARK}|Action(?: \d++)?\**+\s*+[:\uff1a]|action input|Nodes?\**+\s*+:|API:"
+    r"|(?:arguments|parameters|args):"
 )
 """What stands in every text that any notation of ours takes for a call, or for the beginning of one. Each
 branch begins with a letter, so that a search runs over prose at the speed of a set."""
@@ -80,7 +81,7 @@ _FIRM_MARK = (
 )
 _FIRM_MARKED = later(_FIRM_MARK)
 _FIRM = later(
-    rf"{_FIRM_MARK}|code>|api_call>|Action|action input|Nodes?\s*+:|API:|(?:arguments|parameters|args):"
+    rf"{_FIRM_MARK}|code>|api_call>|Action|action input|Nodes?\**+\s*+:|API:|(?:arguments|parameters|args):"
     r"|(?:Human|User|USER)\s*+:"
 )
 """What stands in every text without parentheses, beside the rows' tokens, in which the search finds

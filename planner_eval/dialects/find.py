@@ -339,7 +339,7 @@ def _finish(search: Search, read: list[Read], text: str = "") -> Found:
         if reader.error is not None:
             raise reader.error
         _refuse_opening(search)
-        _refuse_begun(search, 0, called=False)
+        _refuse_begun(search, 0, (), called=False)
         reason = reader.why or "the text calls no tool"
         lost = None if read else _lost(reader, 0, len(reader.source), [n.span for n in notes if n.span])
         if lost is not None:
@@ -348,7 +348,8 @@ def _finish(search: Search, read: list[Read], text: str = "") -> Found:
         elif not read:
             notes += _doubts(text, reader.defined)
         return _nothing(read[0].dialect if read else "json", reason, answer, notes)
-    _refuse_begun(search, max(map(_end, read)), called=True)
+    ignored = [note for note in notes if note.code == "find.text"]
+    _refuse_begun(search, max(map(_end, read)), ignored, called=True)
     if reader.held:  # a piece was read after one that names results
         calls = connected(calls, pieces_of(read, search.unnumbered), search.again)
     names = list(dict.fromkeys(item.dialect for item in read))
@@ -394,12 +395,12 @@ def _refuse_opening(search: Search) -> None:
         raise Cut(found[1], text=source, start=found[0])
 
 
-def _refuse_begun(search: Search, start: int, *, called: bool) -> None:
-    """Refuse a text that ends in a call of which nothing was read."""
+def _refuse_begun(search: Search, start: int, notes: Iterable[Diagnostic], *, called: bool) -> None:
+    """Refuse a text that ends in a call of which nothing was read; `notes` are of words passed over."""
     source = search.reader.source
     if any(
         n.code == "find.code" or (n.span and n.span[1] == len(source))
-        for n in (*search.notes, *search.reader.notes)
+        for n in (*search.notes, *search.reader.notes, *notes)
     ):
         return
     place = begun(source, start, called=called)

@@ -106,9 +106,10 @@ def read_call(
         given = {"0": given} if given else {}
     arguments = arguments_of(given, position, text)
     _note_ignored(inner, (name_key, argument_key), position, notes)
+    name, arguments = _called(inner[name_key], arguments, position, notes)
     answer = _answer_of(item, argument_key) if "output" in item else "result"
     return RawCall(
-        inner[name_key],
+        name,
         tuple((key, convert(value)) for key, value in arguments) if convert else arguments,
         app=inner.get("app") if isinstance(inner.get("app"), str) else None,
         label=label,
@@ -118,6 +119,16 @@ def read_call(
         result=plain(item.get(answer)) if answer == "output" else item.get("result"),
         has_result=answer in item,
     )
+
+
+def _called(name: str, arguments: Arguments, position: int, notes: list[Diagnostic]) -> tuple[str, Arguments]:
+    """A tool's name and its arguments, which may both stand in the place of the name."""
+    if arguments or "(" not in name:
+        return name, arguments
+    from planner_eval.dialects.called_text import read_called
+
+    call = read_called(name, position, notes)
+    return (name, arguments) if call is None else (call.name, call.arguments)
 
 
 def _argument_key(item: dict[str, Any], name_key: str) -> str | None:

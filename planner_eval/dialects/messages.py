@@ -159,20 +159,35 @@ def _is_other(kind: Any) -> bool:
 
 
 def calls_no_tool(data: dict[str, Any]) -> bool:
-    """Whether an object is a step without a tool: its tool is missing, empty, or a flag such as "0".
+    """Whether an object is a step without a tool: its tool is missing, empty, a flag such as "0", or says so.
 
     >>> calls_no_tool({"step": "1 ask", "tool": "0"}), calls_no_tool({"step": "1 ask", "tool": "ask"})
+    (True, False)
+    >>> calls_no_tool({"step": "1 ask", "tool": "null"}), calls_no_tool({"tool": "null"})
     (True, False)
     """
     if "step" not in data:
         return False
     if "tool" in data:
-        return data["tool"] in ("", None) or _is_flag(data["tool"])
+        return data["tool"] in ("", None) or _is_flag(data["tool"]) or _says_none(data["tool"])
     return key_of_name(data) is None and data.keys().isdisjoint(_CALLING)
 
 
 _CALLING = frozenset({*ARGUMENT_KEYS, *WRAPPERS, *CALLS, *INSIDE})
 _FLAG = later(r"\s*+(?:\d{1,9}+|true|false|yes|no)\s*+", re.I)
+
+
+_NONE = later(
+    r"\s*+(?:(?:null|none|n/?a|no[ _]tools?(?:[ _](?:is |are )?(?:required|needed|used))?)\.?"
+    r"|(?:\u4e0d\u9700\u8981|\u65e0\u9700)\u5de5\u5177)\s*+",
+    re.I,
+)
+"""What stands for a tool in steps that need none; UltraTool's, of both its languages, are among them."""
+
+
+def _says_none(tool: Any) -> bool:
+    """Whether what stands for a tool's name says that there is none."""
+    return isinstance(tool, str) and _NONE.fullmatch(tool) is not None
 
 
 def _is_flag(tool: Any) -> bool:
@@ -197,8 +212,8 @@ def calls_among(data: Any) -> Among:
         return Among(data, [])
     words = [item for item in data if isinstance(item, str) and not _OPENS.search(item)]
     steps = [item for item in data if isinstance(item, dict) and "step" in item and calls_no_tool(item)]
-    flags = [step["tool"] for step in steps if step.get("tool") not in ("", None)]
-    bare = [step["step"] for step in steps if "tool" not in step]
+    flags = [step["tool"] for step in steps if _is_flag(step.get("tool"))]
+    bare = [step["step"] for step in steps if "tool" not in step or _says_none(step["tool"])]
     notes = [
         Diagnostic("shape.ignored", f"{said}, not read: {_first(found)}", "info")
         for said, found in (("words between the calls of a list", words), ("steps without a tool", bare))

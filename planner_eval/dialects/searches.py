@@ -290,7 +290,7 @@ def _shaped(text: str, search: Search) -> list[Read] | None:
         except ParseError as error:
             error.text = search.reader.source
             error.dialect = row.name
-            if row.weak:
+            if row.weak and not isinstance(error, Cut):
                 continue
             if "```" in text and not isinstance(error, Cut):
                 search.reader.error = search.reader.error or error  # said where the fences hold no call

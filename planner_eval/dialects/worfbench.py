@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.limits import Limits, check_calls
-from planner_eval.base.text import shortened
+from planner_eval.dialects.cut import Cut
 from planner_eval.dialects.dialect import AFTER, Dialect
 from planner_eval.dialects.table import Wrapper
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, RawRef, references
@@ -21,27 +23,33 @@ def dialect(row: Wrapper) -> Dialect:
 
 
 def read(text: str, limits: Limits) -> RawPlan:
-    r"""Read nodes and edges; a node is a call of what its text says, without arguments.
+    r"""Read nodes and edges; a node is a call of what its line says, without arguments.
+
+    Words around them are passed over, and told. A numbered list below the edges is such words.
+
+    Source: WorFBench's ``node_eval.py``, which takes such a list for nodes.
 
     Raises:
-        ParseError: it is no workflow, or two nodes have one number.
+        ParseError: it is no workflow, two nodes have one number, or it ends inside an edge.
 
     >>> read("Node:\n1. do a\n2. do b\nEdges:\n(START,1)\n(1,2)\n(2,END)", Limits()).calls[1].arguments
     (('', RawRef(name='1', path=())),)
     """
-    workflow, prose = _without_prose(text)
-    tree = grammar.run(grammar.load("worfbench"), workflow, WORDS, "worfbench")
+    tree = grammar.run(grammar.load("worfbench"), text, WORDS, "worfbench")
+    cut = _CUT.search(text, max(0, len(text) - 40))
+    if cut is not None:
+        raise Cut("inside an edge", text=text, start=cut.start(), dialect="worfbench")
     nodes: dict[str, tuple[str, tuple[int, int]]] = {}
     needed: dict[str, dict[str, None]] = {}
-    notes: list[Diagnostic] = prose
+    notes: list[Diagnostic] = []
     for token in tree.children:
         if token.type == "NODE":
-            match = re.match(r"(\d+)\s*[:.)]\s*", token)
+            match = re.match(r"\s*(\d+)\s*[:.)]\s*", token)
             assert match is not None
             if match[1] in nodes:
                 raise ParseError(f"two nodes have the number {match[1]}", text=text, offset=token.start_pos)
-            end = token.start_pos + len(token.rstrip())
-            nodes[match[1]] = (token[match.end() :].strip(), (token.start_pos, end))
+            span = (token.start_pos + match.start(1), token.start_pos + len(token.rstrip()))
+            nodes[match[1]] = (token[match.end() :].strip(), span)
         elif token.type == "EDGE":
             source, target = re.findall(r"START|END|\d+", token)
             if source in nodes and target in nodes:
@@ -56,41 +64,33 @@ def read(text: str, limits: Limits) -> RawPlan:
         refs = [RawRef(source) for source in needed.get(number, ())]
         arguments = ((AFTER, refs[0] if len(refs) == 1 else refs),) if refs else ()
         calls.append(RawCall(name, arguments, label=number, binds=((number, ()),), span=span))
-    return RawPlan(tuple(calls), None, tuple(notes))
+    return RawPlan(tuple(calls), None, (*notes, *_ignored(tree.children)))
 
 
-def _without_prose(text: str) -> tuple[str, list[Diagnostic]]:
-    """A workflow with blanks in the place of all that is no edge after ``Edges:``, and a note of what that was.
-
-    Source: WorFBench's ``node_eval.py``, which looks for edges anywhere and passes over what stands between.
-    """
-    head = _EDGES.search(text)
-    if head is None:
-        return text, []
-    parts = [text[: head.end()]]
-    ignored: list[tuple[int, int]] = []
-    end = head.end()
-    for edge in (*_EDGE.finditer(text, head.end()), None):
-        start = edge.start() if edge is not None else len(text)
-        if text[end:start].strip(" \t\r\n,"):
-            ignored.append((end, start))
-            parts.append(" " * (start - end))
-        else:
-            parts.append(text[end:start])
-        if edge is not None:
-            parts.append(edge[0])
-            end = edge.end()
-    if not ignored or end == head.end():
-        return text, []
-    start, stop = ignored[0]
-    shown = shortened(" ".join(text[start:stop].split()), 40)
-    return "".join(parts), [
-        Diagnostic("find.text", f"{shown!r} after the edges was ignored", "info", None, None, (start, stop))
+def _ignored(tokens: list[Any]) -> Iterator[Diagnostic]:
+    """A note on the words around nodes and edges, and on what they may hold: a second workflow, the edges."""
+    words = [
+        token
+        for token in tokens
+        if token.type in ("BEFORE", "LINES", "TEXT", "REST") and _WORDS.search(token)
     ]
+    if not words:
+        return
+    total = sum(len(token.strip()) for token in words)
+    doubt = ""
+    if words[-1].type == "REST":
+        doubt = "; a second workflow is among them"
+    elif words[-1].type == "TEXT" and all(token.type != "EDGE" for token in tokens):
+        doubt = "; no edge was read"
+    level = "warning" if doubt else "info"
+    span = (words[0].start_pos, words[-1].start_pos + len(words[-1]))
+    message = f"{total:,} characters of text around the calls were ignored{doubt}"
+    yield Diagnostic("find.text", message, level, None, None, span)
 
 
-_EDGES = re.compile(r"^\s*+Edges?\s*+:", re.M)
-_EDGE = re.compile(r"\(\s*+(?:START|END|\d{1,6}+)\s*+,\s*+(?:START|END|\d{1,6}+)\s*+\)")
+_WORDS = re.compile(r"(?!(?:json|text|plaintext)?\s*+\Z)\w")
+_END = r"(?:S(?:T(?:A(?:RT?)?)?)?|E(?:ND?)?|\d{1,6})?"
+_CUT = re.compile(rf"\(\s*+{_END}\s*+(?:,\s*+{_END}\s*+)?\Z")
 
 
 def write(plan: Plan) -> str:

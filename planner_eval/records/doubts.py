@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from planner_eval.base.text import counted
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.ids import by_id, have_ids
 from planner_eval.records.pairing import in_order
@@ -36,6 +38,7 @@ def doubts(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Iterator
             "position, where one that is left out before the end puts all later ones beside the wrong plan; "
             "give the records of both files ids"
         )
+    yield from _repeated(pred, gold)
     moved = _moved(pred.records, gold.records)
     if moved is not None:
         count, first = moved
@@ -101,9 +104,28 @@ def _moved(pred: Sequence[Record], gold: Sequence[Record]) -> tuple[int, Record]
         from planner_eval.records import joined
 
         return joined.moved(pred, gold)
-    places = {record.id: at for at, record in enumerate(gold) if record.id is not None}
-    moved = [one for at, one in enumerate(pred) if one.id is not None and places.get(one.id, at) != at]
+    known = {record.id for record in gold} - {None}
+    there = (*(record.id for record in gold), *[None] * (len(pred) - len(gold)))
+    moved = [one for one, beside in zip(pred, there, strict=False) if one.id in known and one.id != beside]
     return (len(moved), moved[0]) if moved else None
+
+
+def _repeated(pred: PlanFile, gold: PlanFile) -> Iterator[str]:
+    """That ids are repeated in both of two files, whose records are paired by position."""
+    ours, theirs = (Counter(record.id for record in _again(file.records)) for file in (pred, gold))
+    both = [key for key in ours if key in theirs]
+    if both:
+        key, stand = both[0], f"{counted(len(both), 'id')} stand{'s' * (len(both) == 1)}"
+        yield (
+            f"{pred.name} and {gold.name}: {stand} several times in both, the first "
+            f"is {key!r} ({ours[key] + 1:,} and {theirs[key] + 1:,} times): which of its records belong "
+            "together is taken from their order alone"
+        )
+
+
+def _again(records: Sequence[Record]) -> Sequence[Record]:
+    """The records of which an earlier one has the id."""
+    return records.repeated() if is_stored(records) else [records[at] for at in by_id(records).repeated]
 
 
 def repeated_ids(records: Sequence[Record]) -> list[str]:
@@ -114,14 +136,13 @@ def repeated_ids(records: Sequence[Record]) -> list[str]:
     >>> repeated_ids([Record("p", 0, "a", "f()", 1), Record("p", 1, "a", "g()", 2)])
     ["the id 'a' is given twice: p, line 1, record 1 (id a) and p, line 2, record 2 (id a)"]
     """
-    again: Sequence[Record]
+    again = _again(records)
     firsts: Sequence[Record]
     if is_stored(records):
-        again, firsts = records.repeated(), records.firsts(3)
+        firsts = records.firsts(3)
     else:
-        found = by_id(records)
-        again = [records[at] for at in found.repeated]
-        firsts = [records[found.places[str(record.id)]] for record in again[:3]]
+        places = by_id(records).places
+        firsts = [records[places[str(record.id)]] for record in again[:3]]
     said = [
         f"the id {record.id!r} is given twice: {first.where} and {record.where}"
         for record, first in zip(again[:3], firsts, strict=True)

@@ -56,7 +56,7 @@ def doubts(file: PlanFile) -> tuple[str, ...]:
     """What in a file of gold plans may not say what its author meant: words for plans, misspelt fields.
 
     >>> doubts(PlanFile("g.jsonl", (Record("g.jsonl", 0, None, "It is sunny."),), True, "expected"))
-    ('g.jsonl: 1 of 1 gold plans is words that call nothing, and counts as a plan without calls; \
+    ('g.jsonl: 1 of 1 gold plans is words that call nothing, and counts as no plan; \
 the first is record 1, "It is sunny."; --gold-text-field names another field',)
     """
     if file.published:
@@ -104,14 +104,11 @@ def are_words(record: Record) -> bool:
     return is_words(record.source)
 
 
-def words_for_plans(
-    file: PlanFile, counts: str = "as a plan without calls", option: str = "--gold-text-field"
-) -> Iterator[str]:
+def words_for_plans(file: PlanFile, option: str = "--gold-text-field") -> Iterator[str]:
     """How many gold plans of a file are words that call nothing, in words; nothing where none is.
 
     Args:
         file: The file.
-        counts: As what they count.
         option: The option that names the field of the plans.
     """
     records = file.records.words() if is_stored(file.records) else file.records
@@ -124,7 +121,7 @@ def words_for_plans(
         named = f"; {option} names another field" if file.content else ""
         yield (
             f"{file.name}: {count:,} of {len(file.records):,} gold plans {verbs[0]} words that call "
-            f"nothing, and {verbs[1]} {counts}; the first is {where}, "
+            f"nothing, and {verbs[1]} as no plan; the first is {where}, "
             f"{shown(_stripped(first.source))}{named}"
         )
 
@@ -160,10 +157,13 @@ def read_gold(
         known: The record's own plan, where its text was read already.
 
     Raises:
-        ParseError: the record's own plan, or an alternative, cannot be read; words are no alternative.
+        ParseError: the record's own plan, or an alternative, cannot be read, or is words that call nothing.
         InputError: a term names a call that the plan does not have, or is of the wrong shape.
     """
     plan = known if known is not None else read_plan(record, dialect=dialect, compute=compute)
+    words = words_for_gold(record.source, plan) if record.dialect is None else None
+    if words is not None:  # else any words would be right
+        raise ParseError(words, code="parse.empty")
     if not any(name in record.fields for name in BESIDE):
         return Gold(((plan, NO_TERMS),))
     _check(record.fields, record.where)
@@ -178,7 +178,7 @@ def read_gold(
             error.reason = f"alternative {number}: {error.reason}"
             raise
         words = words_for_gold(source, other)
-        if words is not None:  # else any words would be right
+        if words is not None:
             raise ParseError(f"alternative {number}: {words}", code="parse.empty")
         plans.append((other, _terms(item if isinstance(item, dict) else {}, other, where)))
     return Gold(tuple(plans))
@@ -191,7 +191,7 @@ def sure_gold(record: Record) -> Gold:
         record: The record.
 
     Raises:
-        ParseError: as for :func:`read_gold`; or the record's own plan is words.
+        ParseError: as for :func:`read_gold`.
         InputError: likewise; or a field's name is nearly one that says what else is right.
 
     >>> sure_gold(Record("g.jsonl", 0, None, "f()", fields={"gold": "f()", "alternative": ["g()"]}))
@@ -200,9 +200,6 @@ def sure_gold(record: Record) -> Gold:
 did you mean 'alternatives'?
     """
     gold = read_gold(record)
-    words = words_for_gold(record.source, gold.plan)
-    if words is not None:
-        raise ParseError(words, code="parse.empty")
     for name in filled(record.fields):
         close = _meant(name)
         if close is not None:

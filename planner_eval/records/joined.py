@@ -294,8 +294,10 @@ def moved(pred: Records, gold: Records) -> Moved | None:
                 base.execute(f"CREATE TABLE {name}.line (pos INTEGER PRIMARY KEY, key BLOB)")
                 keys = ((at, one.id and id_key(one.id)) for at, one in enumerate(records))
                 base.executemany(f"INSERT INTO {name}.line VALUES (?, ?)", keys)
-        last = "SELECT key, max(pos) AS pos FROM gold.line WHERE key IS NOT NULL GROUP BY key"
-        asked = f"FROM pred.line p JOIN ({last}) g ON p.key = g.key WHERE p.pos != g.pos"
+        asked = (
+            "FROM pred.line p LEFT JOIN gold.line g ON p.pos = g.pos WHERE p.key IS NOT g.key "
+            "AND p.key IN (SELECT key FROM gold.line WHERE key IS NOT NULL)"
+        )
         count, first = base.execute(f"SELECT count(*), min(p.pos) {asked}").fetchone()
     finally:
         base.close()

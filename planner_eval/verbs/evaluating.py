@@ -98,7 +98,9 @@ def gold_of(gold: Source, terms: Terms) -> Gold:
     if not isinstance(gold, (str, dict, Record, PlanFile, os.PathLike)):
         return Gold(((parse(gold), terms),))
     record = gold_record(gold)
-    return read_gold(record) if terms is NO_TERMS else Gold(((read_plan(record), terms),))
+    if terms is NO_TERMS:
+        return read_gold(record)
+    return Gold(((read_gold(record._replace(fields={})).plan, terms),))
 
 
 def compare_structure(

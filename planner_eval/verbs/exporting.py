@@ -19,7 +19,7 @@ from planner_eval.prediction.setup import Setup
 from planner_eval.prediction.shots import Shots
 from planner_eval.prediction.tasks import numbered
 from planner_eval.prediction.visible import OWN
-from planner_eval.records.gold import read_gold
+from planner_eval.records.plans import read_plan
 from planner_eval.records.several import read_path
 from planner_eval.verbs.predicting import prepare_run
 
@@ -98,7 +98,7 @@ def _own(file: str) -> Golds:
     def golds(sample: Sample) -> Plan:
         if sample.id not in known:
             raise InputError("its record has no answer")
-        plan = read_gold(known[sample.id]).plan
+        plan = read_plan(known[sample.id])
         return plan if plan.calls else replace(plan, text=words_of(known[sample.id].source))
 
     return golds

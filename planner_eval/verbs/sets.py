@@ -13,10 +13,9 @@ from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import did_you_mean, shortened
 from planner_eval.datasets.questions import question_text
 from planner_eval.datasets.sources import Source, open_sources
-from planner_eval.dialects.messages import STARTS
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import Record
-from planner_eval.records.gold import are_words, words_for_gold, words_for_plans
+from planner_eval.records.gold import words_for_gold, words_for_plans
 from planner_eval.reports.question import question_field
 from planner_eval.verbs.evaluating import Progress
 from planner_eval.verbs.reading import is_empty, no_records, read
@@ -106,19 +105,11 @@ def items_of(source: Source, dialect: str | None, progress: Progress | None = No
     for done, record in enumerate(source.records, 1):
         found = reader.read(record)
         plan = found.plan
-        if own and plan is not None and not plan.calls and (are_words(record) or _is_prose(record, plan)):
+        if own and plan is not None and record.dialect is None and words_for_gold(record.source, plan):
             plan = None
         yield SetItem(record, found.record, found.where, plan, found.error)
         if progress is not None:
             progress(done, total)
-
-
-def _is_prose(record: Record, plan: Plan) -> bool:
-    """Whether words stand for a plan that hold what looks like a call, and call nothing."""
-    if record.dialect is not None or not isinstance(record.source, str):
-        return False
-    text = record.source.strip()
-    return bool(text) and text[0] not in STARTS and words_for_gold(text, plan) is not None
 
 
 def doubts_of(source: Source) -> Iterator[str]:
@@ -130,7 +121,7 @@ def doubts_of(source: Source) -> Iterator[str]:
     if not len(source):
         yield f"{source.name} is empty: there is no record in it"
     if source.file is not None and not source.file.published:
-        yield from words_for_plans(source.file, "as no plan", "--text-field")
+        yield from words_for_plans(source.file, "--text-field")
 
 
 class Questions:
