@@ -17,7 +17,7 @@ from .planting import damage, plant
 
 SEED = 38
 POLICIES = (*["default"] * 4, "strict", "lenient", "appbench", "nestful", "callnavi")
-SAMPLE = 5
+SAMPLE = 10
 """Of so many pairs one goes into the files that commands read."""
 
 
