@@ -6,7 +6,7 @@ EXTRAS := draw,terminal,plot,llm,zstd,parquet
 # The tests start thousands of interpreters: what one compiles is kept for the next, also where images switch that off.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-long docs bench laws mutants same lint clean
+.PHONY: demo test test-more test-long docs bench laws mutants same lint clean
 .DELETE_ON_ERROR:
 
 # pip comes first: old pip's launchers import re, which costs start-up time at every command.
@@ -37,12 +37,16 @@ $(VENV)/.docs: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --group docs
 	touch $@
 
+# What every change must pass besides, and nobody waits for: four times as many examples of each law, and what is marked more.
+test-more: $(VENV)/.docs
+	$(BIN)/python -m pytest -n auto -m more --hypothesis-profile=more
+
 # The site, into out/site; a page that the navigation does not name and a link that leads nowhere are errors.
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict # --quiet would keep warnings from being counted
 	@echo "Pages: out/site/index.html; with search: $(BIN)/python -m http.server -d out/site"
 
-# What takes too long for every change: twenty times as many examples of each law, and what is marked long.
+# What takes too long for every change: eighty times as many examples of each law, and what is marked long.
 test-long: $(VENV)/.docs
 	$(BIN)/python -m pytest -n auto -m long --hypothesis-profile=long
 

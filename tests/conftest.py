@@ -1,8 +1,12 @@
 """Shared fixtures: where the reference material lies, and a closing line that says whether it was found.
 
+Three layers of tests: what a newcomer waits for; what is marked ``more``, which CI runs too; what is marked
+``long``.
+
 The profiles of the laws: ``usual`` draws the same examples in every run, so that a change is refused for
-what it does and never by chance; ``--hypothesis-profile=long`` draws twenty times as many, other ones each
-time, and marks every law as long; ``mutants`` draws the usual ones and does not make a failing one smaller.
+what it does and never by chance; ``more`` draws four times as many and marks every law as ``more``; ``long``
+draws eighty times as many, other ones each time, and marks every law as ``long``; ``mutants`` draws the
+usual ones and does not make a failing one smaller.
 """
 
 from __future__ import annotations
@@ -21,21 +25,20 @@ VARIABLE = "PLANEVAL_REFERENCE"
 ROOT = Path(__file__).resolve().parent.parent
 SKIP_REASON = f"reference material not found (set {VARIABLE} to its folder)"
 
-LONG = 20
-"""How many times the usual number of examples a long run draws."""
+EXAMPLES = {"usual": 25, "mutants": 25, "more": 100, "long": 2000}
+"""Examples that a law draws in each profile, in percent of the number that it asks for."""
 
 _PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("usual", _PATIENT, derandomize=True, database=None)
-settings.register_profile("long", _PATIENT, max_examples=100 * LONG)
-settings.register_profile(
-    "mutants", _PATIENT, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
-)
+for _name, _share in EXAMPLES.items():
+    _same = {} if _name == "long" else {"derandomize": True, "database": None}
+    settings.register_profile(_name, _PATIENT, max_examples=_share, **_same)
+settings.register_profile("mutants", settings.get_profile("mutants"), phases=[Phase.explicit, Phase.generate])
 settings.load_profile("usual")
 
 
 def examples(count: int) -> settings:
-    """So many examples of a law instead of 100; a long run takes as many times more of them."""
-    return settings(max_examples=count * settings().max_examples // 100, deadline=None)
+    """So many examples of a law instead of 100; each profile draws its share of them."""
+    return settings(max_examples=max(1, count * settings().max_examples // 100), deadline=None)
 
 
 def reference_folder() -> Path | None:
@@ -66,11 +69,12 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """In a long run every law is long: it draws more examples."""
-    if config.getoption("--hypothesis-profile", None) == "long":
+    """In the longer runs every law is one of theirs: it draws more examples."""
+    profile = config.getoption("--hypothesis-profile", None)
+    if profile in ("more", "long"):
         for item in items:
             if is_hypothesis_test(getattr(item, "obj", None)):
-                item.add_marker(pytest.mark.long)
+                item.add_marker(getattr(pytest.mark, profile))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -172,7 +172,6 @@ def _differences(figures: dict[str, Figure], expected: dict[str, Any], prefix: s
     return found
 
 
-@pytest.mark.slow
 def test_every_row_of_the_vectors(
     reference: Path, official: dict[str, Any], gold: dict[tuple[str, int], dict[str, Any]]
 ) -> None:

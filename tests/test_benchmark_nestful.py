@@ -244,7 +244,6 @@ CODE_TOOLS: dict[str, Callable[..., Any]] = {
 """What the one released sample of the vectors with code functions needs, from their description."""
 
 
-@pytest.mark.slow
 def test_every_row_of_the_vectors(reference: Path, official: Any) -> None:
     folder = reference / "vectors" / "nestful"
     samples = {

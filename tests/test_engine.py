@@ -233,7 +233,6 @@ def disturb(seed: int, folder: Path, whole: tuple[bytes, bytes]) -> None:
     assert set(codes) <= {0, 130, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT}, codes
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_a_run_that_is_killed_and_begun_again_gives_the_same_bytes(
     seed: int, tmp_path: Path, undisturbed: tuple[bytes, bytes]

@@ -100,7 +100,6 @@ def _lines(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in file]
 
 
-@pytest.mark.slow
 def test_each_executed_row_of_the_vectors(reference: Path) -> None:
     folder = reference / "vectors" / "nestful"
     official = json.loads(gzip.decompress((folder / "official.json.gz").read_bytes()))
@@ -146,7 +145,6 @@ def test_each_executed_row_of_the_vectors(reference: Path) -> None:
     assert seen == {"v2_math_random": 3200, "v2_released_few": 5 * 64}
 
 
-@pytest.mark.slow
 def test_all_math_plans_of_the_released_data_reach_their_answer_in_a_worker(reference: Path) -> None:
     answers, golds = [], []
     for line in (reference / "datasets/nestful/v2/nestful_v2_collected.jsonl").read_text().splitlines():
@@ -162,7 +160,6 @@ def test_all_math_plans_of_the_released_data_reach_their_answer_in_a_worker(refe
     assert (len(golds), exact, won - exact) == (411, 361, 50)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("split", "named", "sane"),
     # test: 2,949 with operands as bare numbers, 5 more since 1,000 is read as one number, and 4 more since

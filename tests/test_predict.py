@@ -278,7 +278,6 @@ def journal_replies(run: Path) -> int:
         return 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_what_was_answered_is_not_asked_again(
     how: signal.Signals, server: ModelServer, tmp_path: Path

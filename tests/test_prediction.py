@@ -163,7 +163,6 @@ def test_gold_never_reaches_a_prompt(name: str, form: str) -> None:
     hold_the_law(name, form, own_samples(form))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "form"), FORMS, ids=lambda value: str(value))
 def test_gold_of_published_samples_never_reaches_a_prompt(name: str, form: str, reference: Path) -> None:
     if form in (OWN, "complexfuncbench"):

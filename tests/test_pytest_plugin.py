@@ -100,7 +100,6 @@ def test_a_golden_plan_that_is_no_text_says_what_to_type(trip: Path) -> None:
     run(trip, "-k", "books", code=0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("argv", [(), ("-n", "2"), ("-p", "no:cacheprovider")])
 def test_golden_plans_are_written_once_and_compared_from_then_on(trip: Path, argv: tuple[str, ...]) -> None:
     said = run(trip, "--planeval-update", *argv, code=0)

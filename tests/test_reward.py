@@ -293,7 +293,6 @@ def test_weights_are_shares() -> None:
 
 
 # ---------------------------------------------------------------- processes and time
-@pytest.mark.slow
 def test_processes_give_the_same() -> None:
     texts = [RIGHT, VALUE, MISSING, CUT, None, [{"role": "assistant", "content": RIGHT}]] * 4
     golds = [GOLD] * 20 + ["f(x="] * 4

@@ -157,7 +157,6 @@ def disturb(seed: int, slow: Files, run: Path, whole: Undisturbed) -> None:
     assert (done, bytes_of(run)) == whole(kind, store)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_a_command_that_is_killed_and_given_again_leaves_the_same_bytes(
     seed: int, slow: Files, tmp_path: Path, undisturbed: Undisturbed

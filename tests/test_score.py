@@ -344,7 +344,6 @@ def test_another_scorer_by_command(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert {answer.answer for answer in ask_command([sys.executable, str(broken)])} == {None}
 
 
-@pytest.mark.slow
 def test_our_command_line_passes_its_own_selftest() -> None:
     command = f"{sys.executable} -m planner_eval diff {{pred}} {{gold}}"
     done = planeval("selftest", "--command", command)

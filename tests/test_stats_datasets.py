@@ -410,7 +410,6 @@ def test_options_of_drawings_are_refused_where_nothing_is_drawn(
     assert f"{words[0].partition('=')[0]} applies only to" in done.stderr
 
 
-@pytest.mark.slow
 def test_drawings_of_a_whole_data_set(reference: Path, tmp_path: Path) -> None:
     pytest.importorskip("pygraphviz")
     flags = ["--source", str(reference / "datasets"), "--only", "structure"]

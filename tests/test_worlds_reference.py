@@ -55,7 +55,6 @@ def base(seed: int = 1) -> World:
     return World("appbench", seed=seed)
 
 
-@pytest.mark.slow
 def test_every_gold_plan_runs_to_the_end_and_twice_to_the_same_state(reference: Path) -> None:
     plans = gold(reference)
     assert len(plans) == 801
@@ -77,7 +76,6 @@ def test_every_gold_plan_runs_to_the_end_and_twice_to_the_same_state(reference: 
     assert failed.keys() == BROKEN.keys(), {key: failed[key] for key in failed.keys() - BROKEN.keys()}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_no_search_of_gold_finds_its_row_without_a_filter(reference: Path, seed: int) -> None:
     tried, wrong = 0, []
@@ -101,7 +99,6 @@ def test_what_is_broken_is_broken_as_listed(reference: Path) -> None:
         assert ("UnknownArgument" in kinds) != itself, (key, kinds)
 
 
-@pytest.mark.slow
 def test_one_world_holds_the_facts_of_all_plans(reference: Path) -> None:
     plans = gold(reference)
     facts = facts_of(plans.values())

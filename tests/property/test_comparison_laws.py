@@ -253,7 +253,6 @@ def test_laws_hold_for_all_real_plans(reference) -> None:
         _laws(gold, seed)
 
 
-@pytest.mark.slow
 def test_real_plans_survive_every_dialect(reference) -> None:
     held = [round_trips(gold) for gold in real_plans(reference)]
     assert min(held) >= 1
