@@ -203,6 +203,7 @@ def test_alignments_called_exact_are_the_cheapest_of_all() -> None:
     assert exact / tried >= 0.98
 
 
+@pytest.mark.more
 def test_ten_thousand_calls_of_one_name_are_paired_and_not_called_proved() -> None:
     count = 10_000
     gold = Plan(tuple(Call(f"c{i}", "f", (("x", i), ("y", f"v{i}"), ("unit", "km"))) for i in range(count)))

@@ -103,6 +103,7 @@ def fresh(pred: Plan, gold: Plan) -> Pairing:
     return Pairing(Side(Numbered(pred, table)), Side(Numbered(gold, table)))
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("shuffled", [False, True], ids=["by rank", "in any order"])
 def test_no_pairing_of_a_pair_that_is_called_proved_is_cheaper(
     shuffled: bool, monkeypatch: pytest.MonkeyPatch

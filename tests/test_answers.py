@@ -227,6 +227,7 @@ def changed(data: Any, way: tuple[Any, ...], value: Any) -> Any:
     return copy
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", CASES)
 def test_wrong_types_at_any_level_give_a_plan_or_an_error(name: str) -> None:
     for way in ways(CASES[name]):

@@ -123,6 +123,7 @@ def test_the_end_of_a_sentence_is_no_part_of_an_app() -> None:
     assert [call.tool for call in parse("Sure. Movies: [x = buy(#city='Reno')]").calls] == ["Movies.buy"]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "text",
     [
@@ -146,6 +147,7 @@ def test_hostile_text_takes_linear_time(text: str) -> None:
     assert seconds(40_000) < 20 * seconds(4_000) + 0.5
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("part", ["ss", "sm", "ms", "mm"])
 def test_every_gold_plan_in_prose_is_the_gold_plan(reference: Path, part: str) -> None:
     records = json.loads((reference / f"datasets/appbench/test_{part}.json").read_text(encoding="utf-8"))

@@ -94,6 +94,7 @@ TWINS = {"appbench": 1, "mathqa": 2, "nestful-v1": 4}
 """Read by hand: of MathQA's pair one plan is wrong; of AppBench's three the question is no question."""
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", list(TWINS))
 def test_published_twins_are_counted(name: str, reference: Path) -> None:
     dataset = find(name)

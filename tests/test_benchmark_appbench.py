@@ -172,6 +172,7 @@ def _differences(figures: dict[str, Figure], expected: dict[str, Any], prefix: s
     return found
 
 
+@pytest.mark.more
 def test_every_row_of_the_vectors(
     reference: Path, official: dict[str, Any], gold: dict[tuple[str, int], dict[str, Any]]
 ) -> None:

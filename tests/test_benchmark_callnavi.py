@@ -58,6 +58,7 @@ def letters(report: Report, name: str) -> str:
     return "".join("x" if cell.error else str(int(float(cell.value or 0))) for cell in cells)
 
 
+@pytest.mark.more
 def test_all_parameter_vectors(reference: Path, samples: dict[str, Sample], official: dict[str, Any]) -> None:
     answers = by_perturbation(reference, "pred")
     judge = ScriptedJudge(lambda request: HALF[request.task])
@@ -237,6 +238,7 @@ def test_washing() -> None:
     assert not wash_yaml("a: 2024-99-99").valid
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "text",
     [

@@ -171,6 +171,7 @@ def test_values_that_are_no_objects_are_not_valid() -> None:
     assert not read_answer("I would pay.", notation="yaml").valid
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "text", ["[" * 100_000, "{'a':" * 5000, "9" * 5000, "'" * 300_000, "\\", "'\\d'", "(" * 999]
 )
@@ -235,6 +236,7 @@ def test_gold_of_another_benchmark_is_a_row_that_says_so() -> None:
         assert "not a CallNavi record" in row.error
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("gold", "task", "reason"),
     [

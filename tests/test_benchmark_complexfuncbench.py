@@ -129,6 +129,7 @@ def test_all_pairs(vectors: Vectors) -> None:
     assert rows == 629
 
 
+@pytest.mark.more
 def test_all_turns(vectors: Vectors) -> None:
     rows = raised = 0
     for case, expected in vectors.of("turn"):

@@ -92,6 +92,7 @@ def test_a_plain_call_is_what_the_parser_reads(message: dict[str, Any]) -> None:
         assert repr(found) == repr(by_parser(message))
 
 
+@pytest.mark.more
 def test_most_published_answers_are_plain(reference: Path) -> None:
     """Else the short way would save nothing; all that go it are read to the same calls."""
     plain: Counter[bool] = Counter()

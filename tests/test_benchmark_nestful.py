@@ -244,6 +244,7 @@ CODE_TOOLS: dict[str, Callable[..., Any]] = {
 """What the one released sample of the vectors with code functions needs, from their description."""
 
 
+@pytest.mark.more
 def test_every_row_of_the_vectors(reference: Path, official: Any) -> None:
     folder = reference / "vectors" / "nestful"
     samples = {

@@ -143,6 +143,7 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
     return asked
 
 
+@pytest.mark.more
 def test_it_is_the_number_that_the_search_comes_to(searched: list[Plan]) -> None:
     tried = 0
     for seed in range(SEEDS):

@@ -156,6 +156,7 @@ def _tables(text: str) -> dict[str, list[list[str]]]:
 
 
 # ---------------------------------------------------------------- the reference material
+@pytest.mark.more
 def test_alternate_trajectories_of_the_vectors(reference: Path) -> None:
     """The wins and Partials that the published code gave, put together as its own function would."""
     folder = reference / "vectors" / "nestful"

@@ -57,6 +57,7 @@ EACH = [("appbench", form) for form in FORMS] + [(name, "json") for name in CASE
 """JSON has every figure of every row: that is enough of most benchmarks."""
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("asked", "form"), EACH, indirect=["asked"])
 def test_parts_give_the_bytes_of_one_process(asked: list[str], form: str, tmp_path: Path) -> None:
     plain = seen("score", *asked, "--format", form)
@@ -96,6 +97,7 @@ def test_a_run_holds_a_row_of_each_sample_and_of_each_answer_that_is_left_over(t
     assert report["unknown"] == ["else"]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "options",
     [
@@ -119,6 +121,7 @@ def test_what_needs_all_answers_together_says_so(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.more
 def test_a_run_of_a_benchmark_takes_no_option_of_our_own_figures(tmp_path: Path) -> None:
     run = tmp_path / "run"
     files = [str(SAMPLES / "answers" / "nestful.jsonl"), str(SAMPLES / "nestful" / "v2")]
@@ -164,6 +167,7 @@ def many(tmp_path: Path) -> list[str]:
     return ["score", str(answers), str(gold), "--benchmark", "appbench"]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_run_that_is_killed_goes_on_to_the_same_bytes(
     many: list[str], number: signal.Signals, tmp_path: Path

@@ -180,6 +180,7 @@ def vectors(reference: Path, name: str) -> list[Mapping[str, Any]]:
         return [json.loads(line) for line in stream]
 
 
+@pytest.mark.more
 def test_an_appbench_file_gives_the_official_figures(reference: Path, tmp_path: Path) -> None:
     rows = [
         row
@@ -206,6 +207,7 @@ def test_an_appbench_file_gives_the_official_figures(reference: Path, tmp_path: 
     ]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", [name for name in BENCHMARKS if name != "complexfuncbench"])
 def test_gold_in_a_file_is_perfect_under_the_paper(reference: Path, tmp_path: Path, name: str) -> None:
     folder = reference / "datasets" / name

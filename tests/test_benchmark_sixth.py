@@ -198,6 +198,7 @@ def test_tables_of_names_are_found() -> None:
     ]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("room", ["benchmarks", "cli", "scoring", "llm", "records", "worlds"])
 def test_no_table_outside_a_benchmark_names_one(room: str) -> None:
     files = [file for file in (PACKAGE / room).rglob("*.py") if file.parent.name not in NAMES]
@@ -226,6 +227,7 @@ print(json.dumps([name for name in sys.modules if name.startswith("planner_eval.
 """
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", NAMES)
 def test_scoring_loads_one_benchmark(name: str) -> None:
     code = LOADED.format(answers=str(SAMPLES / f"answers/{name}.jsonl"), gold=str(SAMPLES / name), name=name)

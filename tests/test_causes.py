@@ -62,14 +62,17 @@ def keeps_the_sum(golds: list[Plan]) -> set[str]:
     return ways
 
 
+@pytest.mark.more
 def test_a_pairs_credits_sum_to_what_it_lost() -> None:
     assert "shapley" in keeps_the_sum(OURS * 3)
 
 
+@pytest.mark.more
 def test_credits_of_real_plans_sum_to_what_they_lost(reference: Path) -> None:
     assert "shapley" in keeps_the_sum(real_plans(reference)[::25])
 
 
+@pytest.mark.more
 def test_a_planted_single_edit_gets_all() -> None:
     alone = 0
     for seed, gold in enumerate(OURS * 3):
@@ -87,6 +90,7 @@ def test_a_planted_single_edit_gets_all() -> None:
     assert alone > 30
 
 
+@pytest.mark.more
 def test_credits_are_means_over_all_orders_of_mending() -> None:
     """Held against the definition: each order by itself, each plan mended and scored anew."""
     for pred, gold in mistaken(OURS * 2, 4):
@@ -119,6 +123,7 @@ def wrong(count: int, calls: int = 1) -> tuple[str, str]:
     return f"{first[0]}\n{rest}", f"{first[1]}\n{rest}"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("count", "calls", "how"), [(8, 1, "shapley"), (9, 1, "alone"), (8, 400, "alone"), (65, 1, "even")]
 )
@@ -213,6 +218,7 @@ def test_what_a_fix_gains_is_what_scoring_the_mended_predictions_gives(tmp_path:
     pytest.fail("the group is not there")
 
 
+@pytest.mark.more
 def test_order_and_hash_seed_change_nothing(tmp_path: Path) -> None:
     (tmp_path / "turned").mkdir()
     one = causes(*files(tmp_path), PYTHONHASHSEED="1")
@@ -222,6 +228,7 @@ def test_order_and_hash_seed_change_nothing(tmp_path: Path) -> None:
     assert turned["attribution"] == one["attribution"]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("store", ["jsonl", "parquet"])
 def test_any_cut_gives_the_same_bytes_and_the_run_tells_it_again(tmp_path: Path, store: str) -> None:
     argv = ["score", *files(tmp_path), "--causes"]

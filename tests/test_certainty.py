@@ -31,6 +31,7 @@ PAGE = ROOT / "docs" / "comparison.md"
 
 
 # ---------------------------------------------------------------- the promise
+@pytest.mark.more
 @pytest.mark.parametrize("size", [3, 10, 40])
 @pytest.mark.parametrize("perfect", [0.95, 0.99])
 @pytest.mark.parametrize("kind", ["mixed", "zero", "f1"])
@@ -41,6 +42,7 @@ def test_intervals_hold_the_truth_of_good_models(kind: str, perfect: float, size
     assert found.least > 0
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("size", [3, 10, 40])
 @pytest.mark.parametrize("kind", ["zero", "f1"])
 def test_intervals_of_differences_hold_the_truth(kind: str, size: int) -> None:
@@ -110,6 +112,7 @@ def test_intervals_of_nothing() -> None:
     assert proportion(0, 0) is None
 
 
+@pytest.mark.more
 def test_yes_or_no_is_scipys_clopper_pearson() -> None:
     from scipy.stats import binomtest
 
@@ -171,6 +174,7 @@ def gaps(random: Random, count: int, size: int, whole: bool = True) -> dict[str,
     return {str(number): Column((answer(), answer()) for _ in range(size)) for number in range(count)}
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("size", "whole", "test"), [(8, True, "permutation all"), (60, False, "permutation 10000 seed")]
 )
@@ -182,6 +186,7 @@ def test_the_permutation_test_holds_its_level(size: int, whole: bool, test: str)
     assert 2 <= low <= 20
 
 
+@pytest.mark.more
 def test_the_normal_distribution_of_very_many_is_that_of_all_ways() -> None:
     found = differences(gaps(Random(6), 60, DRAWN + 500)).values()
     assert {one.test for one in found} == {"normal"}
@@ -262,6 +267,7 @@ def shuffled(path: str, random: Random) -> None:
     Path(path).write_text("".join(rows), encoding="utf-8")
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("more", [(), ("--cluster", "talk")])
 def test_the_order_of_records_changes_no_byte_of_a_report(more: tuple[str, ...], tmp_path: Path) -> None:
     systems, gold = talks(tmp_path)
@@ -336,6 +342,7 @@ def test_a_record_in_no_cluster_is_named(tmp_path: Path) -> None:
         assert "--cluster 'talk': the gold record of 'q7' has no field 'talk'" in done.stderr
 
 
+@pytest.mark.more
 def test_runs_keep_their_clusters(tmp_path: Path) -> None:
     systems, gold = talks(tmp_path)
     metrics = ("--metric", "exact", "--metric", "whole_calls")
@@ -387,6 +394,7 @@ def test_samples_of_a_benchmark_lie_in_clusters_by_their_fields() -> None:
 
 
 # ---------------------------------------------------------------- the page
+@pytest.mark.more
 def test_the_page_says_what_is_found() -> None:
     """Some of its cells; a long run makes it all again."""
     text = PAGE.read_text(encoding="utf-8")

@@ -54,6 +54,7 @@ def words(svg: str) -> set[str]:
     return set(re.findall(r"<text[^>]*>([^<]*)</text>", svg)) | set(re.findall(r"<tspan[^>]*>([^<]*)<", svg))
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("name", "figure", "more", "said"), FIGURES, ids=[each[1] for each in FIGURES])
 def test_each_figure_is_drawn_of_bundled_answers(
     name: str, figure: str, more: tuple[str, ...], said: list[str], tmp_path: Path
@@ -126,6 +127,7 @@ def test_a_run_that_was_scored_is_drawn_as_its_answers_are(tmp_path: Path) -> No
     assert not (tmp_path / "lost.svg").exists()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("columns", [1, 2])
 @pytest.mark.parametrize("rows", [1, 2, 4])
 def test_a_heat_map_of_few_rows_has_room_for_its_names(rows: int, columns: int) -> None:
@@ -252,6 +254,7 @@ def test_own_tasks_have_no_chart(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------- how they look
+@pytest.mark.more
 @pytest.mark.parametrize("form", ["svg", "pdf", "png"])
 def test_the_same_figures_give_the_same_bytes(form: str, tmp_path: Path) -> None:
     made = []
@@ -278,6 +281,7 @@ def crowded(systems: int, groups: int, name: str = "model {}") -> Chart:
     return Chart("crowded", (bars, Heat("heat", "parallel", "sequential", "exact match (%)", cells), bars))
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("columns", [1, 2])
 @pytest.mark.parametrize(("systems", "groups"), [(1, 3), (3, 14), (6, 12), (9, 5)])
 def test_no_label_stands_upon_another_and_none_beyond_the_edge(
@@ -310,6 +314,7 @@ def test_no_label_stands_upon_another_and_none_beyond_the_edge(
                 assert not legend.overlaps(axes.title.get_window_extent()) or not axes.get_title()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "name", ["$x^2$ <b>&amp;</b> {}", "_hidden {}", "模型 {}", "a\nb\x1b[31m {}", "x" * 300 + "{}"]
 )

@@ -345,6 +345,7 @@ def truth_plan(truth: dict[str, Any]) -> Plan:
     return Plan(tuple(Call(str(n), name, tuple(given.items())) for n, (name, given) in enumerate(pairs)))
 
 
+@pytest.mark.more
 def test_functionchat_gold(reference: Path) -> None:
     """No gold call breaks its schema; four dates are written in words."""
     pairs = list(functionchat(reference / "datasets/functionchat"))
@@ -385,6 +386,7 @@ def test_complexfuncbench_example(reference: Path) -> None:
 
 
 # ---------------------------------------------------------------- types of parts
+@pytest.mark.more
 def test_types_inside_themselves_and_of_fields_that_nobody_listed_are_checked(tmp_path: Path) -> None:
     from tests.test_cli import planeval
 

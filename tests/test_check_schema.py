@@ -263,6 +263,7 @@ def test_arguments_together_are_held_too(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------- as jsonschema has it
+@pytest.mark.more
 @pytest.mark.parametrize("seed", range(3))
 def test_verdicts_are_those_of_jsonschema(seed: int) -> None:
     """A thousand random pairs a seed; three seeds in every run."""
@@ -282,6 +283,7 @@ def test_verdicts_are_those_of_jsonschema(seed: int) -> None:
     assert len(drawn.used) == 33
 
 
+@pytest.mark.more
 def test_types_and_schemas_find_the_same() -> None:
     """What is quick and what is whole differ in nothing where both say all; objects are closed."""
     drawn = Drawn(random.Random(7))
@@ -347,6 +349,7 @@ def test_a_reference_stands_for_any_value(schema: Any, value: Any, good: bool) -
     assert (found(schema, value) == ()) == good
 
 
+@pytest.mark.more
 def test_a_finding_holds_for_all_that_a_reference_may_be() -> None:
     """Where any of many values in a reference's place fits, nothing is found."""
     drawn = Drawn(random.Random(3))
@@ -450,6 +453,7 @@ def test_patterns_with_repeated_groups_decide(
     assert done.returncode == bool(codes)
 
 
+@pytest.mark.more
 def test_alternatives_that_double_and_deep_values_come_to_an_end(tmp_path: Path) -> None:
     again = {"$ref": "#/$defs/t"}
     doubling = {
@@ -493,6 +497,7 @@ def test_what_is_said_of_alternatives_inside_alternatives_does_not_multiply() ->
     assert len(found.message) < 1000
 
 
+@pytest.mark.more
 @measures
 def test_calls_whose_alternatives_double_take_little_each(tmp_path: Path) -> None:
     """Each took three seconds until it was called too deep."""
@@ -504,6 +509,7 @@ def test_calls_whose_alternatives_double_take_little_each(tmp_path: Path) -> Non
     assert done.stdout.count("check.undecided") == 8, done.stderr
 
 
+@pytest.mark.more
 def test_many_rows_of_alternatives_are_not_too_many() -> None:
     kind = {"oneOf": [{"type": "object", "required": [name]} for name in "abc"]}
     parameters = {"properties": {"v": {"type": "array", "items": kind}}}

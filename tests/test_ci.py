@@ -126,6 +126,7 @@ def test_the_summary_is_appended_in_full(pairs: tuple[Path, Path], tmp_path: Pat
     assert file.read_text() == text
 
 
+@pytest.mark.more
 def test_the_summary_never_grows_beyond_what_github_takes(tmp_path: Path) -> None:
     many = 8_000
     preds = jsonl(tmp_path / "p.jsonl", *({"id": str(at), "output": f"f{at}(x={at})"} for at in range(many)))
@@ -331,6 +332,7 @@ def test_what_comes_from_no_file_has_no_place() -> None:
     assert all("locations" not in one for one in checked(done.stdout)["results"])
 
 
+@pytest.mark.more
 def test_sarif_says_what_is_left_out() -> None:
     found = [Finding("a", "", str(at), "warning") for at in range(6_000)] + [Finding("b", "", "worst")]
     run = checked("".join(sarif(found)))
@@ -385,6 +387,7 @@ def run_step(name: str, folder: Path, path: str, **inputs: str) -> subprocess.Co
 HERE = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 
+@pytest.mark.more
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the action runs in bash")
 def test_the_action_runs_its_command(pairs: tuple[Path, Path], tmp_path: Path) -> None:
     words = "pred.jsonl \n\ngold.jsonl\r\n--policy\t\nlenient\n  \n"

@@ -104,6 +104,7 @@ def test_a_mistyped_command_names_the_closest() -> None:
     assert "Did you mean 'diff'?" in done.stderr
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("argv", "code", "said"),
     [
@@ -152,6 +153,7 @@ HUGE = {
 }
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("kind", HUGE)
 def test_bad_input_is_refused_in_words_quickly_and_in_little_memory(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "pred"
@@ -173,6 +175,7 @@ def test_bad_input_is_refused_in_words_quickly_and_in_little_memory(tmp_path: Pa
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2_000_000
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "name",
     ["<IMG SRC=x onerror=alert(1)>", "back\\slash\\N", "nul\0byte", "x" * 20_000, "\ud800", "\x1b[31m"],
@@ -213,6 +216,7 @@ def test_two_plans_are_run_and_compared_by_effect(tmp_path: Path) -> None:
     assert "in effect different; c1 (add) gives 4, gold's c1 (add) gives 5" in other.stdout
 
 
+@pytest.mark.more
 def test_score_mends_small_faults_and_says_so_diff_only_says_that_it_could(tmp_path: Path) -> None:
     (tmp_path / "gold.json").write_text('[{"name": "f", "arguments": {"a": true}}]')
     (tmp_path / "pred.txt").write_text("[{'name': 'f', 'arguments': {'a': True}}]")

@@ -96,6 +96,7 @@ def test_every_command_that_has_a_result_writes_it_to_a_file() -> None:
     assert ALL.keys() - CALLS.keys() == {"data fetch", "predict"}  # which fill folders
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("command", "form"),
     [(name, form) for name in CALLS for form in forms(name) if form not in (*PICTURES, TABBED)],
@@ -108,6 +109,7 @@ def test_the_suffix_decides_the_format(command: str, form: str) -> None:
     assert plain(Path(file).read_text()).strip() == plain(asked.out).strip()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("command", CALLS)
 def test_a_suffix_that_names_what_is_not_written_is_refused_and_format_wins(command: str) -> None:
     known = forms(command)
@@ -171,6 +173,7 @@ def call_of(command: str, flag: str) -> list[str]:
     return shlex.split(other.get(flag) or other.get(f"{command} {flag}") or CALLS[command])
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("command", "flag"), targets())
 def test_a_file_that_cannot_be_written_is_told_before_the_work(command: str, flag: str) -> None:
     name = TARGETS[flag]
@@ -216,6 +219,7 @@ def not_root() -> Iterator[None]:
         assert libc.capset(header, caps) == 0
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("command", "flag"), targets())
 def test_a_folder_or_a_file_without_permission_is_told_before_the_work(command: str, flag: str) -> None:
     name = TARGETS[flag]
@@ -241,6 +245,7 @@ def reads() -> Iterator[tuple[str, str, str]]:
                 yield command, flag, word
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("command", "flag", "file"), list(reads()))
 def test_nothing_is_written_onto_what_is_read(command: str, flag: str, file: str) -> None:
     suffix = Path(TARGETS[flag]).suffix
@@ -339,6 +344,7 @@ def shell(script: str, **how: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["bash", "-c", start + script], capture_output=True, text=True, env=env, **how)  # type: ignore[call-overload,no-any-return]
 
 
+@pytest.mark.more
 def test_pipes_devices_and_what_is_open_already_are_written_as_they_are() -> None:
     plain = shell("p parse plan.json").stdout
     for script in (
@@ -368,6 +374,7 @@ def test_a_full_disk_leaves_what_was_there() -> None:
 
 
 # ---------------------------------------------------------------- streams
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("script", "code", "said"),
     [
@@ -405,6 +412,7 @@ def test_a_stream_that_is_full_or_closed_is_said_and_is_no_difference(
     assert not re.search("Traceback|Exception|Error:", done.stderr)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("command", CALLS)
 def test_a_reader_that_goes_changes_no_code(command: str) -> None:
     wanted = shell(f"p {CALLS[command]}")
@@ -500,6 +508,7 @@ def test_every_argument_and_option_that_names_a_file_to_read_has_a_place() -> No
     assert {call.partition(" {")[0].split()[0] for call in PLACES} == {n.split()[0] for n in ALL} - WITHOUT
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("call", PLACES)
 def test_a_file_that_cannot_be_read_is_said(call: str, kind: str) -> None:

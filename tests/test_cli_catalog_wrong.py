@@ -53,6 +53,7 @@ def _doubling(step: dict[str, Any]) -> str:
     return f'[{{"name": "search", "parameters": {{"properties": {city}, "$defs": {{{definitions}}}}}}}]'
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -122,6 +122,7 @@ def test_check_lists_what_gold_has_wrong(cache: Path, tmp_path: Path) -> None:
     assert imperfect == {"official": [], "corrected": ["Hotels-0"]}  # officially, the look-up is free
 
 
+@pytest.mark.more
 def test_check_of_one_file(reference: Path, cache: Path) -> None:
     file = reference / "datasets" / "nestful" / "v2" / "nestful_v2_collected.jsonl"
     done = planeval("check", "nestful-v2", "--source", str(file), "--format", "json", cache=cache)
@@ -130,6 +131,7 @@ def test_check_of_one_file(reference: Path, cache: Path) -> None:
     assert (data["samples"], data["plans"], data["unreadable"]) == (554, 554, [])
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("name", "read"),
     [("appbench", 801), ("callnavi", 729), ("functionchat", 1306), ("nestful-v1", 300), ("mathqa", 3589)],

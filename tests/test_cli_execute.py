@@ -69,6 +69,7 @@ def test_many_records_get_a_row_each(tmp_path: Path) -> None:
     assert [json.loads(line)["ok"] for line in lines] == [True, False, False]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("argv", "code", "said"),
     [
@@ -229,6 +230,7 @@ TALK = json.dumps(
 )
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("level", ["strict", "process", "inline"])
 @pytest.mark.parametrize("more", [[], ["--concurrency", "2"]])
 def test_what_tools_print_stays_with_their_call(tmp_path: Path, level: str, more: list[str]) -> None:
@@ -251,6 +253,7 @@ def test_what_tools_print_stays_with_their_call(tmp_path: Path, level: str, more
     assert "logged" not in shown.stderr
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("level", ["strict", "process", "inline"])
 def test_a_tool_that_prints_without_end_costs_no_more_than_its_own_row(tmp_path: Path, level: str) -> None:
     (tmp_path / "tools.py").write_text(

@@ -174,6 +174,7 @@ def test_convert_of_nothing_readable_has_rows_and_code_3(tmp_path: Path) -> None
 
 
 # ---------------------------------------------------------------- effects
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("pred", "gold", "said"),
     [

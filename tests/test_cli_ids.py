@@ -78,6 +78,7 @@ def test_samples_by_their_ids(commands: dict[str, tuple[str, ...]]) -> None:
     assert f"no record has the id '{ids[1]}x'; did you mean" in slip.stderr
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("padding", [10, 3_000_000], ids=["held", "stored"])
 @pytest.mark.parametrize("command", ["diff", "score"])
 @pytest.mark.parametrize("wrong", [True, "", 1.5, ["q2"]], ids=str)

@@ -39,6 +39,7 @@ def test_colour_only_when_asked() -> None:
     assert b"\x1b[2m" in planeval(GOLD, "--color", "always").stdout
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("suffix", "start"),
     [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("dot", b"digraph"), ("mmd", b"flowchart"),
@@ -96,6 +97,7 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_drawn(tmp_path: Path) -> No
     assert done.stdout.decode().count("generation 1") == 2
 
 
+@pytest.mark.more
 def test_bad_input_gives_a_message_and_no_traceback(tmp_path: Path) -> None:
     broken = tmp_path / "broken.json"
     broken.write_text('[{"name": "f", "arguments": {]')
@@ -137,6 +139,7 @@ def test_a_layout_beyond_its_deadline_says_what_to_do(tmp_path: Path) -> None:
     assert not (tmp_path / "x.svg").exists()
 
 
+@pytest.mark.more
 def test_a_theme_file_of_ones_own(tmp_path: Path) -> None:
     theme = (ROOT / "viz/themes/default.toml").read_text().replace('rankdir = "TB"', 'rankdir = "LR"')
     file = tmp_path / "mine.toml"
@@ -150,6 +153,7 @@ def test_a_theme_file_of_ones_own(tmp_path: Path) -> None:
     assert "width is '46', expected a whole number" in planeval(GOLD, "--theme", file).stderr.decode()
 
 
+@pytest.mark.more
 def test_the_gold_plans_of_a_data_set(tmp_path: Path, reference: Path) -> None:
     pytest.importorskip("pygraphviz")
     source = reference / "datasets" / "appbench"

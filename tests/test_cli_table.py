@@ -402,6 +402,7 @@ def test_an_engine_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -
         assert "the engine ray needs Ray: pip install 'planner_eval[ray]'" in done.err
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("command", "option"), ROWS)
 def test_an_option_does_what_its_row_says(command: str, option: str) -> None:
     row = ROWS[command, option]
@@ -422,6 +423,7 @@ def test_an_option_does_what_its_row_says(command: str, option: str) -> None:
         assert done.all != without.all, done
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("command", "option"), [key for key, row in ROWS.items() if row.wrong])
 def test_an_option_is_refused_as_its_row_says(command: str, option: str) -> None:
     row = ROWS[command, option]
@@ -438,6 +440,7 @@ NUMBERS = [
 ]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("name", "option"), NUMBERS, ids=lambda one: getattr(one, "name", one))
 @pytest.mark.parametrize("value", ["nan", "inf", "NaN", "1e999"])
 def test_no_number_is_nan_and_none_has_no_end(name: str, option: click.Parameter, value: str) -> None:

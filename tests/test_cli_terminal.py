@@ -60,6 +60,7 @@ def test_every_command_has_color() -> None:
         assert ["--color" in option.opts for option in command.params].count(True) == 1, command.name
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", TEXTS)
 def test_colours_change_nothing_but_colours(name: str) -> None:
     plain, colored = planeval(*TEXTS[name]), planeval(*TEXTS[name], "--color", "always")
@@ -70,6 +71,7 @@ def test_colours_change_nothing_but_colours(name: str) -> None:
     assert colored.returncode == plain.returncode
 
 
+@pytest.mark.more
 def test_a_terminal_has_colours_unless_it_is_told_otherwise() -> None:
     shown = on_terminal(*ONE)
     assert shown.out.startswith("\x1b[33mdifferent\x1b[0m: 2 edits")
@@ -90,6 +92,7 @@ def test_files_have_colours_only_when_that_is_said(tmp_path: Path) -> None:
     assert "\x1b[33mdifferent" in file.read_text()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "argv",
     [

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from random import Random
 
+import pytest
 from hypothesis import given
 
 from planner_eval.comparison.diff import diff
@@ -58,6 +59,7 @@ def test_several_planted_mistakes_are_mended_one_by_one() -> None:
     assert counts[OTHERWISE] < counts["roots"] / 50
 
 
+@pytest.mark.more
 def test_several_mistakes_planted_in_real_plans_are_mended_one_by_one(reference) -> None:
     counts = broken(mistaken(real_plans(reference)[::3], 3))
     assert counts["roots"] > 900
@@ -65,6 +67,7 @@ def test_several_mistakes_planted_in_real_plans_are_mended_one_by_one(reference)
     assert counts[OTHERWISE] < counts["roots"] / 100
 
 
+@pytest.mark.more
 def test_pairs_of_real_plans_are_mended_one_by_one(reference) -> None:
     random = Random(5)
     by_tool: dict[str, list[Plan]] = {}

@@ -229,6 +229,7 @@ def test_plan_json_holds_every_plan(one: Plan) -> None:
     assert same(parse(write(one, "plan"), dialect="plan"), one) or "nan" in write(one, "plan").casefold()
 
 
+@pytest.mark.more
 def test_laws_hold_for_our_own_plans() -> None:
     for pair in json.loads(resources.read("data/selftest/plan_pairs.json")):
         _laws(plan(pair["gold"]), 1)
@@ -253,6 +254,7 @@ def test_laws_hold_for_all_real_plans(reference) -> None:
         _laws(gold, seed)
 
 
+@pytest.mark.more
 def test_real_plans_survive_every_dialect(reference) -> None:
     held = [round_trips(gold) for gold in real_plans(reference)]
     assert min(held) >= 1

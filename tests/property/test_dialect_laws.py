@@ -365,6 +365,7 @@ def test_nothing_in_a_text_is_evaluated(attack: str, tmp_path: Path, monkeypatch
     assert not mark.exists()
 
 
+@pytest.mark.more
 def test_nothing_is_compiled_to_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """ast.parse asks compile() for a syntax tree only; no text of a plan may ever become code."""
     import builtins

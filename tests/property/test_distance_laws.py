@@ -35,6 +35,7 @@ def matchings(seeds: range) -> Iterator[Matching]:
             yield match(pred, gold, module.POLICIES[name], terms)
 
 
+@pytest.mark.more
 def test_it_is_0_where_the_plans_are_the_same_and_nowhere_else() -> None:
     same = 0
     for matching in matchings(range(160)):

@@ -64,6 +64,7 @@ def holds(plan: Plan, name: str) -> None:
     assert same(plan, found), (found.dialect, text)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("token", TOKENS)
 def test_every_token_comes_back_from_every_notation(token: str) -> None:
     plan = plan_of(f"End with {token} please", token, "z")

@@ -69,6 +69,7 @@ def check(pred: Plan, gold: Plan, policy: Policy, terms: Terms, seed: int) -> bo
     return True
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("module", [test_compared, test_tangled], ids=["compared", "tangled"])
 @pytest.mark.parametrize("default", [True, False], ids=["default", "policies"])
 def test_no_figure_depends_on_the_written_order(module: Any, default: bool) -> None:
@@ -89,6 +90,7 @@ def test_no_figure_of_unlike_plans_depends_on_the_written_order(one: Plan, other
     check(one, other, DEFAULT_POLICY, NO_TERMS, seed)
 
 
+@pytest.mark.more
 def test_no_figure_depends_on_it_where_the_search_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "NODES", 40)
     unproved = 0
@@ -101,6 +103,7 @@ def test_no_figure_depends_on_it_where_the_search_is_bounded(monkeypatch: pytest
     assert unproved > 3
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("module", [test_compared, test_tangled], ids=["compared", "tangled"])
 def test_short_ways_give_what_the_search_gives(module: Any) -> None:
     """Plans that are the same, or differ in place, need no search; it would find no other figures."""

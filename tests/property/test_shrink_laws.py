@@ -77,6 +77,7 @@ def test_of_a_text_the_wanted_characters_stay(text: str, wanted: set[str]) -> No
         assert sorted(found) == sorted(wanted)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_planted_mistake_is_left_nearly_alone(kind: str) -> None:
     """Written and read again: one mistake in a plan of ours takes few calls and arguments to show."""
