@@ -128,7 +128,7 @@ def can_check(record: Record) -> bool:
     """
     if record.error is not None:
         return False
-    if trace_of(record) is not None or listed_tools(record)[1] is not None:
+    if trace_of(record) is not None or listed_tools(record).tools is not None:
         return True
     try:
         return any(call.has_result for call in parse(record).calls)
