@@ -861,6 +861,14 @@ def test_what_else_is_right_is_no_doubt_about_the_first_value() -> None:
     assert [one.found.code for one in wrong.doubts] == ["gold.ungrounded"]
 
 
+def test_a_value_may_come_from_an_answer_between_turns_that_nobody_recorded() -> None:
+    gold = {"question": ASKED, "gold": "[find(city='Rome'), book(room='USR005')]"}
+    (found,) = pe.check_dataset([gold], confidence="low").doubts
+    assert (found.found.code, found.found.confidence) == ("gold.ungrounded", "low")
+    (found,) = pe.check_dataset([{**gold, "question": [[*ASKED[0], *ASKED[1]]]}]).doubts
+    assert (found.found.argument, found.found.confidence) == ("room", "high")
+
+
 def test_the_line_of_the_result_says_what_was_not_looked_at(gold: Path) -> None:
     gold.write_text('{"id": "a", "gold": "f()"}\n{"id": "b", "gold": "f()", "question": "Do f"}\n')
     line = "not checked: questions (none known of 1 of 2 plans), tools (none known; --catalog names them), "

@@ -184,6 +184,7 @@ ALLOWED = {
     },
     "which presets and layouts there are": {"making.layouts", "making.presets"},
     "what records are called": {"records.ids"},
+    "which tools a record brings": {"verbs.record_tools"},
     "whom models are asked for, and what they were asked": {
         "prediction.answers", "prediction.candidates", "prediction.folder", "prediction.shots",
         "verbs.predicted_gold",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,7 +19,6 @@ from planner_eval.cli.options import Applies, computing, emit, note, output, rea
 from planner_eval.cli.running import Running, running
 from planner_eval.cli.sources import dataset_places, read_plans
 from planner_eval.cli.working import PlansJob, joined, plans_of
-from planner_eval.records.fields import HEAD
 from planner_eval.records.ids import spoken
 
 if TYPE_CHECKING:
@@ -127,30 +125,18 @@ def command(
 
 def _refuse_plans(sources: list[PlanFile]) -> None:
     """Without a catalog plans alone have nothing to be held against; the first records tell a file."""
+    from planner_eval.verbs.checking import HEAD, can_check
+
     for source in sources:
         first = next((one for one in source.records if one.error is None), None)
         text = first.source if first is not None and isinstance(first.source, str) else None
         if text is not None and text[:9].strip() in ("", "[]", "{}") and len(text) < 9:
             raise click.UsageError(f"{source.name} is empty: it holds no traces")
-        head = islice((one for one in source.records if one.error is None), HEAD)
-        if first is not None and not any(map(_says_enough, head)):
+        if first is not None and not any(map(can_check, source.records[:HEAD])):
             raise click.UsageError(
                 f"{source.name} holds no traces, no answers of tools and no tools of its own: name the tools "
                 "with --catalog"
             )
-
-
-def _says_enough(record: Record) -> bool:
-    """Whether a record can be checked without a catalog."""
-    from planner_eval.verbs.checking import trace_of
-    from planner_eval.verbs.record_tools import listed_tools
-
-    if trace_of(record) is not None or listed_tools(record)[1] is not None:
-        return True
-    try:
-        return any(call.has_result for call in pe.parse(record).calls)
-    except ParseError:
-        return False
 
 
 class _Found:

@@ -7,17 +7,18 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.given import NAMES, expect, one_of
 from planner_eval.base.jsontext import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.catalogs.check import check as check_plan
 from planner_eval.dialects.spans import SIGNED, is_span, spans_in, tools_run
 from planner_eval.plan.model import Call, Diagnostic, Plan
+from planner_eval.records.fields import HEAD as HEAD
 from planner_eval.records.record import Record
 from planner_eval.verbs.catalogs import read_catalog
 from planner_eval.verbs.reading import Source, only_record, parse
-from planner_eval.verbs.record_tools import tools_of_record
+from planner_eval.verbs.record_tools import listed_tools, tools_of_record
 
 if TYPE_CHECKING:
     from planner_eval.catalogs.catalog import Catalog
@@ -114,6 +115,25 @@ def _named(call: Call, catalog: Catalog) -> Call:
         if first is not None:
             return replace(call, arguments=((first.name, call.arguments[0][1]),))
     return call
+
+
+def can_check(record: Record) -> bool:
+    """Whether a record can be checked without a catalog: a trace, recorded answers, or tools that it brings.
+
+    Args:
+        record: The record.
+
+    >>> can_check(Record("a.json", 0, None, [{"name": "f", "arguments": {}, "result": 3}]))
+    True
+    """
+    if record.error is not None:
+        return False
+    if trace_of(record) is not None or listed_tools(record).tools is not None:
+        return True
+    try:
+        return any(call.has_result for call in parse(record).calls)
+    except ParseError:
+        return False
 
 
 def trace_of(source: Source) -> Any:

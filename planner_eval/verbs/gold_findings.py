@@ -139,14 +139,30 @@ class Audited:
                 continue
             self._count_unseen(item.record, subject)
             for found in audit(subject, self._audits, self._how.choice.has):
-                if found.code not in grounding.CODES or not allows(
-                    item.record.fields, subject.plan, found, subject.said
-                ):
-                    self._keep(place, item, found, subject.query)
+                held = self._weigh(item.record, subject, found)
+                if held is not None:
+                    self._keep(place, item, held, subject.query)
             for gathering in beside:
                 gathering.add(place, subject)
         self._add_beside(beside)
         return self
+
+    def _weigh(self, record: Record, subject: Subject, found: GoldFinding) -> GoldFinding | None:
+        """A finding by what its record leaves open and does not record; None where it is none then."""
+        if found.code not in grounding.CODES:
+            return found
+        if allows(record.fields, subject.plan, found, subject.said):
+            return None
+        if found.code != "gold.contradicted" and self._answers_are_unknown(record, subject.plan, found.call):
+            return found._replace(confidence="low")
+        return found
+
+    def _answers_are_unknown(self, record: Record, plan: Plan, call: int | None = None) -> bool:
+        """Whether the user speaks again after calls whose answers nobody recorded: they may give a value."""
+        questions = self._how.questions
+        before = plan.calls[:call] if call is not None else plan.calls[:-1]
+        unrecorded = any(not one.has_result for one in before)
+        return unrecorded and questions is not None and questions.turns(record) > 1
 
     def _count_unseen(self, record: Record, subject: Subject) -> None:
         """Count what is not known of a record, as far as the findings that are asked for need it."""
@@ -156,6 +172,7 @@ class Audited:
         unseen["tools"] += subject.catalog is None and any(map(has, against.CODES))
         if subject.said is not None and any(map(has, grounding.CODES)):
             unseen["language"] += not reads([*words(subject.said[:_LOOK])])
+            unseen["answers"] += self._answers_are_unknown(record, subject.plan)
         unseen["open"] += any(record.fields.get(name) for name in OPEN)
         if any(map(has, outcome.CODES)):
             unseen["runs"] += subject.trace is None or lacks_tools(subject.trace)
@@ -215,6 +232,7 @@ class Audited:
         }
         described |= {
             "language": f"values of {counted(unseen['language'], 'plan')} (the question is not in English)",
+            "answers": f"values of {counted(unseen['answers'], 'plan')} (no answers recorded between turns)",
             "open": f"accepted values and alternatives beside {counted(unseen['open'], 'plan')}",
             "runs": "results (no plan was run)"
             if unseen["runs"] == plans

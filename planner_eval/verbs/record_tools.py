@@ -8,6 +8,7 @@ from typing import Any
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.jsontext import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.base.named import NamedTuple
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import from_data
 from planner_eval.catalogs.recognised import detect
@@ -16,6 +17,18 @@ from planner_eval.records.record import Record
 
 FIELDS = ("tools", "functions", "function", "available_tools", "toolset", "input_tools")
 """Fields that hold the tools on offer, the likeliest first; what stands in the first is meant as tools."""
+
+
+class ListedTools(NamedTuple):
+    """The tools that a record brings.
+
+    Args:
+        field: The field in which they stand; empty where there are none, or a data set gives them.
+        tools: The tools as data; None where the record brings none.
+    """
+
+    field: str = ""
+    tools: Any = None
 
 
 class RecordTools:
@@ -71,28 +84,29 @@ def tools_of_record(record: Record) -> Catalog | None:
     Raises:
         CatalogError: they cannot be read.
     """
-    _, listed = listed_tools(record)
+    listed = listed_tools(record).tools
     return None if listed is None else from_data(listed, name="the tool list")
 
 
-def listed_tools(record: Record) -> tuple[str, Any]:
-    """The field in which a record brings its tools, and these as data; None for them where it brings none.
+def listed_tools(record: Record) -> ListedTools:
+    """The tools that a record brings, as data, and their field.
 
     Args:
         record: The record; of a data set it holds its sample.
 
     >>> listed_tools(Record("g.jsonl", 0, "q", "f()", fields={"tools": '[{"name": "f"}]'}))
-    ('tools', [{'name': 'f'}])
+    ListedTools(field='tools', tools=[{'name': 'f'}])
     """
     sample = record.source
     if hasattr(sample, "category"):
-        return "", sample.tools if isinstance(sample.tools, (list, dict)) and sample.tools else None
+        tools = sample.tools if isinstance(sample.tools, (list, dict)) else None
+        return ListedTools(tools=tools or None)
     fields = record.fields or (sample if isinstance(sample, dict) else {})
     for field in FIELDS:
         listed = _decoded(fields.get(field))
         if isinstance(listed, (list, dict)) and listed and (field == FIELDS[0] or _are_tools(listed)):
-            return field, listed
-    return "", None
+            return ListedTools(field, listed)
+    return ListedTools()
 
 
 def _decoded(value: Any) -> Any:

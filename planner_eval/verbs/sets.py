@@ -13,6 +13,7 @@ from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import did_you_mean, shortened
 from planner_eval.datasets.questions import question_text
 from planner_eval.datasets.sources import Source, open_sources
+from planner_eval.dialects.messages import STARTS, join_messages
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import Record
 from planner_eval.records.gold import words_for_gold, words_for_plans
@@ -155,6 +156,11 @@ class Questions:
         if self._field is not None:
             return question_text(record.fields.get(self._field))
         return question_text(getattr(record.source, "query", None))
+
+    def turns(self, record: Record) -> int:
+        """How many turns a conversation has, written as a list of them as BFCL does; 1 of any other."""
+        talk = record.fields.get(self._field) if self._field is not None else None
+        return len(talk) if isinstance(talk, list) and join_messages(talk) is not talk else 1
 
     def heard(self, record: Record) -> str | None:
         """All that is said in a record before its plan, by whomever; None where its question is all."""
