@@ -18,7 +18,7 @@ from planner_eval.benchmarks.registry import BENCHMARKS
 from planner_eval.datasets.questions import question_template, question_words
 from planner_eval.datasets.sample import Sample
 from planner_eval.dialects import read
-from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.model import Plan, Ref, Unresolved, Value
 from planner_eval.plan.walk import fold
 from planner_eval.prediction.recorded import left_out, words_of
 from planner_eval.prediction.tasks import QUESTIONS
@@ -343,28 +343,28 @@ def _shot(
 def call_texts(plan: Plan) -> tuple[str, ...]:
     r"""The calls of a plan, each as a text that calls of other plans share where they are written alike.
 
-    A reference says which output it takes, not of which call: that has another place in another plan.
+    A reference is written with its call's label; AppBench's lines have none, and name the output alone.
 
     >>> call_texts(read.parse("A: [x = f(#b='1')]\nA: [y = g(#a=x)]"))
-    ('A.f {"b": "1"}', 'A.g {"a": {"$": ["x"]}}')
+    ('A.f {"b": "1"}', 'A.g {"a": {"$": ["", "x"]}}')
     """
+    labels = ["" if plan.dialect == "appbench" else call.id for call in plan.calls]
+
+    def leaf(value: Value) -> Any:
+        if isinstance(value, Ref):
+            return {"$": [labels[value.call], *value.path]}
+        if isinstance(value, Unresolved):
+            return {"$": ["", value.name, *value.path]}
+        return value
+
+    def text(parts: tuple[Any, ...]) -> Any:
+        return {"text": list(map(leaf, parts))}
+
     found = []
     for call in plan.calls:
-        arguments = {name: fold(value, _leaf, text=_text) for name, value in call.arguments}
+        arguments = {name: fold(value, leaf, text=text) for name, value in call.arguments}
         found.append(f"{call.tool} {json.dumps(arguments, sort_keys=True)}")
     return tuple(found)
-
-
-def _leaf(value: Value) -> Any:
-    if isinstance(value, Ref):
-        return {"$": list(value.path)}
-    if isinstance(value, Unresolved):
-        return {"$": [value.name, *value.path]}
-    return _text(value.parts) if isinstance(value, Template) else value
-
-
-def _text(parts: tuple[Any, ...]) -> Any:
-    return {"text": [_leaf(part) for part in parts]}
 
 
 def golds_of(
