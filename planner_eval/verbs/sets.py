@@ -13,7 +13,7 @@ from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import did_you_mean, shortened
 from planner_eval.datasets.questions import question_text
 from planner_eval.datasets.sources import Source, open_sources
-from planner_eval.dialects.messages import STARTS, join_messages
+from planner_eval.dialects.messages import join_messages
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import Record
 from planner_eval.records.gold import words_for_gold, words_for_plans
