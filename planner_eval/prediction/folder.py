@@ -302,7 +302,7 @@ def predicted(folder: str) -> Predicted:
         raise InputError(f"{run.rows} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, IndexError):
         raise InputError(f"{folder}: what the run wrote there cannot be read") from None
-    cache = next((str(one["path"]) for one in run.inputs if one["role"] == CACHE), None)
+    cache = next((str(one["path"]) for one in run.inputs if one.get("role") == CACHE), None)
     counts = first, repeat, tasks, lost, failed, mark_of(run.rows), cache
     return Predicted(folder, run.rows, form, source, run.options, frozenset(ids), *counts)
 
