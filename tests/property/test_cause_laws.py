@@ -83,6 +83,7 @@ def test_pairs_of_real_plans_are_mended_one_by_one(reference) -> None:
     assert counts[OTHERWISE] < counts["roots"] / 50
 
 
+@pytest.mark.more
 @examples(200)
 @given(plans(5), plans(5))
 def test_any_root_cause_is_mended_by_itself(pred: Plan, gold: Plan) -> None:
