@@ -62,9 +62,9 @@ def test_two_equal_trees_have_no_differences_and_another_tree_is_told(
     sides = [answers(ROOT, tmp_path, name) for name in ("old", "new")]
     stranger, _ = answers(tmp_path, tmp_path, "stranger")
     with pytest.raises(same.SideFailed, match="planner_eval is that of"):
-        same.wait(stranger, "old", time.monotonic() + 60)
+        same.wait(stranger, "old", time.monotonic() + 300)
     for process, path in sides:
-        same.wait(process, path.stem, time.monotonic() + 60)
+        same.wait(process, path.stem, time.monotonic() + 300)
         assert len(path.read_text().splitlines()) == 5 * 3 + 3 + 1 + 3 * 2
     old, new = (path for _, path in sides)
     monkeypatch.setattr(same, "run_sides", lambda *_: (old, new, tmp_path))

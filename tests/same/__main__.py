@@ -120,6 +120,7 @@ def start(**settings: Any) -> subprocess.Popen[bytes]:
         f"sys.path.remove({folder!r}); same.side.main()"
     )
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PLANEVAL_")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     environment |= {
         "PYTHONPATH": settings["tree"],
         "PYTHONHASHSEED": "0",

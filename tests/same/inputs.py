@@ -13,10 +13,12 @@ from typing import Any
 
 import planner_eval as pe
 
-from .planting import damage, plant
+from .planting import damage, join, plant, with_twins
 
 SEED = 38
 POLICIES = (*["default"] * 4, "strict", "lenient", "appbench", "nestful", "callnavi")
+LARGE, TWINS = 0.35, 0.25
+"""Shares of the pairs whose gold plan is joined of several, and has calls that are hard to tell apart."""
 SAMPLE = 10
 """Of so many pairs one goes into the files that commands read."""
 
@@ -71,10 +73,9 @@ def gold_plans(data: Path, reference: Path | None) -> dict[str, list[pe.Plan]]:
 def write_plan(plan: Any, dialect: str) -> str:
     """A plan's text in a dialect; in the interchange notation where the dialect cannot say it."""
     try:
-        parsed = plan if isinstance(plan, pe.Plan) else pe.parse(plan, dialect="plan")
-        return pe.write(parsed, dialect)
+        return pe.write(pe.parse(plan, dialect="plan"), dialect)
     except pe.PlanevalError:
-        return pe.write(plan, "plan") if isinstance(plan, pe.Plan) else json.dumps(plan, ensure_ascii=False)
+        return json.dumps(plan, ensure_ascii=False)
 
 
 def planted_pairs(plans: dict[str, list[pe.Plan]], count: int) -> Iterator[dict[str, Any]]:
@@ -84,9 +85,15 @@ def planted_pairs(plans: dict[str, list[pe.Plan]], count: int) -> Iterator[dict[
         order = Random(f"{SEED} {name}").sample(range(len(golds)), len(golds))
         for number in range(count // len(plans)):
             random = Random(f"{SEED} {name} {number}")
-            gold = golds[order[number % len(order)]]
-            own = gold.dialect or "plan"
-            planted, faults = plant(json.loads(pe.write(gold, "plan")), random)
+            chosen = golds[order[number % len(order)]]
+            own = chosen.dialect or "plan"
+            gold = json.loads(pe.write(chosen, "plan"))
+            if random.random() < LARGE:
+                more = random.sample(golds, min(len(golds), random.randint(1, 3)))
+                gold = join([gold, *(json.loads(pe.write(plan, "plan")) for plan in more)])
+            if random.random() < TWINS:
+                gold = with_twins(gold, random)
+            planted, faults = plant(gold, random)
             dialect = random.choice([own, own, "plan", random.choice(dialects)])
             text = write_plan(planted, dialect)
             if random.random() < 0.08:

@@ -89,6 +89,29 @@ def retyped_value(value: Any, random: Random) -> Any:
     return random.choice([str(value), [value], None])
 
 
+def join(plans: list[Data]) -> Data:
+    """One plan of all calls of several, each label told apart from those of the others."""
+    joined: Data = {**plans[0], "calls": []}
+    joined.pop("answer", None)
+    for number, plan in enumerate(map(deepcopy, plans)):
+        for call in plan["calls"]:
+            call["id"] = f"p{number}_{call['id']}"
+        for holder, name in references(plan):
+            holder[name] = {**holder[name], "$ref": f"p{number}_{holder[name]['$ref']}"}
+        joined["calls"] += plan["calls"]
+    return joined
+
+
+def with_twins(plan: Data, random: Random) -> Data:
+    """A plan in which calls are made again, alike or nearly so: whose partners are hard to tell."""
+    plan = deepcopy(plan)
+    for _ in range(random.randint(1, 3)):
+        call_repeated_for_user(plan, random) or call_repeated(plan, random)
+        if random.random() < 0.5:
+            value(plan, random)
+    return plan
+
+
 @fault
 def value(plan: Data, random: Random) -> bool:
     places = literals(plan)
@@ -325,6 +348,23 @@ def tool_renamed_everywhere(plan: Data, random: Random) -> bool:
 
 
 @fault
+def tools_replaced(plan: Data, random: Random) -> bool:
+    """Several calls of tools that the other plan does not call, which write outputs of their own."""
+    if len(plan["calls"]) < 2:
+        return False
+    calls = random.sample(plan["calls"], random.randint(2, min(4, len(plan["calls"]))))
+    labels = {call["id"] for call in calls}
+    for number, call in enumerate(calls):
+        call["name"] = random.choice(["another_tool", f"tool_{number}"])
+        if isinstance(call["arguments"], dict) and call["arguments"] and random.random() < 0.5:
+            call["arguments"].popitem()
+    for holder, name in references(plan):
+        if holder[name]["$ref"] in labels and random.random() < 0.5:
+            holder[name] = {**holder[name], "path": ["other"]}
+    return True
+
+
+@fault
 def tools_swapped(plan: Data, random: Random) -> bool:
     if len(plan["calls"]) < 2:
         return False
@@ -405,9 +445,10 @@ def calls_cut(plan: Data, random: Random) -> bool:
 
 
 def plant(plan: Data, random: Random) -> tuple[Data, list[str]]:
-    """A plan with none to four faults, and their names."""
+    """A plan with some faults, more in a larger one, and their names."""
     plan, names = deepcopy(plan), []
-    for _ in range(random.choices([0, 1, 2, 3, 4], [5, 45, 30, 15, 5])[0]):
+    most = random.choices([0, 1, 2, 3, 4], [5, 40, 30, 15, 10])[0]
+    for _ in range(most + (most and len(plan["calls"]) // 4)):
         for _ in range(10):
             chosen = random.choice(FAULTS)
             if chosen(plan, random):
