@@ -9,6 +9,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,15 +44,24 @@ measures = pytest.mark.skipif(
 )
 
 
+@cache
+def slowness() -> float:
+    """How many times as long as a usual machine, for which limits are set, this one takes; at least 1."""
+    start, total = time.process_time(), 0
+    for number in range(1_000_000):
+        total += number * number
+    return max(1.0, (time.process_time() - start) / 0.1)
+
+
 def measured(*argv: str, seconds: int = 0, **how: Any) -> tuple[subprocess.CompletedProcess[str], int]:
     """What a command did, and the most memory that it took in MB.
 
     Args:
         argv: The command's arguments.
-        seconds: Of the processor's, after which the system ends it; 0 for any.
+        seconds: Of the processor's, on a usual machine, after which the system ends it; 0 for any.
         how: More for ``subprocess.run``.
     """
     with tempfile.NamedTemporaryFile("r") as told:
-        command = [sys.executable, "-c", _MAIN, told.name, str(seconds), *argv]
+        command = [sys.executable, "-c", _MAIN, told.name, str(round(seconds * slowness())), *argv]
         done = subprocess.run(command, capture_output=True, text=True, **how)
         return done, int(told.read() or -1)

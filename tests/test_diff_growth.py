@@ -100,6 +100,7 @@ def seconds(shape: Callable[[int, int], Plan], count: int) -> float:
         gc.enable()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SHAPES)
 def test_time_grows_with_the_size(name: str) -> None:
     shape = SHAPES[name]

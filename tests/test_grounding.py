@@ -32,6 +32,7 @@ from planner_eval.datasets.sample import Sample
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Call, Plan, Ref, Template
 from tests.conftest import ROOT, AsKept, examples
+from tests.memory import slowness
 
 CASES = ROOT / "tests" / "cases"
 SAID = CASES / "grounded.jsonl"
@@ -209,7 +210,7 @@ def test_a_long_question_takes_time_in_proportion(piece: str) -> None:
     plan = Plan((Call("a", "f", tuple((f"has_wifi{at}", one) for at, one in enumerate(values))),))
     start = time.process_time()
     [*ungrounded(plan, (piece * 150_000)[:150_000])]
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 5 * slowness()
 
 
 # ---------------------------------------------------------------- published gold
