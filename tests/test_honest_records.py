@@ -154,7 +154,7 @@ def test_a_list_of_texts_is_many_plans_wherever_there_may_be_many(tmp_path: Path
         many = pe.stats(source)
         assert (many.plans, many.unread) == (2, 1)
     assert pe.stats(["f(a=1)", "g(b=2)"]).plans == len(pe.read(["f(a=1)", "g(b=2)"]).records) == 2
-    assert pe.score(texts, [*texts[:2], F]).states() == {"same": 2, "cut": 1}
+    assert pe.score(texts, [F, "[]", F]).states() == {"same": 2, "cut": 1}
     assert pe.stats([CALL, CALL]).calls == 2
 
 
@@ -233,3 +233,31 @@ def test_a_number_past_all_that_is_kept_equals_nothing(tmp_path: Path, number: s
     done = planeval("diff", str(pred), str(gold))
     assert done.returncode == 1
     assert "argument 'a' of call 1 is a number past 1.8e308" in done.stdout
+
+
+# ---------------------------------------------------------------- text blocks, and cases that failed
+@pytest.mark.parametrize(
+    "block", [{"text": F}, [{"type": "text", "text": F}], {"type": "output_text", "text": F}]
+)
+def test_a_call_in_a_block_of_text_is_a_call(tmp_path: Path, block: Any) -> None:
+    assert pe.diff(block, F).same
+    assert pe.parse({"text": "It rains."}).calls == ()
+    pred = written(tmp_path / "p.jsonl", {"id": 1, "output": block})
+    gold = written(tmp_path / "g.jsonl", {"id": 1, "gold": []})
+    done = planeval("score", pred, gold, "--format", "json")
+    assert json.loads(done.stdout)["states"] == {"different": 1}
+
+
+def test_a_case_without_invocations_is_a_row(tmp_path: Path) -> None:
+    use = {"intermediate_data": {"tool_uses": [{"name": "f", "args": {"a": 1}}]}}
+    done = {"invocation_id": "i", **use}
+    right = {"actual_invocation": done, "expected_invocation": done}
+    cases = [
+        {"eval_id": "a", "eval_metric_result_per_invocation": [right]},
+        {"eval_id": "b", "eval_metric_result_per_invocation": []},
+        {"eval_id": "c"},
+    ]
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps({"eval_case_results": cases}))
+    scored = planeval("score", str(path), "--format", "json")
+    assert (scored.returncode, json.loads(scored.stdout)["states"]) == (1, {"same": 1, "gold_unreadable": 2})

@@ -44,8 +44,8 @@ def lists_nothing(source: Any) -> bool:
     Args:
         source: A text, or JSON data, that reads as a plan without calls.
 
-    >>> lists_nothing("[]"), lists_nothing({"tool_calls": []}), lists_nothing("{}")
-    (True, True, False)
+    >>> lists_nothing("[]"), lists_nothing('"[]"'), lists_nothing({"tool_calls": []}), lists_nothing("{}")
+    (True, True, True, False)
     >>> lists_nothing({"messages": [{"role": "assistant", "content": "It is sunny."}]})
     False
     >>> lists_nothing({"role": "assistant", "content": "It is sunny.", "tool_calls": []})
@@ -53,6 +53,12 @@ def lists_nothing(source: Any) -> bool:
     >>> lists_nothing({"role": "assistant", "content": "", "tool_calls": []})
     True
     """
+    if isinstance(source, str) and source.lstrip().startswith('"'):  # a plan's text as JSON
+        try:
+            text = json.loads(source)
+        except ValueError:
+            return False
+        return isinstance(text, str) and lists_nothing(text)
     if isinstance(source, str):
         found = _EMPTY.fullmatch(bare(source))
         try:

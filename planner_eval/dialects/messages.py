@@ -69,6 +69,25 @@ PARTS = frozenset({
 """Keys of parts that are no call, in APIs whose parts have no type."""
 
 
+def part_texts(data: Any) -> list[str] | None:
+    """The texts of a message's content that is text alone; None where anything else stands in it.
+
+    >>> part_texts([{"type": "text", "text": "[f(a=1)]"}]), part_texts({"text": "Hm.", "name": "f"})
+    (['[f(a=1)]'], None)
+    """
+    parts = data if isinstance(data, list) else [data]
+    texts = [part.get("text") for part in parts if isinstance(part, dict) and _is_text_part(part)]
+    return [str(text) for text in texts] if texts and len(texts) == len(parts) else None
+
+
+def _is_text_part(part: dict[str, Any]) -> bool:
+    known = part.keys() <= {"type", "text", "role", "annotations", "citations", "logprobs", "cache_control"}
+    spoken = (
+        part.get("type", "text") in ("text", "output_text") and part.get("role", "assistant") == "assistant"
+    )
+    return known and spoken and isinstance(part.get("text"), str)
+
+
 def call_items(data: Any, text: str = "") -> Iterator[dict[str, Any]]:
     """The objects of `data` that should be calls, out of lists, messages and wrappers.
 

@@ -23,7 +23,7 @@ from planner_eval.base.text import INVISIBLE
 from planner_eval.dialects.answers import checked
 from planner_eval.dialects.dialect import Dialect, Recognised
 from planner_eval.dialects.many import refuse_many
-from planner_eval.dialects.messages import calls_among
+from planner_eval.dialects.messages import calls_among, part_texts
 from planner_eval.dialects.sources import Which, data_of, refuse_turn
 from planner_eval.dialects.views import unplaced
 from planner_eval.dialects.whole import read_whole
@@ -420,7 +420,10 @@ def _read_structure(data: Any, dialect: str | None, limits: Limits) -> tuple[str
         from planner_eval.dialects.detect import detect_data, is_schema, undecided
 
         if isinstance(data, list) and data and all(isinstance(item, str) for item in data):
-            return _read_texts(data, limits)
+            return _read_texts(json.dumps(data, ensure_ascii=False), limits)
+        texts = part_texts(data)
+        if texts is not None:
+            return _read_texts("\n".join(texts), limits)
         if data in ([], {}):
             return "json", _no_call(f"an empty {'list' if data == [] else 'object'}")
         if is_schema(data):
@@ -449,11 +452,11 @@ def _read_structure(data: Any, dialect: str | None, limits: Limits) -> tuple[str
     return dialect, raw._replace(notes=(*raw.notes, *notes)) if notes else raw
 
 
-def _read_texts(texts: list[str], limits: Limits) -> tuple[str | None, RawPlan]:
-    """A list of texts as its JSON text is read: AppBench's results, calls, or a model's words."""
+def _read_texts(text: str, limits: Limits) -> tuple[str | None, RawPlan]:
+    """Data that is texts alone as text is read: AppBench's results, calls, or a model's words."""
     from planner_eval.dialects.find import find
 
-    found = find(json.dumps(texts, ensure_ascii=False), limits)
+    found = find(text, limits)
     return found.dialect, unplaced(found.raw)
 
 

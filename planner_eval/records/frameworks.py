@@ -254,7 +254,10 @@ def is_plan(records: Sequence[FrameworkRecord]) -> bool:
 
 
 def _nested(data: Mapping[str, Any], way: str) -> Iterator[dict[str, Any]]:
-    """The objects at the end of a way through lists, each with the single values of those around it."""
+    """The objects at the end of a way through lists, each with the single values of those around it.
+
+    An element whose own list is empty or absent, as of a case that failed, is a record that lacks it.
+    """
     head, mark, rest = way.partition("[]")
     if not mark:
         yield dict(data)
@@ -263,7 +266,8 @@ def _nested(data: Mapping[str, Any], way: str) -> Iterator[dict[str, Any]]:
     held = value_at(data, head)
     for element in held if isinstance(held, list) else []:
         if isinstance(element, dict):
-            yield from _nested({**around, **element}, rest.lstrip("."))
+            below = list(_nested({**around, **element}, rest.lstrip(".")))
+            yield from below or [{**around, **element}]
         else:
             yield {**around, "element": element}
 
