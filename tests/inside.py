@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import os
 import subprocess
@@ -25,6 +26,7 @@ def planeval(
 
     typed = text if isinstance(text, bytes) else text.encode()
     streams = (sys.argv, sys.stdin, sys.stdout, sys.stderr)
+    thresholds = gc.get_threshold()
     tables = [(table._added, dict(table._added)) for table in (notations, frameworks)]
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
     with contextlib.chdir(cwd or Path.cwd()), mock.patch.dict(os.environ, environment):
@@ -34,6 +36,8 @@ def planeval(
             code = run()
         finally:
             sys.argv, sys.stdin, sys.stdout, sys.stderr = streams
+            gc.set_threshold(*thresholds)  # a command hardly collects, for its process ends; this one goes on
+            gc.unfreeze()
             for rows, added in tables:
                 rows.clear()
                 rows.update(added)
