@@ -28,7 +28,7 @@ from planner_eval.plan.model import Call, Plan
 from planner_eval.policy import Terms
 from planner_eval.records.files import Record
 from planner_eval.records.gold import BESIDE as OPEN
-from planner_eval.records.gold import are_words, read_gold
+from planner_eval.records.gold import are_words, read_gold, words_for_gold
 from planner_eval.records.states import States
 from planner_eval.scoring.findings import Finding, finding_of_gold
 from planner_eval.verbs.gold_wanted import odd_choice, wanted_of
@@ -134,8 +134,12 @@ class Audited:
             if subject is None:
                 if item.error is not None:
                     self._add_unread(place, item, item.error)
-                elif self._source.file is not None and not are_words(item.record):
-                    self._lose("words", item.where)
+                elif self._source.file is not None:
+                    words = words_for_gold(item.record.source, Plan(())) if are_words(item.record) else None
+                    if words is not None:
+                        self._add_unread(place, item, words)
+                    else:
+                        self._lose("words", item.where)
                 continue
             self._count_unseen(item.record, subject)
             for found in audit(subject, self._audits, self._how.choice.has):
