@@ -416,6 +416,7 @@ def test_answers_left_out_are_no_gain_under_a_benchmark(name: str, tmp_path: Pat
         assert values["second"] <= values["first"], figure
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_what_a_benchmark_cannot_read_is_told_as_score_tells_it(name: str, tmp_path: Path) -> None:
     whole, half = SAMPLES / "answers" / f"{name}.jsonl", tmp_path / "half.jsonl"

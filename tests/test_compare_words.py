@@ -152,6 +152,7 @@ def plan(value: Any) -> Plan:
     return Plan((Call("c", "f", () if value is ABSENT else (("x", value),)),))
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("word", COMPARE)
 def test_every_pair_is_what_the_oracle_says(word: str) -> None:
     policy = Policy(rules=(Rule(compare=(word,)),))

@@ -10,6 +10,8 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from planner_eval.base.resources import folder
 from planner_eval.benchmarks.complexfuncbench.embedding import Trigrams, assign, similarities, tied
 from tests.complexfuncbench_turns import exchanged
@@ -56,6 +58,7 @@ def under_every_kernel(*argv: str) -> dict[str, str]:
     return printed
 
 
+@pytest.mark.more
 def test_all_turns_under_every_kernel(reference: Path) -> None:
     printed = under_every_kernel("-c", TURNS.format(reference=str(reference.resolve())))
     rows, differing = json.loads(printed[""])
@@ -77,6 +80,7 @@ def turns_with_equal_calls() -> list[list[dict[str, Any]]]:
     return [[one, two, one, three, four] for one, two, three, four in permutations(calls, 4)]
 
 
+@pytest.mark.more
 def test_own_conversations_under_every_kernel(tmp_path: Path) -> None:
     """Which of two equal calls gets which gold call decides the order of the errors in `message`."""
     own = folder("data") / "samples" / "complexfuncbench" / "ComplexFuncBench.jsonl"

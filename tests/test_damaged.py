@@ -26,6 +26,7 @@ from tests.performance.damaged import STEEPEST, WORST
 HEADERS = "<start_of_turn>model\n" * 50_000 + "f(a=1)"
 
 
+@pytest.mark.more
 @measures
 @pytest.mark.parametrize("mended", [(), ("--repair",)])
 def test_what_a_token_limit_cuts_is_not_read_over_and_over(tmp_path: Path, mended: tuple[str, ...]) -> None:
@@ -56,6 +57,7 @@ def test_a_file_that_is_cut_inside_a_text_of_json_is_cut_into_records_once(
     assert "cut" in done.stderr + done.stdout
 
 
+@pytest.mark.more
 @measures
 def test_a_plan_of_many_lines_takes_no_thousandfold_memory(tmp_path: Path) -> None:
     """The tree of 250 kB of calls alone took more than is allowed here."""
@@ -166,6 +168,7 @@ def test_pieces_taken_whole_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     assert found[0] == found[1]
 
 
+@pytest.mark.more
 @measures
 def test_brackets_without_end_cost_no_more_than_the_limit_is_worth(tmp_path: Path) -> None:
     """A place of each bracket was kept, or a value made of each pair: up to 1.8 GB and forty seconds."""
@@ -189,6 +192,7 @@ MANY = {
 }
 
 
+@pytest.mark.more
 @measures
 @pytest.mark.parametrize("name", MANY)
 def test_names_and_nodes_are_counted_before_data_is_made_of_all(name: str, tmp_path: Path) -> None:
@@ -201,6 +205,7 @@ def test_names_and_nodes_are_counted_before_data_is_made_of_all(name: str, tmp_p
     assert 0 < peak < 30 + 40 + len(MANY[name]) // 10**6
 
 
+@pytest.mark.more
 @measures
 @pytest.mark.parametrize(
     ("line", "at", "most"), [("and then we do it!", 0, 100), ("and so on!", 70_000, 230), (")", 0, 100)]
@@ -219,6 +224,7 @@ def test_too_many_lines_around_a_broken_one_cost_no_more_than_the_limit_is_worth
     assert 0 < peak < most
 
 
+@pytest.mark.more
 @measures
 def test_links_are_counted_before_data_is_made_of_all(tmp_path: Path) -> None:
     """Three million took 278 MB."""
@@ -305,6 +311,7 @@ def test_a_quick_look_at_depth_passes_nothing_that_is_too_deep(monkeypatch: pyte
     assert passed > 500
 
 
+@pytest.mark.more
 @measures
 @pytest.mark.parametrize("line", ["f(class=1)", "  f(a=1)"])
 def test_a_listing_takes_no_more_memory_where_a_line_is_broken(line: str, tmp_path: Path) -> None:

@@ -115,6 +115,7 @@ def test_each_result_of_a_recorded_conversation_answers_its_call() -> None:
             waiting += [call["id"] for call in message.get("tool_calls", ())]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("to", ["chat-jsonl", "tools-jsonl"])
 def test_everything_at_hand_is_written_or_told(to: str, reference: Path) -> None:
     lost: Counter[str] = Counter()

@@ -75,6 +75,7 @@ def calls(*arguments: str, text: str) -> list[tuple[str, dict[str, object]]]:
     return [(call["name"], call["arguments"]) for call in plan["plan"]["calls"]]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("form", FORMS)
 def test_a_template_is_read_as_it_is_written(form: str, tmp_path: Path) -> None:
     rows = tmp_path / "own.toml"

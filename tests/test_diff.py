@@ -334,6 +334,7 @@ def test_planted_edit_in_our_own_plans(kind: str) -> None:
     assert tried >= 25
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("kind", KINDS)
 def test_planted_edit_in_all_real_plans(kind: str, reference) -> None:
     plans = real_plans(reference)
@@ -366,6 +367,7 @@ def test_planted_root_is_named_first_in_our_own_plans(kind: str) -> None:
     assert results.count(True) >= 20
 
 
+@pytest.mark.more
 def test_planted_root_is_named_first_in_real_plans(reference) -> None:
     forward = [any(e.producer >= e.consumer for e in gold.edges) for gold in real_plans(reference)]
     results = [

@@ -33,6 +33,7 @@ def files(tmp_path: Path) -> tuple[str, str]:
     return str(pred), str(gold)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("form", [*WRITTEN, "patch"])
 def test_the_bytes_are_the_same_for_any_workers_and_any_cut(form: str, files: tuple[str, str]) -> None:
     argv = ("--patch",) if form == "patch" else ("--format", form)
@@ -46,6 +47,7 @@ def test_the_bytes_are_the_same_for_any_workers_and_any_cut(form: str, files: tu
             assert (cut.returncode, cut.stdout, cut.stderr) == (1, alone.stdout, alone.stderr), (jobs, part)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("form", ["text", "csv", "junit", "json"])
 def test_failures_alone_are_the_same_cut_or_not_and_where_there_are_none(form: str) -> None:
     for gold in (GOLD, PRED):

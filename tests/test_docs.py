@@ -76,6 +76,7 @@ def matches(shown: str, printed: str) -> bool:
     return re.fullmatch(pattern, printed, re.S) is not None
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_console_blocks_print_what_is_shown(
     page: Path, tmp_path: Path, request: pytest.FixtureRequest

@@ -54,6 +54,7 @@ def test_questions_up_to_values(one: str, other: str, alike: bool) -> None:
     assert (question_template(one) == question_template(other)) is alike
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "piece", ["a", "A-", "'", "'a ", '"a', "one ", "1,", "may ", "A1", "\n ", "-", "x Ab of ", "Ab "]
 )
@@ -394,6 +395,7 @@ def test_time_grows_with_the_number_of_records() -> None:
 
 
 # ---------------------------------------------------------------- the published data
+@pytest.mark.more
 def test_mathqa_repeats_itself(reference: Path) -> None:
     """The challenge test's 604 problems stand word for word, with their plans, in the test split."""
     found = pe.duplicates("mathqa", across="split", folder=str(reference / "datasets"))

@@ -115,6 +115,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("argv", OTHERS, ids=" ".join)
 def test_what_is_said_of_plans_is_the_same_for_any_cut(argv: tuple[str, ...], tmp_path: Path) -> None:
     catalog = tmp_path / "catalog.json"

@@ -112,6 +112,7 @@ BAD: dict[str, tuple[Answer, str]] = {
 }
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", BAD)
 def test_predict_ends_and_says_why(name: str, server: ModelServer, tmp_path: Path) -> None:
     answer, said = BAD[name]

@@ -431,6 +431,7 @@ def test_many_plans_come_back_in_order(box: Sandbox) -> None:
     assert [trace.result for trace in execute_many(plans, box)] == [f"booked {n} for 1" for n in range(40)]
 
 
+@pytest.mark.more
 def test_leaving_half_way_loses_nothing_of_the_next_run(box: Sandbox) -> None:
     plans = (plan(("book", {"name": str(n)})) for n in range(40))
     assert next(iter(execute_many(plans, box))).result == "booked 0 for 1"
@@ -828,6 +829,7 @@ def _close_shared() -> Iterator[None]:
     SHARED.close()
 
 
+@pytest.mark.more
 def test_traces_do_not_depend_on_the_hash_seed(tools_file: str) -> None:
     code = (
         "import sys, json; sys.path.insert(0, sys.argv[1]); import planner_eval as pe\n"

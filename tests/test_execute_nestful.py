@@ -100,6 +100,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in file]
 
 
+@pytest.mark.more
 def test_each_executed_row_of_the_vectors(reference: Path) -> None:
     folder = reference / "vectors" / "nestful"
     official = json.loads(gzip.decompress((folder / "official.json.gz").read_bytes()))

@@ -41,6 +41,7 @@ def slow(tmp_path: Path) -> tuple[str, str]:
     return str(tmp_path / "p.jsonl"), str(tmp_path / "slow.py")
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("form", ["text", "csv", "md", "json", "jsonl"])
 @pytest.mark.parametrize("tools", [RATES, "nestful", "world:bank"])
 def test_plans_come_to_the_same_for_any_workers_and_any_cut(form: str, tools: str) -> None:

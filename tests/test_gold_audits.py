@@ -893,6 +893,7 @@ def test_gold_of_our_own_samples_is_sure_to_be_right(name: str) -> None:
 
 
 # ---------------------------------------------------------------- published data
+@pytest.mark.more
 def test_mathqa_formulas_that_come_to_a_wrong_option(reference: Path) -> None:
     """113 of 3,487: results with the published functions against the first number of each option.
 
@@ -958,6 +959,7 @@ PUBLISHED = {
 }
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_what_is_sure_in_published_gold(name: str, reference: Path) -> None:
     found = pe.check_dataset(name, source=str(reference / "datasets"), select=["gold"])

@@ -257,11 +257,13 @@ def hold(catalog: str, dialect: str, to: str, count: int) -> None:
     assert calls > count / 3
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("dialect", "to"), PAIRS)
 def test_plans_of_a_grammar_are_plans_of_the_catalog(dialect: str, to: str) -> None:
     hold("own", dialect, to, 150)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("catalog", [name for name in CATALOGS if name != "own"])
 @pytest.mark.parametrize(("dialect", "to"), PAIRS)
 def test_plans_of_other_catalogs_too(catalog: str, dialect: str, to: str) -> None:
@@ -358,6 +360,7 @@ def refuse(dialect: str, to: str, count: int) -> None:
     assert seen >= WRONG[is_json] | ({"later call", "own call"} if dialect in ("plan", "nestful") else set())
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("dialect", "to"), PAIRS)
 def test_plans_with_a_mistake_are_refused(dialect: str, to: str) -> None:
     refuse(dialect, to, 30)
@@ -487,6 +490,7 @@ def many(count: int) -> list[dict[str, Any]]:
     return [{"name": f"tool_{at}", "parameters": _object(fields, "a")} for at in range(count)]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("to", TARGETS)
 def test_a_large_catalog_gets_references_to_any_call_and_a_larger_one_is_refused(
     to: str, monkeypatch: pytest.MonkeyPatch

@@ -198,6 +198,7 @@ def test_of_a_question_that_is_too_long_nothing_is_said_to_lack() -> None:
     assert grounds("Oslo", "the word " * 1_000) is None
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "piece",
     [
@@ -236,6 +237,7 @@ COUNTED: dict[str, dict[str, int]] = {
 """By code and confidence. All that are high were read by hand: gold says what nobody asked for."""
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", list(COUNTED))
 def test_published_gold_is_counted(name: str, reference: Path) -> None:
     assert counted(name, reference / "datasets") == COUNTED[name]

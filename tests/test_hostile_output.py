@@ -329,6 +329,7 @@ def wrong(name: str, form: str, done: Done) -> str:
     return ""
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", CALLS)
 def test_no_form_of_output_lets_foreign_text_act(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -353,6 +354,7 @@ def test_no_form_of_output_lets_foreign_text_act(
     assert not found, "\n".join(found)
 
 
+@pytest.mark.more
 def test_no_notation_moves_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a pipe a plan is what it is: whoever asked for that notation gets the text as it was."""
     monkeypatch.chdir(tmp_path)
@@ -374,6 +376,7 @@ def test_python_s_warnings_of_foreign_text_stay_unsaid(annotation: str, tmp_path
     assert "Warning" not in done.stderr
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("told", ["content", "call", "error", "model"])
 def test_what_a_model_or_its_server_says_acts_nowhere(
     told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

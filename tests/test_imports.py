@@ -416,6 +416,7 @@ def test_a_room_names_only_rooms_above_it() -> None:
     ] == []
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", ROOMS)
 def test_rooms_import_only_from_those_that_they_may(name: str) -> None:
     may = {*allowed(name), "_version"} | ({""} if name in ("cli", "integrations") else set())  # public verbs
@@ -527,6 +528,7 @@ def test_the_library_does_not_print(file: Path) -> None:
     assert not [n.lineno for n in calls if n.func.id == "print"]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(PACKAGE)))
 def test_nothing_evaluates_text(file: Path) -> None:
     tree = syntax(file)

@@ -293,6 +293,7 @@ def hostile_text(size: int) -> Plan:
     return Plan((first, Call("b", "g", (("x", long), ("y", "a " * size)), turn=2)))
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("make", [hostile_values, hostile_holes, hostile_text])
 def test_time_grows_with_the_text(make: Callable[[int], Plan]) -> None:
     returns = {f"f{i}": {f"p{i}": "string", "id": ""} for i in range(40_000)}

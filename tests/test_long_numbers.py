@@ -122,6 +122,7 @@ def test_arithmetic_is_kept_as_written(text: str) -> None:
 OPENED = 100_000
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "text",
     [

@@ -224,6 +224,7 @@ def test_a_tool_that_answers_anew_each_time_is_not_called() -> None:
     assert "another value when it is run again" in found.said
 
 
+@pytest.mark.more
 def test_a_literal_that_has_no_effect_is_not_given(tmp_path: Path) -> None:
     """Also where tools keep a state, so that each change is run in a process of its own."""
     file = tmp_path / "tools.py"
@@ -311,6 +312,7 @@ def test_no_call_of_a_world_gives_what_an_earlier_one_gave(world: str) -> None:
 
 
 # ---------------------------------------------------------------- seeds
+@pytest.mark.more
 def test_the_same_seed_makes_the_same_bytes_whatever_the_hash_seed(tmp_path: Path) -> None:
     def made(hashing: str, seed: str, preset: str) -> bytes:
         argv = [
@@ -345,6 +347,7 @@ def test_more_plans_begin_with_those_of_fewer() -> None:
 
 
 # ---------------------------------------------------------------- worlds
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("scope", "apps", "calls"),
     [("ss", (1, 1), (1, 1)), ("sm", (1, 1), (2, 4)), ("ms", (2, 4), (2, 4)), ("mm", (2, 5), (3, 6))],
@@ -410,6 +413,7 @@ def written(tmp_path: Path, name: str, found: MadePlans) -> str:
     return str(tmp_path)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("dataset", "file", "wanted"),
     [
@@ -783,6 +787,7 @@ def test_the_card_counts_what_was_made() -> None:
     assert found.card.written("md").startswith("| figure | wanted |")
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("form", "file", "argv"),
     [

@@ -91,12 +91,14 @@ def test_a_template_tells_each_plan_in_its_layouts_field(preset: list[str], fiel
     assert len({row[field] for row in rows(done.stdout)}) == 5
 
 
+@pytest.mark.more
 def test_a_template_tells_plans_of_appbench() -> None:
     done = planeval("data", "make", "--preset", "appbench:mm", "-n", 5, "--question", "template")
     assert done.returncode == 0
     assert all("Please " in json.dumps(row) for row in json.loads(done.stdout))
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize(
     ("options", "tools"),

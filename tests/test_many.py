@@ -47,6 +47,7 @@ MANY = (
 )
 
 
+@pytest.mark.more
 @measures
 @pytest.mark.parametrize("text", MANY)
 def test_a_refusal_costs_little_time_and_memory(text: tuple[str, str, str], tmp_path: Path) -> None:

@@ -92,6 +92,7 @@ def test_foreign_text_is_data(browser: Any, tmp_path: Path, text: str) -> None:
     assert page.evaluate("document.querySelectorAll('img, iframe, object').length") == 0
 
 
+@pytest.mark.more
 def test_dark_as_the_notebook_is(browser: Any, tmp_path: Path) -> None:
     page = shown(browser, [pe.parse(GOLD)], tmp_path, "data-jp-theme-light=false")
     ground = "getComputedStyle(document.querySelector('.planeval-drawing')).backgroundColor"

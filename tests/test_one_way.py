@@ -288,6 +288,7 @@ UNLIKE = {
 """Why a function may give a tuple of unlike things all the same."""
 
 
+@pytest.mark.more
 def test_no_public_function_gives_a_tuple_of_unlike_things() -> None:
     unlike = []
     for file in PACKAGE.rglob("*.py"):

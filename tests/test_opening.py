@@ -399,6 +399,7 @@ def test_a_table_that_cannot_be_read_is_one_message(tmp_path: Path, text: str, c
     assert said in done.stdout + done.stderr
 
 
+@pytest.mark.more
 def test_cells_may_be_long_and_quotes_never_close(tmp_path: Path) -> None:
     long = "x" * 1_000_000
     (tmp_path / "long.csv").write_text(f"id,output\na,\"f(#a='{long}')\"\nb,f()\n", encoding="utf-8")

@@ -295,6 +295,7 @@ def test_a_large_extra_can_be_installed(built: Path, tmp_path: Path, extra: str)
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.more
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the action runs in bash")
 def test_the_action_installs_the_package_that_it_is_given(
     built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

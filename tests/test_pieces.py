@@ -64,6 +64,7 @@ def test_code_blocks() -> None:
     assert same(parse(text), GOLD)
 
 
+@pytest.mark.more
 def test_many_lines_take_linear_time() -> None:
     """A name a line: 20,000 of them would take minutes where each piece took a copy of all before it."""
     lines = ["1. t0 = f(x=1)", *(f"1. t{i} = f(x=t{i - 1})" for i in range(1, 20_000))]

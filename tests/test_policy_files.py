@@ -88,6 +88,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("text", "said"), WRONG)
 def test_it_is_told_by_file_and_place(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "own.toml").write_text(text, encoding="utf-8")

@@ -235,6 +235,7 @@ def test_the_router_s_tokens_have_its_own_price_and_tokens_nobody_counted_are_sa
     assert "the server did not say all the tokens of 1 request, which cost more" in done.stderr
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("usage", "tokens"),
     [
@@ -278,6 +279,7 @@ def journal_replies(run: Path) -> int:
         return 0
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_what_was_answered_is_not_asked_again(
     how: signal.Signals, server: ModelServer, tmp_path: Path
@@ -598,6 +600,7 @@ def test_a_day_of_appbench_is_one(today: str, tmp_path: Path) -> None:
     assert planeval(*argv, "--dry-run", "--today", "2020-02-29").returncode == 0
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "url", ["notaurl", "localhost:8000/v1", "http://", "ftp://a/v1", "http://a:b/v1", "http://[1"]
 )
