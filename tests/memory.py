@@ -50,7 +50,7 @@ def slowness() -> float:
     start, total = time.process_time(), 0
     for number in range(1_000_000):
         total += number * number
-    return max(1.0, (time.process_time() - start) / 0.1)
+    return max(1.0, (time.process_time() - start) / 0.06)
 
 
 def measured(*argv: str, seconds: int = 0, **how: Any) -> tuple[subprocess.CompletedProcess[str], int]:
