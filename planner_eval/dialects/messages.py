@@ -81,11 +81,8 @@ def part_texts(data: Any) -> list[str] | None:
 
 
 def _is_text_part(part: dict[str, Any]) -> bool:
-    known = part.keys() <= {"type", "text", "role", "annotations", "citations", "logprobs", "cache_control"}
-    spoken = (
-        part.get("type", "text") in ("text", "output_text") and part.get("role", "assistant") == "assistant"
-    )
-    return known and spoken and isinstance(part.get("text"), str)
+    known = part.keys() <= {"type", "text", "annotations", "citations", "logprobs", "cache_control"}
+    return known and part.get("type", "text") in ("text", "output_text") and isinstance(part.get("text"), str)
 
 
 def call_items(data: Any, text: str = "") -> Iterator[dict[str, Any]]:
