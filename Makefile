@@ -57,7 +57,7 @@ bench: $(VENV)/.ready
 laws: $(VENV)/.ready
 	$(BIN)/python -m tests.laws
 
-# Not a test: some faults that it plants cannot be told by any. MUTANTS takes --limit, --seed, modules.
+# Not a test: some faults that it plants cannot be told by any. MUTANTS takes --limit, --seed, folders and files of the package.
 mutants: $(VENV)/.ready
 	$(BIN)/python -m tests.mutants $(MUTANTS)
 

@@ -1,13 +1,14 @@
-"""Small faults planted one at a time in the code, and which of them no test notices.
+"""Small faults planted one at a time in the code, and which of them ``make test`` does not notice.
 
-    python -m tests.mutants [--limit N] [--seed S] [--minutes M] [MODULE…]
+    python -m tests.mutants [--limit N] [--seed S] [--jobs J] [MODULE…]
 
-A deterministic sample of mutants: comparisons, ``and`` and ``or``, ``not``, arithmetic, numbers, truth
-values, returned values, statements left out, entries of module tables left out. Each is tried in a copy of
-the tree, by its module's own doctests and the test modules that concern it, up to the first that fails; then
-by all other test modules that run this code. One that hangs counts as noticed. The laws draw the same
-examples each time. Survivors are printed as ``file:line: before -> after``. Some are equivalent: no test can
-tell them.
+First all of ``make test`` runs once, and which lines each test function runs is stored in out/mutants/ for
+this state of the code. Then a deterministic sample of mutants is tried: comparisons, ``and`` and ``or``,
+``not``, arithmetic, numbers, truth values, returned values, statements left out, entries of module tables
+left out. Each is planted in a copy of the tree, where the tests that run its line are started, quick and
+close ones first, until one fails or they have had their time: what would be noticed later counts as not
+noticed. A test that hangs notices. The laws draw the same examples each time. Survivors are printed as
+``file:line: before -> after``. Some are equivalent: no test can tell them.
 
 mutmut was weighed: it puts a call between each function and its caller, which makes the tests of pairing
 several times slower, and it leaves module tables alone.
@@ -17,79 +18,34 @@ from __future__ import annotations
 
 import argparse
 import ast
+import hashlib
+import json
 import os
 import resource
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 from random import Random
 from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import NamedTuple
 
-from tests.conftest import ROOT, VARIABLE
+import coverage
 
-FOLDERS = ("planner_eval", "grammars", "data", "viz", "tests", "docs")
-FILES = (
-    *(
-        "pyproject.toml",
-        "README.md",
-        "CONTRIBUTING.md",
-        "CHANGELOG.md",
-        "CITATION.cff",
-        "LICENSE",
-        "Makefile",
-    ),
-    *("SECURITY.md", "mkdocs.yml"),
-)
+from tests.conftest import ROOT, VARIABLE, reference_folder
 
-LAWS = "property/comparison_laws"
-SAID = ("compared", "tangled", "bounds")
-PLAN = (*SAID, "structure", "link", "canonical", "walk", "align", "comparison_docs", LAWS, "metrics")
-PAIRING = (*SAID, "align", "diff", "policy", "edit_distance", "metrics", LAWS, "structure_diff", "patch")
-WORDS = (*SAID, "diff", "policy", "comparison_docs", "patch", LAWS)
-FIGURES = (*SAID, "metrics", "edit_distance", "policy", "structure_diff")
-STRUCTURE = (*SAID, "structure_diff", "metrics", "comparison_docs")
-RECORDS = (
-    *("filed", "formed", "bounds", "files", "diff", "one_way", "library", "policy", "schema", "score"),
-    *("cli_honest", "door", "opening", "opened", "honest_records"),
-)
-TESTS: dict[str, tuple[str, ...]] = {
-    "planner_eval/plan": PLAN,
-    "planner_eval/plan/model.py": (*PLAN, "library", "render_svg"),
-    "planner_eval/plan/link.py": ("linked", *PLAN, "dialect_cases"),
-    "planner_eval/plan/statistics.py": (*SAID, "structure", "stats_datasets", "comparison_docs"),
-    "planner_eval/plan/summary.py": ("tangled", "bounds", "structure", "stats_datasets", "comparison_docs"),
-    "planner_eval/plan/digest.py": (*SAID, "linked", "canonical", "policy", LAWS, "stats_datasets"),
-    "planner_eval/plan/rewire.py": (*PAIRING, "structure"),
-    "planner_eval/plan/bag.py": ("policy", "canonical"),
-    "planner_eval/plan/walk.py": ("linked", "walk", *PLAN),
-    "planner_eval/plan/arithmetic.py": ("bounds", "linked", "texts"),
-    "planner_eval/plan/structure.py": ("linked", *PLAN),
-    "planner_eval/plan/topological.py": ("one_way", *PLAN),
-    "planner_eval/plan/adjacency.py": ("structure", "structure_diff", "metrics"),
-    "planner_eval/comparison": WORDS,
-    "planner_eval/comparison/align.py": PAIRING,
-    "planner_eval/comparison/matching": PAIRING,
-    "planner_eval/comparison/structure_diff.py": STRUCTURE,
-    "planner_eval/comparison/structure_figures.py": STRUCTURE,
-    "planner_eval/comparison/structure_report.py": STRUCTURE,
-    "planner_eval/comparison/structure_words.py": STRUCTURE,
-    "planner_eval/metrics": FIGURES,
-    "planner_eval/records": RECORDS,
-    "planner_eval/records/patches.py": ("patch", *RECORDS),
-}
-"""Module or folder → the test modules that concern it, quick ones first; a later line has the last word."""
+STORED = ROOT / "out" / "mutants"
+PACKAGE = "planner_eval"
+ROOMS = ("plan", "comparison", "metrics", "records", "dialects", "scoring")
+"""Where faults are planted if no module is named: the rooms whose figures and readings others build on."""
 
-REST = (
-    *("dialect_cases", "library", "structure", "walk", "canonical", "link", "stats_datasets", "one_way"),
-    *("schema", "files", "vectors", "check", "patch", "score", "benchmark_score", "official_own_samples"),
-    *("comparison_docs", "structure_diff", "cli", "cli_check", "cli_render", "docs", "linked", "tangled"),
-    *("texts", "json_files", "shapes", "answers", "long_numbers", "honest_records", "opening", "opened"),
-)
-"""All other test modules that run this code, for those that the first ones let pass."""
+FIRST = 3.0
+"""Seconds of tests that are tried in a process of their own first: most mutants are noticed by these."""
 
 SWAPPED: dict[type, str] = {
     ast.Lt: "<=",
@@ -118,6 +74,8 @@ class Mutant(NamedTuple):
     before: str
     after: str
     source: str
+    lines: range
+    """Those that run it; none where it runs at import."""
 
 
 # ---------------------------------------------------------------- planting
@@ -128,7 +86,15 @@ def mutants_of(file: str, source: str) -> Iterator[Mutant]:
     for line in lines:
         starts.append(starts[-1] + len(line))
     text = source.encode()
-    for node, new, shown in _faults(ast.parse(source)):
+    tree = ast.parse(source)
+    inside = {
+        line
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        for statement in function.body
+        for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+    }
+    for node, new, shown in _faults(tree):
         start = starts[node.lineno - 1] + node.col_offset
         end = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
         changed = (text[:start] + new.encode() + text[end:]).decode()
@@ -137,7 +103,8 @@ def mutants_of(file: str, source: str) -> Iterator[Mutant]:
         except SyntaxError:
             continue
         before, after = (shown, "left out") if shown else (text[start:end].decode(), new)
-        yield Mutant(file, node.lineno, before, after, changed)
+        last = (node.end_lineno or node.lineno) if node.lineno in inside else 0
+        yield Mutant(file, node.lineno, before, after, changed, range(node.lineno, last + 1))
 
 
 def _faults(tree: ast.Module) -> Iterator[tuple[ast.expr | ast.stmt, str, str]]:
@@ -216,84 +183,138 @@ def _statements(node: ast.stmt) -> Iterator[str]:
             yield "pass"
 
 
+# ---------------------------------------------------------------- what each test runs
+class Recorded(NamedTuple):
+    """The test functions of ``make test``.
+
+    Args:
+        lines: What they run, as coverage.py has it: a context is a test function.
+        seconds: Processor time of each.
+        sizes: How many lines of the package each runs.
+    """
+
+    lines: coverage.CoverageData
+    seconds: dict[str, float]
+    sizes: dict[str, int]
+
+    def of(self, mutant: Mutant, most: float) -> list[str]:
+        """Those that run a mutant's code, quick and close ones first, of at most so many seconds together.
+
+        A test is the closer the more of what it runs lies in the mutant's file. What stands outside all
+        functions runs at import: it concerns every test that runs a function of the file.
+        """
+        by_line = self.lines.contexts_by_lineno(str(ROOT / mutant.file))
+        near = Counter(name for names in by_line.values() for name in names)
+        names = {name for line in mutant.lines for name in by_line.get(line, ())} if mutant.lines else {*near}
+        names &= self.seconds.keys()
+        cost = {name: (0.1 + self.seconds[name]) * self.sizes[name] / near[name] for name in names}
+        chosen, total = [], 0.0
+        for name in sorted(names, key=lambda name: (cost[name], name)):
+            total += self.seconds[name]
+            if total > most and chosen:
+                break
+            chosen.append(name)
+        return chosen
+
+
+def record(folder: Path) -> None:
+    """Run ``make test`` once and write into the folder what each test function runs."""
+    with TemporaryDirectory() as parts:
+        command = [sys.executable, "-m", "pytest", "-n", "auto", "-p", "tests.recorder"]
+        subprocess.run(command, cwd=ROOT, env={**os.environ, "PLANEVAL_RECORDED": parts}, check=False)
+        folder.mkdir(parents=True, exist_ok=True)
+        lines = coverage.CoverageData(str(folder / "lines"))
+        seconds: dict[str, float] = {}
+        for path in sorted(Path(parts).iterdir()):
+            if path.suffix == ".json":
+                for name, taken in json.loads(path.read_text("utf-8")).items():
+                    seconds[name] = seconds.get(name, 0.0) + taken
+            else:
+                part = coverage.CoverageData(str(path))
+                part.read()
+                lines.update(part)
+        lines.write()
+        (folder / "seconds.json").write_text(json.dumps(seconds), "utf-8")
+
+
+def recorded() -> Recorded:
+    """What each test runs in this state of the code, recorded now if it was not before."""
+    folder = STORED / digest()
+    if not (folder / "seconds.json").exists():
+        record(folder)
+    lines = coverage.CoverageData(str(folder / "lines"))
+    lines.read()
+    sizes: Counter[str] = Counter()
+    for file in lines.measured_files():
+        sizes.update(name for names in lines.contexts_by_lineno(file).values() for name in names)
+    return Recorded(lines, json.loads((folder / "seconds.json").read_text("utf-8")), sizes)
+
+
+def digest() -> str:
+    """A name for this state of the package and its tests."""
+    files = sorted(path for folder in (PACKAGE, "tests") for path in (ROOT / folder).rglob("*.py"))
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()[:16]
+
+
 # ---------------------------------------------------------------- trying
-def modules(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Every module of the table, or those of these names, with the tests that concern it."""
-    found = {}
-    for where, tests in TESTS.items():
-        path = ROOT / where
-        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-            if not names or {file.stem, file.parent.name, where} & set(names):
-                found[file.relative_to(ROOT).as_posix()] = tests
-    return found
+def modules(names: Sequence[str]) -> list[str]:
+    """The modules of folders and files that are named by where they lie in the package."""
+    paths = [path for name in names for path in sorted((ROOT / PACKAGE).glob(name))]
+    files = [file for path in paths for file in (sorted(path.rglob("*.py")) if path.is_dir() else [path])]
+    return [file.relative_to(ROOT).as_posix() for file in files]
 
 
-def path(name: str) -> str:
-    """The file of a test module."""
-    folder, _, stem = name.rpartition("/")
-    return f"tests/{folder}/test_{stem}.py" if folder else f"tests/test_{stem}.py"
-
-
-def noticed(tree: Path, paths: Sequence[str], seconds: int) -> bool:
+def noticed(tree: Path, tests: Sequence[str], seconds: float) -> bool:
     """Whether a test fails, or hangs, on the tree as it is now: a busy machine is no hanging test."""
     options = ["-x", "-q", "-p", "no:cacheprovider", "--tb=no", "--hypothesis-profile=mutants"]
-    command = [sys.executable, "-m", "pytest", *options, *paths]
-    environment = {k: v for k, v in os.environ.items() if k != VARIABLE}
-    environment |= {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    most = 20 + round(5 * seconds)
     try:
         done = subprocess.run(
-            command,
+            [sys.executable, "-m", "pytest", *options, *tests],
             cwd=tree,
-            env=environment,
+            env=os.environ | {"PYTHONPATH": str(tree), VARIABLE: str(reference_folder() or "")},
             capture_output=True,
-            timeout=20 * seconds,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)),
+            timeout=20 * most,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (most, most)),
         )
     except subprocess.TimeoutExpired:
         return True
     return done.returncode != 0
 
 
-def copy(to: Path) -> None:
-    """Copy all that the tests need."""
-    for name in FOLDERS:
-        shutil.copytree(ROOT / name, to / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in FILES:
-        shutil.copy(ROOT / name, to / name)
-
-
-def _worked() -> float:
-    """Seconds of processor time that all children have taken."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 class Trial:
-    """A copy of the tree in which mutants are tried, one at a time; it learns how long its tests may take."""
+    """Copies of the tree, in each of which one mutant is tried at a time."""
 
-    def __init__(self, tree: Path) -> None:
-        self.tree = tree
-        self.limits: dict[tuple[str, ...], int] = {}
-        copy(tree)
+    def __init__(self, folder: Path, tests: Recorded, jobs: int, most: float) -> None:
+        self.tests, self.most = tests, most
+        self.trees: SimpleQueue[Path] = SimpleQueue()
+        files = subprocess.run(
+            ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        for job in range(jobs):
+            for name in filter(None, files.stdout.split("\0")):
+                to = folder / str(job) / name
+                to.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, to)
+            self.trees.put(folder / str(job))
 
-    def survives(self, mutant: Mutant, tests: Sequence[str]) -> bool:
-        """Whether no test notices the mutant: neither the first ones nor the rest."""
-        rest = tuple(name for name in REST if name not in tests)
-        return not self._noticed(mutant, tuple(tests), mutant.file) and not self._noticed(mutant, rest)
-
-    def _noticed(self, mutant: Mutant, tests: tuple[str, ...], *own: str) -> bool:
-        paths = [*own, *map(path, tests)]
-        if tests not in self.limits:
-            start = _worked()
-            if noticed(self.tree, paths, 900):
-                raise SystemExit(f"without any mutant one of these fails: {' '.join(paths)}")
-            self.limits[tests] = 10 + round(3 * (_worked() - start))
-        place = self.tree / mutant.file
-        place.write_text(mutant.source, "utf-8")
+    def survives(self, numbered: tuple[int, Mutant]) -> bool:
+        """Whether no test notices the mutant."""
+        number, mutant = numbered
+        tests, tree = self.tests.of(mutant, self.most), self.trees.get()
+        place = tree / mutant.file
         try:
-            return noticed(self.tree, paths, self.limits[tests])
+            place.write_text(mutant.source, "utf-8")
+            # Compiled code is stored under its source's time and size: no two mutants may have both the same.
+            os.utime(place, (1_000_000_000 + number,) * 2)
+            first = len(self.tests.of(mutant, FIRST))
+            return not any(self._notice(tree, part) for part in (tests[:first], tests[first:]) if part)
         finally:
-            shutil.copyfile(ROOT / mutant.file, place)
+            shutil.copy2(ROOT / mutant.file, place)
+            self.trees.put(tree)
+
+    def _notice(self, tree: Path, tests: Sequence[str]) -> bool:
+        return noticed(tree, tests, sum(self.tests.seconds[name] for name in tests))
 
 
 def main() -> int:
@@ -301,33 +322,30 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Which planted faults no test notices.")
     parser.add_argument("--limit", type=int, default=150, help="mutants to try (150)")
     parser.add_argument("--seed", type=int, default=0, help="which sample (0)")
+    parser.add_argument("--seconds", type=float, default=60, help="of tests that are tried for a mutant (60)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="mutants tried at once")
     parser.add_argument(
-        "--minutes", type=float, default=60, help="begin no further mutant after so long (60)"
+        "modules", nargs="*", default=ROOMS, help=f"folders and files in the package ({', '.join(ROOMS)})"
     )
-    parser.add_argument("modules", nargs="*", help="names of modules or folders; all by default")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     os.nice(10)
-    chosen = modules(asked.modules)
-    if not chosen:
-        parser.error(f"no module {', '.join(asked.modules)}; there are {', '.join(TESTS)}")
-    everything = [m for file in chosen for m in mutants_of(file, (ROOT / file).read_text("utf-8"))]
-    sample = Random(asked.seed).sample(everything, min(asked.limit, len(everything)))
-    print(
-        f"{len(sample)} of {len(everything)} mutants of {len(chosen)} modules, seed {asked.seed}", flush=True
-    )
-    began, tried, survivors = monotonic(), 0, 0
-    with TemporaryDirectory() as folder:
-        trial = Trial(Path(folder))
-        for mutant in sample:
-            if monotonic() - began > 60 * asked.minutes:
-                break
-            tried += 1
-            if trial.survives(mutant, chosen[mutant.file]):
-                survivors += 1
+    files = modules(options.modules)
+    if not files:
+        parser.error(f"{PACKAGE} has no module {', '.join(options.modules)}")
+    tests = recorded()
+    mutants = [mutant for file in files for mutant in mutants_of(file, (ROOT / file).read_text("utf-8"))]
+    sample = Random(options.seed).sample(mutants, min(options.limit, len(mutants)))
+    print(f"{len(sample)} of {len(mutants)} mutants of {len(files)} modules, seed {options.seed}", flush=True)
+    begin, left = monotonic(), 0
+    with TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
+        trial = Trial(Path(folder), tests, options.jobs, options.seconds)
+        for mutant, survived in zip(sample, pool.map(trial.survives, enumerate(sample)), strict=True):
+            if survived:
+                left += 1
                 before, after = (" ".join(text.split()) for text in (mutant.before, mutant.after))
                 print(f"{mutant.file}:{mutant.line}: {before} -> {after}", flush=True)
-    share = (tried - survivors) / tried if tried else 0.0
-    print(f"{tried - survivors} of {tried} noticed ({share:.1%}), {monotonic() - began:.0f} s")
+    share = 1 - left / len(sample)
+    print(f"{len(sample) - left} of {len(sample)} noticed ({share:.1%}), {monotonic() - begin:.0f} s")
     return int(share < 0.9)
 
 

@@ -1,9 +1,11 @@
-"""The tool that plants faults: each kind of fault, in place, and a table that names what exists."""
+"""The tool that plants faults: each kind of fault, in place, and the tests that are tried on it."""
 
 from __future__ import annotations
 
+import coverage
+
 from tests.conftest import ROOT
-from tests.mutants import REST, TESTS, modules, mutants_of, path
+from tests.mutants import ROOMS, Mutant, Recorded, modules, mutants_of
 
 SOURCE = '''"""A module."""
 
@@ -46,12 +48,24 @@ def test_every_kind_of_fault_is_planted_where_it_stands() -> None:
         assert len(mutant.source.splitlines()) == len(SOURCE.splitlines())
         assert mutant.source != SOURCE
         assert mutant.before.replace("'", '"') in SOURCE.splitlines()[mutant.line - 1]
+        assert list(mutant.lines) == [mutant.line] * (mutant.line > 6)
 
 
-def test_the_table_names_modules_and_tests_that_exist() -> None:
-    for file, tests in modules([]).items():
-        assert (ROOT / file).is_file()
-        assert [name for name in (*tests, *REST) if not (ROOT / path(name)).is_file()] == []
-    assert {file.rpartition("/")[0] for file in modules(["matching"])} == {"planner_eval/comparison/matching"}
-    assert len(modules([])) > len(TESTS)
-    assert modules(["nothing"]) == {}
+def test_tests_of_a_fault_run_its_line_and_the_closest_come_first() -> None:
+    lines = coverage.CoverageData(no_disk=True)
+    for context, run in {"far": [9, 11], "near": [9], "other": [11], "": [3, 6], "failed": [9]}.items():
+        lines.set_context(context)
+        lines.add_lines({str(ROOT / "m.py"): run})
+    tests = Recorded(lines, {"far": 1.0, "near": 1.0, "other": 1.0}, {"far": 20, "near": 1, "other": 10})
+    inside, outside = (Mutant("m.py", 9, "", "", "", range(*lines)) for lines in ((9, 10), (3, 1)))
+    assert tests.of(inside, 60) == ["near", "far"]
+    assert tests.of(inside, 1.5) == tests.of(inside, 0.5) == ["near"]
+    assert tests.of(outside, 60) == ["near", "far", "other"]
+
+
+def test_modules_are_named_by_folders_and_files() -> None:
+    assert {file.split("/")[1] for file in modules(ROOMS)} == set(ROOMS)
+    assert {file.rpartition("/")[0] for file in modules(["comparison/matching"])} == {
+        "planner_eval/comparison/matching"
+    }
+    assert modules(["plan/model.py", "nothing"]) == ["planner_eval/plan/model.py"]
