@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import fields
 from pathlib import Path
@@ -92,12 +93,14 @@ def test_the_docs_have_the_same_words(request: pytest.FixtureRequest) -> None:
 
 
 def test_a_circle_is_not_taken_for_no_calls_nor_left_out_of_a_shape(tmp_path: Path) -> None:
-    circle = '{"name": "f", "label": "$a", "arguments": {"x": "$b.r$"}}, ' + (
-        '{"name": "g", "label": "$b", "arguments": {"x": "$a.r$"}}'
+    alone, one, two = (
+        {"name": name, "label": f"${name}", "arguments": {"x": x}}
+        for name, x in (("h", 1), ("f", "$g.r$"), ("g", "$f.r$"))
     )
-    alone = '{"name": "h", "label": "$c", "arguments": {"x": 1}}'
     plans = tmp_path / "plans.jsonl"
-    plans.write_text("".join(f'{{"plan": [{calls}]}}\n' for calls in (circle, f"{circle}, {alone}", alone)))
+    plans.write_text(
+        "".join(json.dumps({"plan": p}) + "\n" for p in ([one, two], [one, two, alone], [alone]))
+    )
     rows = planeval("stats", str(plans)).stdout.split("shape")[1].split("\n")
     assert sorted(row.rsplit("  ", 1)[0].strip() for row in rows[1:4]) == ["((*))", "((*)) + ()", "()"]
 
