@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
-import gzip
 import json
 import re
 import subprocess
 import sys
 import warnings
-from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,28 +28,17 @@ from tests.conftest import ROOT
 SAMPLES = ROOT / "data" / "samples"
 
 
-# ---------------------------------------------------------------- FunctionChat: calls in the form asked for
-def by_parser(message: Any) -> tuple[Call, ...] | str:
+def read_by(reader: Callable[[Any], Any], message: Any) -> tuple[Call, ...] | str | None:
     try:
-        return parse(message, dialect="json").calls
-    except ParseError as problem:
-        return problem.code
-
-
-def shortly(message: Any) -> tuple[Call, ...] | str | None:
-    try:
-        return plain_calls(message)
+        return reader(message)
     except ParseError as problem:
         return problem.code
 
 
 scalars = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-3, 3),
-    st.floats(-1, 1),
+    st.none(), st.booleans(), st.integers(-3, 3), st.floats(-1, 1),
     st.sampled_from(["", "서울", "<|x|>", "$c1$"]),
-)
+)  # fmt: skip
 values = st.recursive(scalars, lambda v: st.lists(v, max_size=2) | st.dictionaries(st.text(max_size=2), v))
 objects = st.dictionaries(st.sampled_from("abc"), values, max_size=3)
 texts = st.one_of(
@@ -64,20 +50,13 @@ texts = st.one_of(
     st.just('{"a": ' + "[" * 300 + "]" * 300 + "}"),
 )
 listed = st.lists(scalars | st.tuples(st.sampled_from("abc"), scalars).map(list), max_size=2)
-functions = st.fixed_dictionaries(
-    {
-        "name": st.sampled_from(["f", "g", "", "f<|channel|>"]),
-        "arguments": texts | objects | st.none() | listed | listed.map(json.dumps),
-    },
-    optional={"id": st.just("x")},
-)
-items = st.fixed_dictionaries(
-    {"function": functions},
-    optional={
-        "id": st.sampled_from(["call_1", "call_2", ""]),
-        "type": st.sampled_from(["function", "custom"]),
-    },
-)
+functions = st.fixed_dictionaries({
+    "name": st.sampled_from(["f", "g", "", "f<|channel|>"]),
+    "arguments": texts | objects | st.none() | listed | listed.map(json.dumps),
+}, optional={"id": st.just("x")})  # fmt: skip
+items = st.fixed_dictionaries({"function": functions}, optional={
+    "id": st.sampled_from(["call_1", "call_2", ""]), "type": st.sampled_from(["function", "custom"]),
+})  # fmt: skip
 messages = functions | st.fixed_dictionaries(
     {"role": st.sampled_from(["assistant", "user"]), "tool_calls": st.lists(items, max_size=3)},
     optional={"content": st.sampled_from([None, "", "Let me see."]), "refusal": st.none()},
@@ -87,25 +66,11 @@ messages = functions | st.fixed_dictionaries(
 @given(messages)
 @example({"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": '{"a": true}'}}]})
 def test_a_plain_call_is_what_the_parser_reads(message: dict[str, Any]) -> None:
-    found = shortly(message)
+    found = read_by(plain_calls, message)
     if found is not None:
-        assert repr(found) == repr(by_parser(message))
+        assert repr(found) == repr(read_by(lambda one: parse(one, dialect="json").calls, message))
 
 
-@pytest.mark.more
-def test_most_published_answers_are_plain(reference: Path) -> None:
-    """Else the short way would save nothing; all that go it are read to the same calls."""
-    plain: Counter[bool] = Counter()
-    with gzip.open(reference / "vectors" / "functionchat" / "cases.jsonl.gz", "rt") as stream:
-        for case in map(json.loads, stream):
-            if case["kind"] == "exact" and case["output"] and case["output"].get("tool_calls"):
-                found = shortly(case["output"])
-                plain[found is not None] += 1
-                assert found is None or repr(found) == repr(by_parser(case["output"]))
-    assert plain[True] > 4 * plain[False]
-
-
-# ---------------------------------------------------------------- CallNavi: what YAML and Python cannot hold
 PIECES = [
     "API", "API:", '"API":', "'API'", "? API", "<<: {API: [a]}", "\n", "\n", "  ", "- a", "{", "}", "[", "]",
     ":", ",", '"', "#c", "---", "...", "!!str ", "&x ", "*x", "\\", "\\x41PI", "parameters: [{}]", "\t", "\r",
@@ -218,23 +183,14 @@ def test_json_is_loaded_as_by_the_standard_library(text: Any) -> None:
     assert outcome(loaded) == outcome(json.loads)
 
 
-# ---------------------------------------------------------------- what a command loads, and what it looks at
 @pytest.mark.parametrize("name", ["callnavi", "functionchat"])
 def test_scoring_a_benchmark_loads_nothing_that_compares(name: str) -> None:
     files = [str(SAMPLES / "answers" / f"{name}.jsonl"), str(SAMPLES / name)]
-    lines = [
-        "import sys",
-        "from planner_eval.__main__ import main",
-        f"sys.argv = {['planeval', 'score', *files, '--benchmark', name, '--official']!r}",
-        "try: main()",
-        "except SystemExit: pass",
-        "print(*sys.modules, file=sys.stderr)",
-    ]
-    done = subprocess.run(
-        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True
-    )
-    loaded = done.stderr.split()
+    argv = ["planeval", "score", *files, "--benchmark", name, "--official"]
+    run = f"import sys\nfrom planner_eval.cli import run\nsys.argv = {argv!r}\nrun()\n"
+    code = f"{run}print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.split())
     assert f"planner_eval.benchmarks.{name}.official" in loaded
     idle = ("comparison.diff", "scoring.compare", f"benchmarks.{name}.corrected")
-    assert [one for one in idle if f"planner_eval.{one}" in loaded] == []
-    assert not {"lark", "numpy", "pydantic", "scipy"} & set(loaded)
+    assert not {*(f"planner_eval.{one}" for one in idle), "lark", "numpy", "pydantic", "scipy"} & loaded
