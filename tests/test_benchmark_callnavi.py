@@ -6,8 +6,7 @@ Every row of the reference vectors is in tests/test_vectors.py.
 from __future__ import annotations
 
 import json
-import re
-from collections import Counter, defaultdict
+from collections import Counter
 from itertools import pairwise
 from math import sqrt
 from pathlib import Path
@@ -22,8 +21,8 @@ from planner_eval.base.errors import CODES, DatasetError, JudgeError
 from planner_eval.benchmarks.callnavi import score_corrected, score_official
 from planner_eval.benchmarks.callnavi.agreement import TABLE_4, correlation, over_questions, over_runs
 from planner_eval.benchmarks.callnavi.corrected import compare
-from planner_eval.benchmarks.callnavi.errors import KINDS, error_rows, kinds_of
-from planner_eval.benchmarks.callnavi.reading import read_answer, read_route
+from planner_eval.benchmarks.callnavi.errors import error_rows, kinds_of
+from planner_eval.benchmarks.callnavi.reading import read_answer
 from planner_eval.benchmarks.callnavi.stability import (
     edit_distance,
     election,
@@ -31,7 +30,7 @@ from planner_eval.benchmarks.callnavi.stability import (
     levenshtein_score,
 )
 from planner_eval.benchmarks.callnavi.tables import table1, table2
-from planner_eval.benchmarks.callnavi.verdicts import ALL_RIGHT, Verdict, judge_parameters, judge_route
+from planner_eval.benchmarks.callnavi.verdicts import ALL_RIGHT, Verdict
 from planner_eval.benchmarks.callnavi.washing import wash_json, wash_yaml
 from planner_eval.benchmarks.score import score_file
 from planner_eval.datasets.callnavi import read_callnavi
@@ -40,7 +39,6 @@ from planner_eval.llm import JudgeRequest, ScriptedJudge
 from planner_eval.llm.cache import Cache
 from tests.conftest import ROOT
 from tests.inside import planeval
-from tests.vectors import read
 
 SAMPLES = ROOT / "data" / "samples"
 FLIGHT = {"API": ["findFlight", "payFlight"], "parameters": [{"to": "Oslo"}, {"sum": 500, "card": "$$$"}]}
@@ -70,46 +68,6 @@ def pay(**changes: Any) -> str:
 
 def failing(request: JudgeRequest) -> str:
     raise JudgeError("gone")
-
-
-TEXT = "TypeError: string indices must be integers, not 'str'"
-
-
-@pytest.mark.parametrize(("predicted", "expected"), [
-    (FLIGHT, ALL_RIGHT), (flights({"to": "Oslo", "more": 1}, {"card": 7, "sum": 500.0}), ALL_RIGHT),
-    (flights({"to": "Oslo"}, {"sum": "500", "card": ""}), Verdict(True, True, False)),
-    (flights({"to": "Oslo"}, {"sum": 500}), Verdict(True, False, False)),
-    *((none, Verdict()) for none in (
-        {}, [], "API", {"API": FLIGHT["API"]}, record(("findFlight", {"to": "Oslo"})),
-    )),
-    ({**FLIGHT, "API": FLIGHT["API"][::-1]}, Verdict()), ({"API": ["other"], "parameters": None}, Verdict()),
-    (7, Verdict(error="TypeError: argument of type 'int' is not iterable")),
-    (True, Verdict(error="TypeError: argument of type 'bool' is not iterable")),
-    (["API", "parameters"], Verdict(error="TypeError: list indices must be integers or slices, not str")),
-    ("the API and its parameters", Verdict(error=TEXT)),
-    ({**FLIGHT, "parameters": {"a": 1, "b": 2}}, Verdict(error="KeyError: 0")),
-    ({**FLIGHT, "parameters": None}, Verdict(error="TypeError: object of type 'NoneType' has no len()")),
-    (flights({}, None), Verdict(error="TypeError: argument of type 'NoneType' is not iterable")),
-    (flights("to", {}), Verdict(error=TEXT)), (flights("x", "sum"), Verdict(error=TEXT)),
-    (flights("x", "card"), Verdict(True, False, False)),
-])  # fmt: skip
-def test_verdicts_and_the_exceptions_that_they_replace(predicted: Any, expected: Verdict) -> None:
-    assert judge_parameters(FLIGHT, predicted) == expected
-
-
-def test_published_oddities_of_parameters() -> None:
-    gold = {"API": ["getRoomTypes"], "parameters": [{}]}
-    for parameters in ({"0": 1}, [None], [7], "x"):  # where gold has none they need only be as many
-        assert judge_parameters(gold, {**gold, "parameters": parameters}) == ALL_RIGHT
-    report = score_official([(sample(gold=gold), json.dumps({**gold, "parameters": {"0": 1}}))])
-    assert [figure.error for figure in report.figures] == [None] * len(report.figures)
-    assert report.figure("ast_easy").numerator == 1
-    gold, answer = record(("f", {"b": 1, "a": 2})), {"API": ["f"], "parameters": ["b"]}
-    assert judge_parameters(gold, answer).error is not None  # the order of the keys decides what raises
-    assert judge_parameters(gold, answer, sort_keys=True) == Verdict(True)
-    gold = record(("f", {"a": {"day": "$$$"}, "b": {}}))  # only a whole value is a wildcard
-    assert judge_parameters(gold, record(("f", {"a": {"day": 1}, "b": 5}))) == Verdict(True, True, False)
-    assert judge_parameters(gold, record(("f", {"a": {"day": "$$$"}, "b": 5}))).ast
 
 
 def test_one_record_that_raises_takes_every_figure_but_keeps_every_row() -> None:
@@ -153,14 +111,6 @@ def test_gold_of_another_benchmark_is_a_row_that_says_so(task: str) -> None:
     assert "not a CallNavi record" in (row.error or "")
 
 
-def test_routing_counts_what_it_was_given() -> None:
-    asked = [(sample(1), "[findflight, PAYFLIGHT]"), (sample(2, "hard"), "['payFlight']")]
-    report = score_official(asked, task="routing")
-    assert [report.value(name) for name in ("overall", "easy", "hard")] == [0.5, 1, 0]
-    assert report.figure("medium").error == "ZeroDivisionError: division by zero"
-    assert not judge_route(FLIGHT, "[findFlight; payFlight]")
-
-
 def test_washing() -> None:
     assert wash_json("{'API': ['f']}").value == {"API": ["f"]}
     assert wash_json('```json\n{"a": 1}\n```').valid
@@ -175,20 +125,6 @@ def test_washing() -> None:
     merged = "a: &a {x: 1}\n" + "".join(f"{b}: &{b} {{<<: [{f'*{a}, ' * 9}]}}\n" for a, b in links)
     for text in (nested, merged):
         assert str(wash_yaml(text).error).startswith("LimitError: aliases")
-
-
-@pytest.mark.more
-@pytest.mark.parametrize("text", [
-    "[" * 100_000, "[" * 10_000_000, "9" * 5000, '{"a":' * 50_000, "a: *b", "&a [*a]", "- ? [", "\x00",
-    "\ud800", "{'a':" * 5000, "'" * 300_000, "\\", "'\\d'", "(" * 999,
-])  # fmt: skip
-def test_hostile_texts_are_data(text: str) -> None:
-    for wash in (wash_json, wash_yaml):
-        assert judge_parameters(FLIGHT, wash(text).value).ast is False
-    if len(text) < 10_000_000:
-        for notation in ("json", "yaml"):
-            assert read_answer(text, notation=notation).valid is False
-        read_route(text)
 
 
 @pytest.mark.parametrize(("outputs", "score"), [
@@ -271,43 +207,9 @@ def test_the_reader_keeps_broken_records_and_says_what_is_wrong_with_a_file(tmp_
         list(read_callnavi(tmp_path))
 
 
-leaves = st.sampled_from(["$$$", "Oslo", "O'Hare", "", "5"]) | st.integers(-9, 9) | st.booleans() | st.none()
-values = st.recursive(
-    leaves, lambda v: st.lists(v, max_size=2) | st.dictionaries(st.text("ab", max_size=2), v, max_size=2)
-)
-parameters = st.dictionaries(st.sampled_from(["to", "sum", "card"]), values, max_size=3)
-plans = st.lists(
-    st.tuples(st.sampled_from(["find", "pay", "list", "rate"]), parameters), min_size=1, max_size=4
-)
-
-
 def scores(gold: Any, predicted: Any) -> list[float]:
     report = score_corrected([(sample(gold=gold), json.dumps(predicted))])
     return [float(report.value(name) or 0) for name in ("structure", "order_overall", "ast_overall")]
-
-
-@settings(deadline=None)
-@given(plans, plans, st.data())
-def test_laws_of_the_corrected_figures(calls: list[Any], others: list[Any], data: st.DataObject) -> None:
-    gold = record(*calls)
-    assert scores(gold, gold) == [1, 1, 1]
-    assert (
-        score_corrected([(sample(gold=gold), yaml.safe_dump(gold))], notation="yaml").value("ast_easy") == 1
-    )
-    assert score_corrected([(sample(gold=gold), repr(gold))]).value("ast_easy") == 1
-    routes = score_corrected([(sample(gold=gold), json.dumps(gold["API"]))], task="routing")
-    assert routes.value("easy") == 1
-    assert scores(
-        gold, record(*((name, dict(reversed(entry.items()))) for name, entry in calls)),
-    ) == [1, 1, 1]  # fmt: skip
-    verdict = compare(sample(gold=gold), json.dumps(record(*others))).verdict
-    assert verdict.order >= verdict.structure >= verdict.ast
-    kept, before = list(calls), [1.0] * 3
-    while kept:  # dropping a call never raises a score
-        del kept[data.draw(st.integers(0, len(kept) - 1))]
-        after = scores(gold, record(*kept))
-        assert all(a <= b for a, b in zip(after, before, strict=True))
-        before = after
 
 
 @settings(deadline=None)
@@ -391,70 +293,19 @@ def test_routing_is_an_exact_match(text: str, right: int) -> None:
     assert score_corrected([(sample(gold=gold), text)], task="routing").value("overall") == right
 
 
-@pytest.mark.parametrize(("gold", "task", "reason"), [
-    ({"API": [{"name": "pay"}], "parameters": [{}]}, "parameters", "API is no list of names"),
-    ({"API": ["pay"], "parameters": ["x"]}, "parameters", "parameters is no list of objects"),
-    ({"API": ["pay"], "parameters": [{}, {}]}, "parameters", "2 parameter objects for 1 APIs"),
+@pytest.mark.parametrize(("gold", "reason"), [
+    ({"API": [{"name": "pay"}], "parameters": [{}]}, "API is no list of names"),
+    ({"API": ["pay"], "parameters": ["x"]}, "parameters is no list of objects"),
+    ({"API": ["pay"], "parameters": [{}, {}]}, "2 parameter objects for 1 APIs"),
 ])  # fmt: skip
-def test_gold_without_calls_is_a_row_and_the_others_are_scored(
-    gold: Any, task: str, reason: str, tmp_path: Path
-) -> None:
-    good, question = record(("pay", {"to": "Ann"})), {"question": [], "difficulty": "easy"}
-    golds = [{**question, "id": name, "ground_truth": one} for name, one in (("b1", good), ("b2", gold))]
-    write_domain(tmp_path, golds, {"api_ports": [{"name": "pay", "parameters": {}}]})
-    answers = tmp_path / "answers.jsonl"
-    answers.write_text(
-        "".join(json.dumps({"id": name, "answer": json.dumps(good)}) + "\n" for name in ("b1", "b2"))
-    )
-    argv = ("score", str(answers), str(tmp_path), "--benchmark", "callnavi", "--corrected")
-    done = planeval(*argv, "-o", f"{tmp_path}/run/")
-    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
-    assert "corrected: 1 of 2 records: gold cannot be read (b2)\n" in done.stdout
-    first, second = map(json.loads, (tmp_path / "run" / "rows.jsonl").read_text().splitlines())
-    assert first["corrected"]["ok"]
+def test_gold_without_calls_is_a_row_and_the_others_are_scored(gold: Any, reason: str) -> None:
+    good = record(("pay", {"to": "Ann"}))
+    report = score_corrected([(sample(gold=one), json.dumps(good)) for one in (good, gold)])
+    assert [row.ok for row in report.rows] == [True, False]
     said = (
         f"gold cannot be read: {reason}: found {json.dumps(gold)}, expected the names of the calls as a list"
     )
-    assert second["corrected"]["error"].startswith(said)
-
-
-def test_the_command_line_reads_a_quoted_name_and_a_null(tmp_path: Path) -> None:
-    def shown(prediction: str, *options: str) -> str:
-        (tmp_path / "answers.jsonl").write_text(json.dumps({"id": "hr01", "prediction": prediction}))
-        argv = (
-            str(tmp_path / "answers.jsonl"), str(SAMPLES / "callnavi"), "--benchmark", "callnavi",
-            "--corrected",
-        )  # fmt: skip
-        return planeval("score", *argv, *options).stdout
-
-    for route in ("'countHours'", "countHours"):
-        assert re.search(r"overall +0\.3333 +1/3", shown(route, "--set", "task=routing"))
-    for written in ("[null]", "null"):
-        assert re.search(
-            r"order_overall +0\.3333 +1/3", shown(f'{{"API": ["countHours"], "parameters": {written}}}')
-        )
-
-
-@pytest.mark.more
-def test_released_gold_against_itself_is_perfect(samples: dict[str, Sample]) -> None:
-    for notation, write in (("json", json.dumps), ("yaml", yaml.safe_dump), ("json", repr)):
-        report = score_corrected([(s, str(write(s.gold))) for s in samples.values()], notation=notation)
-        assert all(row.ok and row.error is None for row in report.rows)
-        for name in (
-            "structure",
-            "order_macro",
-            "ast_easy",
-            "ast_medium",
-            "ast_hard",
-            "ast_overall",
-            "ast_macro",
-        ):
-            assert report.value(name) == 1
-        assert report.value("syntax") == (0 if write is repr else 1)
-    routing = score_corrected([(s, str(s.gold["API"])) for s in samples.values()], task="routing")
-    assert [routing.value(name) for name in ("easy", "medium", "hard", "overall", "macro")] == [1] * 5
-    stable = score_corrected([(s, "same") for s in samples.values() for _ in range(5)], task="stability")
-    assert [stable.value("election"), stable.value("levenshtein")] == [1, 1]
+    assert str(report.rows[1].error).startswith(said)
 
 
 STEPS = record(("find", {"to": "Oslo", "day": "$$$"}), ("pay", {"bill": {"id": "$$$"}}))
@@ -500,9 +351,8 @@ def test_errors_are_counted_by_difficulty() -> None:
     asked = [
         (sample("a", "easy", STEPS, OFFERED), "I cannot."),
         (sample("b", "hard", STEPS, OFFERED), written(FIND, PAY)),
-        (sample("c", "hard", STEPS, OFFERED), written(PAY, FIND)),
-        (sample("d", "hard", ["no record"]), "{}"),
-    ]
+        (sample("c", "hard", STEPS, OFFERED), written(PAY, FIND)), (sample("d", "hard", ["no record"]), "{}"),
+    ]  # fmt: skip
     rows = {
         row["error"]: [row[name] for name in ("easy", "medium", "hard", "all")] for row in error_rows(asked)
     }
@@ -558,40 +408,3 @@ def test_the_tables_stand_in_details(tmp_path: Path) -> None:
     # One question of three was answered: 0.4, 0.8 and 1 of it; the others are 0.
     assert [rows[f"freq@{k}"] for k in (1, 2, 3)] == [["0.1333", "3"], ["0.2667", "3"], ["0.3333", "3"]]
     assert rows["election"] == ["0", "3"]
-
-
-@pytest.mark.more
-def test_kinds_of_errors_of_answers_that_were_made_wrong(reference: Path, samples: dict[str, Sample]) -> None:
-    wanted = {
-        "identical": "no error", "hallucinated_api": "hallucination", "missing_call": "logic: steps",
-        "order_swapped": "logic: order", "code_fence": "format", "leading_prose": "format",
-        "value_changed": "other", "key_renamed": "other",
-    }  # fmt: skip
-    records: dict[str, list[tuple[Sample, str]]] = defaultdict(list)
-    for row in read(reference / "vectors" / "callnavi" / "pred.jsonl.gz"):
-        if row["applied"] and row["perturbation"] in wanted:
-            records[row["perturbation"]].append((samples[row["id"]], row["raw"]))
-    shares = {}
-    for name, kind in wanted.items():
-        rows = {row["error"]: row["all"] for row in error_rows(records[name])}
-        shares[name] = rows[kind] / rows["answers"]
-        assert rows["answers"] == len(records[name])
-    assert {name for name, share in shares.items() if share < 1} <= {"key_renamed", "order_swapped"}
-    assert min(shares.values()) > 0.7, shares
-    assert set(KINDS) >= set(wanted.values()) - {"no error"}
-
-
-@pytest.mark.more
-def test_figures_by_domain_add_up_to_those_of_all(
-    reference: Path, samples: dict[str, Sample], tmp_path: Path
-) -> None:
-    said = {key: json.dumps(one.gold) if n % 3 else "?" for n, (key, one) in enumerate(samples.items())}
-    pred, folder = tmp_path / "pred.jsonl", reference / "datasets" / "callnavi"
-    pred.write_text("\n".join(json.dumps({"id": key, "prediction": text}) for key, text in said.items()))
-    done = planeval("score", str(pred), str(folder), "--benchmark", "callnavi", "--details", "--corrected")
-    rows = tables(done.stdout)["By domain: means over the questions at hand"]
-    counts = Counter(one.category for one in samples.values())
-    assert {row[0]: row[1:4] for row in rows} == {name: [f"{n}", "of", f"{n}"] for name, n in counts.items()}
-    right = sum(float(row[-1]) * counts[row[0]] for row in rows)
-    report = score_corrected([(samples[key], text) for key, text in said.items()])
-    assert right == pytest.approx(report.figure("ast_overall").numerator, abs=0.2)

@@ -12,12 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks import nestful
-from planner_eval.benchmarks.nestful.align import align, partial
 from planner_eval.benchmarks.nestful.challenges import challenges
 from planner_eval.benchmarks.nestful.corrected import UNWINNABLE, outcomes
 from planner_eval.benchmarks.nestful.f1 import macro
@@ -34,7 +31,6 @@ from planner_eval.execution.answers import answers_match
 from planner_eval.execution.tools.nestful_basic import OFFICIAL
 from tests.conftest import ROOT
 from tests.inside import planeval
-from tests.vectors import printed, read
 
 PLAIN = "granite-3.1-8b-instruct"
 RATIOS = (
@@ -81,86 +77,15 @@ def number(report: Report, name: str) -> float:
     return float(report.value(name) or 0)
 
 
-def test_a_perfect_answer_and_one_that_cannot_be_read() -> None:
-    report = official(GOLD, run=RUN)
-    for name in ("f1_intent", "f1_slot", "accuracy_combined", "percentage_times_full_score", "win_rate"):
-        assert report.value(name) == 1.0
-    assert report.rows[0].ok
-    report = official(GOLD, "I would multiply first.", run=RUN)
-    assert [row.ok for row in report.rows] == [True, False]
-    assert report.value("num_errors_parsing_pred_intent") == 1
-    assert report.value("num_pred_examples_w_parsing_errors") == 1
-    assert report.value("win_rate") == report.value("accuracy_combined") == 0.5
-
-
 def test_published_oddities() -> None:
-    gold = [call("a", "$var_1"), call("b", "$var_2", 1), call("c", "$var_3")]
-    # a predicted call without a name equals a place without a gold call
-    assert official([{"name": "", "arguments": {}}], gold=gold).value("accuracy_combined") == 0.25
-    assert official([{"name": "x", "arguments": {}}], gold=gold).value("accuracy_combined") == 0
-    for answer, result, won in (
-        (BAD, 0, 1.0),
-        (BAD, 5, 0.0),
-        ([], 0, 0.0),
-    ):  # a failed run wins where gold is zero
-        assert official(answer, result=result, run=RUN).value("win_rate") == won
-    # a gold answer without a point breaks the run off
-    report = official([call("divide", "$var_1", 1, 100_000)], result=1e-05, run=RUN)
-    assert report.rows[0].error == "IndexError"
-    assert {figure.error for figure in report.figures} == {"IndexError"}
-    now = [{"name": "now", "label": "$var_1", "arguments": {}}]
-    assert official(now, gold=now).figure("accuracy_combined").error == "ValueError"
+    """Those that tests/cases/official/ does not hold."""
     assert nestful.score_official([]).figure("f1_slot").error == "ValueError"
     report = official(GOLD, gold=["no call"])
     assert report.rows[0].error == report.figure("f1_intent").error == "TypeError"
     with pytest.raises(InputError, match="no reader for the model 'gpt'"):
         official(GOLD, model="gpt")
-    for text, counts in (
-        ('[5, {"name": "multiply"}]', (1, 2)),
-        ('[{"name": "dummy", "arguments": {}}]', (0, 0)),
-    ):
-        report = official(text)
-        assert report.value("num_errors_parsing_pred_slot") == counts[1]
-        assert report.value("num_errors_parsing_pred_intent") == counts[0]
-    marked = json.dumps(GOLD).replace("multiply", "multiply<|endoftext|>", 1)
-    assert official(marked).value("f1_intent") == 1.0
     assert macro([(["a"], ["a"]), ([], ["a"])]) == pytest.approx((0.25, 0.5, 1 / 3))  # one class is binary
-    assert macro([(["a"], ["a"])]) == (1.0, 1.0, 1.0)
-    assert is_win(0.30000000000000004, 0.3)  # rounded to the decimals of gold
-    assert not is_win(3.0000000000000004, 3)
-    assert not is_win(1.5e-07, 1.5e-07)
-
-
-@pytest.mark.parametrize(("model", "error"), [(PLAIN, "TypeError"), ("Hammer2.0-7b", None)])
-@pytest.mark.parametrize("text", ["5", "null", "true"])
-def test_a_bare_json_value_breaks_some_readers(model: str, error: str | None, text: str) -> None:
-    assert official(text, model=model).figure("f1_intent").error == error
-
-
-@pytest.mark.parametrize(("model", "text", "names"), [
-    ("Llama-3.1-8B-Instruct", '{"name": "f"}, {"name": "g"}\'', ["f", "g"]),
-    ("llama-3-70b-instruct", "[f(a=1), g(b=2)]", ["f", " g"]),
-    ("llama-3-70b-instruct", '[{"name": "f"}, {"name": "var_result"}]', ["f"]),
-    ("Mistral-7B-Instruct-v0.3", '[{"name":\n "a\\_b"}]', ["a_b"]),
-    ("Hermes-2-Pro-Mistral-7B", 'tool_call\n{"name": "f"}\n</tool_call>', ["f"]),
-    ("Hermes-2-Pro-Mistral-7B", '<tool_call>{}x</tool_call><tool_call>{"name": "g"}</tool_call>', ["g"]),
-    ("xLAM-1b-fc-r", '[BEGIN OF ACTIONS]{"tool_calls": [{"name": "f"}]}', ["f"]),
-    ("Hammer2.0-7b", '```[{"name": "f"}]```', ["f"]), ("ToolAce-8b", "[m.f(a=1), g()]", ["m.f", "g"]),
-    ("Granite-20B-FunctionCalling", 'ASSISTANT <function_call>{"name": "f"}<function_call> {"name": "g"}',
-     ["f", "g"]),
-])  # fmt: skip
-def test_answer_formats(model: str, text: str, names: list[str]) -> None:
-    answer = read_answer(text, model)
-    assert ([entry["name"] for entry in answer.calls], answer.failed) == (names, False)
-
-
-@pytest.mark.parametrize(("value", "found"), [
-    ("-2", -2), ("+2", -2), ("(1, [2])", [1, [2]]), ("{'k': true}", {"k": "true"}), ("xs[0]", "xs[0]"),
-    ("2 * (3 + 4)", 14), ("g()", "g()"), ("g(b=1)", {"name": "g", "arguments": {"b": 1}}),
-])  # fmt: skip
-def test_python_values_are_read_from_the_syntax_tree(value: str, found: Any) -> None:
-    (one,) = read_answer(f"f(a={value})", "ToolAce-8b").calls
-    assert one["arguments"] == {"a": found}
+    assert [is_win(*pair) for pair in ((0.30000000000000004, 0.3), (3.0000000000000004, 3))] == [True, False]
 
 
 @pytest.mark.parametrize("text", [
@@ -180,73 +105,6 @@ def test_no_text_makes_a_reader_raise(model: str) -> None:
     value = "$var." + "var" * 1_000_000  # grounding cannot be made to fill the memory
     answer = [{"name": "n" * 1_000_000, "label": "var", "arguments": {"a": value}}]
     assert model != PLAIN or read_answer(json.dumps(answer), PLAIN).failed
-
-
-def test_every_micro_case(reference: Path) -> None:
-    microcases = read(reference / "vectors" / "microcases_appbench_nestful.json")
-    basic = ("add", "subtract", "multiply", "divide", "inverse", "power")
-    for case in microcases["nestful_score"]:
-        names = [*basic, "max_number"] if case["case"].startswith("reference inside a list") else basic
-        tools = [{"name": name, "output_parameters": {"result": {}}} for name in names]
-        if case["case"] == "two output parameters":
-            tools = [{"name": "add", "output_parameters": {"a": {}, "b": {}}}, tools[2]]
-        how = {"gold": case["gold"], "tools": tools, "result": case["gold_answer"]}
-        run = None if case.get("win") == "no" else RUN
-        report = official(case["text"], model=case["model_name"], run=run, **how)
-        if "error" in case:
-            assert report.figure("win_rate").error == report.rows[0].error == case["error"]
-            continue
-        assert report.value("accuracy_combined") == pytest.approx(case["partial"], abs=1e-9), case["case"]
-        names = ["percentage_times_full_score", "num_pred_examples_w_parsing_errors"]
-        assert [report.value(name) for name in names] == [case["full"], case["parse_error_samples"]], case[
-            "case"
-        ]
-        assert printed(report, "win_rate") == case["win"], case["case"]
-    for case in microcases["nestful_align"]:
-        assert align(case["gold"], case["pred"]) == (case["aligned_gold"], case["aligned_pred"])
-        assert partial(case["gold"], case["pred"]) == pytest.approx(case["partial"], abs=1e-9)
-    assert sum(len(microcases[name]) for name in ("nestful_score", "nestful_align")) == 56
-
-
-VALUES = st.one_of(
-    st.integers(-3, 3), st.sampled_from(["x", "$5-$9", "", True, None, 0.5]), st.lists(st.integers(0, 2))
-)
-
-
-@st.composite
-def plans(draw: st.DrawFn) -> list[dict[str, Any]]:
-    """Labelled calls; a call may use the results of earlier ones."""
-    calls: list[dict[str, Any]] = []
-    for i in range(draw(st.integers(1, 5))):
-        earlier = st.sampled_from([f"$var_{k}.result$" for k in range(i)]) if i else st.nothing()
-        given = draw(st.dictionaries(st.sampled_from("abc"), VALUES | earlier, max_size=3))
-        calls.append(
-            call(draw(st.sampled_from(["add", "floor", "find.it"])), f"$var_{i}") | {"arguments": given}
-        )
-    return calls
-
-
-@settings(deadline=None)
-@given(plans(), plans(), st.randoms(use_true_random=False))
-def test_laws_of_the_corrected_figures(calls: list[Any], others: list[Any], random: Any) -> None:
-    before = score(calls, gold=calls, run=None)
-    assert {before.value(name) for name in RATIOS} <= {1.0, None}
-    assert before.rows[0].ok
-    changed = json.loads(json.dumps(calls).replace("var_", "step_"))
-    for one in changed:
-        keys = random.sample(list(one["arguments"]), len(one["arguments"]))
-        one["arguments"] = {key: one["arguments"][key] for key in keys}
-    relabelled = score(changed, gold=calls, run=None)
-    assert {relabelled.value(name) for name in RATIOS} <= {1.0, None}
-    assert all(0.0 <= number(score(others, gold=calls, run=None), name) <= 1.0 for name in RATIOS)
-    left = list(calls)
-    while left:  # dropping calls never raises a score
-        left.remove(random.choice(left))
-        after = score(left, gold=calls, run=None)
-        for name in RATIOS:
-            assert number(after, name) <= number(before, name) or name.startswith("p_"), name
-        assert not after.rows[0].ok
-        before = after
 
 
 TWICE = [
@@ -325,9 +183,7 @@ def test_answers_match_by_value(answer: Any, gold: Any, same: bool) -> None:
         ((1, 0), (9174, 100), 91.7, False),
     ],
 )  # fmt: skip
-def test_a_result_is_rounded_only_as_far_as_what_gold_leads_to_is(
-    divided: tuple[int, int], by: tuple[int, int], result: float, won: bool
-) -> None:
+def test_a_result_is_rounded_as_far_as_gold_s(divided: Any, by: Any, result: float, won: bool) -> None:
     gold, answer = ([call("divide", "$var_1", *values)] for values in (divided, by))
     assert score(answer, gold=gold, result=result).value("win_rate") == won
 
@@ -470,13 +326,11 @@ def test_the_tables_stand_in_details(tmp_path: Path) -> None:
 
     run, without = tables("--tools", "nestful"), tables()
     other, averages = (
-        "Alternate trajectories: the gold answer by another plan",
-        "Average over parts, weighted by samples",
-    )
+        "Alternate trajectories: the gold answer by another plan", "Average over parts, weighted by samples",
+    )  # fmt: skip
     assert [row[1:5] for row in run[other] if row[0] == "all"] == [
-        ["official", "0.25", "1/4", "q1"],
-        ["corrected", "0.3333", "1/3", "q1"],
-    ]
+        ["official", "0.25", "1/4", "q1"], ["corrected", "0.3333", "1/3", "q1"],
+    ]  # fmt: skip
     found = {row[0]: row[1:] for row in run[averages]}
     # By hand: 2 wins of 3 in mathematics, printed as 0.667; in coding none can be run.
     assert found["win_rate"] == ["0.5003", "2.001/4", "0.6667", "2/3", *found["win_rate"][4:]]

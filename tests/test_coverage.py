@@ -21,7 +21,6 @@ from tests.conftest import ROOT, examples
 from tests.inside import planeval
 from tests.plant import topological
 from tests.property.test_comparison_laws import arguments_reversed, plans
-from tests.test_cli import planeval as started
 
 EXAMPLES = ROOT / "docs" / "examples" / "sets"
 CATALOG = str(EXAMPLES / "tools.json")
@@ -38,9 +37,8 @@ TOOLS = [
 CALLNAVI = as_catalog(TOOLS, "callnavi")
 PLANS = [
     {"id": "a", "gold": "hotelID = find(#city='Rome')\nbook(#hotel_id=hotelID, #nights='2')"},
-    {"id": "b", "gold": "find(#city='Oslo')"},
-    {"id": "c", "gold": "find(#city='Bonn')\nother(#x='1')"},
-]
+    {"id": "b", "gold": "find(#city='Oslo')"}, {"id": "c", "gold": "find(#city='Bonn')\nother(#x='1')"},
+]  # fmt: skip
 
 
 def test_what_is_touched_and_what_is_not() -> None:
@@ -108,23 +106,6 @@ def test_another_set_says_what_is_missing() -> None:
     ToMakeFile.check(made, "made")
 
 
-def test_words_are_no_plan_and_said() -> None:
-    found = pe.coverage([{"gold": "I will search flights first."}, {"gold": []}, {"gold": "f()"}])
-    assert (found.sets[0].plans, found.aspect("depths").touched) == (2, {0: 1, 1: 1})
-    said = "1 of 3 gold plans is words that call nothing, and counts as no plan; the first is record 1"
-    assert [said in note for note in found.notes] == [True]
-
-
-@pytest.mark.parametrize("nothing", [None, 3, [], ()])
-def test_what_is_no_set_is_refused_in_words(nothing: object) -> None:
-    wanted = "the list is empty" if nothing in ([], ()) else "is no set of plans, expected the name of a file"
-    with pytest.raises(InputError, match=wanted):
-        pe.coverage(nothing)
-    if nothing is not None:
-        with pytest.raises(InputError, match=wanted):
-            pe.coverage(PLANS, against=nothing)
-
-
 def test_an_aspect_that_there_is_not_is_refused_in_words() -> None:
     for name, said in (
         ("tool", "no aspect 'tool'; did you mean 'tools'"),
@@ -174,18 +155,6 @@ def test_to_make_follows_its_schema(tmp_path: Path) -> None:
     assert "is named as gz, and json is written" in done.stderr
 
 
-@pytest.mark.parametrize(("argv", "code", "said"), [
-    ((str(EXAMPLES / "gold.jsonl"),), 0, ""), (("nosuch.jsonl",), 2, "nosuch.jsonl"),
-    ((str(EXAMPLES / "gold.jsonl"), "--catalog", "nosuch.json"), 2, "nosuch.json"),
-    (("functionchat", "--source", SAMPLES, "--from", "json"), 2, "--from applies only to files"),
-    (("-", "--against", "-"), 2, "standard input, which can be read only once"),
-])  # fmt: skip
-def test_codes_and_messages(argv: tuple[str, ...], code: int, said: str) -> None:
-    done = planeval("data", "coverage", *argv)
-    assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
-    assert said in done.stderr
-
-
 def test_plans_that_cannot_be_read_are_told(tmp_path: Path) -> None:
     file = tmp_path / "gold.jsonl"
     bad, good = '{"id": "a", "gold": "f(#x="}\n', '{"id": "b", "gold": "f()"}\n'
@@ -199,22 +168,3 @@ def test_plans_that_cannot_be_read_are_told(tmp_path: Path) -> None:
         done = planeval("data", "coverage", str(file))
         assert (done.returncode, shown in done.stdout, said in done.stderr) == (code, True, True)
         assert not [line for line in done.stdout.splitlines() if line.rstrip().endswith("×")]
-
-
-def test_the_same_bytes_whatever_the_hash_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    gold, train = (str(EXAMPLES / f"{name}.jsonl") for name in ("gold", "train"))
-    found = set()
-    for seed in ("0", "7"):
-        monkeypatch.setenv("PYTHONHASHSEED", seed)
-        found.add(started("data", "coverage", gold, "--catalog", CATALOG, "--against", train).stdout)
-    assert len(found) == 1
-
-
-@pytest.mark.more
-def test_ten_skeletons_hold_261_of_801_plans_of_appbench(reference: Path) -> None:
-    folder = reference / "datasets"
-    found = pe.coverage("appbench", str(folder / "appbench" / "catalogue.json"), folder=str(folder))
-    assert (found.sets[0].plans, len(found.aspect("skeletons").touched), found.commonest) == (801, 260, 261)
-    tools = found.aspect("tools")
-    assert (len(tools.touched), len(tools.never or ()), tools.beside) == (25, 56, 0)
-    assert found.unproved == 0

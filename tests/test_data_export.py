@@ -96,27 +96,6 @@ def test_results_of_earlier_calls_are_named_and_answer_their_calls() -> None:
             waiting += [call["id"] for call in message.get("tool_calls", ())]
 
 
-@pytest.mark.more
-@pytest.mark.parametrize(
-    ("to", "wanted"),
-    [
-        ("chat-jsonl", {"appbench": 801, "callnavi": 729, "nestful": 300}),
-        # NESTful's first version says what makes the answer; CallNavi's gold calls what is not offered.
-        ("tools-jsonl", {"appbench": 801, "callnavi": 724, "functionchat": 1306, "nestful": 0}),
-    ],
-)
-def test_everything_at_hand_is_written_or_told(to: str, wanted: dict[str, int], reference: Path) -> None:
-    lost, written = set(), dict.fromkeys(wanted, 0)
-    for name in wanted:
-        source = reference / "datasets" / name / ("v1" if name == "nestful" else "")
-        catalog = str(source / "catalogue.json") if name == "appbench" else None
-        for one in pe.export_dataset(str(source), to=to, benchmark=name, catalog=catalog):
-            written[name] += one.record is not None
-            lost |= {one.id} if one.record is None else set()
-    assert (written, len(lost)) == (wanted, 305 if to == "tools-jsonl" else 0)
-    assert to == "chat-jsonl" or {"avi07", "avi066", "avi08", "avi059", "hr035"} < lost
-
-
 def own(folder: Path, **first: Any) -> str:
     """Four tasks of our own, or the first alone with something else."""
     schema = {"type": "object", "properties": {"x": {"type": "number"}}}

@@ -19,10 +19,9 @@ LINE = "shop, class = findshop(#name='Tom's #1')"
 
 def appbench_record(*lines: str, **changed: Any) -> dict[str, Any]:
     many = {
-        "used_app": "Shops",
-        "used_api": {"findshop": {"name": "Tom's #1"}},
+        "used_app": "Shops", "used_api": {"findshop": {"name": "Tom's #1"}},
         "result_arguments": ["shop", "class"],
-    }
+    }  # fmt: skip
     output = {key: [value] * len(lines) for key, value in many.items()}
     output |= {"api_results": list(lines), "middle_arguments": [], "user_aware_arguments": {}}
     return {"input": "Find Tom's.", "output": output | changed}
@@ -163,9 +162,8 @@ def test_irregular_nestful_records_are_kept_and_reported(tmp_path: Path, changed
 
 def test_nestful_version_1_parts(tmp_path: Path) -> None:
     calls = [
-        {"name": "add", "label": "var1", "arguments": {"arg_0": 2}},
-        {"name": "var_result", "arguments": {}},
-    ]
+        {"name": "add", "label": "var1", "arguments": {"arg_0": 2}}, {"name": "var_result", "arguments": {}},
+    ]  # fmt: skip
     for name, count in (("executable/executable", 2), ("non-executable/non-executable-sgd", 1)):
         write(tmp_path / "data" / f"{name}-data.json", [{"input": "?", "output": calls}] * count)
         write(tmp_path / "data" / f"{name}-spec.json", SPECS)

@@ -7,9 +7,6 @@ Questions and their templates are lines of tests/cases/questions.jsonl; ``pytest
 from __future__ import annotations
 
 import json
-import time
-from contextlib import suppress
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +22,6 @@ from planner_eval.plan.model import Plan
 from tests.build import plan
 from tests.conftest import ROOT, AsKept
 from tests.inside import planeval
-from tests.memory import slowness
-from tests.test_cli import planeval as started
 
 CASES = ROOT / "tests" / "cases" / "questions.jsonl"
 EXAMPLES = ROOT / "docs" / "examples" / "sets"
@@ -47,16 +42,6 @@ def test_templates_are_as_they_were_reviewed(as_kept: AsKept) -> None:
 ])  # fmt: skip
 def test_questions_up_to_values(one: str, other: str, alike: bool) -> None:
     assert (question_template(one) == question_template(other)) is alike
-
-
-@pytest.mark.more
-@pytest.mark.parametrize(
-    "piece", ["a", "A-", "'", "'a ", '"a', "one ", "1,", "may ", "A1", "\n ", "-", "x Ab of ", "Ab "]
-)
-def test_a_long_question_takes_time_in_proportion(piece: str) -> None:
-    start = time.process_time()
-    question_template(piece * (200_000 // len(piece)))
-    assert time.process_time() - start < 10 * slowness()  # it takes half a second
 
 
 def test_a_conversation_asks_what_its_user_says() -> None:
@@ -183,13 +168,6 @@ def test_words_are_no_plan_and_alike_to_none() -> None:
     assert said.endswith("; --text-field names another field")
 
 
-def test_a_closer_way_is_never_alike_where_a_wider_one_is_not() -> None:
-    wider = {"same": "template words values", "template": "query plan", "words": "query", "values": "plan"}
-    records = {one.way: one.records for one in pe.duplicates("functionchat", folder=SAMPLES).ways}
-    assert all(records[way] <= records[each] for way, those in wider.items() for each in those.split())
-    assert records["same"] == 4
-
-
 def test_clusters_feed_score(tmp_path: Path) -> None:
     gold, pred, grouped = (
         str(at) for at in (EXAMPLES / "gold.jsonl", EXAMPLES / "pred.jsonl", tmp_path / "g.jsonl")
@@ -234,16 +212,6 @@ def test_clusters_are_json_lines_whatever_they_are_named(tmp_path: Path) -> None
     assert "is named as csv, and jsonl or json is written" in done.stderr
 
 
-def test_clusters_of_a_data_set_are_gold_records(tmp_path: Path) -> None:
-    file = tmp_path / "clusters.jsonl"
-    done = planeval("data", "duplicates", "functionchat", "--source", SAMPLES, "--clusters", str(file))
-    assert done.returncode == 1, done.stderr
-    ours, theirs = pe.read(str(file), role="gold").records, pe.read("functionchat", folder=SAMPLES).records
-    for one, other in zip(ours, theirs, strict=True):
-        assert one.id == other.id
-        assert other.error is not None or pe.same(pe.parse(one), pe.parse(other))
-
-
 def test_nothing_that_can_be_read_is_code_3_and_told(tmp_path: Path) -> None:
     file = tmp_path / "gold.jsonl"
     file.write_text('{"id": "a", "gold": "f(#x="}\n' * 7)
@@ -266,26 +234,6 @@ def test_nothing_that_can_be_read_is_code_3_and_told(tmp_path: Path) -> None:
         assert planeval("data", "coverage", str(sets[0]), "--against", str(sets[1])).returncode == 3
 
 
-@pytest.mark.parametrize("data", [
-    {"x": [{"name": "f", "arguments": {"a": 1}}], "y": [{"name": "f", "arguments": {"a": 2}}], "z": []},
-    ["f(#a='1')", "f(#a='2')", "g()"],
-    [{"expected": "f(#a='1')"}, {"expected": "f(#a='2')"}, {"expected": "f(#a="}],
-    [{"id": 1, "calls": [{"name": "f", "arguments": {"a": 1}}]}, {"id": 2, "calls": [{"name": "f"}]}],
-])  # fmt: skip
-def test_records_of_any_form_come_back_with_their_clusters(data: Any, tmp_path: Path) -> None:
-    gold, grouped = tmp_path / "gold.json", tmp_path / "clusters.jsonl"
-    gold.write_text(json.dumps(data))
-    before, found = pe.read(str(gold), role="gold"), pe.duplicates(str(gold), by="plan")
-    grouped.write_text("".join(json.dumps(one) + "\n" for one in found.clustered()))
-    after = pe.read(str(grouped), role="gold").records
-    assert [one.fields["group"] for one in after] == [*found.clusters]
-    for one, other in zip(after, before.records, strict=True):
-        assert one.id == other.id
-        with suppress(pe.ParseError):
-            wanted = pe.parse(other)
-            assert pe.same(pe.parse(one), wanted)
-
-
 @pytest.mark.parametrize(("argv", "code", "said"), [
     ((str(EXAMPLES / "train.jsonl"),), 0, 'question: field "query"'),
     ((str(EXAMPLES / "gold.jsonl"),), 1, ""), (("nosuch.jsonl",), 2, "nosuch.jsonl"),
@@ -298,48 +246,3 @@ def test_codes_and_messages(argv: tuple[str, ...], code: int, said: str) -> None
     done = planeval("data", "duplicates", *argv)
     assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
     assert said in done.stderr
-
-
-def test_the_same_bytes_whatever_the_hash_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = set()
-    for seed in ("0", "7"):
-        monkeypatch.setenv("PYTHONHASHSEED", seed)
-        argv = ("data", "duplicates", "functionchat", "--source", SAMPLES, "--format", "json")
-        found.add(started(*argv).stdout)
-    assert len(found) == 1
-
-
-@pytest.mark.more
-def test_time_grows_with_the_number_of_records() -> None:
-    def spent(count: int) -> float:
-        asked = [(f"Is {at} of kind {at % 9}?", f"f(#x='{at}')") for at in range(count)]
-        records = [{"id": str(at), "query": query, "gold": gold} for at, (query, gold) in enumerate(asked)]
-        start = time.process_time()
-        assert pe.duplicates(records).ways[1].largest == count
-        return time.process_time() - start
-
-    spent(200)
-    times = [spent(count) for count in (1_000, 2_000, 4_000)]
-    assert all(more < 4 * less for less, more in pairwise(times))
-
-
-@pytest.mark.more
-def test_mathqa_repeats_itself(reference: Path) -> None:
-    """The challenge test's 604 problems stand word for word, with their plans, in the test split."""
-    found = pe.duplicates("mathqa", across="split", folder=str(reference / "datasets"))
-    ways = {one.way: one for one in found.ways}
-    assert (ways["same"].groups, ways["same"].records, ways["same"].across) == (604, 1208, 604)
-    assert (ways["template"].groups, ways["template"].records, ways["template"].across) == (1014, 2170, 595)
-    assert (ways["plan"].records, ways["plan"].largest) == (2906, 92)
-    assert found.unproved == 0
-    assert len(set(found.clusters)) == 3589 - 2170 + 1014
-
-
-@pytest.mark.more
-def test_published_sets_repeat_plans_and_questions(reference: Path) -> None:
-    found = pe.duplicates("functionchat", folder=str(reference / "datasets"))
-    assert (found.ways[0].groups, found.ways[0].records, found.ways[0].largest) == (100, 500, 5)
-    found = pe.duplicates("appbench", folder=str(reference / "datasets"))
-    ways = {one.way: (one.groups, one.records) for one in found.ways}
-    # three records hold the instruction to the model that wrote them
-    assert (ways["plan"], ways["words"]) == ((97, 515), (1, 3))

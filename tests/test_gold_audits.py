@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import re
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.auditing.answered import doubt
 from planner_eval.auditing.audits import AUDITS, BESIDE
 from planner_eval.auditing.finding import CONFIDENCES
 from planner_eval.auditing.options import Offered, offered, read_options
@@ -241,12 +239,6 @@ def test_an_answer_on_offer_may_begin_with_its_letter(options: Any, correct: str
     assert not any("options" in one for one in found.notes)
 
 
-def test_a_result_of_any_length_is_told() -> None:
-    found = checked([record("p", calls(("power", 10, 5000)), gold_answer=5)], select=["gold.answer"])
-    (one,) = found.doubts
-    assert one.found.message == f"the plan gives 1{'0' * 58}…; the gold answer is 5"
-
-
 @pytest.mark.parametrize(("answer", "sure"), [
     *((said, None) for said in (12, "12", "12.0", "$12", "12 km", "twelve", [12], ["12"], {"result": 12})),
     *((said, None) for said in ("The answer is 12.", "5+7=12\n#### 12", "$\\boxed{12}$", "x = 12", "**12**")),
@@ -263,85 +255,33 @@ def test_a_gold_answer_is_read_as_people_write_it(answer: Any, sure: str | None)
     assert all(one.found.message.endswith(apart) == (sure == "low") for one in found)
 
 
-@given(st.text(alphabet="0123456789., /:%-^abc $()#√\\{}boxed", max_size=300))
-def test_any_gold_answer_is_held_against_and_never_fails(text: str) -> None:
-    assert doubt(12, text) in (None, *CONFIDENCES)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_order_of_records_does_not_matter(seed: int) -> None:
-    """Twins are told in the order of the file; a pair names the other one whatever it is."""
-    mixed = [*CLEAN, *DOUBTFUL]
-    random.Random(seed).shuffle(mixed)
-    told = [Counter((one.record, *one.found) for one in checked(some).doubts) for some in (mixed, DOUBTFUL)]
-    assert told[0] == told[1]
-
-
-@pytest.mark.parametrize("code", ["gold", "gold.a", "gold.answer", "gold.un", "dataset"])
-def test_to_select_is_to_filter(code: str) -> None:
+def test_codes_and_confidences_are_filters_whatever_the_order_of_records() -> None:
     every = checked(DOUBTFUL).doubts
-    chosen = [one for one in every if one.found.code.startswith(code)]
-    assert list(checked(DOUBTFUL, select=[code]).doubts) == chosen
-    assert list(checked(DOUBTFUL, ignore=[code]).doubts) == [one for one in every if one not in chosen]
-
-
-def test_a_confidence_is_a_filter_too() -> None:
-    every = checked(DOUBTFUL)
-    for least in CONFIDENCES:
+    for code in ("gold", "gold.a", "gold.answer", "gold.un", "dataset"):
+        chosen = [one for one in every if one.found.code.startswith(code)]
+        assert list(checked(DOUBTFUL, select=[code]).doubts) == chosen
+        assert list(checked(DOUBTFUL, ignore=[code]).doubts) == [one for one in every if one not in chosen]
+    for count, least in enumerate(CONFIDENCES, 1):
         found = checked(DOUBTFUL, confidence=least)
-        wanted = CONFIDENCES[: CONFIDENCES.index(least) + 1]
-        assert list(found.doubts) == [one for one in every.doubts if one.found.confidence in wanted]
-        assert sum(found.unsure.values()) == len(every.doubts) - len(found.doubts)
+        assert list(found.doubts) == [one for one in every if one.found.confidence in CONFIDENCES[:count]]
+        assert sum(found.unsure.values()) == len(every) - len(found.doubts)
+    mixed = [*CLEAN, *DOUBTFUL]
+    random.Random(1).shuffle(mixed)  # a pair of twins names the other one whatever it is
+    told = [Counter((one.record, *one.found) for one in found) for found in (checked(mixed).doubts, every)]
+    assert told[0] == told[1]
 
 
 def test_what_a_baseline_has_does_not_count() -> None:
     found = checked(DOUBTFUL)
-    again = checked(DOUBTFUL, baseline=found.baseline())
-    assert not again.doubts
-    assert again.known == len(found.doubts)
-    assert again.baseline() == found.baseline()
-    more = checked([*DOUBTFUL, record("new", calls(("add", 1, 1)), gold_answer=3)], baseline=found.baseline())
-    assert codes(more) == {"new": ["gold.answer"]}
-
-
-def test_a_baseline_holds_whatever_its_order_and_however_sure() -> None:
-    shapes = [calls(("add", 1, 4)), calls(("multiply", 1, 4)), calls(("subtract", 1, 4))]
-    twins = [record(f"t{at}", shapes[at % 3], question="What of 1 and 4?") for at in range(9)]
-    found = checked(twins, confidence="high")
-    assert not found.doubts
-    again = checked([*CLEAN, *reversed(twins)], baseline=found.baseline())
-    assert not again.doubts
-    assert again.known == 9
-
-
-def test_records_without_names_are_known_wherever_they_stand() -> None:
+    again = checked([*CLEAN, *reversed(DOUBTFUL)], baseline=found.baseline())
+    assert (again.doubts, again.known) == ((), len(found.doubts))
+    new = record("new", calls(("add", 1, 1)), gold_answer=3)
+    assert codes(checked([*DOUBTFUL, new], baseline=found.baseline())) == {"new": ["gold.answer"]}
     unnamed = [{key: value for key, value in one.items() if key != "id"} for one in DOUBTFUL[:5]]
     found = checked(unnamed)
     assert len(found.doubts) == 5
     assert not checked([*CLEAN, *reversed(unnamed)], baseline=found.baseline()).doubts
     assert len(checked([*unnamed, unnamed[0]], baseline=found.baseline()).doubts) == 1
-
-
-_PLAN = st.lists(st.tuples(
-    st.sampled_from(("add", "subtract", "multiply", "divide", "power", "negate", "floor", "nosuch")),
-    st.integers(0, 9) | st.sampled_from(("#1", "#2", "#3", "#9")),
-    st.none() | st.integers(0, 9) | st.sampled_from(("#1", "#2", "#3")),
-), min_size=1, max_size=6)  # fmt: skip
-
-
-@given(_PLAN)
-def test_what_is_called_shorter_comes_to_the_same_without_it(named: list[tuple[str, Any, Any]]) -> None:
-    plan = pe.parse(calls(*named), dialect="nestful")
-    told = list(surplus(Subject("q", plan, basic=True)))
-    assert all(one.call is None or 0 <= one.call < len(plan.calls) for one in told)
-    run = pe.execute(plan, "nestful:sane", isolation="inline")
-    for one in told:
-        if one.code == "gold.shorter" and one.call is not None and run[one.call].status == "ok":
-            value = run[one.call].value
-            before = [call.value for call in run.calls[: len(plan.calls)] if call.status == "ok"]
-            literals = [each for call in plan.calls for _, each in call.arguments if isinstance(each, int)]
-            there = [each for at, each in enumerate(before) if at != one.call] + literals
-            assert any(each == pytest.approx(value) for each in there), one
 
 
 def test_twins_of_one_id_are_told_apart() -> None:
@@ -357,29 +297,15 @@ def test_twins_of_one_id_are_told_apart() -> None:
     assert found.found.confidence == "low"  # as always in another language
 
 
-@pytest.mark.more
-def test_many_twins_take_time_in_proportion() -> None:
-    def took(count: int) -> float:
-        plans = [calls(("add" if n % 3 else "multiply", n % 7, 4)) for n in range(count)]
-        every = [{**record(f"q{n}", plan), "question": "how many?"} for n, plan in enumerate(plans)]
-        start = time.process_time()
-        assert len(checked(every, select=["gold.twin"], tools=None).doubts) == (count + 2) // 3
-        return time.process_time() - start
-
-    took(100)
-    assert took(4_000) < 25 * max(took(400), 0.05)
-
-
 def test_what_anybody_says_before_the_answer_grounds_a_value() -> None:
     said = {
         "system": "The user lives in Brno.", "user": "Book me a room at home.",
         "tool": '{"hotel": "H-2300"}', "assistant": "Pets stay with Ostrava-77123.",
     }  # fmt: skip
     talk = [{"role": role, "content": text} for role, text in said.items()]
-    told = [
-        codes(checked([record("q", call("book", place=value), question=talk)], select=["gold.un"]))
-        for value in ("Brno", "H-2300", "Ostrava-77123")
-    ]
+    told = [codes(checked(
+        [record("q", call("book", place=value), question=talk)], select=["gold.un"],
+    )) for value in ("Brno", "H-2300", "Ostrava-77123")]  # fmt: skip
     assert told == [{}, {}, {"q": ["gold.ungrounded"]}]
     foreign = record(
         "q", call("book", place="Ostrava 77123", day="2031-03-06"), question="3월 5일에 방을 잡아 줘"
@@ -422,10 +348,9 @@ def said(*plans: str) -> list[dict[str, str]]:
 
 
 RUNS = {
-    "one": said("g(#x='1')", "g(#x='2')", "f(#x='3')"),
-    "two": said("g(#x='1')", "g(#x='2')", "g(#x='3')"),
+    "one": said("g(#x='1')", "g(#x='2')", "f(#x='3')"), "two": said("g(#x='1')", "g(#x='2')", "g(#x='3')"),
     "three": said("g(#x='1')", "g(#x='2')"),
-}
+}  # fmt: skip
 
 
 def voted(runs: Any, records: Any = GIVEN, **how: Any) -> DatasetCheck:
@@ -449,16 +374,12 @@ def test_models_that_agree_with_each_other_outvote_gold() -> None:
     assert "what else is right of 1 record cannot be read: the runs do not vote there" in odd.notes
 
 
-def test_what_cannot_be_read_does_not_vote() -> None:
+def test_what_cannot_be_read_does_not_vote_and_ids_join_predictions() -> None:
     wrong = [*said("g(#x='1')"), {"id": "b", "prediction": "g(#x="}]
     found = voted({"one": RUNS["one"], "two": RUNS["two"], "torn": wrong})
     assert "run torn: 2 records answered, 1 of them unreadable and without a vote" in found.notes
     assert [one.found.confidence for one in found.doubts] == ["medium"]
-
-
-def test_predictions_are_joined_by_id_whatever_their_order() -> None:
-    mixed = {name: [*reversed(rows)] for name, rows in RUNS.items()}
-    assert voted(mixed).doubts == voted(RUNS).doubts
+    assert voted({name: [*reversed(rows)] for name, rows in RUNS.items()}).doubts == voted(RUNS).doubts
     twice = [GIVEN[0], {**GIVEN[0], "gold": "g(#x='1')"}, *GIVEN[1:]]
     assert [one.record for one in voted(RUNS, twice).doubts] == ["a"]
 
@@ -524,12 +445,6 @@ def test_what_cannot_be_meant_is_told_in_words(how: dict[str, Any], said: str) -
         checked(CLEAN, **how)
 
 
-@pytest.mark.parametrize("given", [None, 3, True, b"x", [], "nosuch.jsonl"])
-def test_what_is_no_set_is_told_in_words(given: Any) -> None:
-    with pytest.raises(InputError):
-        pe.check_dataset(given)
-
-
 @pytest.fixture
 def gold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -546,10 +461,9 @@ TOOLS = ("--tools", "nestful", "--isolation", "inline", "--confidence", "low")
 def test_the_command_names_records_places_and_codes(gold: Path) -> None:
     done = planeval(*RUN, *TOOLS)
     said = "high: the plan gives 5, which is option a; gold says b = 6 days [gold.option]"
-    assert (done.returncode, f"record option, line 3, call 1 (add): {said}" in done.stdout.splitlines()) == (
-        1,
-        True,
-    )
+    assert (
+        done.returncode, f"record option, line 3, call 1 (add): {said}" in done.stdout.splitlines(),
+    ) == (1, True)  # fmt: skip
     gold.write_text('{"id": "a", "gold": "f(("}\n', encoding="utf-8")
     assert planeval(*RUN).returncode == 3
 
@@ -573,15 +487,6 @@ def test_ci_servers_get_lines_of_the_file(gold: Path) -> None:
     assert shown.startswith(
         "::error file=gold.jsonl,line=10,title=gold.cycle in add::circle: call 1 (add) waits"
     )
-
-
-def test_a_plan_alone_gets_its_line(gold: Path) -> None:
-    Path("plan.txt").write_text("a = find(#x='1')\nb = pay(#z='2')\n", encoding="utf-8")
-    tools = [{"name": n, "parameters": {"type": "object", "properties": {}}} for n in ("find", "pay")]
-    Path("tools.json").write_text(json.dumps(tools), encoding="utf-8")
-    done = planeval("data", "check", "plan.txt", "--catalog", "tools.json", "--format", "json")
-    codes = [(one["line"], one["code"]) for one in json.loads(done.stdout)["doubts"]]
-    assert codes == [(1, "gold.unknown_argument"), (2, "gold.unknown_argument")]
 
 
 def test_a_plan_that_cannot_be_read_counts_whatever_is_selected(gold: Path) -> None:
@@ -632,24 +537,19 @@ NO_TOOLS = "tools (none known; --catalog names them)"
 NOT_RUN = "results (no plan was run)"
 
 
-@pytest.mark.parametrize(
-    ("fields", "plan", "told", "unchecked"),
-    [
-        ({}, {"city": "Rome"}, [], [UNKNOWN, NO_TOOLS, NOT_RUN]),
-        ({"question": ASKED}, {"city": "Rome", "stars": 4}, [], [NO_TOOLS, NOT_RUN]),
-        ({"question": ASKED, "function": TOWN}, {"city": "Rome"}, [], [NOT_RUN]),
-        ({"question": ASKED, "function": TOWN}, {"city": "Oslo"}, ["gold.ungrounded"], [NOT_RUN]),
-        ({"question": ASKED, "function": TOWN}, {"stars": 4}, ["gold.missing_argument"], [NOT_RUN]),
-        ({"question": ASKED, "functions": json.dumps(TOWN)}, {"town": "Rome"},
-         ["gold.missing_argument", "gold.unknown_argument"], [NOT_RUN]),
-        ({"question": ASKED, "function": [{"name": "book"}]}, {"city": "Rome"}, [], [NO_TOOLS, NOT_RUN]),
-        ({"question": "Ein Zimmer bitte, das nicht teuer sein darf", "tools": TOWN}, {"city": "Rom"}, [],
-         ["values of 1 plan (the question is not in English)", NOT_RUN]),
-    ],
-)  # fmt: skip
-def test_question_and_tools_are_read_as_published(
-    fields: dict[str, Any], plan: dict[str, Any], told: list[str], unchecked: list[str]
-) -> None:
+@pytest.mark.parametrize(("fields", "plan", "told", "unchecked"), [
+    ({}, {"city": "Rome"}, [], [UNKNOWN, NO_TOOLS, NOT_RUN]),
+    ({"question": ASKED}, {"city": "Rome", "stars": 4}, [], [NO_TOOLS, NOT_RUN]),
+    ({"question": ASKED, "function": TOWN}, {"city": "Rome"}, [], [NOT_RUN]),
+    ({"question": ASKED, "function": TOWN}, {"city": "Oslo"}, ["gold.ungrounded"], [NOT_RUN]),
+    ({"question": ASKED, "function": TOWN}, {"stars": 4}, ["gold.missing_argument"], [NOT_RUN]),
+    ({"question": ASKED, "functions": json.dumps(TOWN)}, {"town": "Rome"},
+     ["gold.missing_argument", "gold.unknown_argument"], [NOT_RUN]),
+    ({"question": ASKED, "function": [{"name": "book"}]}, {"city": "Rome"}, [], [NO_TOOLS, NOT_RUN]),
+    ({"question": "Ein Zimmer bitte, das nicht teuer sein darf", "tools": TOWN}, {"city": "Rom"}, [],
+     ["values of 1 plan (the question is not in English)", NOT_RUN]),
+])  # fmt: skip
+def test_question_and_tools(fields: Any, plan: Any, told: list[str], unchecked: list[str]) -> None:
     found = pe.check_dataset(
         [{"id": "q", "gold": [{"name": "book", "arguments": plan}], **fields}], confidence="medium"
     )

@@ -8,7 +8,6 @@ code.
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,6 @@ from planner_eval.datasets.sample import Sample
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Call, Plan, Ref, Template
 from tests.conftest import ROOT, AsKept, examples
-from tests.memory import slowness
 
 CASES = ROOT / "tests" / "cases"
 SAID = CASES / "grounded.jsonl"
@@ -155,10 +153,9 @@ def test_what_an_earlier_answer_holds_is_grounded_and_references_are_not_judged(
 def test_all_turns_are_heard() -> None:
     said: list[dict[str, Any]] = [
         {"role": "system", "content": "The user's id is 7714."},
-        {"role": "user", "content": "My bill, please."},
-        {"role": "tool", "content": '{"bill": "B-1"}'},
+        {"role": "user", "content": "My bill, please."}, {"role": "tool", "content": '{"bill": "B-1"}'},
         {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "f"}}]},
-    ]
+    ]  # fmt: skip
     text = heard(Sample("a", "My bill, please.", extra={"messages": said}))
     assert [text.count(word) for word in ("7714", "My bill", "B-1", '"f"')] == [1] * 4
     assert heard(Sample("a", "Go.")) == "Go."
@@ -168,19 +165,6 @@ def test_of_a_question_that_is_too_long_nothing_is_said_to_lack() -> None:
     assert grounds("Oslo", "the word " * 50_000).how == "unread"  # type: ignore[union-attr]
     assert grounds(77, "5 " * (FEW + 1)).how == "unread"  # type: ignore[union-attr]
     assert grounds("Oslo", "the word " * 1_000) is None
-
-
-@pytest.mark.more
-@pytest.mark.parametrize("piece", [
-    *("a", "A ", "AB ", "1", "1,", "1/", "one ", "one hundred and ", "march 1, ", "1st to ", "at 1 "),
-    *("1:", "1-1-", "half past ", "me and my ", "next a a ", "no wifi ", "a1", "한", "é", "'", ". "),
-])  # fmt: skip
-def test_a_long_question_takes_time_in_proportion(piece: str) -> None:
-    values = ["New York", "AA", "2031-05-05", "17:30", 7, True, "long words " * 1_500, "a1b2-c3d4"]
-    plan = Plan((Call("a", "f", tuple((f"has_wifi{at}", one) for at, one in enumerate(values))),))
-    start = time.process_time()
-    [*ungrounded(plan, (piece * 150_000)[:150_000])]
-    assert time.process_time() - start < 5 * slowness()
 
 
 COUNTED: dict[str, dict[str, int]] = {

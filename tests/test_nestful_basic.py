@@ -52,9 +52,7 @@ SANITY = [
     ("functions", "name", "arguments", "expected"),
     [*((OFFICIAL, *case) for case in ODDITIES), *((SANE, *case) for case in SANITY)],
 )
-def test_oddities_are_kept_and_sane_answers_are_as_the_name_says(
-    functions: Any, name: str, arguments: tuple[Any, ...], expected: Any
-) -> None:
+def test_oddities_and_sane_answers(functions: Any, name: str, arguments: Any, expected: Any) -> None:
     if isinstance(expected, type):
         with pytest.raises(expected):
             functions[name](*arguments)
@@ -73,22 +71,3 @@ def test_both_registries_hold_the_same_forty_names(reference: Path) -> None:
     assert set(SANE) == set(OFFICIAL) == {name for name, _, _ in ODDITIES} == set(published)
     for name, parameters in published.items():
         assert len(inspect.signature(OFFICIAL[name]).parameters) == len(parameters), name
-
-
-def test_each_math_plan_of_the_released_data_reaches_its_gold_answer(reference: Path) -> None:
-    exact = rounded = 0
-    for line in (reference / "datasets/nestful/v2/nestful_v2_collected.jsonl").read_text().splitlines():
-        record = json.loads(line)
-        if not all(call["name"] in OFFICIAL and "arg_0" in call["arguments"] for call in record["output"]):
-            continue
-        results: dict[str, Any] = {}
-        for call in record["output"]:
-            given = [results.get(str(value), value) for value in call["arguments"].values()]
-            answer = results[f"{call['label']}.result$"] = OFFICIAL[call["name"]](*given)
-        gold = record["gold_answer"]
-        if answer == gold:
-            exact += 1
-        else:
-            assert round(answer, len(str(gold).split(".")[1])) == gold, record["sample_id"]
-            rounded += 1
-    assert (exact, rounded) == (361, 50)

@@ -8,10 +8,8 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from random import Random
@@ -20,12 +18,6 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.engine.run import run as worked
-from planner_eval.reports.job import PageJob
-from planner_eval.reports.stored import METRICS as STORED
-from planner_eval.reports.stored import StoredJob
-from planner_eval.verbs.report_runs import of_run
-from planner_eval.verbs.scoring import scoring_job
 from tests import inside
 from tests.conftest import ROOT
 from tests.pages import Page
@@ -132,10 +124,9 @@ def test_the_head_says_what_score_says(tmp_path: Path) -> None:
     assert groups == {value: found["exact"]["value"] for value, found in said["breakdown"]["calls"].items()}
 
 
-@pytest.mark.parametrize(
-    "argv",
-    [("report", DEMO[0], "--gold", DEMO[1], "--strict"), ("diff", *DEMO), ("score", *DEMO, "--strict")],
-)
+@pytest.mark.parametrize("argv", [
+    ("report", DEMO[0], "--gold", DEMO[1], "--strict"), ("diff", *DEMO), ("score", *DEMO, "--strict"),
+])  # fmt: skip
 def test_commands_write_the_same_pairs(argv: tuple[str, ...], tmp_path: Path) -> None:
     assert_tells(page_of(tmp_path, *argv, code=int(argv[0] == "diff")), told(*DEMO))
     form = () if argv[0] == "report" else ("--format", "html")
@@ -265,56 +256,6 @@ def test_a_page_of_a_run_is_the_same_for_any_workers_and_any_cut(jobs: int, part
     done = started("report", "run", *more, cwd=kept, PYTHONHASHSEED=str(part % 100))
     assert done.returncode == 0, done.stderr
     assert done.stdout == (kept / "page.html").read_text(encoding="utf-8")
-
-
-class Harmed:
-    """A job that ends or holds up its process when it comes to some pairs."""
-
-    def __init__(self, job: Any, harms: dict[str, str]) -> None:
-        self.job, self.harms = job, harms
-        self.kind, self.options, self.fold = job.kind, job.options, job.fold
-
-    def rows(self, pairs: Any, fold: Any) -> Any:
-        outer = self
-
-        class Pairs:
-            first, again = pairs.first, staticmethod(pairs.again)
-
-            def __iter__(self) -> Any:
-                for pair in pairs:
-                    outer.harm(pair[0])
-                    yield pair
-
-        return self.job.rows(Pairs(), fold)
-
-    def harm(self, pred: Any) -> None:
-        harm = self.harms.get(pred.id) if pred is not None and pred.error is None else None
-        if harm == "kill":
-            os.kill(os.getpid(), signal.SIGKILL)
-        if harm:
-            time.sleep(60)
-
-
-def test_only_a_pair_that_harms_a_page_is_told_so(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(kept)
-    found = of_run("run")
-    job = StoredJob(
-        PageJob(scoring_job(found.paired, STORED, found.policy, (), kept=True)), found.run.lines()
-    )
-
-    def made(harms: dict[str, str]) -> tuple[int, int, list[str]]:
-        with worked(Harmed(job, harms), found.paired.pairs, jobs=2, part=4, deadline=5.0) as done:
-            rows = Path(done.rows).read_text(encoding="utf-8").splitlines()
-            return done.failed, done.sums.states["unreadable"], rows
-
-    names = [row["id"] for row in lines(Path("run/rows.jsonl"))]
-    _, unread, whole = made({})
-    failed, more, rows = made({names[6]: "kill", names[13]: "hang"})
-    assert (failed, more) == (2, unread + 2)
-    assert [at for at, (one, other) in enumerate(zip(rows, whole, strict=True)) if one != other] == [6, 13]
-    for at, why in ((6, "ended the process each time"), (13, "took longer than 5 seconds")):
-        assert json.loads(rows[at].partition("\t")[0])[:2] == [names[at], "unreadable"]
-        assert why in rows[at]
 
 
 def test_what_is_shown_is_chosen(planted: Path) -> None:
@@ -472,11 +413,10 @@ def test_the_reply_is_there_where_the_text_is_not_all_of_it(tmp_path: Path) -> N
     asked = [{"reply": {"text": "the app is A"}}, {"reply": {"text": "A: f(#x='1')"}}]
     preds = [
         {"id": "data", "output": {"role": "assistant", "content": "Sure.", "tool_calls": [call]}},
-        {"id": "steps", "output": "A: f(#x='1')", "requests": asked},
-        {"id": "plain", "output": "f(#x='1')"},
+        {"id": "steps", "output": "A: f(#x='1')", "requests": asked}, {"id": "plain", "output": "f(#x='1')"},
         {"id": "once", "output": "f(#x='1')", "requests": [{"reply": {"text": "f(#x='1')"}}]},
         {"id": "odd", "output": "f(#x='1')", "requests": [{"reply": None}, {}]},
-    ]
+    ]  # fmt: skip
     write(tmp_path / "p.jsonl", preds)
     write(tmp_path / "g.jsonl", ({"id": one["id"], "gold": "f(#x='1')"} for one in preds))
     argv = ("report", "p.jsonl", "--gold", "g.jsonl")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import pytest
 from planner_eval.datasets.sources import short_names
 from tests.conftest import ROOT
 from tests.inside import planeval
-from tests.render_plans import bounds
 from tests.test_cli import planeval as started
 
 SAMPLES = str(ROOT / "data" / "samples")
@@ -93,10 +91,9 @@ def test_records_of_our_own_give_the_cells_of_every_table(tmp_path: Path) -> Non
     assert cells["Table 2", "Avg. APIs", "MM"]["value"] is None
     shown = planeval("stats", "appbench", "--source", str(tmp_path)).stdout
     assert ("1 of 200 records at hand" in shown, "0 of 200 records at hand" in shown) == (True, True)
-    calls = [
-        {"name": "add", "label": f"$var_{n}", "arguments": {"arg_0": one, "arg_1": 2}}
-        for n, one in ((1, 1), (2, "$var_1.result$"))
-    ]
+    calls = [{
+        "name": "add", "label": f"$var_{n}", "arguments": {"arg_0": one, "arg_1": 2},
+    } for n, one in ((1, 1), (2, "$var_1.result$"))]  # fmt: skip
     tool = {"name": "add", "description": "", "parameters": {}, "output_parameters": {"result": {}}}
     record = {"sample_id": "a", "input": "?", "output": calls, "tools": [tool], "gold_answer": 5}
     (tmp_path / "nestful.jsonl").write_text(json.dumps(record))
@@ -135,10 +132,9 @@ def test_wrong_names_are_told_with_what_to_do(argv: tuple[str, ...], said: str) 
 
 def test_sources_stand_side_by_side_under_short_names() -> None:
     assert short_names(["r/a/p.json", "s/a/p.json", "q.json"]) == ["r/a/p.json", "s/a/p.json", "q.json"]
-    assert (short_names(["p.json"] * 2), short_names(["/a/p.json"])) == (
-        ["1. p.json", "2. p.json"],
-        ["p.json"],
-    )
+    assert (
+        short_names(["p.json"] * 2), short_names(["/a/p.json"]),
+    ) == (["1. p.json", "2. p.json"], ["p.json"])  # fmt: skip
     assert short_names([]) == []
     argv = ("--source", SAMPLES, "--only", "structure")
     two = planeval("stats", DEMO, "mathqa", *argv).stdout.splitlines()
@@ -207,27 +203,6 @@ def test_graphs_count_references_and_apps(tmp_path: Path) -> None:
     assert done.stderr == "planeval: no plan names an app: there is no graph of apps to draw\n"
 
 
-@pytest.mark.parametrize("number", [1, 2, 7])
-def test_shapes_have_a_panel_a_source(number: int, tmp_path: Path) -> None:
-    pytest.importorskip("pygraphviz")
-    names, file = [tmp_path / f"model{k}.jsonl" for k in range(number)], tmp_path / "shapes.svg"
-    for k, name in enumerate(names):
-        name.write_text("".join(f'{{"plan": "{text}"}}\n' for text in ("f()", "f(), g()")[: k % 2 + 1]))
-    done = planeval("stats", *map(str, names), "--shapes", str(file))
-    assert done.returncode == 0, done.stderr
-    svg = "{http://www.w3.org/2000/svg}"
-    frames = [g for g in ET.parse(file).getroot().iter(f"{svg}g") if g.get("class") == "cluster"]
-    said = {g.findtext(f"{svg}text", ""): bounds(g) for g in frames}
-    panels = {name.name: box for name in names for text, box in said.items() if text.startswith(name.name)}
-    assert list(panels) == ([name.name for name in names] if number > 1 else [])
-    assert number == 1 or len(frames) == sum(2 + k % 2 for k in range(number))
-    boxes = list(panels.values())
-    for row in (boxes[:4], boxes[4:]):  # four side by side, in their order
-        assert all(one[2] < other[0] for one, other in pairwise(row))
-    if boxes[4:]:
-        assert max(box[3] for box in boxes[:4]) <= min(box[1] for box in boxes[4:])
-
-
 def test_a_plan_without_calls_has_no_frame_and_is_counted(tmp_path: Path) -> None:
     none, some, file = tmp_path / "none.jsonl", tmp_path / "some.jsonl", tmp_path / "shapes.dot"
     none.write_text('{"plan": []}\n{"plan": []}\n')
@@ -257,19 +232,3 @@ def test_a_large_graph_is_cut_to_what_is_connected_most_and_says_so(tmp_path: Pa
     done = planeval("stats", str(plans), "--tool-graph", str(file), "--force")
     assert ("left out" in done.stderr, file.read_text().count(" -> ")) == (False, 100)
     assert "alone6" in file.read_text()
-
-
-@pytest.mark.more
-def test_drawings_of_a_whole_data_set(reference: Path, tmp_path: Path) -> None:
-    pytest.importorskip("pygraphviz")
-    said = {
-        "shapes": "12 of 33 shapes, 765 of 801 plans",
-        "tool-graph": "801 plans: 1,922 calls of 25 tools, 2,376 references", "app-graph": "12 apps",
-    }  # fmt: skip
-    flags = [word for kind in said for word in (f"--{kind}", str(tmp_path / f"{kind}.svg"))]
-    done = planeval(
-        "stats", "appbench", "--source", str(reference / "datasets"), "--only", "structure", *flags
-    )
-    assert done.returncode == 0, done.stderr
-    for kind, words in said.items():
-        assert words in (tmp_path / f"{kind}.svg").read_text()

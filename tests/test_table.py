@@ -22,16 +22,12 @@ from planner_eval.benchmarks.registry import BENCHMARKS, NAMES
 from planner_eval.engine.run_file import read_run, write_run
 from planner_eval.llm import JudgeReply, JudgeRequest, Reply
 from planner_eval.metrics.counts import Share
-from planner_eval.prediction.candidates import Choice
-from planner_eval.prediction.setup import Setup
-from planner_eval.prediction.shots import Shots
 from planner_eval.prediction.tasks import read_tasks
 from planner_eval.scoring.table_formats import latex_text, write_table
 from planner_eval.scoring.tabled import Head, Measured, Table, make_table
 from planner_eval.verbs.table_sources import Remembered
 from tests import inside
 from tests.conftest import ROOT
-from tests.prediction_samples import appbench_catalogue
 
 SAMPLES = ROOT / "data" / "samples"
 GOLDEN = ROOT / "tests" / "tables"
@@ -132,9 +128,7 @@ def test_each_figure_is_that_of_score(name: str, variant: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(("variant", "percent"), [("official", 1), ("corrected", 100)])
-def test_what_the_published_code_gives_in_percent_is_percent_once(
-    variant: str, percent: int, tmp_path: Path
-) -> None:
+def test_what_is_published_in_percent_is_percent_once(variant: str, percent: int, tmp_path: Path) -> None:
     name = "complexfuncbench"
     rows, source = answers(name), SAMPLES / name
     write(tmp_path / "rows.jsonl", (row | {"error": None, "requests": []} for row in rows))
@@ -165,21 +159,6 @@ def test_parts_are_scored_by_themselves(tmp_path: Path) -> None:
     assert ours["run", "SM Succ"] is None
 
 
-def test_a_run_that_was_kept_gives_the_parts_that_the_answers_give(tmp_path: Path) -> None:
-    said = {row["id"]: row["prediction"] for row in answers("callnavi")}
-
-    class Repeats(Scripted):
-        async def complete(self, messages: Any, tools: Any = None, **sampling: Any) -> Reply:
-            return Reply(next(said[one.id] for one in self.samples if one.query in messages[0]["content"]))
-
-    kept, asked = scored(tmp_path / "kept", "callnavi"), tmp_path / "asked"
-    pe.predict(str(SAMPLES / "callnavi"), Repeats("callnavi", set()), benchmark="callnavi", out=asked)
-    for how in ({"by": "difficulty"}, {"layout": "callnavi-4"}):
-        one, other = (pe.table([run], **how) for run in (kept, str(asked)))  # type: ignore[arg-type]
-        same = zip(one.heads, one.rows[0].cells, other.rows[0].cells, strict=True)
-        assert [h.title for h, a, b in same if a[:4] != b[:4] and h.group != "Routing"] == []
-
-
 def test_runs_of_one_model_are_one_row_where_columns_tell_them_apart(names: list[str]) -> None:
     found = cells(pe.table(names))
     assert {name for name, _ in found} == {"large", "small"}
@@ -196,42 +175,6 @@ def test_runs_of_one_model_that_columns_do_not_tell_apart_are_rows(names: list[s
     again = predicted(tmp_path / "again", "callnavi", "large", {"hr01"})
     assert rows([names[0], again]) == [f"large, {names[0]}", f"large, {again}"]
     assert rows({"mine": names[0], "yours": again}) == ["mine", "yours"]
-
-
-def test_demonstrations_fill_their_own_columns(tmp_path: Path) -> None:
-    one = predicted(tmp_path / "one", "nestful", "m", {"half", "rows"}, shots=Shots(1))
-    none = predicted(tmp_path / "none", "nestful", "m", {"half"})
-    table = pe.table([one], layout="nestful-1")
-    found, row = cells(table), "m (demonstrations share answers)"
-    assert found[row, "One-shot Full Acc"] == pytest.approx(2 / 3)
-    assert found[row, "Three-shots Full Acc"] is None
-    notes = "\n".join(table.notes)
-    assert (
-        f"shots 1, prompts own, demonstrations out of the test set, {SAMPLES / 'nestful'}; none of" in notes
-    )
-    assert "asked with pipeline flat, shots 3 (Three-shots)" in notes
-    assert cells(pe.table([none], layout="nestful-1"))["m", "One-shot Full Acc"] is None
-
-
-def test_what_was_asked_otherwise_is_said_and_tells_rows_apart(tmp_path: Path) -> None:
-    asked: dict[str, dict[str, Any]] = {
-        "distractors 1 close": {"choice": Choice(1, "close")}, "distractors 0 random": {"choice": Choice(0)},
-        "oddities official": {"setup": Setup(official=True)},
-    }  # fmt: skip
-    runs = [predicted(tmp_path / said[-5:], "callnavi", "m", {"hr01"}, **how) for said, how in asked.items()]
-    done = planeval("table", *runs, "--metric", "ast_overall")
-    assert done.returncode == 0, done.stderr
-    for run, said in zip(runs, asked, strict=True):
-        assert f"{run}, 3 samples, pipeline flat, {said}, prompts own" in done.stdout
-    rows = [line.split("  ")[0] for line in done.stdout.splitlines() if line.startswith("m, ")]
-    assert len(set(rows)) == 3, done.stdout
-
-
-def test_the_number_of_demonstrations_names_a_row_of_table_5(tmp_path: Path) -> None:
-    path = tmp_path / "catalogue.json"
-    path.write_text(json.dumps(appbench_catalogue()))
-    run = predicted(tmp_path / "run", "appbench", "m", {"ss-0"}, catalog=str(path), pipeline=None)
-    assert [row.name for row in pe.table([run], layout="appbench-5").rows] == ["m, shots 0"]
 
 
 def column(*systems: list[int], lower: bool = False) -> Table:

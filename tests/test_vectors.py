@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +12,7 @@ import pytest
 from planner_eval.benchmarks.complexfuncbench.api import replay
 from planner_eval.benchmarks.registry import BENCHMARKS
 from tests import vectors
-from tests.complexfuncbench_turns import Judging, Vectors, pair, possible
+from tests.complexfuncbench_turns import Judging, pair
 from tests.conftest import ROOT
 
 Shown: TypeAlias = Callable[..., tuple[int, list[list[str]]]]
@@ -31,10 +29,9 @@ def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
     return run
 
 
-@pytest.mark.parametrize(
-    "name",
-    [*QUICK, *(pytest.param(name, marks=pytest.mark.more) for name in BENCHMARKS if name not in QUICK)],
-)
+@pytest.mark.parametrize("name", [
+    *QUICK, *(pytest.param(name, marks=pytest.mark.more) for name in BENCHMARKS if name not in QUICK),
+])  # fmt: skip
 @pytest.mark.usefixtures("reference")
 def test_every_row_is_equal(name: str, shown: Shown) -> None:
     page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8").splitlines()
@@ -45,26 +42,17 @@ def test_every_row_is_equal(name: str, shown: Shown) -> None:
     assert rows[-1][1] == rows[-1][3]
 
 
-def changed(home: Path, reference: Path, name: str, official: Any) -> Path:
-    """A reference folder whose vectors say something else."""
-    at, made = reference / "vectors" / name, home / "vectors" / name
-    made.mkdir(parents=True)
-    (home / "datasets").symlink_to(reference / "datasets")
-    (made / "cases.jsonl.gz").symlink_to(at / "cases.jsonl.gz")
-    with gzip.open(made / "official.json.gz", "wt") as stream:
-        json.dump(official, stream)
-    return home
+@pytest.mark.usefixtures("reference")
+def test_a_changed_row_is_not_equal(monkeypatch: pytest.MonkeyPatch, shown: Shown) -> None:
+    def changed(path: Path, read: Any = vectors.read) -> Any:
+        official = read(path)
+        if path.name == "official.json.gz":
+            official["exact"][0]["message"] += "."
+            official["runs"]["dialog/judged"]["printed"] += "."
+            next(row for row in official["exact"] if "raised" in row)["raised"] = "OtherError"
+        return official
 
-
-def test_a_changed_row_is_not_equal(
-    reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: Shown
-) -> None:
-    official = vectors.read(reference / "vectors/functionchat/official.json.gz")
-    official["exact"][0]["message"] += "."
-    official["runs"]["dialog/judged"]["printed"] += "."
-    next(row for row in official["exact"] if "raised" in row)["raised"] = "OtherError"
-    home = changed(tmp_path, reference, "functionchat", official)
-    monkeypatch.setattr(vectors, "reference_folder", lambda: home)
+    monkeypatch.setattr(vectors, "read", changed)
     code, rows = shown("functionchat")
     assert (code, rows[-1]) == (1, ["all", "7050", "1081", "7047"])
 
@@ -82,31 +70,11 @@ def test_what_the_published_code_raises_for_a_pair_of_calls_is_its_answer() -> N
     assert vectors.same_pair(verdict, {**verdict, "rule": False, "single": [False, None]}) == (False, False)
 
 
-@pytest.mark.more
-def test_a_tied_turn_may_come_out_otherwise_and_no_other_turn(
-    reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: Shown
-) -> None:
-    cases, tied, untied = Vectors(reference), 0, 0
-    for case, expected in cases.of("turn"):
-        ours, *others = possible(cases, case)
-        if other := next((found for found in others if found != ours and "errors" in found), None):
-            expected.update(other, success_map=dict(other["success_map"]))
-            tied += 1
-        elif not others and expected.get("success_map"):
-            expected["success_map"] = {"9": None}
-            untied += 1
-    assert (tied > 0, untied > 0) == (True, True)
-    home = changed(tmp_path, reference, "complexfuncbench", cases.official)
-    monkeypatch.setattr(vectors, "reference_folder", lambda: home)
-    code, rows = shown("complexfuncbench")
-    assert (code, rows[-1]) == (1, ["all", "1856", "45", str(1856 - untied)])
-
-
-def test_without_vectors_or_with_a_wrong_name_it_says_so(
-    monkeypatch: pytest.MonkeyPatch, shown: Shown
-) -> None:
-    monkeypatch.setattr(vectors, "reference_folder", lambda: None)
-    assert shown()[0] == 2
-    monkeypatch.setattr(vectors, "reference_folder", lambda: Path())
-    code, rows = shown("appbenk")
-    assert (code, "there are appbench" in " ".join(rows[0])) == (2, True)
+def test_without_vectors_or_with_a_wrong_name(monkeypatch: pytest.MonkeyPatch, shown: Shown) -> None:
+    for folder, names, code, said in (
+        (None, (), 2, "not found"),
+        (Path(), ("appbenk",), 2, "there are appbench"),
+    ):
+        monkeypatch.setattr(vectors, "reference_folder", lambda folder=folder: folder)
+        told = shown(*names)
+        assert (told[0], said in " ".join(told[1][0])) == (code, True)
