@@ -6,14 +6,13 @@ Each cell says of how many answers a law was tried, and where it is broken, of h
 made of a sample's gold, and every figure of its own row is looked at:
 
 * gold: gold against itself has every figure 1;
-* dropped, doubled: taking the last calls away one by one, which leaves the others right, or repeating calls
-  never raises a figure;
+* dropped, doubled: taking the last calls away one by one, or repeating calls never raises a figure;
 * relabelled, reordered: other labels, other orders of arguments and of independent calls change nothing;
 * (what a plan's outcome alone decides may come back as it gets shorter, and is held against gold's own;)
 * unrelated: the gold of a sample that shares no function has at most 0.3 of each figure; empty: nothing, 0;
 * official: app and API F1 are the published ones or higher, but for the named defects of the published code.
 
-The data are those that PLANEVAL_REFERENCE names, and our own samples. It ends with 1 where a law is broken.
+The data are those that PLANEVAL_REFERENCE names, and our own samples. 1 is the code of a broken law.
 """
 
 from __future__ import annotations

@@ -151,6 +151,7 @@ def test_what_can_be_read_of_a_line_that_is_cut_off_counts(end: str, right: floa
         ("Shops: ", "", [2 / 3, 1, 0]),  # an API without app
         ("#town=town)]", "#town=town)]\nx = orderbook(#shop='own' #town)", [1, 4 / 5, 0]),  # a wrong call
         ("'Oslo'", "Oslo", [1, 1, 0]),  # a word without quotes is a returned name
+        *(("'Oslo'", text, [1, 1, 0]) for text in ("491 30th St #103", "Who, me?", "2019-03-05", "f(x) b")),
     ],
 )  # fmt: skip
 def test_lines_of_which_a_part_can_be_read(old: str, new: str, figures: list[float]) -> None:
@@ -158,17 +159,6 @@ def test_lines_of_which_a_part_can_be_read(old: str, new: str, figures: list[flo
     assert [report.value(name) for name in NAMES[:3]] == pytest.approx(figures)
     unread = {figure.name: figure.value for figure in report.rows[0].figures}["unread"]
     assert unread == ("\n" in new)
-
-
-@pytest.mark.parametrize(
-    "value", ["New York", "491 30th Street #103", "Who, me?", "2019-03-05", "18:30", "f(x) b"]
-)
-def test_a_text_without_quotes_costs_no_app_and_no_api(value: str) -> None:
-    report, quoted = (
-        score(PERFECT.replace("'Oslo'", text, 1), gold_of(TWO)) for text in (value, f"'{value}'")
-    )
-    assert [report.value(name) for name in NAMES[:2]] == [1.0, 1.0]
-    assert report.value("argu_hit_f1") == quoted.value("argu_hit_f1")
 
 
 def test_json_lists_and_gold_that_cannot_be_read() -> None:

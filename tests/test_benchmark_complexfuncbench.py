@@ -25,7 +25,6 @@ from planner_eval.benchmarks.complexfuncbench import (
     table3,
 )
 from planner_eval.benchmarks.complexfuncbench.api import replay
-from planner_eval.benchmarks.complexfuncbench.calls import steps_of
 from planner_eval.benchmarks.complexfuncbench.embedding import (
     SentenceTransformer,
     Trigrams,
@@ -90,21 +89,6 @@ def test_report_has_the_printed_figures(vectors: Vectors) -> None:
     assert corrected.figure("Overall Success Rate").denominator == len(report.rows) == 300
     assert not [row.id for row in corrected.rows if row.error]
     assert all(row.figures[0].value <= 1 for row in corrected.rows)  # type: ignore[operator]
-
-
-def test_paper_example_and_its_model_answer(reference: Path) -> None:
-    example = json.loads((reference / "datasets/complexfuncbench/paper_example.json").read_text())
-    talk, made = example["gold"]["conversations"], example["model_generated"]["steps"]
-    calls = [call for step in (*made, *(turn.calls for turn in steps_of(talk))) for call in step]
-    keys = {key: {} for call in calls for key in call["arguments"]}
-    functions = [{"name": call["name"], "parameters": {"properties": keys, "required": []}} for call in calls]
-    turns = [{"role": "assistant", "function_call": step} for step in made]
-    text = json.dumps([*turns, {"role": "assistant", "content": "Booked."}])
-    report = score_corrected([(Sample("paper-table5", talk[0]["content"], functions, talk), text)])
-    row = report.rows[0].figures[0]
-    assert (row.numerator, row.denominator) == (5, 5)
-    # one superfluous call in step 1, three in step 2
-    assert report.figure("error share func_error").numerator == 4
 
 
 def test_own_gold_is_perfect(samples: dict[str, Sample]) -> None:

@@ -357,7 +357,6 @@ def test_a_result_file_is_of_one_part_and_of_one_benchmark() -> None:
     callnavi = (str(other / "answers/callnavi.jsonl"), str(other / "callnavi"), "--benchmark", "callnavi")
     own = "applies only to benchmarks with a result file of their own (functionchat)"
     for argv, said in (
-        ((ANSWERS, str(GOLD)), "items of singlecall and dialog"),
         (
             (ANSWERS, str(GOLD)),
             "give one of FunctionChat-Singlecall.jsonl, FunctionChat-Dialog.jsonl as the gold",
@@ -367,7 +366,6 @@ def test_a_result_file_is_of_one_part_and_of_one_benchmark() -> None:
             (ANSWERS, single, "--fail-under", "x=1"),
             "--fail-under applies only to other formats: --format tsv has",
         ),
-        ((ANSWERS, single, "--only", "failures"), "--only applies only to other formats"),
         ((ANSWERS, single, "--details"), "--details applies only to --format text and md"),
         (callnavi, own),
         (("data/demo/pred.jsonl", "data/demo/gold.jsonl"), own),

@@ -6,12 +6,10 @@ import json
 from pathlib import Path
 from random import Random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.base.errors import InputError
 from planner_eval.catalogs.formats import as_catalog
 from planner_eval.datasets.coverage import ASPECTS, Link, Pair, Slot, Touched, possible, small_shapes
 from planner_eval.datasets.schema import ToMakeFile
@@ -104,15 +102,6 @@ def test_another_set_says_what_is_missing() -> None:
     made = alone.to_make()
     assert (made["catalog"], made["tools"], made["pairs"]) == (None, [], [])
     ToMakeFile.check(made, "made")
-
-
-def test_an_aspect_that_there_is_not_is_refused_in_words() -> None:
-    for name, said in (
-        ("tool", "no aspect 'tool'; did you mean 'tools'"),
-        ("nope", "no aspect 'nope'; tools, par"),
-    ):
-        with pytest.raises(InputError, match=said):
-            pe.coverage(PLANS).aspect(name)
 
 
 @examples(60)

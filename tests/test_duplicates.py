@@ -205,13 +205,6 @@ def test_broken_lines_keep_their_ids_and_pairs(key: str, plan: str, tmp_path: Pa
     assert (states[0], states[0]["same"]) == (states[1], 2)
 
 
-def test_clusters_are_json_lines_whatever_they_are_named(tmp_path: Path) -> None:
-    file = tmp_path / "out.csv"
-    done = planeval("data", "duplicates", str(EXAMPLES / "gold.jsonl"), "--clusters", str(file))
-    assert (done.returncode, file.exists(), done.stdout) == (2, False, "")
-    assert "is named as csv, and jsonl or json is written" in done.stderr
-
-
 def test_nothing_that_can_be_read_is_code_3_and_told(tmp_path: Path) -> None:
     file = tmp_path / "gold.jsonl"
     file.write_text('{"id": "a", "gold": "f(#x="}\n' * 7)

@@ -124,15 +124,6 @@ def test_the_head_says_what_score_says(tmp_path: Path) -> None:
     assert groups == {value: found["exact"]["value"] for value, found in said["breakdown"]["calls"].items()}
 
 
-@pytest.mark.parametrize("argv", [
-    ("report", DEMO[0], "--gold", DEMO[1], "--strict"), ("diff", *DEMO), ("score", *DEMO, "--strict"),
-])  # fmt: skip
-def test_commands_write_the_same_pairs(argv: tuple[str, ...], tmp_path: Path) -> None:
-    assert_tells(page_of(tmp_path, *argv, code=int(argv[0] == "diff")), told(*DEMO))
-    form = () if argv[0] == "report" else ("--format", "html")
-    assert planeval(*argv, *form).stdout == (tmp_path / "page.html").read_text()
-
-
 @pytest.mark.parametrize("kind", ["diff", "score"])
 def test_a_run_is_shown_from_its_folder(kind: str, tmp_path: Path, planted: Path) -> None:
     shutil.copytree(planted, tmp_path, dirs_exist_ok=True)
