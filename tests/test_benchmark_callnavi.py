@@ -41,8 +41,8 @@ from tests.conftest import ROOT
 from tests.inside import planeval
 
 SAMPLES = ROOT / "data" / "samples"
-FLIGHT = {"API": ["findFlight", "payFlight"], "parameters": [{"to": "Oslo"}, {"sum": 500, "card": "$$$"}]}
-GOLD = {"API": ["pay"], "parameters": [{"to": "Ann", "card": {"number": "$$$"}, "when": {}}]}
+FLIGHT: Any = {"API": ["findFlight", "payFlight"], "parameters": [{"to": "Oslo"}, {"sum": 5, "card": "$$$"}]}
+GOLD: Any = {"API": ["pay"], "parameters": [{"to": "Ann", "card": {"number": "$$$"}, "when": {}}]}
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def sample(name: Any = "q", difficulty: str = "easy", gold: Any = FLIGHT, tools:
 
 
 def pay(**changes: Any) -> str:
-    return json.dumps({"API": ["pay"], "parameters": [GOLD["parameters"][0] | changes]})  # type: ignore[operator]
+    return json.dumps({"API": ["pay"], "parameters": [GOLD["parameters"][0] | changes]})
 
 
 def failing(request: JudgeRequest) -> str:

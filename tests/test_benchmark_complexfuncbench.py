@@ -41,6 +41,8 @@ from planner_eval.llm import JudgeRequest, ScriptedJudge
 from tests.complexfuncbench_turns import Vectors, exchanged, recorded
 from tests.conftest import ROOT
 
+SCORERS: tuple[Any, ...] = (score_official, score_corrected)
+
 
 @pytest.fixture(scope="module")
 def vectors(reference: Path) -> Vectors:
@@ -111,7 +113,7 @@ def test_only_recorded_answers_match_by_response(samples: dict[str, Sample]) -> 
     record = {"error_type": "param_hallucination", "content": "Parameter adults is hallucinated."}
     assert message_of(sample, talk) == [record]
     with_more = Settings(api=lambda steps: replay(steps, [(call, sample.gold[4]["content"][0])]))
-    for score in (score_official, score_corrected):
+    for score in SCORERS:
         assert score([(sample, json.dumps(talk))], settings=with_more).rows[0].ok
 
 
@@ -262,7 +264,7 @@ def test_unreadable_arguments_end_the_official_talk_only(samples: dict[str, Samp
 
 def test_gold_of_another_benchmark_is_a_row(samples: dict[str, Sample]) -> None:
     for gold in (None, {"API": []}, [1], [{"role": "user"}], [{"function_call": [{"name": "f"}]}]):
-        for score in (score_official, score_corrected):
+        for score in SCORERS:
             assert "sample 'x'" in (score([(Sample("x", gold=gold), "[]")]).rows[0].error or "")
     with pytest.raises(InputError, match="choose one of gpt"):
         score_official([], runner="gemini")

@@ -236,7 +236,7 @@ def test_samples_whose_functions_are_not_there_are_named_and_left_out(level: str
     strange, tools = [call("largest", "$var_1", [1, 2], 1)], [*TOOLS, tool("largest")]
     asked = [*records(GOLD), *records(strange, gold=strange, tools=tools)]
     with NestfulRunner(level=level) as run:
-        reports = [one(asked, run=run) for one in (nestful.score_corrected, nestful.score_official)]
+        reports = [nestful.score_corrected(asked, run=run), nestful.score_official(asked, run=run)]
     found, known = (report.figure("win_rate") for report in reports)
     assert (found.numerator, found.denominator, known.numerator, known.denominator) == (1, 1, 1, 2)
     assert "1 sample left out: functions that are not there" in found.note

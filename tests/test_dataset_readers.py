@@ -76,6 +76,7 @@ def test_irregular_appbench_records_are_kept_and_reported(tmp_path: Path, record
 
 
 def test_files_that_are_none_are_said_to_be(tmp_path: Path) -> None:
+    reader: Any
     for reader, part, said in (
         (read_appbench, None, r"none of test_ss\.json"), (read_appbench, "xx", "no part 'xx'"),
         (read_nestful, None, r"none of executable/executable-data\.json"),

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -194,7 +194,8 @@ def test_contrast() -> None:
 def test_a_rule_for_an_unknown_tool_or_argument_is_an_error(rule: Rule, said: str | None) -> None:
     names = Names()
     names.add([parse('[{"name": "search", "arguments": {"city": "Rome"}}]')])
-    with pytest.raises(PolicyError, match=said) if said else nullcontext():
+    told: AbstractContextManager[Any] = pytest.raises(PolicyError, match=said) if said else nullcontext()
+    with told:
         names.check(Policy(rules=(rule,)))
 
 

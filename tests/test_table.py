@@ -57,7 +57,8 @@ class Scripted:
 def predicted(folder: Path, name: str, model: str, right: set[str], **how: Any) -> str:
     """The folder of a run of a model with a name."""
     made = type(model, (Scripted,), {})(name, right)
-    pe.predict(str(SAMPLES / name), made, benchmark=name, out=folder, **{"pipeline": "flat"} | how)
+    how = {"pipeline": "flat"} | how
+    pe.predict(str(SAMPLES / name), made, benchmark=name, out=folder, **how)
     return str(folder)
 
 
