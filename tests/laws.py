@@ -6,14 +6,13 @@ Each cell says of how many answers a law was tried, and where it is broken, of h
 made of a sample's gold, and every figure of its own row is looked at:
 
 * gold: gold against itself has every figure 1;
-* dropped, doubled: taking the last calls away one by one, which leaves the others right, or repeating calls
-  never raises a figure;
+* dropped, doubled: taking the last calls away one by one, or repeating calls never raises a figure;
 * relabelled, reordered: other labels, other orders of arguments and of independent calls change nothing;
 * (what a plan's outcome alone decides may come back as it gets shorter, and is held against gold's own;)
 * unrelated: the gold of a sample that shares no function has at most 0.3 of each figure; empty: nothing, 0;
 * official: app and API F1 are the published ones or higher, but for the named defects of the published code.
 
-The data are those that PLANEVAL_REFERENCE names, and our own samples. It ends with 1 where a law is broken.
+The data are those that PLANEVAL_REFERENCE names, and our own samples. 1 is the code of a broken law.
 """
 
 from __future__ import annotations
@@ -45,14 +44,7 @@ Scorer = Callable[[Sequence[tuple[Sample, str]]], Sequence[SampleScore]]
 
 
 class Tried(NamedTuple):
-    """A law tried on one answer.
-
-    Args:
-        law: The law.
-        id: The sample's id.
-        broken: What breaks it; None where it holds.
-        excuse: Why that is none of our faults: what is irregular in gold, or wrong in the published code.
-    """
+    """A law tried on one answer: what breaks it, and why that is none of our faults."""
 
     law: str
     id: str
@@ -88,21 +80,15 @@ def _irregular(law: str, sample: Sample) -> str | None:
 
 
 def _made(samples: Sequence[Sample], notation: Notation) -> Iterator[Made]:
-    number = 0
+    first = 0
     for position, sample in enumerate(samples):
-        random = Random(sample.id)
-        calls = notation.calls(sample)
-        first = number
-        for one in _of_one(sample, calls, notation, random, first):
-            number += 1
-            yield one
+        made = [*_of_one(sample, notation.calls(sample), notation, Random(sample.id), first)]
         stranger = _stranger(samples, position, notation)
         if stranger is not None:
-            number += 1
-            yield Made("unrelated", sample, notation.write(stranger, notation.calls(stranger)))
-        for text in dict.fromkeys(["", notation.write(sample, [])]):
-            number += 1
-            yield Made("empty", sample, text)
+            made.append(Made("unrelated", sample, notation.write(stranger, notation.calls(stranger))))
+        made += (Made("empty", sample, text) for text in dict.fromkeys(["", notation.write(sample, [])]))
+        first += len(made)
+        yield from made
 
 
 def _of_one(
@@ -142,16 +128,12 @@ def _figures(row: SampleScore, notation: Notation) -> dict[str, float]:
 def _broken(law: str, row: Mapping[str, float], before: Mapping[str, float]) -> str | None:
     for name, value in row.items():
         old = before.get(name, value) if before else None
+        higher, other = old is not None and value > old + EXACT, value != old
         wrong = {
-            "gold": value != 1,
-            "dropped": old is not None and value > old + EXACT,
-            "doubled": old is not None and value > old + EXACT,
-            "relabelled": value != old,
-            "reordered": value != old,
-            "unrelated": value > UNRELATED,
-            "empty": value != 0,
-        }[law]
-        if wrong:
+            "gold": value != 1, "dropped": higher, "doubled": higher, "relabelled": other, "reordered": other,
+            "unrelated": value > UNRELATED, "empty": value != 0,
+        }  # fmt: skip
+        if wrong[law]:
             return f"{name} is {value:.4g}" + ("" if old is None else f", was {old:.4g}")
     return None
 
@@ -161,20 +143,15 @@ def against_official(name: str) -> Iterator[Tried]:
     if name != "appbench":
         return
     records = list(answers())
-    official, corrected = (
-        getattr(BENCHMARKS[name], variant)(records).rows for variant in ("official", "corrected")
-    )
-    for (sample, text), theirs, ours in zip(records, official, corrected, strict=True):
+    official, corrected = (getattr(BENCHMARKS[name], one)(records).rows for one in ("official", "corrected"))
+    for (sample, text), *both in zip(records, official, corrected, strict=True):
         for figure in ("app_hit_f1", "api_hit_f1"):
-            known, own = (
-                {one.name: float(one.value or 0) for one in row.figures if one.name == figure}.get(
-                    figure, 0.0
-                )
-                for row in (theirs, ours)
-            )
-            why = defect(figure, text, sample.gold) if own < known - EXACT else None
-            lower = f"{figure} is {own:.4g}, officially {known:.4g}" if own < known - EXACT else None
-            yield Tried("official", sample.id, lower, why)
+            known, own = (sum(float(f.value or 0) for f in row.figures if f.name == figure) for row in both)
+            if own < known - EXACT:
+                lower = f"{figure} is {own:.4g}, officially {known:.4g}"
+                yield Tried("official", sample.id, lower, defect(figure, text, sample.gold))
+            else:
+                yield Tried("official", sample.id, None)
 
 
 def results(names: Sequence[str], *, variant: str = "corrected") -> Iterator[tuple[str, Tried]]:
@@ -183,9 +160,7 @@ def results(names: Sequence[str], *, variant: str = "corrected") -> Iterator[tup
         for source in sources(name, reference_folder()):
             chosen = {**source.options, "run": source.run} if source.run else source.options
 
-            def score(
-                records: Sequence[tuple[Sample, str]], chosen: Mapping[str, Any] = chosen, name: str = name
-            ) -> Sequence[SampleScore]:
+            def score(records: Any, chosen: Any = chosen, name: str = name) -> Sequence[SampleScore]:
                 return BENCHMARKS[name].score(variant, records, **chosen).rows
 
             for one in tried(source, NOTATIONS[name], score):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +13,7 @@ from planner_eval.benchmarks.registry import BENCHMARKS
 from planner_eval.datasets.sample import Sample
 from tests.conftest import reference_folder
 from tests.laws_notations import sources
+from tests.vectors import read
 
 STYLES: Mapping[str, Callable[[str], str]] = {
     "steps": lambda text: _each(text, lambda n, line: f"Step {n}, use {line}"),
@@ -22,20 +22,16 @@ STYLES: Mapping[str, Callable[[str], str]] = {
     "bold": lambda text: _each(text, lambda n, line: re.sub(r"^(\w+):", r"**\1**:", line)),
     "code": lambda text: _each(text, lambda n, line: f"`{line}`"),
     "fenced": lambda text: f"Here is the plan: [see below]\n```\n{text}\n```\nNote: [done]",
-    "one line": lambda text: text.replace("\n", " "),
-    "semicolons": lambda text: text.replace("\n", "; "),
-    "no quotes": lambda text: text.replace("'", ""),
-    "double quotes": lambda text: text.replace("'", '"'),
+    "one line": lambda text: text.replace("\n", " "), "semicolons": lambda text: text.replace("\n", "; "),
+    "no quotes": lambda text: text.replace("'", ""), "double quotes": lambda text: text.replace("'", '"'),
     "no marks": lambda text: text.replace("#", ""),
     "no brackets": lambda text: re.sub(r"(?m)^(\w+): \[(.*)\]$", r"\1: \2", text),
     "no app": lambda text: re.sub(r"(?m)^\w+: ", "", text),
     "app alone": lambda text: re.sub(r"(?m)^(\w+): ", r"\1:\n", text),
     "app in the name": lambda text: re.sub(r"(?m)^(\w+): (.*?= )", r"\1: \2\1_", text),
-    "dotted": lambda text: re.sub(r"(?m)^(\w+): (.*?= )", r"\1: \2\1.", text),
-    "capitals": str.upper,
+    "dotted": lambda text: re.sub(r"(?m)^(\w+): (.*?= )", r"\1: \2\1.", text), "capitals": str.upper,
     "no outputs": lambda text: re.sub(r"(?m)\[.*?= (?=\w+\()", "[", text),
-    "spread": lambda text: text.replace(", #", ",\n    #"),
-    "tight": lambda text: text.replace(", #", ",#"),
+    "spread": lambda text: text.replace(", #", ",\n    #"), "tight": lambda text: text.replace(", #", ",#"),
     "spaced": lambda text: text.replace("=", " = ").replace("(", "( ").replace(")", " )"),
     "blank before brackets": lambda text: re.sub(r"(\w)\(#", r"\1 (#", text),
     "cut": lambda text: text[: len(text) * 3 // 4],
@@ -57,7 +53,7 @@ STYLES: Mapping[str, Callable[[str], str]] = {
     "a reason before": lambda text: _each(text, lambda n, line: f"First I need {n}: {line}"),
     "one part missing": lambda text: re.sub(r"[=(]", "", text, count=3),
     "JSON": lambda text: json.dumps(text.split("\n")),
-}
+}  # fmt: skip
 """Ways in which a model may write a right answer."""
 
 
@@ -111,9 +107,7 @@ def answers() -> Iterator[tuple[Sample, str]]:
     if reference is None:
         return
     vectors = reference / "vectors" / "appbench"
-    with gzip.open(vectors / "gold.jsonl.gz", "rt") as stream:
-        gold = {(r["set"], r["idx"]): r["sample"]["output"] for r in map(json.loads, stream)}
-    with gzip.open(vectors / "pred.jsonl.gz", "rt") as stream:
-        for row in map(json.loads, stream):
-            key = row["set"], row["idx"]
-            yield Sample(f"{row['set']}-{row['idx']} {row['perturbation']}", gold=gold[key]), row["text"]
+    gold = {(r["set"], r["idx"]): r["sample"]["output"] for r in read(vectors / "gold.jsonl.gz")}
+    for row in read(vectors / "pred.jsonl.gz"):
+        key = row["set"], row["idx"]
+        yield Sample(f"{row['set']}-{row['idx']} {row['perturbation']}", gold=gold[key]), row["text"]

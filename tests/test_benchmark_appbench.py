@@ -1,263 +1,338 @@
-"""AppBench's official figures: on plans of our own, and on every row of the reference vectors."""
+"""AppBench: both scores on plans of our own, laws, its tables, the apps of a first step, the released data.
+
+Every row of the reference vectors is in tests/test_vectors.py.
+"""
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks import appbench
-from planner_eval.benchmarks.appbench import analysis, evaluation
+from planner_eval.benchmarks.appbench.apps import TABLE_8, table8, used_apis
+from planner_eval.benchmarks.appbench.counting import outcomes
+from planner_eval.benchmarks.appbench.evaluation import predicted_side
+from planner_eval.benchmarks.appbench.tables import figure4, table2, table4
 from planner_eval.benchmarks.appbench.text import (
-    OfficialCall,
     read_analysed_call,
     read_scored_call,
     split_answer,
-    split_answer_app_first,
 )
-from planner_eval.benchmarks.appbench.topology import official_components
-from planner_eval.benchmarks.report import Figure, Report
+from planner_eval.benchmarks.report import Cell, Report
+from planner_eval.datasets.appbench import read_appbench
 from planner_eval.datasets.sample import Sample
+from planner_eval.dialects.appbench import decided_text, first_step_text, matched_apps
+from planner_eval.dialects.read import parse
+from tests.conftest import ROOT
+from tests.inside import planeval
 
-# ---------------------------------------------------------------- plans of our own
-LINES = [
-    "shop, town = findshop(#town='Oslo', #kind='Books')",
-    "order = orderbook(#shop=shop, #town=town, #title='Walden')",
+SAMPLES = ROOT / "data" / "samples" / "appbench"
+PARTS = ("ss", "sm", "ms", "mm")
+NAMES = (
+    "app_hit_f1", "api_hit_f1", "complete_match", "app.em", "api.em", "argu.em", "succ", "app.f1", "api.f1",
+)  # fmt: skip
+TWO = [
+    ("Shops", "shop, town = findshop(#town='Oslo', #kind='Books')"),
+    ("Orders", "order = orderbook(#shop=shop, #town=town)"),
 ]
-GOLD: dict[str, Any] = {
-    "used_app": ["Shops", "Orders"],
-    "used_api": [],
-    "api_results": LINES,
-    "result_arguments": [["shop", "town"], ["order"]],
-    "middle_arguments": [],
-    "user_aware_arguments": {"town": "Oslo"},
-}
-PERFECT = "\n".join(f"{app}: [{line}]" for app, line in zip(GOLD["used_app"], LINES, strict=True))
+TWICE = [
+    ("Buses", "t = findbus(#from='Reno', #to='Elko')"), ("Buses", "u = findbus(#from='Elko', #to='Reno')"),
+]  # fmt: skip
 
 
-def scored(*texts: str, gold: dict[str, Any] = GOLD) -> Report:
+def gold_of(calls: list[tuple[str, str]], **more: Any) -> dict[str, Any]:
+    """Gold with what the published code wants of it."""
+    outputs = [line.partition(" = ")[0].split(", ") for _, line in calls]
+    gold = {"used_app": [app for app, _ in calls], "api_results": [line for _, line in calls], "used_api": []}
+    return {**gold, "result_arguments": outputs, "middle_arguments": [], "user_aware_arguments": {}, **more}
+
+
+def answer_of(calls: list[tuple[str, str]]) -> str:
+    return "\n".join(f"{app}: [{line}]" for app, line in calls)
+
+
+def score(answer: str, gold: dict[str, Any]) -> Report:
+    return appbench.score_corrected([(Sample("a", gold=gold), answer)])
+
+
+def official(*texts: str, gold: dict[str, Any] | None = None) -> Report:
+    gold = gold or gold_of(TWO, user_aware_arguments={"town": "Oslo"})
     return appbench.score_official([(Sample(str(i), gold=gold), text) for i, text in enumerate(texts)])
 
 
-def test_a_perfect_answer_cannot_reach_one_with_two_calls() -> None:
-    report = scored(PERFECT)
-    assert report.value("app_hit_f1") == report.value("api_hit_f1") == 0.5
-    assert report.value("complete_match") == report.value("argu_hit_f1") == 1.0
-    assert report.figure("succ") == Figure("succ", None, error="ZeroDivisionError")
-    assert report.rows[0].ok
+def number(report: Report, name: str) -> float:
+    return float(report.value(name) or 0)
 
 
-def test_dropping_a_call_raises_the_published_score() -> None:
-    assert scored(PERFECT.partition("\n")[0]).value("app_hit_f1") == pytest.approx(2 / 3)
-
-
-def test_a_wrong_value_lands_in_the_error_analysis() -> None:
-    report = scored(PERFECT.replace("town=town", "town='Bergen'"))
-    assert report.value("complete_match") == 0.0
-    assert report.value("analysis.all_key_value_mismatch") == 1 / 5
-    assert report.value("analysis.depend_key_value_mismatch") == 1 / 5
-    assert report.value("analysis.location_value_error") == 1.0
+PERFECT = answer_of(TWO)
 
 
 def test_the_first_right_value_of_a_key_stays_right_for_later_calls() -> None:
     """Under both published scorers: a later value of the key does not take its place."""
-    names, cities = ("one", "two", "three", "four"), ("Oslo", "Rome", "Kyiv", "Bern")
-    lines = [f"{name}x = {name}(#city='{city}')" for name, city in zip(names, cities, strict=True)]
-    gold = GOLD | {"used_app": ["Towns"] * 4, "api_results": lines, "result_arguments": [["x"]] * 4}
-    answer = "\n".join(f"Towns: [{line}]" for line in lines)
+    cities = {"one": "Oslo", "two": "Rome", "three": "Kyiv", "four": "Bern"}
+    calls = [("Towns", f"{name}x = {name}(#city='{city}')") for name, city in cities.items()]
+    gold = gold_of(calls, result_arguments=[["x"]] * 4)
     for city, hits, wrong in (("Oslo", 3, 1), ("Rome", 2, 2)):
-        text = answer.replace("Kyiv", city).replace("Bern", "Lima")
-        report = scored(text, gold=gold | {"user_aware_arguments": {}})
+        report = official(answer_of(calls).replace("Kyiv", city).replace("Bern", "Lima"), gold=gold)
         assert report.value("argu_hit_f1") == hits / 4
         assert report.value("analysis.all_key_value_mismatch") == wrong / 4
 
 
-def test_a_set_without_any_readable_line_divides_by_zero_and_keeps_its_rows() -> None:
-    report = scored("I cannot help.", "")
-    assert {figure.error for figure in report.figures} == {"ZeroDivisionError"}
-    assert [row.error for row in report.rows] == ["ZeroDivisionError"] * 2
-    assert report.n == 2
-
-
-def test_no_records_divide_by_zero() -> None:
-    assert {figure.error for figure in scored().figures} == {"ZeroDivisionError"}
-
-
-def test_a_gold_record_without_its_fields_is_a_row_that_says_so() -> None:
-    report = appbench.score_official(
-        [(Sample("a", gold={"used_app": []}), PERFECT), (Sample("b", gold=GOLD), PERFECT)]
-    )
-    assert [row.error for row in report.rows] == ["KeyError", None]
-    assert {figure.error for figure in report.figures} == {"KeyError"}
-
-
-def test_a_gold_name_in_capitals_trips_the_analysis_alone() -> None:
-    gold = {**GOLD, "used_app": ["Shops"], "api_results": ["a = Find(#x='1')"], "result_arguments": [["a"]]}
-    report = scored("Shops: [a = find(#x='1')]", gold=gold)
-    assert report.value("complete_match") == 1.0
-    assert report.figure("succ").error == "KeyError"
-
-
-@pytest.mark.parametrize(
-    ("line", "scored_call", "analysed_call"),
-    [
-        ("f()", None, OfficialCall("f", {}, ["f()"])),
-        (
-            "x = f(#a='1', #b=c)",
-            OfficialCall("f", {"#a": "'1'", "#b": "c"}, ["x"]),
-            OfficialCall("f", {"a": "1", "b": "c"}, ["x"]),
-        ),
-        ("x = f(#a='')", OfficialCall("f", {"#a": "''"}, ["x"]), OfficialCall("f", {}, ["x"])),
-        ("x = f(#a='p, q')", OfficialCall("f", {"#a": ""}, ["x"]), OfficialCall("f", {"a": "p, q"}, ["x"])),
-        ("x = f(", None, None),
-    ],
-)
-def test_the_two_published_readers(
-    line: str, scored_call: OfficialCall | None, analysed_call: OfficialCall | None
-) -> None:
-    assert read_scored_call(line) == scored_call
-    assert read_analysed_call(line) == analysed_call
-
-
-@pytest.mark.parametrize(
-    "text", ["a" * 300_000, "x=f(" * 80_000, ") " + "x=f(" * 80_000, "f(" + "a='" * 90_000 + ")"]
-)
-def test_hostile_lines_take_linear_time(text: str) -> None:
+@pytest.mark.parametrize("text", [
+    "a" * 300_000, "x=f(" * 20_000, ") " + "x=f(" * 20_000, "f(" + "a='" * 90_000 + ")", "", "I cannot help.",
+    "(" * 5_000, "x(" * 50_000, "a: [" * 20_000, "\x00",
+])  # fmt: skip
+def test_hostile_answers_take_linear_time_and_never_raise(text: str) -> None:
     read_scored_call(text)
     read_analysed_call(text)
     split_answer(text)
+    report = score(text, gold_of(TWO))
+    assert (report.value("complete_match"), report.value("app_hit_f1")) == (0.0, 0.0)
 
 
-# ---------------------------------------------------------------- the reference vectors
+def assert_perfect(report: Report) -> None:
+    for figure in report.figures:
+        assert figure.value in (float(not figure.name.startswith("analysis.")), None), figure
+    assert all(row.ok for row in report.rows)
+
+
+@pytest.mark.parametrize(("calls", "old", "new", "arguments"), [
+    (TWO, "'Books'", "'Book'", 3), (TWO, "'Books'", "''", 3), (TWO, "#town=town", "#town='Oslo'", 3),
+    (TWO, "#town=town", "#town=shop", 3), (TWO, "#town=town", "#town=city", 3),
+    (TWO, "#town=town", "#city=town", 3), (TWO, "#town=town", "#town=town, #zz='1'", 4),
+    (TWO, "Orders:", "Shops:", 4), (TWICE, "'Elko')]\n", "'Ely')]\n", 3),
+])  # fmt: skip
+def test_what_the_published_score_does_not_see(calls: Any, old: str, new: str, arguments: int) -> None:
+    answer = answer_of(calls).replace(old, new)
+    report = score(answer, gold_of(calls))
+    assert (report.value("complete_match"), answer == answer_of(calls)) == (0.0, False)
+    assert report.figure("argu_hit_f1").numerator == 2 * arguments
+
+
+@pytest.mark.parametrize(("old", "new", "mended"), [
+    ("findshop", "Shops_findshop", 0), ("'Books'", "'books '", 0), ("Shops: [", "- shops: [", 0),
+    ("Shops: [", "```\nShops: [", 0), ("Shops: [", "Here is the plan:\n\nShops: [", 0),
+    ("#town='Oslo', #kind='Books'", "#kind='Books', #town='Oslo'", 0), ("shop, town = ", "town, shop = ", 0),
+    ("'Books'", '"Books"', 1), ("#kind=", "kind=", 1), ("[shop, town = ", "[ shop ,town = ", 0),
+])  # fmt: skip
+def test_spelling_that_carries_no_meaning(old: str, new: str, mended: int) -> None:
+    answer = PERFECT.replace(old, new, 1)
+    report = score(answer, gold_of(TWO))
+    assert (report.value("complete_match"), answer == PERFECT) == (1.0, False)
+    assert {figure.name: figure.value for figure in report.rows[0].figures}["mended"] == mended
+
+
+@pytest.mark.parametrize(
+    ("end", "right", "arguments"),
+    [
+        ("#town=town", 1.0, 4), ("#town=town]", 1.0, 4),  # only the marks are missing
+        ("#shop=shop, #to", 0.0, 3), ("#town", 0.0, 3), ("#shop=", 0.0, 2), ("orderbook(", 0.0, 2),
+    ],
+)  # fmt: skip
+def test_what_can_be_read_of_a_line_that_is_cut_off_counts(end: str, right: float, arguments: int) -> None:
+    report = score(PERFECT[: PERFECT.rindex(end.rstrip("]"))] + end, gold_of(TWO))
+    assert [report.value(name) for name in NAMES[:3]] == [1.0, 1.0, right]
+    assert report.figure("argu_hit_f1").numerator == 2 * arguments
+    assert {figure.name: figure.value for figure in report.rows[0].figures}["mended"] == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "figures"),
+    [
+        # of which only the names can be read: a call without arguments
+        (", #kind", " #kind", [1, 1, 0]), ("[shop, town", "[[shop, town", [1, 1, 0]),
+        ("'Oslo'", "'Os'lo'", [1, 1, 0]), ("shop, town", "shop town", [1, 1, 0]),
+        ("Shops: ", "", [2 / 3, 1, 0]),  # an API without app
+        ("#town=town)]", "#town=town)]\nx = orderbook(#shop='own' #town)", [1, 4 / 5, 0]),  # a wrong call
+        ("'Oslo'", "Oslo", [1, 1, 0]),  # a word without quotes is a returned name
+        *(("'Oslo'", text, [1, 1, 0]) for text in ("491 30th St #103", "Who, me?", "2019-03-05", "f(x) b")),
+    ],
+)  # fmt: skip
+def test_lines_of_which_a_part_can_be_read(old: str, new: str, figures: list[float]) -> None:
+    report = score(PERFECT.replace(old, new, 1), gold_of(TWO))
+    assert [report.value(name) for name in NAMES[:3]] == pytest.approx(figures)
+    unread = {figure.name: figure.value for figure in report.rows[0].figures}["unread"]
+    assert unread == ("\n" in new)
+
+
+def test_json_lists_and_gold_that_cannot_be_read() -> None:
+    assert score(json.dumps(PERFECT.split("\n")), gold_of(TWO)).value("complete_match") == 1.0
+    good, bad = Sample("a", gold=gold_of(TWO)), Sample("b", gold={"api_results": ["no call"]})
+    report = appbench.score_corrected([(good, PERFECT), (bad, "")])
+    assert [row.error for row in report.rows] == [None, "gold: parse.syntax"]
+    assert report.figure("complete_match").denominator == 1
+    assert score("", gold_of(TWO)).rows[0].error is not None
+
+
+def test_the_error_analysis_counts_arguments_and_samples() -> None:
+    wrong = PERFECT.replace("#town=town", "#town='Ely'").replace(", #kind='Books'", "")
+    report = score(wrong, gold_of(TWO))
+    names = ("all_key_missing", "depend_key_value_mismatch")
+    assert [report.figure(f"analysis.{name}").numerator for name in names] == [1, 1]
+    assert report.value("analysis.all_key_value_mismatch") == 1 / 4
+    records = [(Sample("a", gold=gold_of(TWO)), wrong)]
+    cells = {c.column: c.value for c in table4(outcomes(records), "MM")}
+    columns = ("Keys I", "Keys D", "Values I", "Values D", "Values D, of arguments", "T", "S")
+    assert [cells[name] for name in columns] == [100, 0, 0, 100, 25, 0, 0]
+    records = [(Sample("a", gold=gold_of(TWO)), PERFECT), (Sample("b", gold=gold_of(TWICE)), "")]
+    one, two = figure4(outcomes(records), least=1)
+    assert (one.parallel, one.sequential, one.value, one.shown) == (1, 2.0, 1.0, True)
+    assert (two.parallel, two.sequential, two.value) == (2, 1.0, 0.0)
+
+
+RENAMED = PERFECT.replace("shop, town = ", "s, place = ").replace(
+    "#shop=shop, #town=town", "#shop=s, #town=place"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "right"),
+    [
+        ("", "", 1),  # labels that a plan chose are free
+        ("#town=place", "#town=s", 0),  # the other output
+        ("s, place = ", "place, s = ", 0), ("s, place = ", "place = ", 0),  # which it means cannot be told
+        ("s, place = ", "s, place, more = ", 0),
+        ("s, place = ", "town, shop = ", 0),  # the API's own names are its outputs anywhere
+    ],
+)  # fmt: skip
+def test_a_label_means_the_output_in_its_place_and_no_other(old: str, new: str, right: int) -> None:
+    report = score(RENAMED.replace(old, new), gold_of(TWO))
+    assert (
+        report.value("complete_match"), report.value("depend_argu_hit_f1") == 1 or not right,
+    ) == (right, True)  # fmt: skip
+
+
 @pytest.fixture(scope="module")
-def official(reference: Path) -> Any:
-    return _json(reference / "vectors" / "appbench" / "official.json.gz")
+def samples(reference: Path) -> list[Sample]:
+    return list(read_appbench(reference / "datasets" / "appbench"))
 
 
-@pytest.fixture(scope="module")
-def gold(reference: Path) -> dict[tuple[str, int], dict[str, Any]]:
-    records = _lines(reference / "vectors" / "appbench" / "gold.jsonl.gz")
-    return {(record["set"], record["idx"]): record["sample"]["output"] for record in records}
-
-
-@pytest.fixture(scope="module")
-def microcases(reference: Path) -> Any:
-    return _json(reference / "vectors" / "microcases_appbench_nestful.json")
-
-
-def _json(path: Path) -> Any:
-    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
-        return json.load(file)
-
-
-def _lines(path: Path) -> list[dict[str, Any]]:
-    with gzip.open(path, "rt") as file:
-        return [json.loads(line) for line in file]
-
-
-def _differences(figures: dict[str, Figure], expected: dict[str, Any], prefix: str = "") -> list[str]:
-    """What differs between our figures and what the published code said, in words."""
-    if set(expected) == {"error"}:
-        return [str(figure) for figure in figures.values() if figure.error != expected["error"]]
-    found: list[str] = []
-    for key, value in expected.items():
-        if isinstance(value, dict):
-            found += _differences(figures, value, f"{prefix}{key}.")
-        elif not isinstance(ours := figures[prefix + key].value, int | float) or abs(ours - value) > 1e-9:
-            found.append(f"{prefix}{key}: {ours} instead of {value}")
+def _values(cells: Iterable[Cell]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = defaultdict(list)
+    for cell in cells:
+        assert cell.value is not None
+        found[cell.row].append(round(cell.value, 3))
     return found
 
 
-@pytest.mark.more
-def test_every_row_of_the_vectors(
-    reference: Path, official: dict[str, Any], gold: dict[tuple[str, int], dict[str, Any]]
-) -> None:
-    predictions: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for record in _lines(reference / "vectors" / "appbench" / "pred.jsonl.gz"):
-        predictions[record["set"], record["perturbation"]].append(record)
-    rows = {(row["set"], row["perturbation"], str(row["idx"])): row for row in official["per_sample"]}
-    scorers = (
-        (len(evaluation.FIGURES), "evaluation.get_appbench_analysis"),
-        (None, "analysis.get_metabench_analysis"),
-    )
-    wrong: list[str] = []
-    seen = 0
-    for expected in official["whole_set"]:
-        key = (expected["set"], expected["perturbation"])
-        report = appbench.score_official(
-            (Sample(str(record["idx"]), gold=gold[record["set"], record["idx"]]), record["text"])
-            for record in predictions[key]
-        )
-        assert report.n == expected["n"]
-        first = {figure.name: figure for figure in report.figures[: scorers[0][0]]}
-        rest = {figure.name: figure for figure in report.figures[scorers[0][0] :]}
-        for figures, (_, name) in zip((first, rest), scorers, strict=True):
-            wrong += [f"{key} {text}" for text in _differences(figures, expected[name])]
-        for row in report.rows:
-            if alone := rows.get((*key, row.id)):
-                seen += 1
-                figures = {figure.name: figure for figure in row.figures}
-                own = {name: figures[name] for name in evaluation.FIGURES}
-                wrong += [f"{key} {row.id} {text}" for text in _differences(own, alone["evaluation"])]
-                wrong += [f"{key} {row.id} {t}" for t in _differences(figures, alone["analysis"], "sample.")]
-    assert not wrong
-    assert seen == len(rows) == 11_600
-    assert len(official["whole_set"]) == 232
+def test_every_released_record_is_perfect_against_itself_and_counted(samples: list[Sample]) -> None:
+    records = []
+    for sample in samples:
+        apps = [str(call.app) for call in parse(sample.gold, dialect="appbench").calls]
+        records.append((sample, answer_of([*zip(apps, sample.gold["api_results"], strict=True)])))
+    report = appbench.score_corrected(records)
+    assert_perfect(report)
+    assert report.n == 801
+    same = {
+        "# Samples": [200, 200, 201, 200], "# Apps": [9, 11, 10, 11], "# APIs": [11, 22, 12, 23],
+        "Avg. Apps": [1.0, 1.0, 2.731, 2.370], "Avg. APIs": [1.0, 2.215, 2.731, 3.65],
+        "Avg. arguments": [4.02, 4.488, 4.035, 4.102], "Max. Para.": [1, 1, 4, 4],
+    }  # fmt: skip
+    weak = {
+        "Max. Seq.": [1, 4, 4, 7], "Avg. Seq.": [1, 2.215, 1.228, 1.772], "Avg. Para.": [1, 1, 2.224, 2.06],
+    }  # fmt: skip
+    tree = {
+        "Max. Seq.": [1, 4, 4, 5], "Avg. Seq.": [1, 2.215, 1.217, 1.75], "Avg. Para.": [1, 1, 2.244, 2.08],
+    }  # fmt: skip
+    cells = table2(samples)
+    assert _values(cells) == {**same, **weak}
+    assert _values(table2(samples, official=True)) == {**same, **tree}
+    agreeing = [sum(c.agrees is True for c in cells if c.column == part.upper()) for part in PARTS]
+    assert agreeing == [10, 10, 8, 3]
+    assert all(cell.note for cell in cells if not cell.agrees)
+    eight = table8(samples)
+    apis = [cell for cell in eight if cell.column == "APIs"]
+    assert [cell.row for cell in apis if not cell.agrees] == ["Services"]
+    assert [cell.row for cell in apis] == list(TABLE_8)
+    assert sum(cell.value or 0 for cell in apis) == 25
+    assert sum(cell.value or 0 for cell in eight if cell.column == "Calls") == 200 + 443 + 549 + 730
 
 
-def test_every_parsed_line_of_the_vectors(official: dict[str, Any]) -> None:
-    for row in official["parser"]:
-        assert split_answer(row["text"]) == (row["decided_app"], row["decided_api"])
-        assert [_as_published(read_scored_call(line)) for line in row["decided_api"]] == row[
-            "utils.extract_name_params"
-        ]
-    assert len(official["parser"]) == 1_160
+TRAM = "line, minutes = stops(#place='Mill Lane', #after='09:00')"
+LOAN = "loan, due = borrow(#title='Tides', #branch='King Street')"
 
 
-def test_the_components_of_every_gold_plan(
-    official: dict[str, Any], gold: dict[tuple[str, int], dict[str, Any]]
-) -> None:
-    seen = 0
-    for name, expected in official["gold_topo_relations"].items():
-        for index, row in enumerate(expected):
-            sizes = [len(component) for component in official_components(gold[name, index])]
-            assert (len(sizes), sizes) == (row["n_components"], row["sizes"])
-            seen += 1
-    assert seen == len(gold) == 801
+def figures(tmp_path: Path, records: list[Any]) -> dict[str, list[str]]:
+    pred = tmp_path / "pred.json"
+    pred.write_text(json.dumps(records))
+    argv = ("score", str(pred), str(SAMPLES / "test_ss.json"), "--benchmark", "appbench", "--format", "csv")
+    done = planeval(*argv)
+    assert done.returncode == 0, done.stderr
+    return {line.split(",")[0]: line.split(",")[1:5] for line in done.stdout.splitlines()}
 
 
-def test_every_micro_case(microcases: dict[str, Any]) -> None:
-    for case in microcases["appbench_score"]:
-        report = scored(case["text"], gold=case["gold"])
-        figures = {figure.name: figure for figure in report.figures}
-        own = {name: figures.pop(name) for name in evaluation.FIGURES}
-        assert not _differences(own, case["evaluation"]), case["case"]
-        assert not _differences(figures, case["analysis"]), case["case"]
-    for case in microcases["appbench_lineparse"]:
-        assert _as_published(read_scored_call(case["line"])) == case["utils.extract_name_params"]
-        call = read_analysed_call(case["line"])
-        ours = call and {"api_name": call.name, "input": call.arguments, "output": call.returns}
-        assert ours == case["analysis.extract_name_params"]
-    for case in microcases["appbench_textparse"]:
-        for split, name in (
-            (split_answer, "discompose_app_api"),
-            (split_answer_app_first, "discompose_app_api_with_app_first"),
-        ):
-            apps, calls = split(case["text"])
-            assert {"apps": apps, "apis": calls} == case[name]
-    for case in microcases["appbench_match_evaluate"]:
-        assert evaluation.match_names(case["pred"], case["gold"])[1] == case["implied_hits"]
-        assert list(analysis.match_names(case["pred"], case["gold"])) == case["analysis.match_evaluate"]
-    assert sum(len(microcases[name]) for name in microcases if name.startswith("appbench")) == 83
+def test_a_result_file_says_which_apps_the_first_step_chose(tmp_path: Path) -> None:
+    records = []
+    for item, call in zip(json.loads((SAMPLES / "test_ss.json").read_text()), (TRAM, LOAN), strict=True):
+        parts = {"decided_app": ["app1"], "decided_api": [call], "decided_app_api": f"app1: [{call}]"}
+        records.append({"input": item["input"], "output": item["output"], "prediction": parts})
+    assert figures(tmp_path, records)["app_hit_f1"] == ["0.0", "", "0.0", "0/4"]
+    for record, app in zip(records, ("Trams", "Library"), strict=True):
+        record["prediction"]["decided_app_first_step"] = [app]
+        record["prediction"]["decided_app_matched_with_first_step"] = [app]
+    found = figures(tmp_path, records)
+    assert (found["app_hit_f1"], found["complete_match"][0]) == (["1.0", "", "1.0", "4/4"], "1.0")
 
 
-def _as_published(call: OfficialCall | None) -> dict[str, Any] | None:
-    return call and {
-        "function_name": call.name,
-        "return_parameters": call.returns,
-        "input_parameters": call.arguments,
+def test_answers_in_words_have_the_first_step_beside_them(tmp_path: Path) -> None:
+    records = [{
+        "id": "ss-0", "prediction": f"app2: [{TRAM}]", "first_step_apps": ["Library", "Trams"],
+    }, {"id": "ss-1", "prediction": f"app1: [{LOAN}]"}]  # fmt: skip
+    assert figures(tmp_path, records)["app_hit_f1"] == ["0.5", "", "0.5", "2/4"]
+    records[1]["first_step_apps"] = ["Library"]
+    assert figures(tmp_path, records)["app_hit_f1"][2:] == ["1.0", "4/4"]
+    pred = tmp_path / "wrong.json"
+    pred.write_text(json.dumps([records[0], records[1] | {"first_step_apps": "Library"}]))
+    done = planeval("score", str(pred), str(SAMPLES / "test_ss.json"), "--benchmark", "appbench")
+    assert "record 2 (id ss-1): first_step_apps holds 'Library', expected a list of texts" in done.stdout
+
+
+@pytest.mark.parametrize(("decided", "first", "wanted"), [
+    (["app1", "App2", "app_3"], ["A", "B"], ["A", "B", None]),
+    (["app2_book", "Trams", ""], ["A", "B"], ["B", "Trams", ""]),
+    (["apple", "app9", "app"], ["A"], [None, None, None]), (["app1"], [], [None]),
+])  # fmt: skip
+def test_placeholders_are_places_in_the_first_step(decided: Any, first: Any, wanted: Any) -> None:
+    assert matched_apps(decided, first) == wanted
+
+
+def test_what_the_first_step_leaves_out_keeps_its_place_and_is_no_app() -> None:
+    matched = "decided_app_matched_with_first_step"
+    parts = {"decided_app": ["app3", "app1"], "decided_api": ["x = f()", "y = g(#a='18:30')"]}
+    parts |= {"decided_app_first_step": ["Shops"], matched: ["Shops"]}
+    text = decided_text(parts)
+    assert text == ": [x = f()]\nShops: [y = g(#a='18:30')]"
+    for each in (text, decided_text(parts | {matched: [None, "", "Shops"]})):
+        seen = predicted_side(*split_answer(each))
+        assert (list(seen.apps), list(seen.apis)) == (["Shops"], ["f", "g"])  # as the published scorer counts
+    with pytest.raises(ParseError, match="decided_api holds 5, expected a list of texts"):
+        decided_text(parts | {"decided_api": 5})
+    assert first_step_text("app4: [x = f()]\nThe app: none", ["A"]) == ": [x = f()]\nThe app: none"
+
+
+def test_apis_by_app_in_gold_and_answers() -> None:
+    gold = Sample("a", gold=gold_of([("A", "x = f(#a='1')"), ("B", "g(#b=x)")]))
+    answer = "A: [x = F(#a='2')]\nA: [y = f()]\nC: [g(#b=x)]"
+    assert [tuple(row.values()) for row in used_apis([(gold, answer), (gold, "no plan")])] == [
+        ("a", "f", 2, 2, 1),
+        ("b", "g", 2, 0, 0),
+        ("others", None, 0, 1, 0),
+    ]
+    trains = {
+        c.column: c
+        for c in table8([Sample("a", gold=gold_of([("Trains", "findtrains()")]))])
+        if c.row == "Trains"
     }
+    apis = trains["APIs"]
+    assert (apis.value, apis.published, apis.n, apis.of, trains["Calls"].value) == (1, "2", 1, 800, 1)
+    assert apis.note == "never called: gettraintickets"
+    assert all(cell.value is None and cell.note for cell in table8([]) if cell.column == "APIs")
+    elsewhere = table8([Sample("a", gold=gold_of([("Elsewhere", "f()")]))])
+    other = next(cell for cell in elsewhere if cell.row == "Elsewhere")
+    assert (other.published, other.note) == (None, "not printed: f")

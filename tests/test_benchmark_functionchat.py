@@ -1,28 +1,42 @@
-"""FunctionChat-Bench's official scores: against the published code's output, and on data of our own."""
+"""FunctionChat-Bench: both scores on data of our own, its reader, tables, result file and classes of errors.
+
+Every row of the reference vectors is in tests/test_vectors.py.
+"""
 
 from __future__ import annotations
 
-import gzip
 import json
+import subprocess
 from collections import Counter
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import planner_eval as pe
 from planner_eval.base.errors import CODES, DatasetError, JudgeError
-from planner_eval.benchmarks.functionchat import score_official, tsv
-from planner_eval.benchmarks.functionchat.matching import match_call
-from planner_eval.benchmarks.functionchat.official import Judged, judge_record, kept, part_scores
-from planner_eval.benchmarks.functionchat.payload import acceptable_text, payload
+from planner_eval.benchmarks.functionchat import matching, rules, score_corrected, score_official, tsv
+from planner_eval.benchmarks.functionchat.corrected import decide, read_last_word
+from planner_eval.benchmarks.functionchat.errors import MEANING, error_class
+from planner_eval.benchmarks.functionchat.official import judge_record
+from planner_eval.benchmarks.functionchat.payload import payload
+from planner_eval.benchmarks.functionchat.reading import read_answer
 from planner_eval.benchmarks.functionchat.tables import table1, table2
-from planner_eval.benchmarks.functionchat.verdicts import read_verdict
-from planner_eval.datasets.functionchat import read_functionchat
+from planner_eval.datasets.functionchat import FILES, read_functionchat
 from planner_eval.datasets.sample import Sample
 from planner_eval.llm import JudgeRequest, ScriptedJudge
+from tests import inside
+from tests.conftest import ROOT
+from tests.vectors import read
 
-Case = dict[str, Any]
+ANSWERS = str(ROOT / "data" / "samples" / "answers" / "functionchat.jsonl")
+GOLD = ROOT / "data" / "samples" / "functionchat"
+TYPES = {"place": "string", "guests": "integer", "price": "number", "inside": "boolean"}
+SCHEMA = {"type": "object", "properties": {key: {"type": kind} for key, kind in TYPES.items()}}
+TOOLS = [{"type": "function", "function": {"name": "book_table", "parameters": SCHEMA}}]
+WANTED = {"place": "Busan", "guests": 2}
 
 
 @pytest.fixture(scope="module")
@@ -31,354 +45,394 @@ def samples(reference: Path) -> list[Sample]:
 
 
 @pytest.fixture(scope="module")
-def official(reference: Path) -> dict[str, Any]:
-    with gzip.open(reference / "vectors" / "functionchat" / "official.json.gz", "rt") as stream:
-        return dict(json.load(stream))
+def official(reference: Path) -> Any:
+    return read(reference / "vectors" / "functionchat" / "official.json.gz")
 
 
-@pytest.fixture(scope="module")
-def cases(reference: Path) -> dict[str, list[Case]]:
-    found: dict[str, list[Case]] = {"exact": [], "verdict": [], "run": []}
-    with gzip.open(reference / "vectors" / "functionchat" / "cases.jsonl.gz", "rt") as stream:
-        for case in map(json.loads, stream):
-            found[case["kind"]].append(case)
-    return found
+def call(name: str = "book_table", **arguments: Any) -> dict[str, str]:
+    return {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)}
 
 
-def by_key(samples: list[Sample]) -> dict[tuple[str, int, str | None], Sample]:
-    return {(s.extra["part"], s.extra["serial_num"], s.extra.get("tools_type")): s for s in samples}
+def message(*calls: dict[str, Any], content: str | None = None) -> dict[str, Any]:
+    wrapped = [{"id": "1", "type": "function", "function": each} for each in calls]
+    return {"role": "assistant", "content": content, "tool_calls": wrapped}
 
 
-def test_all_exact_match_vectors(
-    samples: list[Sample], cases: dict[str, list[Case]], official: dict[str, Any]
-) -> None:
-    items = by_key(samples)
-    assert len(cases["exact"]) == len(official["exact"]) == 6799
-    for case, expected in zip(cases["exact"], official["exact"], strict=True):
-        sample = items[case["dataset"], case["serial_num"], case["tools_type"]]
-        acceptable = acceptable_text(sample.extra["acceptable_arguments"])
-        exact = match_call(sample.gold, acceptable, case["output"])
-        if "raised" in expected:
-            assert exact.error == expected["raised"], case
-        else:
-            found = (exact.passed, read_verdict(exact.text), exact.text, exact.error)
-            assert found == (expected["pass"], expected["key"], expected["message"], None), case
+def item(
+    kind: str = "call", gold: Any = None, acceptable: Any = None, part: str = "dialog", at: int = 1
+) -> Sample:
+    if gold is None:
+        gold = message(call(**WANTED)) if kind == "call" else {"role": "assistant", "content": "어디요?"}
+    extra = {"part": part, "serial_num": at, "type_of_output": kind, "messages": [], "dialog_num": 1}
+    extra |= {"acceptable_arguments": acceptable, "tools_type": "exact"}
+    return Sample(f"{part}-{at}", tools=TOOLS, gold=gold, dialect="json", category=kind, extra=extra)
 
 
-def test_all_verdict_vectors(cases: dict[str, list[Case]], official: dict[str, Any]) -> None:
-    assert len(cases["verdict"]) == len(official["verdict"]) == 239
-    for case, expected in zip(cases["verdict"], official["verdict"], strict=True):
-        assert read_verdict(case["text"]) == expected["key"], case
+RIGHT, WRONG = (json.dumps(message(call(place=place, guests=2))) for place in ("Busan", "Seoul"))
 
 
-@pytest.mark.parametrize("part", ["singlecall", "dialog", "calldecision"])
-@pytest.mark.parametrize("mode", ["only_exact", "judged"])
-def test_all_run_vectors(
-    samples: list[Sample], cases: dict[str, list[Case]], official: dict[str, Any], part: str, mode: str
-) -> None:
-    items = by_key(samples)
+def telling(said: str) -> tuple[ScriptedJudge, list[JudgeRequest]]:
+    """A judge that says what it is told to, and what it was asked."""
     asked: list[JudgeRequest] = []
 
-    def answer(case: Case, request: JudgeRequest) -> str:
+    def reply(request: JudgeRequest) -> str:
         asked.append(request)
-        return str(case["judge"])
+        return said
 
-    judged: list[Judged] = []
-    for case in cases["run"]:
-        if case["dataset"] == part:
-            judge = ScriptedJudge(partial(answer, case)) if mode == "judged" else None
-            sample = items[part, case["serial_num"], case["tools_type"]]
-            judged.append(judge_record(sample, json.dumps(case["output"]), judge=judge))
-    expected = official["runs"][f"{part}/{mode}"]
-    scores = part_scores(part, [(one.sample.id, kept(one)) for one in judged])
-    assert len(asked) == expected["judge_calls"]
-    assert scores.printed.strip() == expected["printed"].strip()
-    assert scores.error == expected.get("__raised__")
-    assert scores.score == expected.get("score", {})
-    assert list(scores.score) == list(expected.get("score", {}))
-    if "tsv_header" in expected:
-        header, *rows = tsv.report(part, judged).split("\n")[:-1]
-        assert header == expected["tsv_header"]
-        assert len(rows) == expected["tsv_rows"]
-        assert [row.split("\t")[1] for row in rows] == expected["tsv_is_pass"]
-        assert len(rows[0].split("\t")) == expected["tsv_columns_row1"]
+    return ScriptedJudge(reply), asked
 
 
-def test_all_payload_vectors(samples: list[Sample], official: dict[str, Any]) -> None:
-    single = [sample for sample in samples if sample.extra["part"] == "singlecall"]
-    for tools_type, expected in official["payload"].items():
-        if tools_type in ("singlecall", "dialog", "calldecision"):
-            found = payload(sample for sample in samples if sample.extra["part"] == tools_type)
-            assert len(found.requests) == expected["items"]
-            assert list(found.requests[0]) == expected["first_keys"]
-        elif isinstance(expected, int):
-            assert len(payload(single, tools_type=tools_type).requests) == expected
-        else:
-            assert payload(single, tools_type=tools_type).error == expected["__raised__"]
+def failing(request: JudgeRequest) -> str:
+    raise JudgeError("gone")
 
 
-# ---------------------------------------------------------------- on our own data
-def gold_call(**arguments: Any) -> dict[str, str]:
-    return {"name": "book_table", "arguments": json.dumps(arguments)}
+def test_all_payload_vectors(samples: list[Sample], official: Any) -> None:
+    parts = {part: [one for one in samples if one.extra["part"] == part] for part in FILES}
+    for kind, expected in official["payload"].items():
+        if kind in parts:
+            found = payload(parts[kind]).requests
+            assert (len(found), list(found[0])) == (expected["items"], expected["first_keys"])
+            continue
+        found = payload(parts["singlecall"], tools_type=kind)
+        assert expected == (len(found.requests) if isinstance(expected, int) else {"__raised__": found.error})
 
 
-def message(*calls: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "role": "assistant",
-        "content": None,
-        "tool_calls": [{"id": "1", "function": call} for call in calls],
-    }
-
-
-def passes(given: dict[str, Any], wanted: dict[str, Any], acceptable: Any = None) -> bool:
-    exact = match_call(gold_call(**wanted), acceptable, message(gold_call(**given)))
-    assert exact.error is None
-    return exact.passed
-
-
-def test_values_are_compared_as_published() -> None:
-    assert passes({"place": "B u s a n"}, {"place": "busan"})
-    assert passes({"guests": True}, {"guests": 1.0})
-    assert not passes({"guests": "1"}, {"guests": 1})
-    assert not passes({"place": "Bus\tan"}, {"place": "Busan"})
-    assert not passes({"place": "Busan", "more": 1}, {"place": "Busan"})
-    assert passes({}, {"place": None})
-
-
-def test_alternatives_are_compared_as_published() -> None:
-    wanted = {"place": "Busan", "guests": 2}
-    assert passes({**wanted, "place": "pusan"}, wanted, '{"place": ["Pusan", "Fusan"]}')
-    assert passes({**wanted, "place": "pusan"}, wanted, '{"place": "Pusan"}')
-    assert not passes({**wanted, "place": "Seoul"}, wanted, '{"place": ["Pusan"]}')
-    assert passes({"place": "Busan"}, wanted, '{"guests": 3}')  # neither text nor list: anything passes
-    assert passes({"place": "Busan", "guests": []}, wanted, '{"guests": null}')
-    assert passes({**wanted, "place": "busan"}, wanted, "null")
-    assert not passes({**wanted, "place": "Seoul"}, wanted, {})
-
-
-@pytest.mark.parametrize(
-    ("acceptable", "error"),
-    [
-        ("Any place will do.", "JSONDecodeError: Expecting value: line 1 column 1 (char 0)"),
-        ("", "JSONDecodeError: Expecting value: line 1 column 1 (char 0)"),
-        ("[1]", "AttributeError: 'list' object has no attribute 'get'"),
-        ("7", "AttributeError: 'int' object has no attribute 'get'"),
-    ],
-)
-def test_alternatives_of_other_shapes_raise_in_the_published_code(acceptable: str, error: str) -> None:
-    wrong = message(gold_call(place="Seoul"))
-    assert match_call(gold_call(place="Busan"), acceptable, wrong).error == error
-
-
-@pytest.mark.parametrize(
-    "output",
-    [
-        {"tool_calls": "x"},
-        {"tool_calls": [None]},
-        {"tool_calls": {"a": 1}},
-        {"tool_calls": [{"function": None}]},
-        {"tool_calls": [{"function": {"name": "book_table", "arguments": "9" * 5000}}]},
-        {"tool_calls": [{"function": {"name": "book_table", "arguments": "[" * 100_000}}]},
-        [],
-        7,
-    ],
-)
-def test_answers_of_other_shapes_say_which_exception_it_would_be(output: Any) -> None:
-    exact = match_call(gold_call(place="Busan"), None, output)
-    assert not exact.passed
-    assert exact.error is not None
-
-
-def item(serial: int, kind: str = "call", part: str = "dialog", **extra: Any) -> Sample:
-    gold = message(gold_call(place="Busan")) if kind == "call" else {"role": "assistant", "content": "?"}
-    common = {
-        "part": part,
-        "serial_num": serial,
-        "type_of_output": kind,
-        "messages": [],
-        "acceptable_arguments": None,
-    }
-    return Sample(f"{part}-{serial}", gold=gold, category=kind, extra=common | extra)
-
-
-RIGHT = json.dumps(message(gold_call(place="Busan")))
-WRONG = json.dumps(message(gold_call(place="Seoul")))
-
-
-def test_dialog_divides_by_the_published_constant() -> None:
+def test_the_published_sums_and_constants() -> None:
     judge = ScriptedJudge(
         lambda request: "fail\nfail" if request.task == "functionchat.call" else "통과\n통과"
     )
-    records = [(item(1), RIGHT), (item(2), WRONG), (item(3, "slot"), '{"content": "Which?"}')]
-    report = score_official(records, judge=judge)
-    assert report.value("dialog call pass rate") == 0.5
-    assert report.value("dialog slot pass rate") == 1
-    assert report.value("dialog avg(micro)") == 2 / 200
-    assert report.value("dialog avg(macro)") == 0.75
+    slot = (item("slot", at=3), '{"content": "Which?"}')
+    report = score_official([(item(), RIGHT), (item(at=2), WRONG), slot], judge=judge)
     assert [row.ok for row in report.rows] == [True, False, True]
-
-
-def test_the_paper_s_sums_count_kinds_of_tool_lists_without_a_pass() -> None:
-    right, wrong = (item(n, part="singlecall", tools_type="exact") for n in (1, 2))
+    names = ("call pass rate", "slot pass rate", "avg(micro)", "avg(macro)")
+    assert [report.value(f"dialog {name}") for name in names] == [0.5, 1, 2 / 200, 0.75]
+    without = score_official([(item(), RIGHT), slot])  # a judge
+    assert without.figure("dialog total").error == "ZeroDivisionError: division by zero"
+    assert without.value("dialog undecided") == 1
+    right, wrong = (item(at=n, part="singlecall") for n in (1, 2))
     other = Sample("other", gold=right.gold, category="4_close", extra=right.extra)
-    report = score_official([(right, RIGHT), (wrong, WRONG), (other, WRONG)])
+    report = score_official([(right, RIGHT), (wrong, WRONG), (other, WRONG)])  # kinds without a pass count
     assert [report.value(f"singlecall {name}") for name in ("SUM", "AVG")] == [1, 0.5]
-
-
-def test_without_a_judge_conversational_answers_are_undecided() -> None:
-    report = score_official([(item(1), RIGHT), (item(2, "slot"), '{"content": "Which?"}')])
-    assert report.figure("dialog total").error == "ZeroDivisionError: division by zero"
-    assert report.value("dialog undecided") == 1
-
-
-def test_a_record_that_raises_takes_its_part_s_figures_but_keeps_every_row() -> None:
-    broken = json.dumps(message({"name": "book_table", "arguments": {}}))
-    decision = item(1, part="calldecision")
-    report = score_official([(item(1), RIGHT), (item(2), broken), (decision, RIGHT)])
-    error = "TypeError: the JSON object must be str, bytes or bytearray, not dict"
-    assert [row.error for row in report.rows] == [None, error, None]
-    assert report.figure("dialog total").error == error
-    assert report.value("calldecision total_pass_rate") == 1
+    assert score_official([(item(), RIGHT), (item(), WRONG)]).value("dialog call pass cnt") == 1  # an id once
+    assert score_official([(right, RIGHT)] * 2).value("singlecall total_cnt") == 1
 
 
 @pytest.mark.parametrize("text", ["", "no JSON", "[]", "[" * 100_000, "9" * 5000, '{"tool_calls": [3]}'])
 def test_an_answer_that_is_no_message_is_a_row_that_says_so(text: str) -> None:
-    judge = ScriptedJudge(lambda request: "pass")
     for kind in ("call", "slot"):
-        (row,) = score_official([(item(1, kind), text)], judge=judge).rows
-        assert row.error
-        assert not row.ok
+        (row,) = score_official([(item(kind), text)], judge=telling("pass")[0]).rows
+        assert (row.ok, bool(row.error)) == (False, True)
 
 
-def test_no_answer_fails() -> None:
-    (row,) = score_official([(item(1), "null")]).rows
+def test_rows_of_nothing_said_of_a_judge_that_fails_and_of_other_samples() -> None:
+    (row,) = score_official([(item(), "null")]).rows
     assert [figure.value for figure in row.figures] == ["fail", "exact"]
-
-
-def test_a_judge_that_fails_is_said_and_never_raised() -> None:
-    def reply(request: JudgeRequest) -> str:
-        raise JudgeError("gone")
-
-    (row,) = score_official([(item(1), WRONG)], judge=ScriptedJudge(reply)).rows
+    (row,) = score_official([(item(), WRONG)], judge=ScriptedJudge(failing)).rows
     assert row.error == "JudgeError: gone"
-
-
-def test_a_sample_of_another_benchmark_is_a_row_that_says_so() -> None:
     (row,) = score_official([(Sample("a1", gold=[1]), RIGHT)]).rows
-    assert row.error
-    assert "not one of FunctionChat-Bench" in row.error
+    assert "not one of FunctionChat-Bench" in (row.error or "")
+    for sample in (Sample("a"), item(gold={"role": "assistant"}), item("song", gold={})):
+        (row,) = score_corrected([(sample, "null")]).rows
+        assert (row.ok, bool(row.error)) == (False, True)
 
 
 def test_the_judge_sees_no_ids_and_what_the_criterion_needs() -> None:
-    asked: list[JudgeRequest] = []
-
-    def reply(request: JudgeRequest) -> str:
-        asked.append(request)
-        return "pass"
-
-    score_official([(item(1), WRONG), (item(2, "relevance"), RIGHT)], judge=ScriptedJudge(reply))
-    assert [request.task for request in asked] == ["functionchat.call", "functionchat.relevance"]
-    assert all('"id"' not in request.messages[1][1] for request in asked)
-    assert ["Acceptable alternatives" in request.messages[1][1] for request in asked] == [True, False]
+    judge, asked = telling("pass")
+    score_official([(item(), WRONG), (item("relevance", at=2), RIGHT)], judge=judge)
+    assert [one.task for one in asked] == ["functionchat.call", "functionchat.relevance"]
+    texts = [one.messages[1][1] for one in asked]
+    assert not any('"id"' in text for text in texts)
+    assert ["Acceptable alternatives" in text for text in texts] == [True, False]
 
 
-def test_the_report_file_holds_one_line_an_item() -> None:
-    judged = [judge_record(item(1), RIGHT), judge_record(item(2, "slot"), "null"), judge_record(item(3), "x")]
-    lines = tsv.report("dialog", judged).splitlines()
-    assert lines[0].startswith("#serial_num\tis_pass\ttype_of_output\tground_truth\t")
-    assert [line.split("\t")[:3] for line in lines[1:3]] == [
-        ["1", "pass", "call"],
-        ["2", "skip evaluation", "slot"],
-    ]
-    assert json.loads(lines[1].split("\t")[6])["reasoning"].startswith("exact-eval")
-    assert lines[3].split("\t")[1].startswith("JSONDecodeError")
-
-
-def test_singlecall_and_dialog_count_an_id_once() -> None:
-    twice = [(item(1), RIGHT), (item(1), WRONG)]
-    assert score_official(twice).value("dialog call pass cnt") == 1
-    single = [(item(1, part="singlecall", tools_type="exact"), RIGHT)] * 2
-    assert score_official(single).value("singlecall total_cnt") == 1
-
-
-# ---------------------------------------------------------------- the reader
-def test_every_item_is_read(samples: list[Sample]) -> None:
+def test_every_item_and_irregularity_of_the_data_is_counted(samples: list[Sample]) -> None:
     parts = Counter(sample.extra["part"] for sample in samples)
     assert parts == {"singlecall": 500, "dialog": 200, "calldecision": 606}
     assert len({sample.id for sample in samples}) == len(samples)
     dialog = Counter(sample.category for sample in samples if sample.extra["part"] == "dialog")
     assert dialog == {"call": 70, "completion": 71, "slot": 36, "relevance": 23}
-
-
-def test_every_irregularity_of_the_data_is_counted(samples: list[Sample]) -> None:
-    found = Counter(d.code for sample in samples for d in sample.extra["diagnostics"])
-    assert set(found) <= set(CODES)
-    records = Counter(
-        code
-        for sample in samples
-        for code in {d.code for d in sample.extra["diagnostics"]}
-        if code == "dataset.alternative_unlisted"
-    )
-    assert records == {"dataset.alternative_unlisted": 35}
-    assert found == {
-        "dataset.alternatives_text": 55,
-        "dataset.alternatives_object": 3,
-        "dataset.alternative_unlisted": 48,
-        "dataset.alternative_argument": 1,
-        "dataset.alternative_type": 48,
-        "dataset.alternative_instruction": 7,
-        "dataset.tool_result": 15,
-    }
-
-
-def write_single(folder: Path) -> None:
-    tool = {"type": "function", "function": {"name": "book_table", "parameters": {}}}
-    record = {
-        "query": [{"serial_num": 1, "content": "A table in Busan, please"}],
-        "ground_truth": [{"serial_num": 1, "content": json.dumps(gold_call(place="Busan"))}],
-        "acceptable_arguments": [{"serial_num": 1, "content": '{"place": 7, "time": "noon"}'}],
-        "tools": [{"type": "exact", "content": [tool]}, {"type": "4_close", "content": [tool] * 4}],
-    }
-    (folder / "FunctionChat-Singlecall.jsonl").write_text(json.dumps(record) + "\n\n")
-
-
-def test_a_single_call_is_one_item_a_tool_list(tmp_path: Path) -> None:
-    write_single(tmp_path)
-    (tmp_path / "system_prompt.txt").write_text("Be kind.\n")
-    first, second = read_functionchat(tmp_path)
-    assert (first.id, second.id) == ("singlecall-1-exact", "singlecall-1-4_close")
-    assert first.gold == gold_call(place="Busan")
-    assert first.extra["messages"][0] == {"role": "system", "content": "Be kind."}
-    assert [d.code for d in first.extra["diagnostics"]] == [
-        "dataset.alternative_unlisted",
-        "dataset.alternative_type",
-        "dataset.alternative_argument",
-    ]
-    assert second.extra["diagnostics"] == ()
-
-
-def test_the_reader_says_what_is_wrong(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="none of FunctionChat-Singlecall"):
-        list(read_functionchat(tmp_path))
-    with pytest.raises(DatasetError, match="no part 'chat'"):
-        list(read_functionchat(tmp_path, part="chat"))
-    path = tmp_path / "FunctionChat-Dialog.jsonl"
-    path.write_text('{"turns": []}\n{"turns": [{}]}\n')
-    with pytest.raises(DatasetError, match="line 2: not a dialog record"):
-        list(read_functionchat(tmp_path))
-    path.write_text("{}\n{\n")
-    with pytest.raises(DatasetError, match=r"line 1: not a dialog record|line 2, column 1: not JSON"):
-        list(read_functionchat(tmp_path))
-
-
-# ---------------------------------------------------------------- the paper's tables
-def test_every_cell_of_tables_1_and_2_agrees(samples: list[Sample]) -> None:
+    found = [[d.code for d in sample.extra["diagnostics"]] for sample in samples]
+    assert sum("dataset.alternative_unlisted" in codes for codes in found) == 35
+    counts = Counter(code for codes in found for code in codes)
+    assert set(counts) <= set(CODES)
+    assert {code.removeprefix("dataset."): count for code, count in counts.items()} == {
+        "alternatives_text": 55, "alternatives_object": 3, "alternative_unlisted": 48,
+        "alternative_argument": 1, "alternative_type": 48, "alternative_instruction": 7, "tool_result": 15,
+    }  # fmt: skip
     cells = [*table1(samples), *table2(samples)]
     assert len(cells) == 10 + 3 + 5 + 6
     assert [cell for cell in cells if cell.agrees is not True or cell.note] == []
-
-
-def test_tables_of_a_part_say_so() -> None:
     assert all(cell.value is None for cell in [*table1([]), *table2([])])
-    (cell, *_) = table2([item(1, dialog_num=1)])
-    assert (cell.value, cell.note) == (1, "1 of 200 items at hand")
+    assert (table2([item()])[0].value, table2([item()])[0].note) == (1, "1 of 200 items at hand")
+
+
+def test_a_single_call_is_one_item_a_tool_list(tmp_path: Path) -> None:
+    said = {
+        "query": "A table in Busan, please", "ground_truth": json.dumps(call(place="Busan")),
+        "acceptable_arguments": '{"place": 7, "time": "noon"}',
+    }  # fmt: skip
+    tool = {"type": "function", "function": {"name": "book_table", "parameters": {}}}
+    record: dict[str, Any] = {key: [{"serial_num": 1, "content": text}] for key, text in said.items()}
+    record["tools"] = [{"type": "exact", "content": [tool]}, {"type": "4_close", "content": [tool] * 4}]
+    (tmp_path / "FunctionChat-Singlecall.jsonl").write_text(json.dumps(record) + "\n\n")
+    (tmp_path / "system_prompt.txt").write_text("Be kind.\n")
+    first, second = read_functionchat(tmp_path)
+    assert (first.id, second.id) == ("singlecall-1-exact", "singlecall-1-4_close")
+    assert first.gold == call(place="Busan")
+    assert first.extra["messages"][0] == {"role": "system", "content": "Be kind."}
+    found = [d.code.removeprefix("dataset.alternative_") for d in first.extra["diagnostics"]]
+    assert (found, second.extra["diagnostics"]) == (["unlisted", "type", "argument"], ())
+
+
+def test_the_reader_says_what_is_wrong(tmp_path: Path) -> None:
+    file = tmp_path / "FunctionChat-Dialog.jsonl"
+    for text, how, said in (
+        (None, {}, "none of FunctionChat-Singlecall"),
+        (None, {"part": "chat"}, "no part 'chat'"),
+        ('{"turns": []}\n{"turns": [{}]}\n', {}, "line 2: not a dialog record"),
+        ("{}\n{\n", {}, r"line 1: not a dialog record|line 2, column 1: not JSON"),
+    ):
+        if text is not None:
+            file.write_text(text)
+        with pytest.raises(DatasetError, match=said):
+            list(read_functionchat(tmp_path, **how))
+
+
+def settled(sample: Sample, answer: Any) -> tuple[str | None, str]:
+    """The verdict without a judge, and its reason."""
+    found = decide(sample, answer if isinstance(answer, str) else json.dumps(answer))
+    return found.verdict, found.reason
+
+
+@settings(deadline=None)
+@given(st.text(max_size=100))
+def test_no_text_raises(text: str) -> None:
+    for kind in ("call", "completion", "slot", "relevance"):
+        assert len(score_corrected([(item(kind), text)]).rows) == 1
+    read_last_word(text)
+
+
+@pytest.mark.parametrize(("answer", "verdict", "reason"), [
+    (message(call(**WANTED)), "pass", "right"),
+    (message(call(guests=2, place="Busan"), content="네"), "pass", "right"),
+    ([{"name": "book_table", "arguments": WANTED}], "pass", "right"),
+    (message(call(**WANTED), call(**WANTED)), "fail", "more than one call"),
+    (message(call(**WANTED), call("other")), "fail", "more than one call"),
+    (message(call("bookTable", **WANTED)), "fail", "other function"),
+    (message(call(**WANTED, price=1)), "fail", "other arguments"),
+    (message(call(place="Busan")), "fail", "other arguments"),
+    *((message(call(place="Busan", guests=guests)), "fail", "other type") for guests in (2.0, True, "2")),
+    (message(call(place="Busan", guests=3)), "fail", "other value"),
+    (message(call(place=5, guests=2)), "fail", "other type"),
+    (message(call(place="b usan", guests=2)), "pass", "right"),
+    (message(call(place="Pusan", guests=2)), None, "other value"),
+    (message(call(place="Pusan", guests=3)), "fail", "other value"),
+    *((nothing, "fail", "no call") for nothing in (message(), "null", "네, 알겠습니다.")),
+    (message({"name": "book_table", "arguments": "{"}), "fail", "unreadable call"),
+    ({"tool_calls": [3]}, "fail", "unreadable call"), (7, "fail", "unreadable call"),
+])  # fmt: skip
+def test_calls(answer: Any, verdict: str | None, reason: str) -> None:
+    assert settled(item(), answer) == (verdict, reason)
+
+
+@pytest.mark.parametrize(
+    ("acceptable", "place", "guests", "verdict"),
+    [
+        ('{"place": ["Pusan", "Fusan"]}', "PUSAN", 2, "pass"), ('{"place": "Pusan"}', "Pusan", 2, "pass"),
+        ('{"guests": 3}', "Busan", 3, "pass"),
+        ('{"guests": 3}', "Busan", 4, "fail"),  # the published code takes any value here
+        ('{"guests": 2.0}', "Busan", 2.0, "pass"), ({"place": ["Pusan"]}, "Pusan", 2, "pass"),
+        ('{"place": "Any city is right."}', "Any city is right.", 2, None),
+        ("Say it as the user does.", "b u s a n", 2, None), ("Say it as the user does.", "Busan", 2, "pass"),
+    ],
+)  # fmt: skip
+def test_alternatives(acceptable: Any, place: str, guests: Any, verdict: str | None) -> None:
+    assert settled(item(acceptable=acceptable), message(call(place=place, guests=guests)))[0] == verdict
+
+
+def test_gold_alone_means_equal(monkeypatch: pytest.MonkeyPatch) -> None:
+    sentence = "Nothing else will do."
+    monkeypatch.setattr(rules, "GOLD_ALONE", matching.digest(sentence))
+    for place, told in (
+        ("Busan", ("pass", "right")),
+        ("busan", wrong := ("fail", "other value")),
+        ("Pusan", wrong),
+    ):
+        assert settled(item(acceptable=sentence), message(call(place=place, guests=2))) == told
+
+
+@pytest.mark.parametrize("kind", ["completion", "slot", "relevance"])
+def test_words(kind: str) -> None:
+    assert settled(item(kind), {"content": "어디요?"}) == ("pass", "the reference")
+    assert settled(item(kind), "어디로 할까요?") == (None, "words")
+    assert settled(item(kind), {"content": None}) == ("fail", "nothing said")
+    assert settled(item(kind), message(call(), content="어디요?")) == ("fail", "call instead of words")
+
+
+def test_the_judge_is_asked_only_where_meaning_decides_and_until_it_has_a_verdict() -> None:
+    judge, requests = telling("이유\n\npass\npass")
+    answers = [message(call(**WANTED)), message(), message(call(place="Pusan", guests=2))]
+    report = score_corrected([(item(), json.dumps(answer)) for answer in answers], judge=judge)
+    assert [row.ok for row in report.rows] == [True, False, True]
+    (only,) = requests
+    text = only.messages[1][1]
+    assert (only.task, "Pusan" in text, '"id"' in text) == ("functionchat.call", True, False)
+    patient = ScriptedJudge(lambda request: "fail" if request.attempt == 2 else "pass or fail")
+    assert decide(item("slot"), "어디로 할까요?", judge=patient)[2:4] == ("fail", "judge")
+    assert decide(item("slot"), "어디로 할까요?", judge=telling("no idea")[0])[2:4] == (None, "nobody")
+    found = decide(item("slot"), "어디로 할까요?", judge=ScriptedJudge(failing))
+    assert (found.verdict, found.error) == (None, "JudgeError: gone")
+
+
+@pytest.mark.parametrize(("text", "verdict"), [
+    ("pass\nfail", "fail"), ('"pass".', "pass"), ("**Fail**", "fail"), ("불합격", "fail"), ("실패", "fail"),
+    ("통과\n통과", "pass"), ("it does not pass", None), ("compass", None), ("", None),
+])  # fmt: skip
+def test_the_last_line_is_the_verdict(text: str, verdict: str | None) -> None:
+    assert read_last_word(text) == verdict
+
+
+def test_rates_are_over_all_items() -> None:
+    words = '{"content": "어디로 할까요?"}'
+    report = score_corrected([(item(), RIGHT), (item(), words), (item("slot"), words)])
+    names = ("call pass rate", "slot pass rate", "avg(micro)", "avg(macro)", "call decision", "undecided")
+    assert [report.value(f"dialog {name}") for name in names] == [0.5, 0, 1 / 3, 0.25, 2 / 3, 1 / 3]
+    single = score_corrected([(item(part="singlecall"), RIGHT)] * 3)
+    assert (single.value("singlecall SUM"), single.value("singlecall AVG")) == (3, 3)
+
+
+def test_released_gold_against_itself_is_perfect(samples: list[Sample]) -> None:
+    report = score_corrected([(sample, json.dumps(sample.gold)) for sample in samples])
+    assert [row.id for row in report.rows if not row.ok or row.error] == []
+    for figure in report.figures:
+        other = {"singlecall SUM": 500, "singlecall AVG": 100}.get(figure.name, 1)
+        assert figure.value == (0 if figure.name.endswith("undecided") else other), figure.name
+
+
+def scored(answers: str, gold: str, *more: str) -> subprocess.CompletedProcess[str]:
+    return inside.planeval("score", answers, gold, "--benchmark", "functionchat", *more)
+
+
+@pytest.mark.parametrize("part", ["singlecall", "calldecision"])
+def test_the_published_result_file(part: str, reference: Path, official: Any, tmp_path: Path) -> None:
+    expected, answers = official["runs"][f"{part}/only_exact"], tmp_path / "answers.jsonl"
+    cases = read(reference / "vectors" / "functionchat" / "cases.jsonl.gz")
+    said = [
+        {"output": case["output"]} for case in cases if (case["kind"], case.get("dataset")) == ("run", part)
+    ]
+    answers.write_text("".join(json.dumps(one) + "\n" for one in said))
+    done = scored(str(answers), str(reference / "datasets/functionchat" / FILES[part]), "--format", "tsv")
+    assert done.returncode == 0, done.stderr
+    header, *rows = done.stdout.split("\n")[:-1]
+    assert (header, len(rows)) == (expected["tsv_header"], expected["tsv_rows"])
+    assert [row.split("\t")[1] for row in rows] == expected["tsv_is_pass"]
+    assert len(rows[0].split("\t")) == expected["tsv_columns_row1"]
+
+
+def test_a_result_file_is_written_and_read_again(tmp_path: Path) -> None:
+    file, gold = tmp_path / "eval_report.tsv", str(GOLD / FILES["singlecall"])
+    done = scored(ANSWERS, gold, "--format", "tsv", "-o", str(file))
+    assert (done.returncode, done.stdout) == (0, "")
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith("#serial_num\tis_pass\ttools_type\tground_truth\t")
+    assert text.split("\n")[1].startswith('1\tpass\texact\t{"name": "order_seeds"')
+    assert "당근" in text.split("\n")[1]
+    found = pe.agree(file, {"singlecall-1-exact": "pass", "singlecall-2-exact": "fail"})
+    assert (found.n, found.figure("agreement")) == (2, 1.0)
+    file.unlink()
+    assert scored(ANSWERS, gold, "-o", str(file)).returncode == 0  # the suffix says the format
+    assert file.read_text(encoding="utf-8") == text
+    judged = [
+        judge_record(item(), RIGHT), judge_record(item("slot", at=2), "null"), judge_record(item(at=3), "x"),
+    ]  # fmt: skip
+    lines = [line.split("\t") for line in tsv.report("dialog", judged).splitlines()]
+    assert lines[0][:4] == ["#serial_num", "is_pass", "type_of_output", "ground_truth"]
+    assert [line[:3] for line in lines[1:3]] == [["1", "pass", "call"], ["2", "skip evaluation", "slot"]]
+    assert json.loads(lines[1][6])["reasoning"].startswith("exact-eval")
+    assert lines[3][1].startswith("JSONDecodeError")
+
+
+def test_a_result_file_is_of_one_part_and_of_one_benchmark() -> None:
+    single, other = str(GOLD / FILES["singlecall"]), ROOT / "data" / "samples"
+    callnavi = (str(other / "answers/callnavi.jsonl"), str(other / "callnavi"), "--benchmark", "callnavi")
+    own = "applies only to benchmarks with a result file of their own (functionchat)"
+    for argv, said in (
+        (
+            (ANSWERS, str(GOLD)),
+            "give one of FunctionChat-Singlecall.jsonl, FunctionChat-Dialog.jsonl as the gold",
+        ),
+        ((ANSWERS, single, "--corrected"), "--corrected applies only to other formats"),
+        (
+            (ANSWERS, single, "--fail-under", "x=1"),
+            "--fail-under applies only to other formats: --format tsv has",
+        ),
+        ((ANSWERS, single, "--details"), "--details applies only to --format text and md"),
+        (callnavi, own),
+        (("data/demo/pred.jsonl", "data/demo/gold.jsonl"), own),
+    ):
+        named = ("--benchmark", "functionchat") if argv[0] == ANSWERS else ()
+        done = inside.planeval("score", *argv, *named, "--format", "tsv", cwd=ROOT)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert said in " ".join(done.stderr.split())
+
+
+def tool(name: str, *required: str) -> dict[str, Any]:
+    schema = {
+        "type": "object", "properties": {key: {"type": "string"} for key in required},
+        "required": [*required],
+    }  # fmt: skip
+    return {"type": "function", "function": {"name": name, "parameters": schema}}
+
+
+MADE = call("weather", city="Seoul")
+TALK = [
+    {"role": "user", "content": "Weather in Seoul?"}, message(MADE),
+    {"role": "tool", "content": '{"sky": "clear"}'},
+]  # fmt: skip
+
+
+def asked(kind: str) -> Sample:
+    gold = message(MADE) if kind == "call" else {"role": "assistant", "content": "맑아요."}
+    extra = {"part": "dialog", "type_of_output": kind, "messages": TALK, "acceptable_arguments": None}
+    return Sample("dialog-1", tools=[tool("weather", "city"), tool("time")], gold=gold, extra=extra)
+
+
+def calling(name: str, **arguments: Any) -> str:
+    return json.dumps(message(call(name, **arguments)))
+
+
+@pytest.mark.parametrize(("kind", "answer", "found"), [
+    ("call", "I will look it up.", "words instead of a call"), ("call", "null", "nothing said"),
+    ("call", calling("time"), "other function of those on offer"),
+    ("call", calling("forecast", city="Seoul"), "function not on offer"),
+    ("call", calling("weather", town="Seoul"), "other arguments"),
+    ("call", calling("weather", city=7), "other type"),
+    ("call", calling("weather", city="Busan"), "other value"),
+    ("call", json.dumps(message({"name": "weather", "arguments": "{"})), "unreadable call"),
+    ("slot", calling("weather", city="Paris"), "call with values that were not given"),
+    ("slot", calling("weather"), "call without what it needs"),
+    ("slot", calling("order_pizza"), "call of a function not on offer"), ("slot", "어느 도시요?", MEANING),
+    ("slot", "null", "nothing said"), ("completion", calling("weather", city="Seoul"), "call made before"),
+    ("completion", calling("time"), "call instead of words"),
+    ("completion", '{"content": "{\\"sky\\": \\"rain\\"}"}', "raw data instead of words"),
+    ("completion", '{"content": "{\\"sky\\": \\"clear\\"}"}', "repeats the conversation"),
+    ("completion", "Weather in Seoul?", "repeats the conversation"),
+    ("completion", "The sky is clear.", "in another language"), ("completion", "비가 와요.", MEANING),
+    ("relevance", calling("order_pizza", size="L"), "call of a function not on offer"),
+    ("relevance", calling("time"), "call instead of words"),
+])  # fmt: skip
+def test_the_class_of_an_error(kind: str, answer: str, found: str) -> None:
+    assert error_class(asked(kind), read_answer(answer)) == found
+
+
+def test_details_count_what_does_not_pass() -> None:
+    done = scored(ANSWERS, str(GOLD), "--details")
+    assert done.returncode == 0
+    title, _, table = done.stdout.partition("section 6.2)")
+    assert "why items do not pass, by the right kind of turn" in title
+    rows = [line.split() for line in table.strip().splitlines()]
+    assert rows[:2] == [
+        ["corrected:", "error", "call", "completion", "slot"], ["nothing", "said", "1", "1", "1"],
+    ]  # fmt: skip
+    assert sum(int(cell) for row in rows[1:] for cell in row if cell.isdigit()) == 5  # of seven, two pass
+    assert "official: error" in scored(ANSWERS, str(GOLD), "--details", "--official").stdout

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from planner_eval.benchmarks.nestful import equal
 from planner_eval.benchmarks.nestful.equal import equal_calls
@@ -14,114 +16,16 @@ from planner_eval.benchmarks.paired import paired
 from planner_eval.comparison.align import match
 from planner_eval.dialects.read import parse
 from planner_eval.plan.canonical import compare
-from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value
-from planner_eval.plan.walk import map_leaves
+from planner_eval.plan.model import Call, Plan, Ref
 from tests.build import edges
-
-SEEDS = 3000
-VALUES: Sequence[Value] = (0, 1, 1.0, True, None, "1", "x", [0, 1], {"a": 1}, Unresolved("v", ()))
-TOOLS = ("f", "g", "get_user", "get-user", "get_user_now")
+from tests.conftest import examples
+from tests.plant import KINDS
+from tests.property.test_comparison_laws import plans
 
 
 def made(calls: Sequence[Call]) -> Plan:
     given = tuple(replace(call, id=f"c{at}") for at, call in enumerate(calls))
     return Plan(given, edges(given))
-
-
-def drawn(random: Random) -> Plan:
-    """A plan with many calls that are equal, or equal but for what they refer to."""
-    size, tools = random.randint(1, 7), random.sample(TOOLS, random.choice((1, 1, 2, 2, 3)))
-    values = random.sample(VALUES, random.choice((1, 2, 3)))
-    onwards = random.random() < 0.1
-    calls = []
-    for at in range(size):
-        reach = size if onwards else at
-        given: list[tuple[str, Value]] = []
-        for name in random.sample("xyz", random.randint(1, 3)):
-            if reach and random.random() < 0.6:
-                ref = Ref(random.randrange(reach), random.choice([(), ("o",)]))
-                given.append((name, random.choice([ref, ref, [ref, Ref(random.randrange(reach))]])))
-            else:
-                given.append((name, random.choice(values)))
-        app = random.choice((None, "A")) if random.random() < 0.1 else None
-        calls.append(Call(f"c{at}", random.choice(tools), tuple(given), app=app))
-    return made(calls)
-
-
-def kept(plan: Plan, order: Sequence[int]) -> Plan:
-    """The calls at these places, those made twice too; what refers to another is unresolved."""
-    places = {at: place for place, at in reversed([*enumerate(order)])}
-
-    def moved(leaf: Value) -> Value:
-        if not isinstance(leaf, Ref):
-            return leaf
-        return (
-            replace(leaf, call=places[leaf.call])
-            if leaf.call in places
-            else Unresolved(f"c{leaf.call}", leaf.path)
-        )
-
-    return made(
-        [
-            replace(call, arguments=tuple((name, map_leaves(moved, value)) for name, value in call.arguments))
-            for call in (plan.calls[at] for at in order)
-        ]
-    )
-
-
-def _with(plan: Plan, at: int, call: Call) -> Plan:
-    return made([*plan.calls[:at], call, *plan.calls[at + 1 :]])
-
-
-def other_value(random: Random, plan: Plan) -> Plan:
-    at = random.randrange(len(plan))
-    given = [*plan.calls[at].arguments]
-    if not given:
-        return plan
-    place = random.randrange(len(given))
-    value = random.choice([12345, *VALUES, *(Ref(random.randrange(len(plan))) for _ in "ab")])
-    given[place] = given[place][0], value
-    return _with(plan, at, replace(plan.calls[at], arguments=tuple(given)))
-
-
-def less(random: Random, plan: Plan) -> Plan:
-    at = random.randrange(len(plan))
-    return _with(plan, at, replace(plan.calls[at], arguments=plan.calls[at].arguments[1:]))
-
-
-def more(random: Random, plan: Plan) -> Plan:
-    at = random.randrange(len(plan))
-    given = (*plan.calls[at].arguments, (random.choice(("w", "x")), random.choice(VALUES)))
-    return _with(plan, at, replace(plan.calls[at], arguments=given))
-
-
-def renamed(random: Random, plan: Plan) -> Plan:
-    at = random.randrange(len(plan))
-    name = random.choice((*TOOLS, plan.calls[at].name + "_now", "F", "h"))
-    return _with(plan, at, replace(plan.calls[at], name=name))
-
-
-def missing(random: Random, plan: Plan) -> Plan:
-    order = [*range(len(plan))]
-    start = random.choice((0, random.randrange(len(plan))))
-    del order[start : start + random.choice((1, 1, 2))]
-    return kept(plan, order) if order else plan
-
-
-def twice(random: Random, plan: Plan) -> Plan:
-    order = [*range(len(plan))]
-    order.insert(random.choice((len(plan), random.randint(0, len(plan)))), random.randrange(len(plan)))
-    return kept(plan, order)
-
-
-def backwards(random: Random, plan: Plan) -> Plan:
-    order = [*range(len(plan))]
-    return kept(plan, random.choice((order[::-1], random.sample(order, len(order)))))
-
-
-EDITS: Sequence[Callable[[Random, Plan], Plan]] = (
-    other_value, less, more, renamed, missing, twice, backwards,
-)  # fmt: skip
 
 
 def by_search(pred: Plan, gold: Plan) -> int | None:
@@ -144,18 +48,15 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
 
 
 @pytest.mark.more
-def test_it_is_the_number_that_the_search_comes_to(searched: list[Plan]) -> None:
-    tried = 0
-    for seed in range(SEEDS):
-        random = Random(seed)
-        gold = pred = drawn(random)
-        for edit in random.choices(EDITS, k=random.choice((1, 1, 1, 2, 3))):
-            pred = edit(random, pred)
-        if match(pred, gold).alignment.proved:
-            tried += 1
-            assert equal_calls(pred, gold) == by_search(pred, gold), seed
-    assert tried > 0.99 * SEEDS
-    assert 0.2 * SEEDS < len(searched) < 0.5 * SEEDS
+@examples(1_000)
+@given(plans(6), st.randoms(use_true_random=False))
+def test_it_is_the_number_that_the_search_comes_to(gold: Plan, random: Random) -> None:
+    pred = gold
+    for plant in random.choices([*KINDS.values()], k=random.choice((1, 1, 1, 2, 3))):
+        found = plant(pred, random)
+        pred = pred if found is None else found.plan
+    if match(pred, gold).alignment.proved:
+        assert equal_calls(pred, gold) == by_search(pred, gold)
 
 
 DIVIDED = """\

@@ -51,41 +51,29 @@ def forty(tmp_path: Path) -> tuple[str, ...]:
     """A right on 10 of 40, B on 30, C as A, and gold."""
     right = [n < 10 for n in range(40)]
     return (
-        system(tmp_path / "a.jsonl", right),
-        system(tmp_path / "b.jsonl", [n < 30 for n in range(40)]),
-        system(tmp_path / "c.jsonl", right),
-        gold(tmp_path / "gold.jsonl", 40),
-    )
+        system(tmp_path / "a.jsonl", right), system(tmp_path / "b.jsonl", [n < 30 for n in range(40)]),
+        system(tmp_path / "c.jsonl", right), gold(tmp_path / "gold.jsonl", 40),
+    )  # fmt: skip
 
 
-# ---------------------------------------------------------------- verdicts and Holm's correction
-def test_the_verdict_comes_first(forty: tuple[str, ...]) -> None:
+def test_the_verdict_comes_first(forty: tuple[str, ...], tmp_path: Path) -> None:
     a, b, _, wanted = forty
     done = planeval("compare", a, b, "--gold", wanted)
-    assert done.returncode == 0
     first = done.stdout.splitlines()[0]
-    assert first.startswith(
-        "b is better than a in exact: 0.75 against 0.25, p < 0.0001 after Holm's correction over "
-    )
+    sure = "p < 0.0001 after Holm's correction over "
+    assert (done.returncode, first[:68]) == (
+        0, f"b is better than a in exact: 0.75 against 0.25, {sure}"[:68],
+    )  # fmt: skip
     assert "; also better in similarity, calls, whole_calls, " in first
     assert "references" not in done.stdout.split("\n\n")[2]
     assert "no gold plan has references: dependent_arguments, " in done.stdout
     worse = planeval("compare", b, a, "--gold", wanted, "--metric", "exact").stdout.splitlines()[0]
-    assert (
-        worse
-        == "a is worse than b in exact: 0.25 against 0.75, p < 0.0001 after Holm's correction over 1 figure"
-    )
+    assert worse == f"a is worse than b in exact: 0.25 against 0.75, {sure}1 figure"
     same = planeval("compare", a, a, "--gold", wanted).stdout.splitlines()[0]
     assert same == "a and a (2) have the same figures: n = 40, exact 0.25"
-
-
-def test_a_small_difference_is_not_sure(tmp_path: Path) -> None:
-    a, b = (system(tmp_path / f"{n}.jsonl", [k < n for k in range(6)]) for n in (3, 5))
-    done = planeval(
-        "compare", a, b, "--gold", gold(tmp_path / "g.jsonl", 6), "--metric", "exact", "--metric", "calls"
-    )
-    first = done.stdout.splitlines()[0]
-    assert first == (
+    few = [system(tmp_path / f"{n}.jsonl", [k < n for k in range(6)]) for n in (3, 5)]
+    argv = ("--gold", gold(tmp_path / "g.jsonl", 6), "--metric", "exact", "--metric", "calls")
+    assert planeval("compare", *few, *argv).stdout.splitlines()[0] == (
         "no difference between 5 and 3 is sure: n = 6, exact 0.83 against 0.50, "
         "p = 1 after Holm's correction over 2 figures"
     )
@@ -94,21 +82,10 @@ def test_a_small_difference_is_not_sure(tmp_path: Path) -> None:
 def test_few_samples_are_exchanged_in_all_ways(tmp_path: Path) -> None:
     """Five samples that differ all one way: 2 of 32 exchanges are as extreme."""
     a, b = system(tmp_path / "a.jsonl", [False] * 5), system(tmp_path / "b.jsonl", [True] * 5)
-    argv = (
-        "compare",
-        a,
-        b,
-        "--gold",
-        gold(tmp_path / "g.jsonl", 5),
-        "--metric",
-        "calls",
-        "--metric",
-        "exact",
-    )
-    found = json.loads(planeval(*argv, "--format", "json").stdout)["figures"]
-    assert (found["calls"]["p"], found["calls"]["test"]) == (2 / 32, "permutation all 32")
-    assert (found["exact"]["p"], found["exact"]["test"]) == (2 / 32, "sign test")
-    assert found["calls"]["p_holm"] == found["exact"]["p_holm"] == 4 / 32
+    argv = ("compare", a, b, "--gold", gold(tmp_path / "g.jsonl", 5), "--format", "json")
+    found = json.loads(planeval(*argv, "--metric", "calls", "--metric", "exact").stdout)["figures"]
+    for name, test in (("calls", "permutation all 32"), ("exact", "sign test")):
+        assert [found[name][key] for key in ("p", "p_holm", "test")] == [2 / 32, 4 / 32, test]
 
 
 @given(st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=12))
@@ -136,10 +113,12 @@ def test_the_family_is_figures_times_systems(forty: tuple[str, ...]) -> None:
     assert "p: Holm's correction over 4 figures of all systems" in shown
     assert ["exact", "0.2500", "0.7500*", "0.2500"] in [line.split() for line in shown.splitlines()]
     assert "b against a" in shown
+    picture = Path(wanted).with_name("mistaken.dot")
+    assert planeval(*argv[:3], *argv[4:], "--mistaken", str(picture)).returncode == 0
+    assert "digraph" in picture.read_text()
     assert "40 samples judged under both a and c" in shown
 
 
-# ---------------------------------------------------------------- laws
 SHARE = st.integers(0, 1).map(lambda hit: Share(hit, 1))
 COUNTS = st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3)).map(
     lambda n: Counts(min(n), n[1], n[2])
@@ -149,11 +128,9 @@ COUNTS = st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3)).map(
 @st.composite
 def runs(draw: st.DrawFn) -> list[list[Scored]]:
     def row(number: int) -> Scored:
-        exact = draw(SHARE)
-        state = "same" if exact.part else "different"
-        return Scored(
-            str(number), state, {"exact": exact, "calls": draw(COUNTS)}, keys={"k": str(number % 2)}
-        )
+        tallies = {"exact": draw(SHARE), "calls": draw(COUNTS)}
+        state = "same" if tallies["exact"].part else "different"
+        return Scored(str(number), state, tallies, keys={"k": str(number % 2)})
 
     count = draw(st.integers(0, 20))
     return [[row(number) for number in range(count)] for _ in range(2)]
@@ -170,33 +147,24 @@ def test_swapped_systems_mirror(both: list[list[Scored]]) -> None:
     assert (one.lost, one.won) == (other.won, other.lost)
     for a, b in zip(one.lines, other.lines, strict=True):
         assert (a.p, a.sure, a.difference.p) == (b.p, b.sure, b.difference.p)
-        for first, second in (
-            (a.difference.value, b.difference.value),
-            (a.difference.low, b.difference.high),
-        ):
+        ours, theirs = (each.difference for each in (a, b))
+        for first, second in ((ours.value, theirs.value), (ours.low, theirs.high)):
             assert first == (None if second is None else pytest.approx(-second, abs=1e-9))
-    words = {"better": "worse", "worse": "better", "same": "same", "no": "no"}
-    said = [
-        next((word for word in words if f" {word} " in f" {v} "), "") for v in (one.verdict, other.verdict)
-    ]
-    if one.verdict.startswith("B is ") and "no difference" not in one.verdict:
-        assert said[1] == words[said[0]]
+    for word, mirrored in (("better", "worse"), ("worse", "better")):
+        if one.verdict.startswith(f"B is {word} "):
+            assert f" is {mirrored} " in other.verdict
 
 
 @examples(25)
 @given(runs())
 def test_a_system_against_itself_is_never_sure(both: list[list[Scored]]) -> None:
     found = contrast(both[0], both[0])
-    assert not any(line.sure for line in found.lines)
-    assert not any(
-        line.sure for groups in found.breakdown.values() for lines in groups.values() for line in lines
-    )
-    assert " is better" not in found.verdict
-    assert " is worse" not in found.verdict
+    groups = [lines for each in found.breakdown.values() for lines in each.values()]
+    assert not any(line.sure for lines in (found.lines, *groups) for line in lines)
+    assert not any(f" is {word}" in found.verdict for word in ("better", "worse"))
     assert (found.lost, found.won) == ((), ())
 
 
-# ---------------------------------------------------------------- what may be worse
 def worse(files: Sequence[str], *limits: str, form: str = "text") -> tuple[int, str, str]:
     *systems, wanted = files
     given = [word for limit in limits for word in ("--fail-if-worse", limit)]
@@ -206,23 +174,23 @@ def worse(files: Sequence[str], *limits: str, form: str = "text") -> tuple[int, 
 
 def test_what_is_worse_fails(forty: tuple[str, ...]) -> None:
     a, b, c, wanted = forty
-    assert worse((a, b, c, wanted), "exact", "calls:0.1")[0] == 0
-    code, _, said = worse((b, a, wanted), "exact")
-    assert code == 1
-    assert "exact of a is 0.25 against 0.75 of b, difference -0.5000, expected none lower" in said
-    assert worse((a, b, c, wanted), "independent_errors:0.4")[0] == 0
     wrong = lines(Path(a).with_name("wrong.jsonl"), [{"id": "q0", "prediction": "f(#x='no')"}])
-    code, _, said = worse((b, wrong, wanted), "independent_errors")
-    assert code == 1
-    assert (
-        "independent_errors of wrong is 1.00 against 0.00 of b, difference +1.0000, expected none higher"
-        in said
-    )
-    code, _, said = worse((a, b, wanted), "exac")
-    assert (code, "no figure 'exac'; did you mean 'exact'?" in said) == (2, True)
-    for bad in ("exact:x", "exact:-1", "exact:nan", ":1"):
-        assert worse((a, b, wanted), bad)[0] == 2
-    assert worse((a, b, wanted), "references")[0] == 1  # it does not exist, and nothing is known of it
+    assert worse((a, b, c, wanted), "exact", "calls:0.1")[0] == 0
+    assert worse((a, b, c, wanted), "independent_errors:0.4")[0] == 0
+    for code, files, limit, said in (
+        (1, (b, a), "exact", "exact of a is 0.25 against 0.75 of b, difference -0.5000, expected none lower"),
+        (
+            1,
+            (b, wrong),
+            "independent_errors",
+            "wrong is 1.00 against 0.00 of b, difference +1.0000, expected none higher",
+        ),
+        (2, (a, b), "exac", "no figure 'exac'; did you mean 'exact'?"),
+        (1, (a, b), "references", ""),  # it does not exist, and nothing is known of it
+        *((2, (a, b), bad, "") for bad in ("exact:x", "exact:-1", "exact:nan", ":1")),
+    ):
+        done = worse((*files, wanted), limit)
+        assert (done[0], said in done[2]) == (code, True), limit
 
 
 def test_a_margin_is_decided_by_the_end_of_the_interval(tmp_path: Path) -> None:
@@ -230,135 +198,100 @@ def test_a_margin_is_decided_by_the_end_of_the_interval(tmp_path: Path) -> None:
     a = system(tmp_path / "a.jsonl", [n != 5 for n in range(60)])
     b = system(tmp_path / "b.jsonl", [n not in (1, 2) for n in range(60)])
     files = (a, b, gold(tmp_path / "g.jsonl", 60))
-    assert worse(files, "exact")[0] == 1
-    assert worse(files, "exact:0.11")[0] == 0
-    code, _, said = worse(files, "exact:0.02")
-    assert code == 1
-    assert "expected for sure at most 0.02 lower" in said
+    assert [worse(files, limit)[0] for limit in ("exact", "exact:0.11", "exact:0.02")] == [1, 0, 1]
+    assert "expected for sure at most 0.02 lower" in worse(files, "exact:0.02")[2]
 
 
 @pytest.mark.parametrize("metric", ["exact", "calls"])
 def test_few_samples_do_not_show_that_nothing_is_worse(metric: str, tmp_path: Path) -> None:
     """Where none of n samples differs, some still may: nearly all of 1, 0.064 of 60."""
     for count, least in ((1, 0.9968), (60, 0.0642)):
-        a = system(tmp_path / "a.jsonl", [True] * count)
-        files = (a, system(tmp_path / "b.jsonl", [True] * count), gold(tmp_path / "g.jsonl", count))
-        assert worse(files, metric)[0] == 0
-        assert worse(files, f"{metric}:{least + 0.001}")[0] == 0
+        a, b = (system(tmp_path / f"{name}.jsonl", [True] * count) for name in "ab")
+        files = (a, b, gold(tmp_path / "g.jsonl", count))
+        assert worse(files, metric)[0] == worse(files, f"{metric}:{least + 0.001}")[0] == 0
         code, _, said = worse(files, f"{metric}:{least - 0.001}")
-        assert code == 1
-        assert f"difference +0.0000, 95 % -{least:.4f}" in said
+        assert (code, f"difference +0.0000, 95 % -{least:.4f}" in said) == (1, True)
 
 
 def test_each_system_and_limit_is_a_test_case(forty: tuple[str, ...]) -> None:
     a, b, c, wanted = forty
     plain = checked(worse((b, a, c, wanted), form="junit")[1])
-    assert len(plain) == 80
-    assert sum(kind(case) == "failure" for case in plain) == 40
-    failed = next(case for case in plain if kind(case) == "failure")
-    assert (failed.get("file"), failed.get("line"), failed.get("name")) == (a, "11", "q10")
-    assert failed[0].get("message", "").startswith("b is right, a is not: ")
+    failed = [case for case in plain if kind(case) == "failure"]
+    assert (len(plain), len(failed)) == (80, 40)
+    assert [failed[0].get(key) for key in ("file", "line", "name")] == [a, "11", "q10"]
+    assert failed[0][0].get("message", "").startswith("b is right, a is not: ")
     code, text, _ = worse((b, a, c, wanted), "exact:0.9", form="junit")
     cases = checked(text)
-    assert code == 0
+    assert (code, {kind(case) for case in cases}) == (0, {"passed", "skipped"})
     assert [case.get("name") for case in cases[:2]] == ["a exact:0.9", "c exact:0.9"]
-    assert {kind(case) for case in cases} == {"passed", "skipped"}
     code, text, _ = worse((b, a, wanted), "exact", form="junit")
     assert (code, [case.get("name") for case in checked(text) if kind(case) == "failure"]) == (1, ["a exact"])
 
 
-# ---------------------------------------------------------------- formats, names, odd files
-def test_json_lines_have_each_sample_under_each_system(forty: tuple[str, ...]) -> None:
-    *systems, wanted = forty
-    done = planeval("compare", *systems, "--gold", wanted, "--format", "jsonl")
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [row["id"] for row in rows] == [f"q{n}" for n in range(40)]
-    assert {name: one["state"] for name, one in rows[20]["systems"].items()} == {
-        "a": "different", "b": "same", "c": "different",
-    }  # fmt: skip
-    assert rows[20]["systems"]["b"]["metrics"]["exact"] == 1
-
-
 def test_names_that_collide_are_told_apart(tmp_path: Path) -> None:
-    right = [True, False]
     wanted = gold(tmp_path / "g.jsonl", 2)
-    for names in (("x/p.jsonl", "y/p.jsonl"), ("p.jsonl", "metric.jsonl"), ("n.jsonl", "difference.jsonl")):
-        files = [system(tmp_path / name, right) for name in names]
+    for names in (("p.jsonl", "metric.jsonl"), ("n.jsonl", "difference.jsonl"), ("x/p.jsonl", "y/p.jsonl")):
+        files = [system(tmp_path / name, [True, False]) for name in names]
         done = planeval("compare", *files, "--gold", wanted, "--metric", "exact", "--format", "csv")
         (head, *rows) = csv.reader(io.StringIO(done.stdout))
         assert len({*head}) == len(head)
         assert not {head[1], head[2]} & {*HEADS}
         assert rows[-1][:3] == ["exact", "0.5", "0.5"]
-    assert {"x/p", "y/p"} <= set(planeval(
-        "compare", *(str(tmp_path / n) for n in ("x/p.jsonl", "y/p.jsonl")), "--gold", wanted
-    ).stdout.split())  # fmt: skip
-
-
-def test_a_run_is_called_as_its_folder_is(tmp_path: Path) -> None:
-    """A folder has no suffix: gpt-4.1 is not gpt-4."""
-    for name in ("gpt-4.1", "claude"):
-        files = (str(ROOT / "data" / "demo" / side) for side in ("pred.jsonl", "gold.jsonl"))
-        assert planeval("score", *files, "-o", f"{tmp_path / name}/").returncode == 0
+    assert {"x/p", "y/p"} <= set(planeval("compare", *files, "--gold", wanted).stdout.split())
+    right = system(tmp_path / "p.jsonl", [True])
+    for name in ("gpt-4.1", "claude"):  # a folder has no suffix: gpt-4.1 is not gpt-4
+        assert (planeval(
+            "score", right, gold(tmp_path / "g.jsonl", 1), "-o", f"{tmp_path / name}/",
+        ).returncode == 0)  # fmt: skip
     done = planeval("compare", str(tmp_path / "gpt-4.1"), str(tmp_path / "claude"))
     assert "gpt-4.1 and claude have the same figures" in done.stdout
 
 
 def test_five_systems_with_long_names_fit_a_terminal(tmp_path: Path) -> None:
-    random = Random(1)
+    random, name = Random(1), "a-language-model-of-{}-billion-parameters-2026-01-01"
     wanted = gold(tmp_path / "g.jsonl", 12)
-    files = [
-        system(tmp_path / f"a-language-model-of-{n}-billion-parameters-2026-01-01.jsonl",
-               [random.random() < 0.5 for _ in range(12)])
-        for n in range(5)
-    ]  # fmt: skip
+    right = [[random.random() < 0.5 for _ in range(12)] for _ in range(5)]
+    files = [system(tmp_path / f"{name.format(n)}.jsonl", each) for n, each in enumerate(right)]
     done = planeval("compare", *files, "--gold", wanted)
     assert done.returncode == 0
     blocks = done.stdout.split("\n\n")
-    legend = [line.split(": ", 1) for line in blocks[0].splitlines()]
-    assert [letter for letter, _ in legend] == [*"ABCDE"]
-    assert legend[4][1] == "a-language-model-of-4-billion-parameters-2026-01-01"
+    assert blocks[0].splitlines() == [f"{'ABCDE'[n]}: {name.format(n)}" for n in range(5)]
     tables = "\n\n".join(blocks[2:-1]).splitlines()
     assert max(map(len, tables)) <= WIDE
     assert tables[0].split() == ["records", *"ABCDE"]
-    again = planeval("compare", *files, "--gold", wanted)
-    assert again.stdout == done.stdout
+    rows = [Scored("a", "same", {"exact": Share(1, 1)})]
+    many = make_comparison([rows] * 30, ["exact"], names=[f"{'n' * 30}{n}" for n in range(30)], made="t")
+    assert "S30: " in write_comparison(many)
 
 
 def test_a_system_that_lacks_half_of_the_samples(tmp_path: Path) -> None:
-    a = system(tmp_path / "a.jsonl", [True] * 10)
-    b = system(tmp_path / "b.jsonl", [True] * 5)
-    data = json.loads(
-        planeval("compare", a, b, "--gold", gold(tmp_path / "g.jsonl", 10), "--format", "json").stdout
-    )
+    a, b = system(tmp_path / "a.jsonl", [True] * 10), system(tmp_path / "b.jsonl", [True] * 5)
+    argv = ("compare", a, b, "--gold", gold(tmp_path / "g.jsonl", 10), "--format", "json")
+    data = json.loads(planeval(*argv).stdout)
     assert (data["samples"], data["unanswered"]) == (10, {"first": 0, "second": 5})
-    assert data["figures"]["exact"]["second"] == 0.5
-    assert data["records"]["second"]["absent"] == 5
+    assert (data["figures"]["exact"]["second"], data["records"]["second"]["absent"]) == (0.5, 5)
 
 
 def test_nothing_that_can_be_compared(tmp_path: Path) -> None:
-    a = system(tmp_path / "a.jsonl", [True])
-    wanted = lines(tmp_path / "g.jsonl", [{"id": "q0", "gold": "f(x="}])
+    a, wanted = (
+        system(tmp_path / "a.jsonl", [True]), lines(tmp_path / "g.jsonl", [{"id": "q0", "gold": "f(x="}]),
+    )  # fmt: skip
     for form in ("text", "json", "jsonl", "csv", "md", "junit"):
         done = planeval("compare", a, a, "--gold", wanted, "--format", form)
-        assert done.returncode == 3, done.stderr
-        assert "Traceback" not in done.stderr
-    assert planeval("compare", a, a, "--gold", wanted).stdout.startswith(
-        "a and a (2) cannot be compared: no sample was judged under both"
-    )
+        assert (done.returncode, "Traceback" in done.stderr) == (3, False), done.stderr
+    said = planeval("compare", a, a, "--gold", wanted).stdout
+    assert said.startswith("a and a (2) cannot be compared: no sample was judged under both")
     alone = planeval("compare", a, "--gold", wanted)
     assert (alone.returncode, "alone is nothing to compare" in alone.stderr) == (2, True)
 
 
 def test_the_library_takes_two_or_many() -> None:
-    wanted, systems = (
-        ["f()", "g()"],
-        {"base": ["f()", "h()"], "tuned": ["f()", "g()"], "other": ["f()", "h()"]},
-    )
+    wanted = ["f()", "g()"]
+    systems = {"base": ["f()", "h()"], "tuned": wanted, "other": ["f()", "h()"]}
     two = pe.compare(systems["base"], systems["tuned"], wanted, metrics="exact", names=("base", "tuned"))
     many = pe.compare(systems, wanted, metrics="exact")
     assert (two.won, two.names) == (("2",), ("base", "tuned"))
-    assert many.names == ("base", "tuned", "other")
-    assert [each.won for each in many.contrasts] == [("2",), ()]
+    assert (many.names, [each.won for each in many.contrasts]) == (("base", "tuned", "other"), [("2",), ()])
     assert pe.compare([*systems.values()], wanted).names == ("A", "B", "C")
     assert pe.compare([*systems.values()], wanted, names=["x", "x", "p"]).names == ("x", "x (2)", "system p")
     for bad in ([wanted], wanted[0], []):
@@ -368,76 +301,41 @@ def test_the_library_takes_two_or_many() -> None:
         pe.compare([*systems.values()], wanted, names=["x", "y"])
 
 
-def test_writing_needs_no_names_that_are_letters() -> None:
-    rows = [Scored("a", "same", {"exact": Share(1, 1)})]
-    found = make_comparison([rows] * 30, ["exact"], names=[f"{'n' * 30}{n}" for n in range(30)], made="t")
-    assert "S30: " in write_comparison(found)
+def part(path: Path, name: str, count: int) -> str:
+    """The first of the bundled answers to a benchmark."""
+    whole = (SAMPLES / "answers" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines(True)
+    path.write_text("".join(whole[:count]), encoding="utf-8")
+    return str(path)
 
 
-# ---------------------------------------------------------------- benchmarks
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_systems_are_compared_under_a_benchmark(name: str, tmp_path: Path) -> None:
-    answers = SAMPLES / "answers" / f"{name}.jsonl"
-    first = tmp_path / "first.jsonl"
-    first.write_text(answers.read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
-    argv = ("compare", str(answers), str(first), "--gold", str(SAMPLES / name), "--benchmark", name)
-    done = planeval(*argv, "--format", "json")
-    assert done.returncode == 0, done.stderr
-    data = json.loads(done.stdout)
-    for variant in ("official", "corrected"):
-        scored = json.loads(
-            planeval("score", str(first), str(SAMPLES / name), "--benchmark", name, "--format", "json").stdout
-        )["reports"][variant]
+    answers, first = (str(SAMPLES / "answers" / f"{name}.jsonl"), part(tmp_path / "first.jsonl", name, 1))
+    golds = (str(SAMPLES / name), "--benchmark", name)
+    argv, form = ("compare", answers, first, "--gold", *golds), ("--format", "json")
+    data = json.loads(planeval(*argv, *form).stdout)
+    for variant, scored in json.loads(planeval("score", first, *golds, *form).stdout)["reports"].items():
         solved = data["figures"][f"{variant} solved"]
         assert solved["second"] == pytest.approx(sum(r["ok"] for r in scored["rows"]) / len(scored["rows"]))
         for figure in scored["figures"]:
             ours = data["figures"].get(f"{variant} {figure['name']}")
             assert ours is None or ours["second"] == pytest.approx(figure["value"])
+    for figure, values in data["figures"].items():  # answers left out are no gain
+        assert values["second"] <= values["first"], figure
     one = planeval(*argv, "--corrected", "--fail-if-worse", "solved", "--format", "junit")
     solved = data["figures"]["corrected solved"]
-    lower = solved["second"] < solved["first"]
-    assert one.returncode == lower
-    cases = checked(one.stdout)
-    assert (cases[0].get("name"), kind(cases[0])) == ("first solved", "failure" if lower else "passed")
-    same = planeval(*argv[:2], str(answers), *argv[3:], "--official")
-    assert same.stdout.splitlines()[0].startswith(f"{name} and {name} (2) have the same figures: n = ")
-    assert max(map(len, "\n\n".join(same.stdout.split("\n\n")[1:-1]).splitlines())) <= WIDE
+    assert one.returncode == (solved["second"] < solved["first"])
+    case = checked(one.stdout)[0]
+    assert (case.get("name"), kind(case)) == ("first solved", ("passed", "failure")[one.returncode])
+    same = planeval(*argv[:2], answers, *argv[3:], "--official").stdout
+    assert same.startswith(f"{name} and {name} (2) have the same figures: n = ")
+    assert max(map(len, "\n\n".join(same.split("\n\n")[1:-1]).splitlines())) <= WIDE
     for idle in (["--metric", "exact"], ["--details"], ["--by", "calls"], ["--policy", "strict"]):
         assert planeval(*argv, *idle).returncode == 2
-
-
-@pytest.mark.parametrize("name", BENCHMARKS)
-def test_answers_left_out_are_no_gain_under_a_benchmark(name: str, tmp_path: Path) -> None:
-    whole = SAMPLES / "answers" / f"{name}.jsonl"
-    kept = tmp_path / "kept.jsonl"
-    kept.write_text("".join(whole.read_text(encoding="utf-8").splitlines(True)[:2]), encoding="utf-8")
-    argv = ("compare", str(whole), str(kept), "--gold", str(SAMPLES / name), "--benchmark", name)
-    for figure, values in json.loads(planeval(*argv, "--format", "json").stdout)["figures"].items():
-        assert values["second"] <= values["first"], figure
-
-
-@pytest.mark.more
-@pytest.mark.parametrize("name", BENCHMARKS)
-def test_what_a_benchmark_cannot_read_is_told_as_score_tells_it(name: str, tmp_path: Path) -> None:
-    whole, half = SAMPLES / "answers" / f"{name}.jsonl", tmp_path / "half.jsonl"
-    answers = [json.loads(line) for line in whole.read_text(encoding="utf-8").splitlines()]
-    (key, field), cut = [*answers[0]][:2], '[{"name": "f", "arguments": {"a": '
-    lines(half, [{key: one[key], field: cut if n % 2 else one[field]} for n, one in enumerate(answers)])
-    golds, form = (str(SAMPLES / name), "--benchmark", name), ("--format", "json")
-    scored = json.loads(planeval("score", str(half), *golds, *form).stdout)
-    rows = [one for one in scored["reports"]["corrected"]["rows"] if one["id"] not in scored["missing"]]
-    lost = sum((one["error"] or "").startswith("parse.") for one in rows)
-    assert lost or name == "functionchat"  # where words are an answer
-    files = planeval("compare", str(whole), str(half), "--gold", *golds, *form)
-    counts = json.loads(files.stdout)["records"]["second"]
-    assert (counts["unreadable"] + counts["cut"], counts["read"]) == (lost, len(rows) - lost)
-    assert (f"half: {lost} of " in files.stderr) == bool(lost)
-    if name == "complexfuncbench":  # which is scored as a whole, and keeps no run
-        return
-    for side in (whole, half):
-        planeval("score", str(side), *golds, "-o", f"{tmp_path}/runs/{side.stem}/")
-    runs = planeval("compare", f"{tmp_path}/runs/{name}", f"{tmp_path}/runs/half/", *form)
-    assert (runs.stdout, runs.stderr) == (files.stdout, files.stderr)
+    found = pe.compare_benchmark({"base": answers, "tuned": answers}, SAMPLES / name, name)
+    assert found.names == ("base", "tuned")
+    with pytest.raises(InputError, match="the systems are 1, expected a list or a mapping of two or more"):
+        pe.compare_benchmark({"base": answers}, SAMPLES / name, name)
 
 
 def test_runs_of_benchmarks_are_compared_alike_or_not_at_all(tmp_path: Path) -> None:
@@ -458,36 +356,13 @@ def test_runs_of_benchmarks_are_compared_alike_or_not_at_all(tmp_path: Path) -> 
     assert planeval("compare", "both", "both", "--cluster", "part", cwd=tmp_path).returncode == 0
 
 
-def test_a_lazy_system_is_worse_under_the_official_appbench(tmp_path: Path) -> None:
-    whole, golds = SAMPLES / "answers" / "appbench.jsonl", SAMPLES / "appbench"
-    kept = tmp_path / "kept.jsonl"
-    kept.write_text("".join(whole.read_text(encoding="utf-8").splitlines(True)[:2]), encoding="utf-8")
-    argv = ("compare", str(whole), str(kept), "--gold", str(golds), "--benchmark", "appbench", "--official")
-    done = planeval(*argv, "--fail-if-worse", "complete_match")
-    assert (done.returncode, done.stderr.splitlines()[-1]) == (
-        1,
-        "complete_match of kept is 0.50 against 0.75 of appbench, difference -0.2500, expected none lower",
-    )
-
-
-def test_systems_under_a_benchmark_may_have_names() -> None:
-    answers = SAMPLES / "answers" / "callnavi.jsonl"
-    found = pe.compare_benchmark({"base": answers, "tuned": answers}, SAMPLES / "callnavi", "callnavi")
-    assert found.names == ("base", "tuned")
-    with pytest.raises(InputError, match="the systems are 1, expected a list or a mapping of two or more"):
-        pe.compare_benchmark({"base": answers}, SAMPLES / "callnavi", "callnavi")
-
-
 def test_a_record_that_is_called_what_another_s_id_is_keeps_its_line(tmp_path: Path) -> None:
     ids = ({"id": "a"}, {}, {"id": "record 2"})
     wanted = lines(tmp_path / "g.jsonl", [{**one, "gold": f"f(#x='{n}')"} for n, one in enumerate(ids)])
     said = lines(tmp_path / "p.jsonl", [{**one, "prediction": "f(#x='2')"} for one in ids])
     done = planeval("compare", said, said, "--gold", wanted, "--metric", "exact", "--format", "jsonl")
     told = [json.loads(line) for line in done.stdout.splitlines()]
-    states = [(one["id"], [each["state"] for each in one["systems"].values()]) for one in told]
-    assert states == [
-        ("a", ["different"] * 2),
-        ("record 2", ["absent"] * 2),
-        ("record 2", ["same"] * 2),
-        ("prediction 2", ["gold_absent"] * 2),
-    ]
+    assert [(one["id"], *(each["state"] for each in one["systems"].values())) for one in told] == [
+        ("a", "different", "different"), ("record 2", "absent", "absent"), ("record 2", "same", "same"),
+        ("prediction 2", "gold_absent", "gold_absent"),
+    ]  # fmt: skip

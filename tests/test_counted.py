@@ -13,19 +13,14 @@ from planner_eval.verbs.shrunk import Part, Shrunk
 from tests.conftest import ROOT
 
 ONE = re.compile(r"(?<![\w.,=#$×–\\/-])1 ([a-z]+s)\b(?! tools)")
-VERBS = {
-    "asks", "is", "has", "refers", "goes", "gives", "levels",
-}  # fmt: skip
-"""What may follow a one that is a call's number; and a limit of depth, which only a case here sets to 1."""
+VERBS = {"asks", "is", "has", "refers", "goes", "gives", "levels"}
 
 CONSOLE = re.compile(r"```console\n(.*?)```", re.S)
 
 PRINTED = [
-    *sorted((ROOT / "docs").glob("*.md")),
-    *sorted((ROOT / "tests" / "cases").glob("*.jsonl")),
-    *sorted((ROOT / "tests" / "told").glob("*.txt")),
-    *sorted((ROOT / "tests" / "explained").rglob("*.txt")),
-]
+    *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "tests" / "cases").glob("*.jsonl")),
+    *sorted((ROOT / "tests" / "told").glob("*.txt")), *sorted((ROOT / "tests" / "explained").rglob("*.txt")),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("file", PRINTED, ids=lambda file: file.name)
@@ -37,10 +32,8 @@ def test_what_is_printed_of_one_thing_is_in_the_singular(file: Path) -> None:
 
 
 def test_what_became_of_one_call_is_in_the_singular() -> None:
-    was, now = Size(1, 1, 0, 4), Size(1, 0, 0, 1)
+    was, now, small = Size(1, 1, 0, 4), Size(1, 0, 0, 1), Size(weight=1)
     plan = Part("f()", "appbench", Plan(()), was, now, ".txt", "f()")
-    text = Part("f", None, None, Size(weight=1), Size(weight=1), ".txt", "f")
-    found = Shrunk(plan, text, "it", 1, 0, "smallest")
-    assert found.said == (
-        "1 call to 1, 1 argument to 0, 1 character of text to 1 in 1 try; no step makes it smaller"
-    )
+    found = Shrunk(plan, Part("f", None, None, small, small, ".txt", "f"), "it", 1, 0, "smallest")
+    said = "1 call to 1, 1 argument to 0, 1 character of text to 1 in 1 try; no step makes it smaller"
+    assert found.said == said

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
-import time
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.auditing.answered import doubt
-from planner_eval.auditing.audits import AUDITS, BESIDE, Beside
-from planner_eval.auditing.finding import CONFIDENCES, GoldFinding
+from planner_eval.auditing.audits import AUDITS, BESIDE
+from planner_eval.auditing.finding import CONFIDENCES
 from planner_eval.auditing.options import Offered, offered, read_options
 from planner_eval.auditing.subject import Subject
 from planner_eval.auditing.surplus import surplus
 from planner_eval.base.errors import CODES, InputError
-from planner_eval.datasets.gold import gold_plan
-from planner_eval.datasets.mathqa import read_mathqa
 from planner_eval.engine.run_file import run_text
-from planner_eval.execution.run import execute_many
 from planner_eval.verbs.dataset_check import DatasetCheck
 from tests.conftest import ROOT
 from tests.inside import planeval
@@ -40,29 +34,21 @@ def calls(*named: tuple[str, Any, Any]) -> list[dict[str, Any]]:
     def value(given: Any) -> Any:
         return f"$var_{given[1:]}.result$" if isinstance(given, str) and given[:1] == "#" else given
 
-    return [
-        {
-            "name": name,
-            "label": f"$var_{at}",
-            "arguments": {f"arg_{n}": value(each) for n, each in enumerate((one, two)) if each is not None},
-        }
-        for at, (name, one, two) in enumerate(named, 1)
-    ]
+    return [{
+        "name": name, "label": f"$var_{at}",
+        "arguments": {f"arg_{n}": value(each) for n, each in enumerate((one, two)) if each is not None},
+    } for at, (name, one, two) in enumerate(named, 1)]  # fmt: skip
 
 
 def record(identity: str, plan: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     """A record whose question is that of no other, and says the numbers of its plan."""
     numbers = re.findall(r"(?<=: )\d+", json.dumps(plan))
     return {
-        "id": identity,
-        "question": f"what is {identity} of {' and '.join(numbers)}?",
-        "gold": plan,
-        **more,
-    }
+        "id": identity, "question": f"what is {identity} of {' and '.join(numbers)}?", "gold": plan, **more,
+    }  # fmt: skip
 
 
 def call(name: str, **arguments: Any) -> list[dict[str, Any]]:
-    """One call of a tool that nobody has."""
     return [{"name": name, "label": "$var_1", "arguments": arguments}]
 
 
@@ -88,22 +74,11 @@ DOUBTFUL = [
     record("even", calls(("multiply", 1, 4)), question="How many are 1 and 4?"),
 ]
 FOUND = {
-    "answer": ["gold.answer"],
-    "option": ["gold.option"],
-    "none": ["gold.answer"],
-    "fails": ["gold.fails"],
-    "dead": ["gold.dead"],
-    "again": ["gold.repeated"],
-    "one": ["gold.shorter"],
-    "lost": ["gold.unresolved"],
-    "circle": ["gold.cycle"],
-    "words": ["gold.unreadable"],
-    "asked": ["gold.unasked"],
-    "other": ["gold.contradicted"],
-    "pets": ["gold.ungrounded"],
-    "odd": ["gold.twin"],
-    "even": ["gold.twin"],
-}
+    "answer": ["gold.answer"], "option": ["gold.option"], "none": ["gold.answer"], "fails": ["gold.fails"],
+    "dead": ["gold.dead"], "again": ["gold.repeated"], "one": ["gold.shorter"], "lost": ["gold.unresolved"],
+    "circle": ["gold.cycle"], "words": ["gold.unreadable"], "asked": ["gold.unasked"],
+    "other": ["gold.contradicted"], "pets": ["gold.ungrounded"], "odd": ["gold.twin"], "even": ["gold.twin"],
+}  # fmt: skip
 
 
 def checked(records: list[Any], **how: Any) -> DatasetCheck:
@@ -118,16 +93,10 @@ def codes(found: DatasetCheck) -> dict[str | int, list[str]]:
     return told
 
 
-# ---------------------------------------------------------------- one by one
-def test_a_clean_plan_gives_no_finding() -> None:
-    found = checked(CLEAN)
-    assert found.doubts == ()
-    assert found.clean
-    assert not found.unsure
-    assert found.ran == ("nestful:official", 2, 0, 0)
-
-
 def test_each_doubt_is_found_and_nothing_else() -> None:
+    found = checked(CLEAN)
+    assert (found.doubts, found.clean, found.ran) == ((), True, ("nestful:official", 2, 0, 0))
+    assert not found.unsure
     assert codes(checked([*CLEAN, *DOUBTFUL])) == FOUND
 
 
@@ -139,26 +108,19 @@ def test_every_code_has_a_meaning_and_every_meaning_an_audit() -> None:
         assert f"| `{code}` | {CODES[code]}" in page
 
 
-@pytest.mark.parametrize(
-    ("plan", "message"),
-    [
-        (calls(("add", 2, 3), ("add", "#1", 0)), "gives back the result of call 1 (add): plus 0"),
-        (calls(("add", 2, 3), ("divide", "#1", 1)), "gives back the result of call 1 (add): divided by 1"),
-        (
-            calls(("add", 2, 3), ("power", "#1", 1)),
-            "gives back the result of call 1 (add): to the power of 1",
-        ),
-        (calls(("negate", 2, None), ("add", 2, 3), ("negate", "#1", None)), "undoes call 1 (negate)"),
-        (calls(("add", 2, 3), ("multiply", "#1", 7), ("divide", "#2", 7)), "undoes call 2 (multiply)"),
-        (calls(("add", 2, 3), ("divide", "#1", 100), ("multiply", "#2", 100)), "undoes call 2 (divide)"),
-        (calls(("add", 2, 3), ("floor", "#1", None), ("floor", "#2", None)), "which is whole already"),
-        (calls(("add", 2, 3), ("subtract", 0, "#1")), ""),
-        (calls(("add", 2, 3), ("divide", 1, "#1")), ""),
-        (calls(("add", 2, 3), ("multiply", "#1", 7), ("divide", "#2", 8)), ""),
-        (calls(("add", 2, 3), ("divide", 100, "#1"), ("multiply", "#2", 100)), ""),
-        (calls(("multiply", 5, 1)), ""),
-    ],
-)
+@pytest.mark.parametrize(("plan", "message"), [
+    (calls(("add", 2, 3), ("add", "#1", 0)), "gives back the result of call 1 (add): plus 0"),
+    (calls(("add", 2, 3), ("divide", "#1", 1)), "gives back the result of call 1 (add): divided by 1"),
+    (calls(("add", 2, 3), ("power", "#1", 1)), "gives back the result of call 1 (add): to the power of 1"),
+    (calls(("negate", 2, None), ("add", 2, 3), ("negate", "#1", None)), "undoes call 1 (negate)"),
+    (calls(("add", 2, 3), ("multiply", "#1", 7), ("divide", "#2", 7)), "undoes call 2 (multiply)"),
+    (calls(("add", 2, 3), ("divide", "#1", 100), ("multiply", "#2", 100)), "undoes call 2 (divide)"),
+    (calls(("add", 2, 3), ("floor", "#1", None), ("floor", "#2", None)), "which is whole already"),
+    (calls(("add", 2, 3), ("subtract", 0, "#1")), ""), (calls(("add", 2, 3), ("divide", 1, "#1")), ""),
+    (calls(("add", 2, 3), ("multiply", "#1", 7), ("divide", "#2", 8)), ""),
+    (calls(("add", 2, 3), ("divide", 100, "#1"), ("multiply", "#2", 100)), ""),
+    (calls(("multiply", 5, 1)), ""),
+])  # fmt: skip
 def test_what_arithmetic_gives_back(plan: list[dict[str, Any]], message: str) -> None:
     found = [one for one in surplus(Subject("q", pe.parse(plan), basic=True)) if one.code == "gold.shorter"]
     assert [message in one.message for one in found] == [True] * bool(message)
@@ -166,33 +128,26 @@ def test_what_arithmetic_gives_back(plan: list[dict[str, Any]], message: str) ->
 
 
 def test_of_equal_calls_the_largest_are_told_once() -> None:
-    twice = calls(
-        ("add", 1, 4), ("divide", "#1", 2), ("add", 1, 4), ("divide", "#3", 2), ("multiply", "#2", "#4")
-    )
-    (found,) = surplus(Subject("q", pe.parse(twice, dialect="nestful"), basic=True))
+    half = ("add", 1, 4), ("divide", "#1", 2), ("add", 1, 4), ("divide", "#3", 2)
+    twice = pe.parse(calls(*half, ("multiply", "#2", "#4")), dialect="nestful")
+    (found,) = surplus(Subject("q", twice, basic=True))
     assert (found.code, found.call) == ("gold.repeated", 3)
-    assert (
-        found.message
-        == "call 4 (divide) makes the same call as call 2 (divide), whose result could be used again"
-    )
+    assert found.message.startswith("call 4 (divide) makes the same call as call 2 (divide), whose result")
 
 
 def test_a_named_answer_makes_a_dead_call_sure() -> None:
-    plan = [
-        *calls(("add", 1, 4), ("add", 2, 3)),
-        {"name": "var_result", "arguments": {"sum": "$var_1.result$"}},
-    ]
-    (found,) = surplus(Subject("q", pe.parse(plan, dialect="nestful")))
+    named = {"name": "var_result", "arguments": {"sum": "$var_1.result$"}}
+    plan = pe.parse([*calls(("add", 1, 4), ("add", 2, 3)), named], dialect="nestful")
+    (found,) = surplus(Subject("q", plan))
     assert (found.code, found.call, found.confidence) == ("gold.dead", 1, "high")
 
 
 def test_calls_that_change_something_are_neither_dead_nor_repeated() -> None:
-    tools = [{"name": "pay", "description": "", "parameters": {}, "annotations": {"readOnlyHint": False}}]
-    catalog = pe.read_catalog([{**tools[0], "inputSchema": {"type": "object", "properties": {}}}], "mcp")
-    pay = [{"name": "pay", "label": f"$var_{at}", "arguments": {}} for at in (1, 2)]
-    plan = pe.parse(pay, dialect="nestful")
+    schema = {"type": "object", "properties": {}}
+    tool = {"name": "pay", "description": "", "inputSchema": schema, "annotations": {"readOnlyHint": False}}
+    plan = pe.parse([*call("pay"), {**call("pay")[0], "label": "$var_2"}], dialect="nestful")
     assert {one.code for one in surplus(Subject("q", plan))} >= {"gold.dead"}
-    assert not list(surplus(Subject("q", plan, catalog=catalog)))
+    assert not list(surplus(Subject("q", plan, catalog=pe.read_catalog([tool], "mcp"))))
 
 
 def test_gold_is_held_against_the_tools_of_its_record() -> None:
@@ -203,18 +158,16 @@ def test_gold_is_held_against_the_tools_of_its_record() -> None:
     assert named.doubts[0].found == found.doubts[0].found
 
 
-def test_a_function_that_names_its_parameters_otherwise_than_its_specification_is_no_fault_of_gold() -> None:
+def test_a_function_that_names_its_parameters_otherwise_is_no_fault_of_gold() -> None:
     def double(n: float) -> float:
         return 2 * n
 
     tool = {"name": "double", "parameters": {"num": {"type": "number"}}, "output_parameters": {"twice": {}}}
-    plan = [
-        {"name": "double", "label": "$var_1", "arguments": {"num": 2}},
-        {"name": "double", "label": "$var_2", "arguments": {"num": "$var_1.twice$"}},
-    ]
-    wrong = [{"name": "double", "label": "$var_1", "arguments": {"nmu": 2}}]
+    plan = [*call("double", num=2), {**call("double", num="$var_1.twice$")[0], "label": "$var_2"}]
     how: dict[str, Any] = {"tools": {"double": double}, "select": ["gold.fails", "gold.answer"]}
-    records = [record(name, made, tools=[tool], gold_answer=8) for name, made in (("q", plan), ("w", wrong))]
+    records = [
+        record(n, p, tools=[tool], gold_answer=8) for n, p in (("q", plan), ("w", call("double", nmu=2)))
+    ]
     told = [(one.record, one.found.confidence) for one in checked(records, **how).doubts]
     assert told == [("q", "low"), ("w", "high")]
     assert checked(records[:1], **how, binding="position").doubts == ()
@@ -222,46 +175,22 @@ def test_a_function_that_names_its_parameters_otherwise_than_its_specification_i
         checked(records, **how, binding="size")
 
 
-def test_tools_that_cannot_be_read_are_told() -> None:
+def test_tools_that_cannot_be_read_or_run_are_no_fault_of_gold() -> None:
     found = checked([record("q", calls(("add", 1, 4)), tools=[17])])
     assert not found.doubts
     assert "1 list of tools cannot be read" in found.notes[-1]
-
-
-def test_what_the_tools_do_not_have_is_no_fault_of_gold() -> None:
     found = checked([record("q", calls(("book_a_table", 1, 4)), gold_answer=3)])
-    assert not found.doubts
-    assert found.ran == ("nestful:official", 0, 0, 1)
+    assert (found.doubts, found.ran) == ((), ("nestful:official", 0, 0, 1))
 
 
-# ---------------------------------------------------------------- answers on offer
-@pytest.mark.parametrize(
-    ("text", "value", "plain"),
-    [
-        ("rs . 1,200", 1200, True),
-        ("$ 0.30", 0.3, True),
-        ("- 15", -15, True),
-        ("– 12", -12, True),
-        ("3 / 4", 0.75, False),
-        ("3 1 / 2 days", 3.5, False),
-        ("2 : 3", 2 / 3, False),
-        ("12.5 %", 12.5, False),
-        ("297 cm 2", 297, True),
-        ("2400 m ^ 2", 2400, True),
-        ("19 km / hr", 19, True),
-        ("10 .", 10, True),
-        ("four", 4, True),
-        (". 2", None, True),
-        ("25 √ 3", None, True),
-        ("1 minute , 12 seconds", None, True),
-        ("112.5 , 158.5", None, True),
-        ("20 and 30", None, True),
-        ("3 ^ 10", None, True),
-        ("none of these", None, True),
-        ("1 / 0", None, True),
-        ("", None, True),
-    ],
-)
+@pytest.mark.parametrize(("text", "value", "plain"), [
+    ("rs . 1,200", 1200, True), ("$ 0.30", 0.3, True), ("- 15", -15, True), ("– 12", -12, True),
+    ("3 / 4", 0.75, False), ("3 1 / 2 days", 3.5, False), ("2 : 3", 2 / 3, False), ("12.5 %", 12.5, False),
+    ("297 cm 2", 297, True), ("2400 m ^ 2", 2400, True), ("19 km / hr", 19, True), ("10 .", 10, True),
+    ("four", 4, True), (". 2", None, True), ("25 √ 3", None, True), ("1 minute , 12 seconds", None, True),
+    ("112.5 , 158.5", None, True), ("20 and 30", None, True), ("3 ^ 10", None, True),
+    ("none of these", None, True), ("1 / 0", None, True), ("", None, True),
+])  # fmt: skip
 def test_an_option_is_read_as_people_write_it(text: str, value: float | None, plain: bool) -> None:
     found = offered(text)
     assert (found is None) == (value is None)
@@ -276,147 +205,78 @@ def test_any_option_is_read_or_not_and_never_fails(text: str) -> None:
     assert found is None or isinstance(found, Offered)
 
 
-@pytest.mark.parametrize(
-    ("right", "told"),
-    [("5", []), ("5.0 days", []), ("500 %", []), ("6", ["gold.option"]), ("words", ["gold.option"])],
-)
-def test_a_value_that_may_be_the_right_one_is_no_doubt(right: str, told: list[str]) -> None:
-    found = checked([record("q", calls(("add", 1, 4)), options={"a": "5", "b": right}, correct="b")])
+WHOLE, CUT = calls(("add", 1, 4)), calls(("divide", 3652173, 100000))
+
+
+@pytest.mark.parametrize(("plan", "right", "told"), [
+    *((WHOLE, right, []) for right in ("5", "5.0 days", "500 %")),
+    *((WHOLE, right, ["gold.option"]) for right in ("6", "words")),
+    *((CUT, right, []) for right in ("36", "36.5", "36.52 km", "3652 %", "37")),
+])  # fmt: skip
+def test_a_value_that_may_be_the_right_one_is_no_doubt(plan: Any, right: str, told: list[str]) -> None:
+    found = checked(
+        [record("q", plan, options={"a": "5" if plan is WHOLE else "12", "b": right}, correct="b")]
+    )
     assert codes(found).get("q", []) == told
 
 
-@pytest.mark.parametrize("right", ["36", "36.5", "36.52 km", "3652 %", "37"])
-def test_a_rounded_value_is_no_doubt(right: str) -> None:
-    plan = calls(("divide", 3652173, 100000))
-    assert not checked([record("q", plan, options={"a": "12", "b": right}, correct="b")]).doubts
-
-
 def test_options_are_read_from_texts_lists_and_objects() -> None:
-    assert read_options(["4", 5]) == (("a", "4"), ("b", "5"))
-    assert read_options(17) == ()
-    text = record("q", calls(("add", 1, 4)), options="a ) 5 , b ) 6", correct="B")
+    for texts in (["4", "5"], ["1:2", "2:1"], ["1.5", "2 . 5"], ["a", "b)"]):  # numbers of their own or none
+        assert read_options(texts) == (("a", texts[0]), ("b", texts[1]))
+    assert (read_options(["4", 5]), read_options(17)) == ((("a", "4"), ("b", "5")), ())
+    text = record("q", WHOLE, options="a ) 5 , b ) 6", correct="B")
     assert codes(checked([text])) == {"q": ["gold.option"]}
 
 
-@pytest.mark.parametrize(
-    ("options", "correct"),
-    [
-        (["a ) 5", "b ) 6", "c ) 7"], "b"),
-        (["A. 5", "B. 6"], "b"),
-        (["(a) 5", "(b) 6"], "(b)"),
-        (["a: 5", "b: 6"], "B."),
-        (["a - 5", "b - 6"], "b"),
-        (["b) 6", "a) 5"], "b"),
-        (["1) 5", "2) 6"], "2"),
-        (["1. 5", "2. 6"], "2"),
-        (["a) 5", "6"], "b"),
-        ({"a": "a) 5", "b": "b) 6"}, "b"),
-    ],
-)
+@pytest.mark.parametrize(("options", "correct"), [
+    (["a ) 5", "b ) 6", "c ) 7"], "b"), (["A. 5", "B. 6"], "b"), (["(a) 5", "(b) 6"], "(b)"),
+    (["a: 5", "b: 6"], "B."), (["a - 5", "b - 6"], "b"), (["b) 6", "a) 5"], "b"), (["1) 5", "2) 6"], "2"),
+    (["1. 5", "2. 6"], "2"), (["a) 5", "6"], "b"), ({"a": "a) 5", "b": "b) 6"}, "b"),
+])  # fmt: skip
 def test_an_answer_on_offer_may_begin_with_its_letter(options: Any, correct: str) -> None:
-    found = checked([record("q", calls(("add", 1, 4)), options=options, correct=correct)])
+    found = checked([record("q", WHOLE, options=options, correct=correct)])
     assert [(one.found.code, one.found.confidence) for one in found.doubts] == [("gold.option", "high")]
     assert not any("options" in one for one in found.notes)
 
 
-def test_ratios_and_decimals_do_not_begin_with_a_number_of_their_own() -> None:
-    assert read_options(["1:2", "2:1"]) == (("a", "1:2"), ("b", "2:1"))
-    assert read_options(["1.5", "2 . 5"]) == (("a", "1.5"), ("b", "2 . 5"))
-    assert read_options(["a", "b)"]) == (("a", "a"), ("b", "b)"))
-
-
-# ---------------------------------------------------------------- gold answers
-def test_a_result_of_any_length_is_told() -> None:
-    found = checked([record("p", calls(("power", 10, 5000)), gold_answer=5)], select=["gold.answer"])
-    (one,) = found.doubts
-    assert one.found.message == f"the plan gives 1{'0' * 58}…; the gold answer is 5"
-
-
-@pytest.mark.parametrize(
-    ("answer", "sure"),
-    [
-        *(
-            (said, None)
-            for said in (12, "12", "12.0", "$12", "12 km", "twelve", [12], ["12"], {"result": 12})
-        ),
-        *(
-            (said, None)
-            for said in ("The answer is 12.", "5+7=12\n#### 12", "$\\boxed{12}$", "x = 12", "**12**")
-        ),
-        *((said, None) for said in (None, "", " ", "11.9999999999")),
-        *((said, "high") for said in (13, "13", "13.0", "$13", "1,200", "The answer is 13.", "-12", "1e999")),
-        *((said, "medium") for said in ("12.1 km", "2/3", "it is 13 in all")),
-        *((said, "low") for said in ("it depends", "12 or 13", True, [12, 13], {"result": 12, "left": 1})),
-    ],
-)
+@pytest.mark.parametrize(("answer", "sure"), [
+    *((said, None) for said in (12, "12", "12.0", "$12", "12 km", "twelve", [12], ["12"], {"result": 12})),
+    *((said, None) for said in ("The answer is 12.", "5+7=12\n#### 12", "$\\boxed{12}$", "x = 12", "**12**")),
+    *((said, None) for said in (None, "", " ", "11.9999999999")),
+    *((said, "high") for said in (13, "13", "13.0", "$13", "1,200", "The answer is 13.", "-12", "1e999")),
+    *((said, "medium") for said in ("12.1 km", "2/3", "it is 13 in all")),
+    *((said, "low") for said in ("it depends", "12 or 13", True, [12, 13], {"result": 12, "left": 1})),
+])  # fmt: skip
 def test_a_gold_answer_is_read_as_people_write_it(answer: Any, sure: str | None) -> None:
     asked = record("q", calls(("add", 5, 7)), gold_answer=answer)
     found = checked([asked], select=["gold.answer"]).doubts
     assert [one.found.confidence for one in found] == [sure] * (sure is not None)
-    assert all(
-        one.found.message.endswith("which cannot be compared with it") == (sure == "low") for one in found
-    )
+    apart = "which cannot be compared with it"
+    assert all(one.found.message.endswith(apart) == (sure == "low") for one in found)
 
 
-@given(st.text(alphabet="0123456789., /:%-^abc $()#√\\{}boxed", max_size=300))
-def test_any_gold_answer_is_held_against_and_never_fails(text: str) -> None:
-    assert doubt(12, text) in (None, *CONFIDENCES)
-
-
-# ---------------------------------------------------------------- laws
-def _told(found: DatasetCheck) -> Counter[tuple[Any, ...]]:
-    return Counter((one.record, *one.found) for one in found.doubts)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_order_of_records_does_not_matter(seed: int) -> None:
-    """Twins are told in the order of the file; a pair names the other one whatever it is."""
-    mixed = [*CLEAN, *DOUBTFUL]
-    random.Random(seed).shuffle(mixed)
-    assert _told(checked(mixed)) == _told(checked([*CLEAN, *DOUBTFUL]))
-
-
-@pytest.mark.parametrize(
-    "code", ["gold", "gold.a", "gold.answer", "gold.dead", "gold.un", "gold.enum", "dataset"]
-)
-def test_to_select_is_to_filter(code: str) -> None:
-    every = checked(DOUBTFUL)
-    chosen = [one for one in every.doubts if one.found.code.startswith(code)]
-    assert list(checked(DOUBTFUL, select=[code]).doubts) == chosen
-    left = [one for one in every.doubts if not one.found.code.startswith(code)]
-    assert list(checked(DOUBTFUL, ignore=[code]).doubts) == left
-
-
-def test_a_confidence_is_a_filter_too() -> None:
-    every = checked(DOUBTFUL)
-    for least in CONFIDENCES:
+def test_codes_and_confidences_are_filters_whatever_the_order_of_records() -> None:
+    every = checked(DOUBTFUL).doubts
+    for code in ("gold", "gold.a", "gold.answer", "gold.un", "dataset"):
+        chosen = [one for one in every if one.found.code.startswith(code)]
+        assert list(checked(DOUBTFUL, select=[code]).doubts) == chosen
+        assert list(checked(DOUBTFUL, ignore=[code]).doubts) == [one for one in every if one not in chosen]
+    for count, least in enumerate(CONFIDENCES, 1):
         found = checked(DOUBTFUL, confidence=least)
-        wanted = CONFIDENCES[: CONFIDENCES.index(least) + 1]
-        assert list(found.doubts) == [one for one in every.doubts if one.found.confidence in wanted]
-        assert sum(found.unsure.values()) == len(every.doubts) - len(found.doubts)
+        assert list(found.doubts) == [one for one in every if one.found.confidence in CONFIDENCES[:count]]
+        assert sum(found.unsure.values()) == len(every) - len(found.doubts)
+    mixed = [*CLEAN, *DOUBTFUL]
+    random.Random(1).shuffle(mixed)  # a pair of twins names the other one whatever it is
+    told = [Counter((one.record, *one.found) for one in found) for found in (checked(mixed).doubts, every)]
+    assert told[0] == told[1]
 
 
 def test_what_a_baseline_has_does_not_count() -> None:
     found = checked(DOUBTFUL)
-    again = checked(DOUBTFUL, baseline=found.baseline())
-    assert not again.doubts
-    assert again.known == len(found.doubts)
-    assert again.baseline() == found.baseline()
-    more = checked([*DOUBTFUL, record("new", calls(("add", 1, 1)), gold_answer=3)], baseline=found.baseline())
-    assert codes(more) == {"new": ["gold.answer"]}
-
-
-def test_a_baseline_holds_whatever_its_order_and_however_sure() -> None:
-    shapes = [calls(("add", 1, 4)), calls(("multiply", 1, 4)), calls(("subtract", 1, 4))]
-    twins = [record(f"t{at}", shapes[at % 3], question="What of 1 and 4?") for at in range(9)]
-    found = checked(twins, confidence="high")
-    assert not found.doubts
-    again = checked([*CLEAN, *reversed(twins)], baseline=found.baseline())
-    assert not again.doubts
-    assert again.known == 9
-
-
-def test_records_without_names_are_known_wherever_they_stand() -> None:
+    again = checked([*CLEAN, *reversed(DOUBTFUL)], baseline=found.baseline())
+    assert (again.doubts, again.known) == ((), len(found.doubts))
+    new = record("new", calls(("add", 1, 1)), gold_answer=3)
+    assert codes(checked([*DOUBTFUL, new], baseline=found.baseline())) == {"new": ["gold.answer"]}
     unnamed = [{key: value for key, value in one.items() if key != "id"} for one in DOUBTFUL[:5]]
     found = checked(unnamed)
     assert len(found.doubts) == 5
@@ -424,140 +284,58 @@ def test_records_without_names_are_known_wherever_they_stand() -> None:
     assert len(checked([*unnamed, unnamed[0]], baseline=found.baseline()).doubts) == 1
 
 
-_PLAN = st.lists(
-    st.tuples(
-        st.sampled_from(("add", "subtract", "multiply", "divide", "power", "negate", "floor", "nosuch")),
-        st.integers(0, 9) | st.sampled_from(("#1", "#2", "#3", "#9")),
-        st.none() | st.integers(0, 9) | st.sampled_from(("#1", "#2", "#3")),
-    ),
-    min_size=1,
-    max_size=6,
-)
-
-
-@given(_PLAN)
-def test_what_is_called_shorter_comes_to_the_same_without_it(named: list[tuple[str, Any, Any]]) -> None:
-    plan = pe.parse(calls(*named), dialect="nestful")
-    told = list(surplus(Subject("q", plan, basic=True)))
-    assert all(one.call is None or 0 <= one.call < len(plan.calls) for one in told)
-    run = pe.execute(plan, "nestful:sane", isolation="inline")
-    for one in told:
-        if one.code == "gold.shorter" and one.call is not None and run[one.call].status == "ok":
-            value = run[one.call].value
-            before = [call.value for call in run.calls[: len(plan.calls)] if call.status == "ok"]
-            literals = [each for call in plan.calls for _, each in call.arguments if isinstance(each, int)]
-            there = [each for at, each in enumerate(before) if at != one.call] + literals
-            assert any(each == pytest.approx(value) for each in there), one
-
-
-# ---------------------------------------------------------------- beside each other
-def test_records_can_be_audited_beside_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Named:
-        def __init__(self) -> None:
-            self.seen: list[str] = []
-
-        def add(self, place: int, subject: Subject) -> None:
-            assert place == len(self.seen)
-            self.seen.append(subject.record)
-
-        def found(self) -> Iterable[tuple[int, GoldFinding]]:
-            assert self.seen == ["sum", "half"]
-            yield 1, GoldFinding("gold.answer", "another is alike", "low", related=("sum",))
-
-    monkeypatch.setattr("planner_eval.verbs.gold_findings.BESIDE", (Beside(("gold.answer",), Named),))
-    found = checked(CLEAN)
-    assert [(one.record, one.found.related, one.query) for one in found.doubts] == [
-        ("half", ("sum",), CLEAN[1]["question"])
-    ]
-    assert not checked(CLEAN, ignore=["gold.answer"]).doubts
-
-
 def test_twins_of_one_id_are_told_apart() -> None:
     plans = [calls(("add", n, 4)) for n in (1, 2, 3)] + [calls(("multiply", 6, 4))]
     same = [{**record("q", plan), "question": f"how many are {n} and 4?"} for n, plan in enumerate(plans)]
     (found,) = checked(same, select=["gold.twin"]).doubts
-    assert found.found.confidence == "medium"
-    assert found.query == "how many are 3 and 4?"
+    assert (found.found.confidence, found.query) == ("medium", "how many are 3 and 4?")
     assert found.found.message.endswith("whose plans make the calls add; this one makes multiply")
     other = [{**one, "tools": [{"name": "add", "parameters": {}}]} for one in same[:3]]
     assert not checked([*other, same[3]], select=["gold.twin"]).doubts
+    foreign = [{**one, "question": f"{n}와 4는 얼마입니까?"} for n, one in enumerate(same)]
+    (found,) = checked(foreign, select=["gold.twin"]).doubts
+    assert found.found.confidence == "low"  # as always in another language
 
 
-def test_twins_in_another_language_are_never_more_than_low() -> None:
-    plans = [calls(("add", n, 4)) for n in (1, 2, 3)] + [calls(("multiply", 6, 4))]
-    asked = [{**record(f"q{n}", plan), "question": f"{n}와 4는 얼마입니까?"} for n, plan in enumerate(plans)]
-    (found,) = checked(asked, select=["gold.twin"]).doubts
-    assert found.found.confidence == "low"
-
-
-def test_many_twins_take_time_in_proportion() -> None:
-    def took(count: int) -> float:
-        plans = [calls(("add", n % 7, 4)) if n % 3 else calls(("multiply", n % 7, 4)) for n in range(count)]
-        every = [{**record(f"q{n}", plan), "question": "how many?"} for n, plan in enumerate(plans)]
-        start = time.process_time()
-        assert len(checked(every, select=["gold.twin"], tools=None).doubts) == (count + 2) // 3
-        return time.process_time() - start
-
-    took(100)
-    assert took(4_000) < 25 * max(took(400), 0.05)
-
-
-# ---------------------------------------------------------------- what is said
 def test_what_anybody_says_before_the_answer_grounds_a_value() -> None:
-    talk = [
-        {"role": "system", "content": "The user lives in Brno."},
-        {"role": "user", "content": "Book me a room at home."},
-        {"role": "tool", "content": '{"hotel": "H-2300"}'},
-        {"role": "assistant", "content": "Pets stay with Ostrava-77123."},
-    ]
-    told = {
-        value: codes(checked([record("q", call("book", place=value), question=talk)], select=["gold.un"]))
-        for value in ("Brno", "H-2300", "Ostrava-77123")
-    }
-    assert told == {"Brno": {}, "H-2300": {}, "Ostrava-77123": {"q": ["gold.ungrounded"]}}
-
-
-def test_questions_in_another_language_give_nothing_sure() -> None:
-    asked = record(
+    said = {
+        "system": "The user lives in Brno.", "user": "Book me a room at home.",
+        "tool": '{"hotel": "H-2300"}', "assistant": "Pets stay with Ostrava-77123.",
+    }  # fmt: skip
+    talk = [{"role": role, "content": text} for role, text in said.items()]
+    told = [codes(checked(
+        [record("q", call("book", place=value), question=talk)], select=["gold.un"],
+    )) for value in ("Brno", "H-2300", "Ostrava-77123")]  # fmt: skip
+    assert told == [{}, {}, {"q": ["gold.ungrounded"]}]
+    foreign = record(
         "q", call("book", place="Ostrava 77123", day="2031-03-06"), question="3월 5일에 방을 잡아 줘"
     )
-    assert {one.found.confidence for one in checked([asked]).doubts} == {"low"}
+    assert {one.found.confidence for one in checked([foreign]).doubts} == {"low"}
 
 
 def conversation(hotel: str) -> list[dict[str, Any]]:
-    hotels = json.dumps(
-        [{"id": "h-171", "stars": 3}, {"id": "h-231", "stars": 4}, {"id": "h-241", "stars": 4}]
-    )
+    hotels = json.dumps([{"id": at, "stars": n} for at, n in (("h-171", 3), ("h-231", 4), ("h-241", 4))])
 
     def asks(key: str, name: str, **arguments: Any) -> dict[str, Any]:
         function = {"name": name, "arguments": json.dumps(arguments)}
         return {"role": "assistant", "tool_calls": [{"id": key, "type": "function", "function": function}]}
 
-    return [
-        {"role": "user", "content": "Book one."},
-        asks("1", "search", city="Rome"),
-        {"role": "tool", "tool_call_id": "1", "content": hotels},
-        asks("2", "book", hotel=hotel),
-    ]
+    answer = {"role": "tool", "tool_call_id": "1", "content": hotels}
+    return [{"role": "user", "content": "Book one."}, asks("1", "search", city="Rome"), answer,
+            asks("2", "book", hotel=hotel)]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("query", "hotel", "told"),
-    [
-        ("Book one in Rome.", "h-231", [("gold.candidate", "medium")]),
-        ("Book the second in Rome.", "h-231", [("gold.candidate", "low")]),
-        ("Book h-231 in Rome.", "h-231", []),
-        ("Book one in Rome.", "h-171", []),
-        ("로마에 하나 잡아 줘", "h-231", [("gold.candidate", "low")]),
-    ],
-)
+@pytest.mark.parametrize(("query", "hotel", "told"), [
+    ("Book one in Rome.", "h-231", [("gold.candidate", "medium")]),
+    ("Book the second in Rome.", "h-231", [("gold.candidate", "low")]), ("Book h-231 in Rome.", "h-231", []),
+    ("Book one in Rome.", "h-171", []), ("로마에 하나 잡아 줘", "h-231", [("gold.candidate", "low")]),
+])  # fmt: skip
 def test_a_pick_from_a_recorded_answer(query: str, hotel: str, told: list[tuple[str, str]]) -> None:
     one = {"id": "q", "query": query, "gold": conversation(hotel)}
     found = pe.check_dataset([one], confidence="low", text_field="gold", select=["gold.candidate"])
     assert [(one.found.code, one.found.confidence) for one in found.doubts] == told
 
 
-# ---------------------------------------------------------------- what models said
 GIVEN = [
     {"id": "a", "query": "one?", "gold": "f(#x='1')"},
     {"id": "b", "query": "two?", "gold": "f(#x='2')", "alternatives": ["g(#x='2')"]},
@@ -570,16 +348,14 @@ def said(*plans: str) -> list[dict[str, str]]:
 
 
 RUNS = {
-    "one": said("g(#x='1')", "g(#x='2')", "f(#x='3')"),
-    "two": said("g(#x='1')", "g(#x='2')", "g(#x='3')"),
+    "one": said("g(#x='1')", "g(#x='2')", "f(#x='3')"), "two": said("g(#x='1')", "g(#x='2')", "g(#x='3')"),
     "three": said("g(#x='1')", "g(#x='2')"),
-}
+}  # fmt: skip
 
 
-def voted(runs: Any, **how: Any) -> DatasetCheck:
-    return pe.check_dataset(
-        GIVEN, text_field="gold", runs=runs, select=["gold.outvoted"], **{"confidence": "low"} | how
-    )
+def voted(runs: Any, records: Any = GIVEN, **how: Any) -> DatasetCheck:
+    how = {"confidence": "low", "select": ["gold.outvoted"]} | how
+    return pe.check_dataset(records, text_field="gold", runs=runs, **how)
 
 
 def test_models_that_agree_with_each_other_outvote_gold() -> None:
@@ -588,64 +364,46 @@ def test_models_that_agree_with_each_other_outvote_gold() -> None:
     assert found.doubts[0].found.message == (
         "3 of 3 models give one plan that is not gold's: g instead of f (one, two, three)"
     )
-    assert found.notes[1:] == (
-        "run one: 3 records answered",
-        "run two: 3 records answered",
-        "run three: 2 records answered",
-    )
+    answered = ("one: 3", "two: 3", "three: 2")
+    assert found.notes[1:] == tuple(f"run {one} records answered" for one in answered)
     assert not voted(RUNS, confidence="high").doubts
     assert not voted(RUNS, ignore=["gold.outvoted"]).doubts
     assert not voted({}).doubts
+    odd = voted(RUNS, [{**GIVEN[0], "alternatives": 17}])
+    assert not odd.doubts
+    assert "what else is right of 1 record cannot be read: the runs do not vote there" in odd.notes
 
 
-def test_what_cannot_be_read_does_not_vote() -> None:
+def test_what_cannot_be_read_does_not_vote_and_ids_join_predictions() -> None:
     wrong = [*said("g(#x='1')"), {"id": "b", "prediction": "g(#x="}]
     found = voted({"one": RUNS["one"], "two": RUNS["two"], "torn": wrong})
     assert "run torn: 2 records answered, 1 of them unreadable and without a vote" in found.notes
     assert [one.found.confidence for one in found.doubts] == ["medium"]
-
-
-def test_predictions_are_joined_by_id_whatever_their_order() -> None:
-    mixed = {name: [*reversed(rows)] for name, rows in RUNS.items()}
-    assert voted(mixed).doubts == voted(RUNS).doubts
+    assert voted({name: [*reversed(rows)] for name, rows in RUNS.items()}).doubts == voted(RUNS).doubts
     twice = [GIVEN[0], {**GIVEN[0], "gold": "g(#x='1')"}, *GIVEN[1:]]
-    again = pe.check_dataset(twice, text_field="gold", runs=RUNS, select=["gold.outvoted"], confidence="low")
-    assert [one.record for one in again.doubts] == ["a"]
+    assert [one.record for one in voted(RUNS, twice).doubts] == ["a"]
 
 
-def test_terms_that_cannot_be_meant_let_nobody_vote() -> None:
-    odd = [{**GIVEN[0], "alternatives": 17}]
-    found = pe.check_dataset(odd, text_field="gold", runs=RUNS, select=["gold.outvoted"], confidence="low")
-    assert not found.doubts
-    assert "what else is right of 1 record cannot be read: the runs do not vote there" in found.notes
-
-
-def _kept(rows: list[dict[str, str]], name: str) -> str:
+def _kept(rows: list[dict[str, Any]], name: str) -> str:
     """A file of predictions."""
     Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return name
 
 
-def test_runs_are_files_and_folders_of_score_and_predict(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runs_are_files_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    gold = _kept(GIVEN, "gold.jsonl")  # type: ignore[arg-type]
-    file = _kept(RUNS["one"], "one.jsonl")
+    gold, file = _kept(GIVEN, "gold.jsonl"), _kept(RUNS["one"], "one.jsonl")
     pe.score(Path(_kept(RUNS["two"], "two.jsonl")), Path(gold), folder="scored")
     for name in ("three", "four"):
-        told = [{**row, "error": None, "requests": []} for row in RUNS["three"]]
         options = {"dataset": "own", "setup": {}, "model": "small", "repeat": 1}
         samples = {"role": "samples", "path": gold, "size": 2, "digest": ""}
         run = {"schema": "planeval.run/1", "version": pe.__version__, "python": "3", "kind": "predict"}
         run |= {"options": options, "inputs": [samples], "pairs": 2, "part": 1, "store": "jsonl"}
         Path(name).mkdir()
         Path(name, "run.json").write_text(run_text(run), encoding="utf-8")
-        _kept(told, f"{name}/rows.jsonl")
-    done = planeval(
-        "data", "check", gold, "--confidence", "low", "--select", "gold.outvoted",
-        *(word for run in (file, "scored", "three", "four") for word in ("--runs", run)),
-    )  # fmt: skip
+        _kept([{**row, "error": None, "requests": []} for row in RUNS["three"]], f"{name}/rows.jsonl")
+    runs = [word for run in (file, "scored", "three", "four") for word in ("--runs", run)]
+    done = planeval("data", "check", gold, "--confidence", "low", "--select", "gold.outvoted", *runs)
     assert done.returncode == 1
     line = "record a, line 1: medium: 3 of 3 models give one plan that is not gold's: g instead of f"
     assert f"{line} (one.jsonl, scored, three, four) [gold.outvoted]" in done.stdout.splitlines()
@@ -653,59 +411,40 @@ def test_runs_are_files_and_folders_of_score_and_predict(
     _kept(RUNS["one"], "two.jsonl")
     changed = planeval("data", "check", gold, "--runs", "scored")
     assert changed.returncode == 2
-    assert (
-        "scored was made of other predictions: the file two.jsonl (pred) has changed since" in changed.stderr
-    )
+    assert "made of other predictions: the file two.jsonl (pred) has changed since" in changed.stderr
 
 
-@pytest.mark.parametrize(
-    ("runs", "why"),
-    [
-        ([[{"id": "z", "prediction": "f()"}]], "the run 1 says nothing to plans: no id is in both files"),
-        ({"mine": "nosuch.jsonl"}, "nosuch.jsonl"),
-        ({"mine": 3}, "the run mine is 3, expected a folder, a file or records"),
-        ({3: "x.jsonl"}, "3 is no name of a run"),
-        (3, "runs is 3, expected a list of folders and files"),
-        (["x.jsonl", "./x.jsonl"], "is given twice"),
-    ],
-)
+@pytest.mark.parametrize(("runs", "why"), [
+    ([[{"id": "z", "prediction": "f()"}]], "the run 1 says nothing to plans: no id is in both files"),
+    ({"mine": "nosuch.jsonl"}, "nosuch.jsonl"),
+    ({"mine": 3}, "the run mine is 3, expected a folder, a file or records"),
+    ({3: "x.jsonl"}, "3 is no name of a run"), (3, "runs is 3, expected a list of folders and files"),
+    (["x.jsonl", "./x.jsonl"], "is given twice"),
+])  # fmt: skip
 def test_what_is_no_run_is_told_in_words(runs: Any, why: str) -> None:
     with pytest.raises(InputError, match=re.escape(why)):
         voted(runs)
 
 
-# ---------------------------------------------------------------- words
-@pytest.mark.parametrize(
-    ("how", "said"),
-    [
-        ({"select": ["gold.anwser"]}, "did you mean 'gold.answer'?"),
-        ({"ignore": ["nosuch"]}, "ignore 'nosuch': no code begins so"),
-        ({"select": 17}, "select is 17, expected codes"),
-        ({"select": [17]}, "select 17: expected a code"),
-        ({"confidence": "sure"}, "confidence 'sure': expected one of high, medium, low"),
-        ({"baseline": 17}, "the baseline: expected a baseline"),
-        ({"baseline": "nosuch.json"}, "nosuch.json: no such file"),
-        ({"baseline": {"schema": "planeval.baseline/1"}}, "not as --write-baseline writes it"),
-        ({"query": "nosuch"}, "no record has that field"),
-        ({"query": 3}, "query is 3, expected a name"),
-        ({"answer": 3}, "answer is 3, expected a name"),
-        ({"timeout": "long"}, "timeout is 'long', expected a number of seconds above 0"),
-        ({"allow_read": 3}, "allow_read is 3, expected a list of paths"),
-        ({"isolation": "none"}, "no isolation level is named 'none'"),
-    ],
-)
+@pytest.mark.parametrize(("how", "said"), [
+    ({"select": ["gold.anwser"]}, "did you mean 'gold.answer'?"),
+    ({"ignore": ["nosuch"]}, "ignore 'nosuch': no code begins so"),
+    ({"select": 17}, "select is 17, expected codes"), ({"select": [17]}, "select 17: expected a code"),
+    ({"confidence": "sure"}, "confidence 'sure': expected one of high, medium, low"),
+    ({"baseline": 17}, "the baseline: expected a baseline"),
+    ({"baseline": "nosuch.json"}, "nosuch.json: no such file"),
+    ({"baseline": {"schema": "planeval.baseline/1"}}, "not as --write-baseline writes it"),
+    ({"query": "nosuch"}, "no record has that field"), ({"query": 3}, "query is 3, expected a name"),
+    ({"answer": 3}, "answer is 3, expected a name"),
+    ({"timeout": "long"}, "timeout is 'long', expected a number of seconds above 0"),
+    ({"allow_read": 3}, "allow_read is 3, expected a list of paths"),
+    ({"isolation": "none"}, "no isolation level is named 'none'"),
+])  # fmt: skip
 def test_what_cannot_be_meant_is_told_in_words(how: dict[str, Any], said: str) -> None:
     with pytest.raises(pe.PlanevalError, match=re.escape(said)):
         checked(CLEAN, **how)
 
 
-@pytest.mark.parametrize("given", [None, 3, True, b"x", [], "nosuch.jsonl"])
-def test_what_is_no_set_is_told_in_words(given: Any) -> None:
-    with pytest.raises(InputError):
-        pe.check_dataset(given)
-
-
-# ---------------------------------------------------------------- the command
 @pytest.fixture
 def gold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -721,11 +460,12 @@ TOOLS = ("--tools", "nestful", "--isolation", "inline", "--confidence", "low")
 
 def test_the_command_names_records_places_and_codes(gold: Path) -> None:
     done = planeval(*RUN, *TOOLS)
-    assert done.returncode == 1
-    said = (
-        "record option, line 3, call 1 (add): high: the plan gives 5, which is option a; gold says b = 6 days"
-    )
-    assert f"{said} [gold.option]" in done.stdout.splitlines()
+    said = "high: the plan gives 5, which is option a; gold says b = 6 days [gold.option]"
+    assert (
+        done.returncode, f"record option, line 3, call 1 (add): {said}" in done.stdout.splitlines(),
+    ) == (1, True)  # fmt: skip
+    gold.write_text('{"id": "a", "gold": "f(("}\n', encoding="utf-8")
+    assert planeval(*RUN).returncode == 3
 
 
 def test_a_baseline_that_was_written_makes_the_command_silent(gold: Path) -> None:
@@ -742,34 +482,11 @@ def test_ci_servers_get_lines_of_the_file(gold: Path) -> None:
     found = {one["properties"]["record"]: one for one in log["results"]}
     place = found["fails"]["locations"][0]["physicalLocation"]
     assert place == {"artifactLocation": {"uri": "gold.jsonl"}, "region": {"startLine": 5}}
-    assert found["fails"]["level"] == "error"
-    assert found["again"]["level"] == "warning"
+    assert (found["fails"]["level"], found["again"]["level"]) == ("error", "warning")
     shown = planeval(*RUN, *TOOLS, "--format", "github", "--select", "gold.cycle").stdout
     assert shown.startswith(
         "::error file=gold.jsonl,line=10,title=gold.cycle in add::circle: call 1 (add) waits"
     )
-
-
-def test_a_plan_alone_gets_line_and_column(gold: Path) -> None:
-    Path("plan.txt").write_text("a = find(#x='1')\nb = pay(#z='2')\n", encoding="utf-8")
-    Path("tools.json").write_text(
-        json.dumps(
-            [{"name": n, "parameters": {"type": "object", "properties": {}}} for n in ("find", "pay")]
-        ),
-        encoding="utf-8",
-    )
-    done = planeval("data", "check", "plan.txt", "--catalog", "tools.json", "--format", "json")
-    rows = json.loads(done.stdout)["doubts"]
-    assert [(one["line"], one["code"]) for one in rows] == [
-        (1, "gold.unknown_argument"),
-        (2, "gold.unknown_argument"),
-    ]
-
-
-def test_the_same_bytes_come_out_twice(gold: Path) -> None:
-    once, twice = (planeval(*RUN, *TOOLS, "--format", "json").stdout for _ in range(2))
-    assert once == twice
-    assert json.loads(once)["run"]["failed"] == 3
 
 
 def test_a_plan_that_cannot_be_read_counts_whatever_is_selected(gold: Path) -> None:
@@ -791,15 +508,11 @@ def test_prose_in_which_something_looks_like_a_call_is_no_gold(gold: Path) -> No
 
 
 def test_what_was_not_looked_at_is_told() -> None:
-    plan = calls(("add", 1, 4))
-    asked = [
-        record("q", plan, options=["5", "6"], correct="z"),
-        record("r", plan, options=["5", "6"], correct=None),
-        record("s", plan, options=17, correct="a"),
-        record("t", plan, options=["5", "6"], correct="a"),
-        record("v", plan, options=["five of them", "none"], correct="a"),
-        {"id": "u", "messages": [{"role": "user", "content": "add 1 and 4"}], "gold": plan},
-    ]
+    terms = [
+        (["5", "6"], "z"), (["5", "6"], None), (17, "a"), (["5", "6"], "a"), (["five of them", "none"], "a"),
+    ]  # fmt: skip
+    asked = [record(f"r{n}", WHOLE, options=each, correct=right) for n, (each, right) in enumerate(terms)]
+    asked.append({"id": "u", "messages": [{"role": "user", "content": "add 1 and 4"}], "gold": WHOLE})
     notes = checked(asked).notes
     choices = (
         "4 records: options and correct cannot be understood: no answer on offer is held against the plan"
@@ -813,10 +526,8 @@ def test_what_was_not_looked_at_is_told() -> None:
 
 def described(name: str, **properties: Any) -> dict[str, Any]:
     """A tool as BFCL describes it."""
-    return {
-        "name": name, "description": name,
-        "parameters": {"type": "dict", "properties": properties, "required": [*properties][:1]},
-    }  # fmt: skip
+    parameters = {"type": "dict", "properties": properties, "required": [*properties][:1]}
+    return {"name": name, "description": name, "parameters": parameters}
 
 
 TOWN = [described("book", city={"type": "string"}, stars={"type": "integer"}, note={"type": "string"})]
@@ -826,24 +537,19 @@ NO_TOOLS = "tools (none known; --catalog names them)"
 NOT_RUN = "results (no plan was run)"
 
 
-@pytest.mark.parametrize(
-    ("fields", "plan", "told", "unchecked"),
-    [
-        ({}, {"city": "Rome"}, [], [UNKNOWN, NO_TOOLS, NOT_RUN]),
-        ({"question": ASKED}, {"city": "Rome", "stars": 4}, [], [NO_TOOLS, NOT_RUN]),
-        ({"question": ASKED, "function": TOWN}, {"city": "Rome"}, [], [NOT_RUN]),
-        ({"question": ASKED, "function": TOWN}, {"city": "Oslo"}, ["gold.ungrounded"], [NOT_RUN]),
-        ({"question": ASKED, "function": TOWN}, {"stars": 4}, ["gold.missing_argument"], [NOT_RUN]),
-        ({"question": ASKED, "functions": json.dumps(TOWN)}, {"town": "Rome"},
-         ["gold.missing_argument", "gold.unknown_argument"], [NOT_RUN]),
-        ({"question": ASKED, "function": [{"name": "book"}]}, {"city": "Rome"}, [], [NO_TOOLS, NOT_RUN]),
-        ({"question": "Ein Zimmer bitte, das nicht teuer sein darf", "tools": TOWN}, {"city": "Rom"}, [],
-         ["values of 1 plan (the question is not in English)", NOT_RUN]),
-    ],
-)  # fmt: skip
-def test_question_and_tools_are_read_as_published_or_said_to_be_unknown(
-    fields: dict[str, Any], plan: dict[str, Any], told: list[str], unchecked: list[str]
-) -> None:
+@pytest.mark.parametrize(("fields", "plan", "told", "unchecked"), [
+    ({}, {"city": "Rome"}, [], [UNKNOWN, NO_TOOLS, NOT_RUN]),
+    ({"question": ASKED}, {"city": "Rome", "stars": 4}, [], [NO_TOOLS, NOT_RUN]),
+    ({"question": ASKED, "function": TOWN}, {"city": "Rome"}, [], [NOT_RUN]),
+    ({"question": ASKED, "function": TOWN}, {"city": "Oslo"}, ["gold.ungrounded"], [NOT_RUN]),
+    ({"question": ASKED, "function": TOWN}, {"stars": 4}, ["gold.missing_argument"], [NOT_RUN]),
+    ({"question": ASKED, "functions": json.dumps(TOWN)}, {"town": "Rome"},
+     ["gold.missing_argument", "gold.unknown_argument"], [NOT_RUN]),
+    ({"question": ASKED, "function": [{"name": "book"}]}, {"city": "Rome"}, [], [NO_TOOLS, NOT_RUN]),
+    ({"question": "Ein Zimmer bitte, das nicht teuer sein darf", "tools": TOWN}, {"city": "Rom"}, [],
+     ["values of 1 plan (the question is not in English)", NOT_RUN]),
+])  # fmt: skip
+def test_question_and_tools(fields: Any, plan: Any, told: list[str], unchecked: list[str]) -> None:
     found = pe.check_dataset(
         [{"id": "q", "gold": [{"name": "book", "arguments": plan}], **fields}], confidence="medium"
     )
@@ -878,11 +584,6 @@ def test_the_line_of_the_result_says_what_was_not_looked_at(gold: Path) -> None:
     assert log["unchecked"][0] == "questions (none known of 1 of 2 plans)"
 
 
-def test_nothing_that_can_be_read_is_code_3(gold: Path) -> None:
-    gold.write_text('{"id": "a", "gold": "f(("}\n', encoding="utf-8")
-    assert planeval(*RUN).returncode == 3
-
-
 @pytest.mark.parametrize(
     "name", ["appbench", "callnavi", "complexfuncbench", "functionchat", "mathqa", "nestful-v2"]
 )
@@ -892,71 +593,21 @@ def test_gold_of_our_own_samples_is_sure_to_be_right(name: str) -> None:
     assert found.checked.plans
 
 
-# ---------------------------------------------------------------- published data
-@pytest.mark.more
-def test_mathqa_formulas_that_come_to_a_wrong_option(reference: Path) -> None:
-    """113 of 3,487: results with the published functions against the first number of each option.
-
-    The six formulas with thousands separators are not among them, nor the result that no float holds.
-    """
-    folder = reference / "datasets"
-    number = re.compile(r"-?\d[\d,]*(?:\.\d+)?|-?\.\d+")
-    samples = [
-        sample
-        for sample in read_mathqa(folder / "mathqa")
-        if all(one.code != "dataset.thousands" for one in sample.extra["diagnostics"])
-    ]
-    plans = [plan for plan in map(gold_plan, samples) if plan is not None]
-    runnable, wrong = 0, set()
-    for sample, trace in zip(samples, execute_many(plans, "nestful", isolation="inline"), strict=True):
-        if not trace.ok or abs(trace.result) > 1e300:
-            continue
-        runnable += 1
-        hit = set()
-        for letter, text in sample.extra["options"].items():
-            found = number.search(text)
-            value = float(found[0].replace(",", "")) if found else None
-            if value is not None and abs(value - trace.result) <= 1e-9 * max(1, abs(value)):
-                hit.add(letter)
-        if hit and sample.extra["correct"] not in hit:
-            wrong.add(sample.id)
-    assert (len(wrong), runnable) == (113, 3487)
-    how: dict[str, Any] = {"source": str(folder), "select": ["gold.option"], "confidence": "low"}
-    ours = {str(one.record) for one in pe.check_dataset("mathqa", tools="nestful", **how).doubts}
-    assert len(ours) == 131
-    assert sorted(wrong - ours) == ["test-1177", "test-2534", "test-587", "test-641"]
-
-
 PUBLISHED = {
     "appbench": {
-        "gold.contradicted": 41,
-        "gold.cycle": 4,
-        "gold.enum": 16,
-        "gold.missing_argument": 78,
-        "gold.unasked": 120,
-        "gold.ungrounded": 29,
-        "gold.unknown_argument": 132,
+        "gold.contradicted": 41, "gold.cycle": 4, "gold.enum": 16, "gold.missing_argument": 78,
+        "gold.unasked": 120, "gold.ungrounded": 29, "gold.unknown_argument": 132,
     },
     "callnavi": {
-        "gold.enum": 1,
-        "gold.missing_argument": 31,
-        "gold.ungrounded": 34,
-        "gold.unknown_argument": 35,
+        "gold.enum": 1, "gold.missing_argument": 31, "gold.ungrounded": 34, "gold.unknown_argument": 35,
         "gold.unknown_tool": 6,
     },
-    "functionchat": {},
-    "mathqa": {"gold.answer": 695, "gold.fails": 12, "gold.option": 104},
+    "functionchat": {}, "mathqa": {"gold.answer": 695, "gold.fails": 12, "gold.option": 104},
     "nestful-v1": {
-        "gold.contradicted": 1,
-        "gold.dead": 4,
-        "gold.enum": 5,
-        "gold.missing_argument": 30,
-        "gold.unknown_argument": 51,
-        "gold.unknown_output": 35,
-        "gold.unknown_tool": 11,
-        "gold.unresolved": 6,
+        "gold.contradicted": 1, "gold.dead": 4, "gold.enum": 5, "gold.missing_argument": 30,
+        "gold.unknown_argument": 51, "gold.unknown_output": 35, "gold.unknown_tool": 11, "gold.unresolved": 6,
     },
-}
+}  # fmt: skip
 
 
 @pytest.mark.more

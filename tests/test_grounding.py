@@ -8,7 +8,6 @@ code.
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from planner_eval.auditing.asked import Question
-from planner_eval.auditing.finding import CONFIDENCES
 from planner_eval.auditing.ground import FEW
 from planner_eval.auditing.grounding import CODES as FOUND
 from planner_eval.auditing.grounding import grounds, literals, ungrounded
@@ -32,7 +30,6 @@ from planner_eval.datasets.sample import Sample
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Call, Plan, Ref, Template
 from tests.conftest import ROOT, AsKept, examples
-from tests.memory import slowness
 
 CASES = ROOT / "tests" / "cases"
 SAID = CASES / "grounded.jsonl"
@@ -45,78 +42,50 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def found(query: str, value: Any, name: str) -> dict[str, Any]:
     """A case as it is kept: how the value is grounded, how surely, and by which words."""
-    ground = grounds(value, query, name=name)
-    told: dict[str, Any] = {"query": query, "value": value, "name": name, "how": None}
-    if ground is not None:
-        told |= {"how": ground.how, "sure": ground.sure}
-        told["said"] = None if ground.span is None else query[slice(*ground.span)]
-    return told
+    ground, told = grounds(value, query, name=name), {"query": query, "value": value, "name": name}
+    if ground is None:
+        return told | {"how": None}
+    said = None if ground.span is None else query[slice(*ground.span)]
+    return told | {"how": ground.how, "sure": ground.sure, "said": said}
 
 
-# ---------------------------------------------------------------- values
 def test_grounds_are_as_they_were_reviewed(as_kept: AsKept) -> None:
     as_kept(SAID, [found(one["query"], one["value"], one["name"]) for one in lines(SAID)])
 
 
 def test_findings_are_as_they_were_reviewed(as_kept: AsKept) -> None:
-    def told(case: dict[str, Any]) -> dict[str, Any]:
-        findings = ungrounded(parse(case["plan"]), case["query"])
-        return {**case, "findings": [[one.code, one.confidence, one.call, one.message] for one in findings]}
+    def told(query: str, plan: str) -> dict[str, Any]:
+        findings = [
+            [one.code, one.confidence, one.call, one.message] for one in ungrounded(parse(plan), query)
+        ]
+        return {"query": query, "plan": plan, "findings": findings}
 
-    as_kept(PLANS, [told({"query": one["query"], "plan": one["plan"]}) for one in lines(PLANS)])
+    as_kept(PLANS, [told(one["query"], one["plan"]) for one in lines(PLANS)])
+    codes = {code for one in lines(PLANS) for code, *_ in one["findings"]}
+    assert codes == set(FOUND)
+    assert codes <= set(CODES)
 
 
-def test_every_code_is_found_and_has_a_meaning() -> None:
-    told = {code for one in lines(PLANS) for code, *_ in one["findings"]}
-    assert told == set(FOUND)
-    assert told <= set(CODES)
-
-
-WORDS = st.sampled_from(
-    [
-        "two",
-        "rooms",
-        "in",
-        "New",
-        "York",
-        "from",
-        "March",
-        "5th",
-        "at",
-        "6",
-        "pm",
-        "without",
-        "wifi",
-        "NYC",
-        "$40",
-        "7%",
-    ]
-)
+WORDS = st.sampled_from([
+    "two", "rooms", "in", "New", "York", "from", "March", "5th", "at", "6", "pm", "without", "wifi", "NYC",
+    "$40", "7%",
+])  # fmt: skip
 VALUES = st.one_of(
     st.sampled_from(["New York", "2031-03-05", "18:00", "True", "40", "wifi", "0.07", "Oslo"]),
-    st.integers(-5, 3000),
-    st.floats(allow_nan=True),
-    st.booleans(),
-    st.none(),
-    st.text(max_size=12),
-)
+    st.integers(-5, 3000), st.floats(allow_nan=True), st.booleans(), st.none(), st.text(max_size=12),
+)  # fmt: skip
 
 
 @given(st.lists(WORDS, max_size=12), VALUES)
-def test_a_place_lies_in_the_question(said: list[str], value: Any) -> None:
+def test_a_place_lies_in_the_question_and_more_words_take_no_ground_away(said: list[str], value: Any) -> None:
+    """More words may ground more values of a text or number; they never unground one word for word."""
     query = " ".join(said)
     ground = grounds(value, query, name="has_wifi")
     if ground is not None and ground.span is not None:
         start, end = ground.span
         assert 0 <= start < end <= len(query)
-
-
-@given(st.lists(WORDS, min_size=1, max_size=12), VALUES)
-def test_white_space_and_what_is_said_besides_take_no_ground_away(said: list[str], value: Any) -> None:
-    """More words may ground more values of a text or number; they never unground one word for word."""
-    ground = grounds(value, " ".join(said))
-    more = grounds(value, "Hello there. " + " ".join(said) + " . Thanks")
-    if ground is not None and ground.how in ("text", "number"):
+    plain, more = grounds(value, query), grounds(value, f"Hello there. {query} . Thanks")
+    if said and plain is not None and plain.how in ("text", "number"):
         assert more is not None
         assert more.how in ("text", "number")
 
@@ -137,58 +106,58 @@ def test_what_is_said_word_for_word_is_grounded(value: str) -> None:
 @given(st.permutations(range(4)))
 def test_findings_do_not_depend_on_the_order_of_arguments_and_calls(order: list[int]) -> None:
     given_ = (("to", "Leiden"), ("day", "2031-03-06"), ("n", "4"), ("from", "Utrecht"))
-    query = "From Utrecht on March 5th"
-    plain = {
-        (one.code, one.argument, one.confidence) for one in ungrounded(Plan((Call("a", "f", given_),)), query)
-    }
-    calls = (Call("x", "g", ()), Call("b", "f", tuple(given_[at] for at in order)))
-    assert {(one.code, one.argument, one.confidence) for one in ungrounded(Plan(calls), query)} == plain
-    assert plain
+
+    def told(*calls: Call) -> set[Any]:
+        findings = ungrounded(Plan(calls), "From Utrecht on March 5th")
+        return {(one.code, one.argument, one.confidence) for one in findings}
+
+    turned = Call("b", "f", tuple(given_[at] for at in order))
+    assert told(Call("a", "f", given_)) == told(Call("x", "g", ()), turned) != set()
 
 
-# ---------------------------------------------------------------- tools, answers, conversations
-def catalog(**properties: Any) -> Catalog:
-    return as_catalog([{"name": "f", "parameters": {"type": "object", "properties": properties}}])
+@pytest.mark.parametrize(
+    ("plan", "query", "schema", "told"),
+    [
+        ("f(sort='newest')", "Show the posts", {}, [("gold.ungrounded", "low")]),
+        ("f(sort='newest')", "Show the posts", {"default": "newest"}, []),  # what the tool takes anyway
+        (
+            "f(room='double')",
+            "Book a single room",
+            {"enum": ["single", "double"]},
+            [("gold.contradicted", "medium")],
+        ),
+        ("f(room='double')", "Book a room", {"enum": ["single", "double"]}, [("gold.ungrounded", "low")]),
+    ],
+)
+def test_what_the_tool_takes_tells_findings(plan: str, query: str, schema: Any, told: list[Any]) -> None:
+    gold = parse(plan)
+    properties = {gold.calls[0].arguments[0][0]: {"type": "string", **schema}}
+    tool = {"name": "f", "parameters": {"type": "object", "properties": properties}}
+    found = [*ungrounded(gold, query, as_catalog([tool]) if schema else None)]
+    assert [(one.code, one.confidence) for one in found] == told
+    assert all(
+        "'single', another of its values" in one.message for one in found if one.confidence == "medium"
+    )
 
 
-def test_what_the_tool_takes_anyway_is_no_finding() -> None:
-    gold = parse("f(sort='newest')")
-    assert [one.code for one in ungrounded(gold, "Show the posts")] == ["gold.ungrounded"]
-    assert not [*ungrounded(gold, "Show the posts", catalog(sort={"type": "string", "default": "newest"}))]
-
-
-def test_another_of_the_values_to_choose_from_is_told() -> None:
-    tools = catalog(room={"type": "string", "enum": ["single", "double"]})
-    (one,) = ungrounded(parse("f(room='double')"), "Book a single room", tools)
-    assert (one.code, one.confidence) == ("gold.contradicted", "medium")
-    assert "'single', another of its values" in one.message
-    (two,) = ungrounded(parse("f(room='double')"), "Book a room", tools)
-    assert (two.code, two.confidence) == ("gold.ungrounded", "low")
-
-
-def test_what_an_earlier_answer_holds_is_grounded() -> None:
+def test_what_an_earlier_answer_holds_is_grounded_and_references_are_not_judged() -> None:
     search = Call("a", "search", result=[{"id": "h-2300"}], has_result=True)
     book = Call("b", "book", (("hotel", "h-2300"),))
     assert [one.ground and one.ground.how for one in literals(Plan((search, book)), "Book it")] == ["result"]
     assert [one.ground for one in literals(Plan((book, search)), "Book it")] == [None]
-
-
-def test_references_and_the_text_around_them_are_not_judged() -> None:
     text = Template(("see ", Ref(0), " there"))
     gold = Plan((Call("a", "f", (("x", 7),)), Call("b", "g", (("y", Ref(0)), ("z", text)))))
     assert [one.value for one in literals(gold, "Go")] == [7]
 
 
 def test_all_turns_are_heard() -> None:
-    said = [
+    said: list[dict[str, Any]] = [
         {"role": "system", "content": "The user's id is 7714."},
-        {"role": "user", "content": "My bill, please."},
-        {"role": "tool", "content": '{"bill": "B-1"}'},
+        {"role": "user", "content": "My bill, please."}, {"role": "tool", "content": '{"bill": "B-1"}'},
         {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "f"}}]},
-    ]
+    ]  # fmt: skip
     text = heard(Sample("a", "My bill, please.", extra={"messages": said}))
-    assert [word in text for word in ("7714", "My bill", "B-1", '"f"')] == [True] * 4
-    assert text.count("My bill") == 1
+    assert [text.count(word) for word in ("7714", "My bill", "B-1", '"f"')] == [1] * 4
     assert heard(Sample("a", "Go.")) == "Go."
 
 
@@ -198,77 +167,38 @@ def test_of_a_question_that_is_too_long_nothing_is_said_to_lack() -> None:
     assert grounds("Oslo", "the word " * 1_000) is None
 
 
-@pytest.mark.more
-@pytest.mark.parametrize(
-    "piece",
-    [
-        *("a", "A ", "AB ", "1", "1,", "1/", "one ", "one hundred and ", "march 1, ", "1st to ", "at 1 "),
-        *("1:", "1-1-", "half past ", "me and my ", "next a a ", "no wifi ", "a1", "한", "é", "'", ". "),
-    ],
-)  # fmt: skip
-def test_a_long_question_takes_time_in_proportion(piece: str) -> None:
-    values = ["New York", "AA", "2031-05-05", "17:30", 7, True, "long words " * 1_500, "a1b2-c3d4"]
-    plan = Plan((Call("a", "f", tuple((f"has_wifi{at}", one) for at, one in enumerate(values))),))
-    start = time.process_time()
-    [*ungrounded(plan, (piece * 150_000)[:150_000])]
-    assert time.process_time() - start < 5 * slowness()
-
-
-# ---------------------------------------------------------------- published gold
 COUNTED: dict[str, dict[str, int]] = {
     "appbench": {
-        "gold.contradicted high": 41,
-        "gold.unasked high": 120,
-        "gold.ungrounded high": 29,
-        "gold.contradicted medium": 10,
-        "gold.ungrounded medium": 24,
-        "gold.ungrounded low": 46,
+        "gold.contradicted high": 41, "gold.unasked high": 120, "gold.ungrounded high": 29,
+        "gold.contradicted medium": 10, "gold.ungrounded medium": 24, "gold.ungrounded low": 46,
     },
     "callnavi": {"gold.ungrounded high": 34, "gold.ungrounded medium": 4, "gold.ungrounded low": 9},
-    "functionchat": {},
-    "mathqa": {},
+    "functionchat": {}, "mathqa": {},
     "nestful-v1": {
-        "gold.contradicted high": 1,
-        "gold.contradicted medium": 3,
-        "gold.ungrounded medium": 6,
+        "gold.contradicted high": 1, "gold.contradicted medium": 3, "gold.ungrounded medium": 6,
         "gold.ungrounded low": 51,
     },
-}
+}  # fmt: skip
 """By code and confidence. All that are high were read by hand: gold says what nobody asked for."""
 
 
 @pytest.mark.more
 @pytest.mark.parametrize("name", list(COUNTED))
 def test_published_gold_is_counted(name: str, reference: Path) -> None:
-    assert counted(name, reference / "datasets") == COUNTED[name]
-
-
-def test_of_appbench_every_tenth_literal_is_not_said(reference: Path) -> None:
-    """2,448 of 5,624 are not verbatim; of those that are not read as people write them, 538."""
-    how: Counter[str | None] = Counter()
-    for sample, plan, _ in records("appbench", reference / "datasets"):
-        how.update(one.ground.how if one.ground else None for one in literals(plan, sample.query))
-    assert how.total() == 5624
-    assert how[None] == 538
-
-
-def records(name: str, folder: Path) -> list[tuple[Sample, Plan, Catalog | None]]:
     dataset = find(name)
     known: dict[int, Catalog | None] = {}
-    kept = []
-    for sample in read(dataset, folder / dataset.reader):
-        plan = gold_plan(sample)
-        if id(sample.tools) not in known:
-            format_ = "appbench" if sample.dialect == "appbench" else None
-            known[id(sample.tools)] = as_catalog(sample.tools, format_) if sample.tools else None
-        if plan is not None:
-            kept.append((sample, plan, known[id(sample.tools)]))
-    return kept
-
-
-def counted(name: str, folder: Path) -> dict[str, int]:
-    """Findings of a data set by code and confidence."""
     told: Counter[str] = Counter()
-    for sample, plan, tools in records(name, folder):
-        told.update(f"{one.code} {one.confidence}" for one in ungrounded(plan, heard(sample), tools))
-    return {key: told[key] for key in sorted(told, key=lambda key: (CONFIDENCES.index(key.split()[1]), key))}
+    how: Counter[str | None] = Counter()
+    for sample in read(dataset, reference / "datasets" / dataset.reader):
+        plan, key = gold_plan(sample), id(sample.tools)
+        if key not in known:
+            form = "appbench" if sample.dialect == "appbench" else None
+            known[key] = as_catalog(sample.tools, form) if sample.tools else None
+        if plan is not None:
+            findings = ungrounded(plan, heard(sample), known[key])
+            told.update(f"{one.code} {one.confidence}" for one in findings)
+            if name == "appbench":
+                how.update(one.ground.how if one.ground else None for one in literals(plan, sample.query))
+    assert told == COUNTED[name]
+    # 2,448 of 5,624 are not verbatim; of those that are not read as people write them, 538
+    assert (how.total(), how[None]) == ((5624, 538) if name == "appbench" else (0, 0))

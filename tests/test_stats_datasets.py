@@ -1,22 +1,23 @@
-"""planeval stats of published data sets: the papers' tables, structure, plots and graphs."""
+"""planeval stats: the papers' tables of data sets, structure, plots, graphs, and the words of the tables."""
 
 from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 import xml.etree.ElementTree as ET
-from itertools import pairwise
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from planner_eval.base.tables import table
 from planner_eval.datasets.sources import short_names
+from planner_eval.plan.statistics import Stats
+from planner_eval.plan.structure import KINDS as COUNTED
+from planner_eval.plan.words import FIGURES, KINDS, PATTERNS, SCOPES, SHAPES, explained
 from tests.conftest import ROOT
 from tests.inside import planeval
-from tests.render_plans import bounds
 from tests.test_cli import planeval as started
 
 SAMPLES = str(ROOT / "data" / "samples")
@@ -32,110 +33,18 @@ def tables(name: str, folder: Path | str) -> dict[tuple[str, str, str], dict[str
     return {(cell["table"], cell["row"], cell["column"]): cell for cell in cells}
 
 
-# The values that the specifications give for the released files.
-APPBENCH = {
-    "# Samples": (200, 200, 201, 200),
-    "# Apps": (9, 11, 10, 11),
-    "# APIs": (11, 22, 12, 23),
-    "Avg. Apps": (1, 1, 2.731, 2.370),
-    "Avg. APIs": (1, 2.215, 2.731, 3.65),
-    "Avg. arguments": (4.02, 4.488, 4.035, 4.102),
-    "Max. Seq.": (1, 4, 4, 7),
-    "Max. Para.": (1, 1, 4, 4),
-    "Avg. Seq.": (1, 2.215, 1.228, 1.772),
-    "Avg. Para.": (1, 1, 2.224, 2.06),
-}
-APPBENCH_CODED = {
-    "Max. Seq.": (1, 4, 4, 5),
-    "Max. Para.": (1, 1, 4, 4),
-    "Avg. Seq.": (1, 2.215, 1.217, 1.750),
-    "Avg. Para.": (1, 1, 2.244, 2.08),
-}
-DIFFER = {
-    ("# Samples", "MS"), ("Avg. arguments", "MS"), ("Avg. Apps", "MM"), ("Avg. APIs", "MM"),
-    ("Avg. arguments", "MM"), ("Max. Seq.", "MM"), ("Max. Para.", "MM"), ("Avg. Seq.", "MM"),
-    ("Avg. Para.", "MM"),
-}  # fmt: skip
-
-
-def test_appbench_table_2(reference: Path) -> None:
-    cells = tables("appbench", reference / "datasets")
-    for row, values in APPBENCH.items():
-        for part, value in zip(("SS", "SM", "MS", "MM"), values, strict=True):
-            cell = cells["Table 2", row, part]
-            assert round(cell["value"], 3) == value, (row, part)
-            assert cell["agrees"] == ((row, part) not in DIFFER), (row, part)
-            assert bool(cell["note"]) == ((row, part) in DIFFER)
-    coded = "Table 2, components as the published code finds them"
-    for row, values in APPBENCH_CODED.items():
-        found = [round(cells[coded, row, part]["value"], 3) for part in ("SS", "SM", "MS", "MM")]
-        assert found == list(values)
-
-
-CALLNAVI_FUNCTIONS = (96, 81, 46, 48, 21, 82, 21, 49, 42, 101, 587)
-CALLNAVI_QUESTIONS = (115, 65, 65, 80, 47, 85, 35, 65, 60, 112, 729)
-CALLNAVI_EASY = (70, 41, 40, 44, 31, 50, 21, 40, 40, 79, 456)
-
-
-def test_callnavi_tables_1_and_2(reference: Path) -> None:
-    cells = tables("callnavi", reference / "datasets")
-    rows = list(dict.fromkeys(row for table, row, _ in cells if table == "Table 2"))
-    for column, values in {
-        "API Functions": CALLNAVI_FUNCTIONS,
-        "Questions": CALLNAVI_QUESTIONS,
-        "Easy": CALLNAVI_EASY,
-    }.items():
-        assert [cells["Table 2", row, column]["value"] for row in rows] == list(values)
-    differ = {(row, column) for (table, row, column), cell in cells.items() if cell["agrees"] is False}
-    assert differ == {
-        ("Banking", "API Functions"), ("Banking", "Medium"), ("Banking", "Hard"),
-        ("Healthcare", "API Functions"), ("Human Resources", "API Functions"),
-        ("Telecommunications", "API Functions"), ("Overall", "API Functions"),
-        ("Overall", "Medium"), ("Overall", "Hard"), ("CallNavi", "Max API Candidates"),
-    }  # fmt: skip
-    assert (cells["Table 2", "Banking", "Medium"]["value"], cells["Table 2", "Banking", "Hard"]["value"]) == (
-        27,
-        18,
-    )
-    assert [cells["Table 2", "Overall", level]["value"] for level in ("Medium", "Hard")] == [187, 86]
-    own = [cells["Table 1", "CallNavi", c]["value"] for c in ("Domains", "Questions", "Max API Candidates")]
-    assert own == [10, 729, 101]
-    assert cells["Table 1", "CallNavi", "Multi-Call"]["value"] == 207 + 48 + 16 + 1
-    assert all(cell["note"] for cell in cells.values() if cell["agrees"] is False)
-
-
-def test_functionchat_tables_1_and_2(reference: Path) -> None:
-    cells = tables("functionchat", reference / "datasets")
-    assert len(cells) == 24
-    assert all(cell["agrees"] for cell in cells.values())
-    assert cells["Table 2", "Answer Completion", "Count"]["value"] == 71
-    assert cells["Section 3.2", "dialog", "average turns"]["value"] == pytest.approx(200 / 45)
-
-
 NESTFUL = {
-    "Samples": (85, 169, 46),
-    "Calls": (233, 469, 98),
-    "Avg. calls": (2.741, 2.775, 2.130),
-    "Tools": (39, 70, 30),
-    "Samples that repeat a tool": (8, 1, 0),
-    "Avg. depth": (1.047, 1.065, 1.065),
-    "Samples of depth 1": (81, 159, 43),
-    "Samples of depth 2": (4, 9, 3),
-    "Samples of depth 3": (0, 1, 0),
-    "References": (154, 191, 90),
-    "Data dependencies": (138, 185, 52),
-    "Avg. data dependencies": (1.624, 1.095, 1.130),
-    "Calls that use 0 others": (103, 285, 49),
-    "Calls that use 1 others": (122, 183, 46),
-    "Calls that use 2 others": (8, 1, 3),
-    "Calls that serve 0 others": (129, 288, 49),
-    "Calls that serve 1 others": (73, 177, 46),
-    "Calls that serve 2 others": (28, 4, 3),
-    "Calls that serve 3 others": (3, 0, 0),
-    "Chains A→B→C": (5, 12, 3),
-    "Avg. components": (1.118, 1.686, 1.065),
+    "Samples": (85, 169, 46), "Calls": (233, 469, 98), "Avg. calls": (2.741, 2.775, 2.130),
+    "Tools": (39, 70, 30), "Samples that repeat a tool": (8, 1, 0), "Avg. depth": (1.047, 1.065, 1.065),
+    "Samples of depth 1": (81, 159, 43), "Samples of depth 2": (4, 9, 3), "Samples of depth 3": (0, 1, 0),
+    "References": (154, 191, 90), "Data dependencies": (138, 185, 52),
+    "Avg. data dependencies": (1.624, 1.095, 1.130), "Calls that use 0 others": (103, 285, 49),
+    "Calls that use 1 others": (122, 183, 46), "Calls that use 2 others": (8, 1, 3),
+    "Calls that serve 0 others": (129, 288, 49), "Calls that serve 1 others": (73, 177, 46),
+    "Calls that serve 2 others": (28, 4, 3), "Calls that serve 3 others": (3, 0, 0),
+    "Chains A→B→C": (5, 12, 3), "Avg. components": (1.118, 1.686, 1.065),
     "Avg. calls of a component": (2.453, 1.646, 2.0),
-}
+}  # fmt: skip
 
 
 def test_nestful_structure(reference: Path) -> None:
@@ -143,20 +52,13 @@ def test_nestful_structure(reference: Path) -> None:
     for row, values in NESTFUL.items():
         found = [cells["Section 4.5", row, part]["value"] for part in ("executable", "glaive", "sgd")]
         assert [round(value, 3) for value in found] == list(values), row
-
-
-def test_nestful_version_2_says_how_much_of_it_is_there(reference: Path) -> None:
     file = reference / "datasets" / "nestful" / "v2" / "nestful_v2_collected.jsonl"
-    cells = tables("nestful-v2", file)
-    assert cells["Section 3.2", "Samples", "all"]["n"] == 554
-    assert cells["Section 3.2", "Samples", "all"]["of"] == 1861
-    assert (
-        cells["Section 4.5", "Calls", "math"]["value"] + cells["Section 4.5", "Calls", "coding"]["value"]
-        == 2500
-    )
+    cells = tables("nestful-v2", file)  # says how much of it is there
+    assert [cells["Section 3.2", "Samples", "all"][key] for key in ("n", "of")] == [554, 1861]
+    assert sum(cells["Section 4.5", "Calls", part]["value"] for part in ("math", "coding")) == 2500
     shown = planeval("stats", "nestful-v2", "--source", str(file), "--only", "tables").stdout
-    assert "554 of 1,861 published records at hand" in shown
-    assert "411 of 1,415 records at hand" in shown
+    for said in ("554 of 1,861 published records at hand", "411 of 1,415 records at hand"):
+        assert said in shown
     assert "≠ 1861" not in shown
 
 
@@ -164,89 +66,68 @@ def test_own_conversations_stand_beside_table_3() -> None:
     cells = tables("complexfuncbench", SAMPLES)
     total = {row: cells["Table 3", row, "Total"] for row in ("# Samples", "Avg. Steps", "Avg. Calls")}
     lines = (ROOT / "data/samples/complexfuncbench/ComplexFuncBench.jsonl").read_text().splitlines()
-    steps = [
-        [len(m["function_call"]) for m in json.loads(line)["conversations"] if m.get("function_call")]
-        for line in lines
-    ]
-    assert total["# Samples"]["value"] == len(lines)
-    assert total["Avg. Steps"]["value"] == pytest.approx(sum(map(len, steps)) / len(lines))
-    assert total["Avg. Calls"]["value"] == pytest.approx(sum(map(sum, steps)) / len(lines))
+    talks = [json.loads(line)["conversations"] for line in lines]
+    steps = [[len(m["function_call"]) for m in talk if m.get("function_call")] for talk in talks]
+    assert [one["value"] for one in total.values()] == [
+        len(lines), pytest.approx(sum(map(len, steps)) / len(lines)),
+        pytest.approx(sum(map(sum, steps)) / len(lines)),
+    ]  # fmt: skip
     assert (total["# Samples"]["published"], total["# Samples"]["of"]) == ("1000", 1000)
-    shown = planeval("stats", "complexfuncbench", "--source", SAMPLES).stdout
-    assert f"{len(lines)} of 1,000 records at hand" in shown
+    for form in ("text", "md", "csv", "json"):
+        shown = planeval("stats", "complexfuncbench", "--source", SAMPLES, "--format", form).stdout
+        for word in ("Table 3", "Avg. Steps", "3.26", "depth", "() + () + () + ()"):
+            assert word in shown
+        assert form != "text" or f"{len(lines)} of 1,000 records at hand" in shown
 
 
 def test_records_of_our_own_give_the_cells_of_every_table(tmp_path: Path) -> None:
     """Small files in each data set's layout, with counts that a reader can check by eye."""
-    app = tmp_path / "appbench"
-    app.mkdir()
-    two = {
-        "api_results": ["x = find(#at='a')", "keep(#it=x)"],
-        "used_api": [{"find": {"at": "a"}}, {"keep": {"it": "x"}}],
-    }
-    record = {"input": "Find and keep.", "output": {**two, "used_app": ["Lots", "Lots"]}}
-    (app / "test_sm.json").write_text(json.dumps([record]))
+    (tmp_path / "appbench").mkdir()
+    used = [{"find": {"at": "a"}}, {"keep": {"it": "x"}}]
+    output = {
+        "api_results": ["x = find(#at='a')", "keep(#it=x)"], "used_api": used, "used_app": ["Lots", "Lots"],
+    }  # fmt: skip
+    (tmp_path / "appbench" / "test_sm.json").write_text(json.dumps([{"input": "Find.", "output": output}]))
     cells = tables("appbench", tmp_path)
-    assert cells["Table 2", "Avg. APIs", "SM"]["value"] == 2
-    assert cells["Table 2", "Max. Seq.", "SM"]["value"] == 2
-    assert (cells["Table 2", "Avg. APIs", "SM"]["n"], cells["Table 2", "Avg. APIs", "SM"]["of"]) == (1, 200)
+    apis = cells["Table 2", "Avg. APIs", "SM"]
+    assert (
+        apis["value"], apis["n"], apis["of"], cells["Table 2", "Max. Seq.", "SM"]["value"],
+    ) == (2, 1, 200, 2)  # fmt: skip
     assert cells["Table 2", "Avg. APIs", "MM"]["value"] is None
     shown = planeval("stats", "appbench", "--source", str(tmp_path)).stdout
-    assert "1 of 200 records at hand" in shown
-    assert "0 of 200 records at hand" in shown
-    second = tmp_path / "nestful.jsonl"
-    calls = [
-        {"name": "add", "label": "$var_1", "arguments": {"arg_0": 1, "arg_1": 2}},
-        {"name": "add", "label": "$var_2", "arguments": {"arg_0": "$var_1.result$", "arg_1": 2}},
-    ]
+    assert ("1 of 200 records at hand" in shown, "0 of 200 records at hand" in shown) == (True, True)
+    calls = [{
+        "name": "add", "label": f"$var_{n}", "arguments": {"arg_0": one, "arg_1": 2},
+    } for n, one in ((1, 1), (2, "$var_1.result$"))]  # fmt: skip
     tool = {"name": "add", "description": "", "parameters": {}, "output_parameters": {"result": {}}}
-    second.write_text(
-        json.dumps({"sample_id": "a", "input": "?", "output": calls, "tools": [tool], "gold_answer": 5})
-    )
-    cells = tables("nestful-v2", second)
+    record = {"sample_id": "a", "input": "?", "output": calls, "tools": [tool], "gold_answer": 5}
+    (tmp_path / "nestful.jsonl").write_text(json.dumps(record))
+    cells = tables("nestful-v2", tmp_path / "nestful.jsonl")
     assert cells["Section 3.2", "Avg. calls", "math"]["value"] == 2
     assert cells["Section 4.5", "Pattern A→B", "math"]["value"] == 1
 
 
-@pytest.mark.parametrize("form", ["text", "md", "csv", "json"])
-def test_every_format_holds_tables_and_structure(form: str) -> None:
-    shown = planeval("stats", "complexfuncbench", "--source", SAMPLES, "--format", form)
-    assert shown.returncode == 0
-    for word in ("Table 3", "Avg. Steps", "3.26", "depth", "() + () + () + ()"):
-        assert word in shown.stdout
-    assert shown.stdout == planeval("stats", "complexfuncbench", "--source", SAMPLES, "--format", form).stdout
-
-
 def test_a_path_that_exists_wins_over_a_data_set(tmp_path: Path) -> None:
     (tmp_path / "mathqa").write_text("a = f(#x='1')\nb = g(#y=a)")
-    run = [sys.executable, "-m", "planner_eval", "stats"]
-    done = subprocess.run([*run, "mathqa"], cwd=tmp_path, capture_output=True, text=True)
-    assert re.search(r"^calls +2$", done.stdout, re.M)
-    done = subprocess.run(
-        [*run, "dataset:mathqa", "--source", SAMPLES], cwd=tmp_path, capture_output=True, text=True
-    )
+    assert re.search(r"^calls +2$", planeval("stats", "mathqa", cwd=tmp_path).stdout, re.M)
+    done = planeval("stats", "dataset:mathqa", "--source", SAMPLES, cwd=tmp_path)
     assert "published records at hand" in done.stdout
     (tmp_path / "appbench").mkdir()
-    done = subprocess.run([*run, "appbench"], cwd=tmp_path, capture_output=True, text=True)
-    assert (done.returncode, done.stderr.strip()) == (
-        2, "planeval: appbench is a directory; dataset:appbench is the data set",
-    )  # fmt: skip
+    done = planeval("stats", "appbench", cwd=tmp_path)
+    said = "planeval: appbench is a directory; dataset:appbench is the data set"
+    assert (done.returncode, done.stderr.strip()) == (2, said)
 
 
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (("apbench",), "did you mean the data set appbench?"),
-        (("dataset:apbench",), "did you mean appbench?"),
-        (("dataset:xyz",), "there is no data set 'xyz'"),
-        (("appbench", "--cache", "nowhere"), "'planeval data fetch appbench' fetches it; or name its folder"),
-        (("nestful", "--cache", "nowhere"), "planeval data fetch nestful-v1 nestful-v2"),
-        (("appbench", "--source", "nowhere"), "there is no such folder"),
-        (("missing.json",), "there is no file missing.json"),
-        ((DEMO, "--plot", "x.txt"), "x.txt: the suffix names no format; it is one of .svg, .png, .pdf"),
-        ((DEMO, "--shapes", "x"), "x: the suffix names no format"),
-    ],
-)
+@pytest.mark.parametrize(("argv", "said"), [
+    (("apbench",), "did you mean the data set appbench?"), (("dataset:apbench",), "did you mean appbench?"),
+    (("dataset:xyz",), "there is no data set 'xyz'"),
+    (("appbench", "--cache", "nowhere"), "'planeval data fetch appbench' fetches it; or name its folder"),
+    (("nestful", "--cache", "nowhere"), "planeval data fetch nestful-v1 nestful-v2"),
+    (("appbench", "--source", "nowhere"), "there is no such folder"),
+    (("missing.json",), "there is no file missing.json"),
+    ((DEMO, "--plot", "x.txt"), "x.txt: the suffix names no format; it is one of .svg, .png, .pdf"),
+    ((DEMO, "--shapes", "x"), "x: the suffix names no format"),
+])  # fmt: skip
 def test_wrong_names_are_told_with_what_to_do(argv: tuple[str, ...], said: str) -> None:
     done = planeval("stats", *argv)
     assert done.returncode == 2
@@ -254,47 +135,37 @@ def test_wrong_names_are_told_with_what_to_do(argv: tuple[str, ...], said: str) 
     assert "Traceback" not in done.stderr
 
 
-def test_short_names_are_as_long_as_they_need_be() -> None:
-    assert short_names(["/a/b/pred.json"]) == ["pred.json"]
+def test_sources_stand_side_by_side_under_short_names() -> None:
     assert short_names(["r/a/p.json", "s/a/p.json", "q.json"]) == ["r/a/p.json", "s/a/p.json", "q.json"]
-    assert short_names(["p.json", "p.json"]) == ["1. p.json", "2. p.json"]
+    assert (
+        short_names(["p.json"] * 2), short_names(["/a/p.json"]),
+    ) == (["1. p.json", "2. p.json"], ["p.json"])  # fmt: skip
     assert short_names([]) == []
-
-
-def test_sources_stand_side_by_side() -> None:
-    two = planeval("stats", DEMO, "mathqa", "--source", SAMPLES, "--only", "structure").stdout
-    assert "gold.jsonl mean" in two.splitlines()[0]
-    assert "mathqa mean" in two.splitlines()[0]
-    three = planeval("stats", DEMO, "mathqa", "complexfuncbench", "--source", SAMPLES, "--only", "structure")
-    assert three.stdout.splitlines()[0].split() == ["figure", "gold.jsonl", "mathqa", "complexfuncbench"]
-    assert three.stdout.splitlines()[1].split() == [
-        "plans",
-        "13",
-        str(_records("mathqa")),
-        str(_records("complexfuncbench")),
-    ]
-
-
-def _records(name: str) -> int:
-    folder = ROOT / "data" / "samples" / name
-    if name == "mathqa":
-        return len(json.loads((folder / "test.json").read_text()))
-    return len((folder / "ComplexFuncBench.jsonl").read_text().splitlines())
+    argv = ("--source", SAMPLES, "--only", "structure")
+    two = planeval("stats", DEMO, "mathqa", *argv).stdout.splitlines()
+    assert ("gold.jsonl mean" in two[0], "mathqa mean" in two[0]) == (True, True)
+    three = planeval("stats", DEMO, "mathqa", "complexfuncbench", *argv).stdout.splitlines()
+    assert three[0].split() == ["figure", "gold.jsonl", "mathqa", "complexfuncbench"]
+    samples = Path(SAMPLES)
+    count = len((samples / "complexfuncbench" / "ComplexFuncBench.jsonl").read_text().splitlines())
+    maths = len(json.loads((samples / "mathqa" / "test.json").read_text()))
+    assert three[1].split() == ["plans", "13", str(maths), str(count)]
 
 
 def test_pictures_hold_what_was_counted_and_are_the_same_every_time(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    kinds = ("plot", "shapes", "tool-graph", "app-graph")
-    made = []
-    for run in ("1", "2"):
-        files = [tmp_path / f"{kind}{run}.{'svg' if kind == 'plot' else 'dot'}" for kind in kinds]
-        flags = [part for kind, file in zip(kinds, files, strict=True) for part in (f"--{kind}", str(file))]
-        done = started("stats", DEMO, "mathqa", "--source", SAMPLES, *flags)
+    kinds, made = {"plot": "svg", "shapes": "dot", "tool-graph": "dot", "app-graph": "dot"}, []
+    for run, planeval_of in (("1", planeval), ("2", started)):
+        files = {kind: tmp_path / f"{kind}{run}.{form}" for kind, form in kinds.items()}
+        flags = [word for kind, file in files.items() for word in (f"--{kind}", str(file))]
+        done = planeval_of("stats", DEMO, "mathqa", "--source", SAMPLES, *flags)
         assert done.returncode == 0, done.stderr
-        made.append([file.read_bytes() for file in files])
+        made.append([file.read_text() for file in files.values()])
     assert made[0] == made[1]
-    plot, shapes, tools, apps = (data.decode() for data in made[0])
-    words = [node.text or "" for node in ET.fromstring(plot).iter("{http://www.w3.org/2000/svg}text")]
+    plot, shapes, tools, apps = made[0]
+    words = "\n".join(
+        node.text or "" for node in ET.fromstring(plot).iter("{http://www.w3.org/2000/svg}text")
+    )
     for word in (
         "gold.jsonl",
         "mathqa",
@@ -304,53 +175,37 @@ def test_pictures_hold_what_was_counted_and_are_the_same_every_time(tmp_path: Pa
         "nesting patterns",
         "kinds of arguments",
     ):
-        assert any(word in text for text in words), word
+        assert word in words, word
     assert '<TD ALIGN="LEFT">1. ×' in shapes
     assert '<TD ALIGN="LEFT">gold.jsonl: 3 of 3 shapes, 13 of 13 plans</TD>' in shapes
-    assert tools.count(" -> ") > 0
-    assert "tools," in tools
-    assert "apps," in apps
+    assert (" -> " in tools, "tools," in tools, "apps," in apps) == (True, True, True)
 
 
-def test_a_tool_graph_counts_references(tmp_path: Path) -> None:
-    plan = tmp_path / "plan.txt"
-    plan.write_text("Maps: [a = find(#x='1'), b = route(#from=a, #to=a)]\nRide: [order(#way=b)]")
-    file = tmp_path / "g.dot"
-    assert planeval("stats", str(plan), "--tool-graph", str(file)).returncode == 0
-    text = file.read_text()
+def test_graphs_count_references_and_apps(tmp_path: Path) -> None:
+    plan, file = tmp_path / "plan.txt", tmp_path / "g.dot"
+
+    def drawn(kind: str, text: str) -> tuple[str, str]:
+        plan.write_text(text)
+        done = planeval("stats", str(plan), f"--{kind}-graph", str(file))
+        assert done.returncode == 0
+        return file.read_text(), done.stderr
+
+    maps = "Maps: [a = find(#x='1'), b = route(#from=a, #to=a)]\nRide: [order(#way=b)]"
+    text, _ = drawn("tool", maps)
     assert '<TD ALIGN="LEFT">×2</TD>' in text
     assert 'tooltip="Maps.find to Maps.route: ×2"' in text
     assert 'tooltip="Maps.route to Ride.order: ×1"' in text
-    assert planeval("stats", str(plan), "--app-graph", str(file)).returncode == 0
-    assert 'tooltip="Maps ×2 to Ride: ×1"' in file.read_text()
-    assert 'tooltip="Maps ×2 to Maps ×2: ×2"' in file.read_text()
-
-
-@pytest.mark.parametrize("number", range(1, 9))
-def test_shapes_have_a_panel_a_source(number: int, tmp_path: Path) -> None:
-    pytest.importorskip("pygraphviz")
-    names = [tmp_path / f"model{k}.jsonl" for k in range(number)]
-    for k, name in enumerate(names):
-        name.write_text(
-            "".join(f"{json.dumps({'plan': text})}\n" for text in ("f()", "f(), g()")[: k % 2 + 1])
-        )
-    file = tmp_path / "shapes.svg"
-    done = planeval("stats", *map(str, names), "--shapes", str(file))
-    assert done.returncode == 0, done.stderr
-    root = ET.parse(file).getroot()
-    svg = "{http://www.w3.org/2000/svg}"
-    frames = [g for g in root.iter(f"{svg}g") if g.get("class") == "cluster"]
-    said = {g.findtext(f"{svg}text", ""): bounds(g) for g in frames}
-    panels = {name.name: box for name in names for text, box in said.items() if text.startswith(name.name)}
-    if number == 1:
-        assert panels == {}
-        return
-    assert list(panels) == [name.name for name in names]
-    assert len(frames) == sum(2 + k % 2 for k in range(number))
-    boxes = list(panels.values())
-    for row in (boxes[:4], boxes[4:]):  # four side by side, in their order
-        assert all(one[2] < other[0] for one, other in pairwise(row))
-    assert max(box[3] for box in boxes[:4]) <= min((box[1] for box in boxes[4:]), default=0)
+    text, _ = drawn("app", maps)
+    assert 'tooltip="Maps ×2 to Ride: ×1"' in text
+    assert 'tooltip="Maps ×2 to Maps ×2: ×2"' in text
+    text, said = drawn("app", "Maps: [a = find(#x='1')]\nRide: [order(#way=a)]\nlone(#x='2')")
+    assert ("2 calls of 2 apps" in said, "calls that name no app, left out: 1" in said) == (True, True)
+    assert "lone" not in text
+    file.unlink()
+    plan.write_text("a = find(#x='1')\norder(#way=a)")
+    done = planeval("stats", str(plan), "--app-graph", str(file))
+    assert (done.returncode, done.stdout, file.exists()) == (2, "", False)
+    assert done.stderr == "planeval: no plan names an app: there is no graph of apps to draw\n"
 
 
 def test_a_plan_without_calls_has_no_frame_and_is_counted(tmp_path: Path) -> None:
@@ -363,61 +218,112 @@ def test_a_plan_without_calls_has_no_frame_and_is_counted(tmp_path: Path) -> Non
     done = planeval("stats", str(none), str(some), "--shapes", str(file))
     assert "none.jsonl: 0 of 0 shapes, 0 of 2 plans; 2 without calls" in done.stderr
     assert "none.jsonl: 0 of 0 shapes" in file.read_text()
-
-
-def test_an_app_graph_counts_apps_and_no_tools(tmp_path: Path) -> None:
-    plans = tmp_path / "plans.txt"
-    file = tmp_path / "apps.dot"
-    plans.write_text("Maps: [a = find(#x='1')]\nRide: [order(#way=a)]\nlone(#x='2')")
-    done = planeval("stats", str(plans), "--app-graph", str(file))
-    assert done.returncode == 0
-    assert "2 calls of 2 apps" in done.stderr
-    assert "calls that name no app, left out: 1" in done.stderr
-    assert "lone" not in file.read_text()
-    plans.write_text("a = find(#x='1')\norder(#way=a)")
-    file.unlink()
-    done = planeval("stats", str(plans), "--app-graph", str(file))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "planeval: no plan names an app: there is no graph of apps to draw\n"
-    assert not file.exists()
+    for words in (("--force", "--shapes"), ("--force", "--plot"), ("--theme=dark", "--plot")):
+        done = planeval("stats", DEMO, *words, str(tmp_path / "x.svg"))
+        assert done.returncode == 2  # where nothing is drawn
+        assert f"{words[0].partition('=')[0]} applies only to" in done.stderr
 
 
 def test_a_large_graph_is_cut_to_what_is_connected_most_and_says_so(tmp_path: Path) -> None:
-    lines = [f"hub = start(#x='{n}')\nstep{n % 100}(#y=hub)\nalone{n % 7}()" for n in range(150)]
+    texts = [f"hub = start(#x='{n}')\nstep{n % 100}(#y=hub)\nalone{n % 7}()" for n in range(150)]
     plans, file = tmp_path / "plans.jsonl", tmp_path / "tools.dot"
-    plans.write_text("".join(f"{json.dumps({'plan': line})}\n" for line in lines))
+    plans.write_text("".join(f"{json.dumps({'plan': text})}\n" for text in texts))
     done = planeval("stats", str(plans), "--tool-graph", str(file))
-    said = "60 of 108 tools: those most connected; 41 pairs left out"
+    said, cut = "60 of 108 tools: those most connected; 41 pairs left out", file.read_text()
     assert f"{said}; --force draws them all" in done.stderr
-    assert said in file.read_text()
-    assert file.read_text().count(" -> ") == 59
-    assert ">step49 ×2<" in file.read_text()  # called twice, as step50 and what follows are not
-    assert "step90" not in file.read_text()
+    assert (said in cut, cut.count(" -> ")) == (True, 59)
+    # called twice, as step50 and what follows are not
+    assert (">step49 ×2<" in cut, "step90" in cut) == (True, False)
     done = planeval("stats", str(plans), "--tool-graph", str(file), "--force")
-    assert "left out" not in done.stderr
-    assert file.read_text().count(" -> ") == 100
+    assert ("left out" in done.stderr, file.read_text().count(" -> ")) == (False, 100)
     assert "alone6" in file.read_text()
 
 
-@pytest.mark.parametrize(
-    "words", [("--force", "--shapes"), ("--force", "--plot"), ("--theme=dark", "--plot")]
-)
-def test_options_of_drawings_are_refused_where_nothing_is_drawn(
-    words: tuple[str, ...], tmp_path: Path
-) -> None:
-    done = planeval("stats", DEMO, *words, str(tmp_path / "x.svg"))
-    assert done.returncode == 2
-    assert f"{words[0].partition('=')[0]} applies only to" in done.stderr
+PAGE = ROOT / "docs" / "statistics.md"
+PLACE = re.compile(r"(?<=<!-- words -->\n\n).*?(?=<!-- end of words -->)", re.S)
 
 
-def test_drawings_of_a_whole_data_set(reference: Path, tmp_path: Path) -> None:
-    pytest.importorskip("pygraphviz")
-    flags = ["--source", str(reference / "datasets"), "--only", "structure"]
-    for kind in ("shapes", "tool-graph", "app-graph"):
-        flags += [f"--{kind}", str(tmp_path / f"{kind}.svg")]
-    done = planeval("stats", "appbench", *flags)
-    assert done.returncode == 0, done.stderr
-    shapes = (tmp_path / "shapes.svg").read_text()
-    assert "12 of 33 shapes, 765 of 801 plans" in shapes
-    assert "801 plans: 1,922 calls of 25 tools, 2,376 references" in (tmp_path / "tool-graph.svg").read_text()
-    assert "12 apps" in (tmp_path / "app-graph.svg").read_text()
+@pytest.mark.parametrize("file", ["gold.jsonl", "pred.jsonl", "gold.json"])
+def test_every_word_of_the_tables_is_explained_below_them(file: str) -> None:
+    plain = planeval("stats", str(Path(DEMO).with_name(file))).stdout
+    done = planeval("stats", str(Path(DEMO).with_name(file)), "--explain")
+    assert done.stdout.startswith(plain.rstrip("\n"))
+    below = done.stdout[len(plain) :]
+    heads = ("argument kind", "argument kinds", "pattern", "patterns", "shape", "scope")
+    shown = {line.split("  ")[0].strip() for line in plain.splitlines() if line} - {"figure", *heads}
+    shown = {re.sub(r" \([a-z].*\)$", "", word) for word in shown}  # a plain name beside a paper's
+    said = {line.split("  ")[0].strip() for line in below.splitlines()}
+    missing = {word for word in shown - said if not re.fullmatch(r"[()+a-z:× \d]*\(.*|[{A].*", word)}
+    assert missing == set()
+    assert "(()())" in said
+    assert ("unread" in said) == (file == "pred.jsonl")
+    assert all(len(line) <= 125 for line in below.splitlines())
+
+
+def test_a_paper_s_words_stand_beside_plain_ones(tmp_path: Path) -> None:
+    plans = tmp_path / "plans.jsonl"
+    plans.write_text('{"plan": "A: [x = f()]\\nB: [g(#y=x)]"}\n{"plan": "A: [f()]"}\n')
+    scopes = ("MS (calls of several apps, one each)", "SS (one call)")
+    scales = ("parallel scale (independent parts)", "sequential scale (calls in the largest part)")
+    for form in ((), ("--format", "md")):
+        said = planeval("stats", str(plans), *form).stdout
+        assert all(word in said for word in (*scopes, *scales))
+    one = tmp_path / "one.txt"
+    one.write_text("A: [x = f()]\nB: [g(#y=x)]")
+    assert all(word in planeval("stats", str(one)).stdout for word in (scopes[0], *scales))
+    several = planeval("stats", str(plans), str(one), str(one)).stdout
+    assert all(f"{word}: mean, max" in several for word in scales)
+    rows = planeval("stats", str(plans), "--format", "csv").stdout
+    assert "\nparallel scale,2," in rows
+    assert "\nMS,1" in rows
+
+
+def test_a_word_that_is_not_shown_is_not_explained(tmp_path: Path) -> None:
+    plan = tmp_path / "plans.jsonl"
+    plan.write_text('{"plan": "f(#x=\'1\')"}\n{"plan": "a = f()\\ng(#y=a, #z=a)"}\n')
+    below = planeval("stats", str(plan), "--explain").stdout.partition("\nword ")[2]
+    said = {line.split("  ")[0] for line in below.splitlines()}
+    assert {"A", "A→B", "string", "reference"} <= said
+    assert not {"{A,B}→C", "A→{B,C}", "integer", "critical path", "unread"} & said
+    rows = planeval("stats", str(plan), "--each", "--explain").stdout.partition("\nword ")[2]
+    assert "string" not in {line.split("  ")[0] for line in rows.splitlines()}
+
+
+def test_every_figure_and_kind_has_a_sentence() -> None:
+    counted = {one.name.replace("_", " ") for one in fields(Stats)} - {"argument kinds", "patterns", "shape"}
+    assert FIGURES.keys() - counted == {"total", "plans", "unread"}
+    assert counted <= FIGURES.keys()
+    assert tuple(KINDS) == COUNTED
+
+
+def test_the_docs_have_the_same_words(request: pytest.FixtureRequest) -> None:
+    words = explained(FIGURES, KINDS, PATTERNS, shapes=SHAPES, scopes=SCOPES)
+    made = table([{"word": f"`{word}`", "meaning": said} for word, said in words.items()], "md") + "\n\n"
+    page = PAGE.read_text(encoding="utf-8")
+    if request.config.getoption("--update-cases"):
+        PAGE.write_text(page := PLACE.sub(lambda _: made, page), encoding="utf-8")
+    found = PLACE.search(page)
+    assert found is not None
+    assert found[0] == made
+
+
+def test_a_circle_is_not_taken_for_no_calls_nor_left_out_of_a_shape(tmp_path: Path) -> None:
+    alone, one, two = (
+        {"name": name, "label": f"${name}", "arguments": {"x": x}}
+        for name, x in (("h", 1), ("f", "$g.r$"), ("g", "$f.r$"))
+    )
+    plans = tmp_path / "plans.jsonl"
+    plans.write_text(
+        "".join(json.dumps({"plan": p}) + "\n" for p in ([one, two], [one, two, alone], [alone]))
+    )
+    rows = planeval("stats", str(plans)).stdout.split("shape")[1].split("\n")
+    assert sorted(row.rsplit("  ", 1)[0].strip() for row in rows[1:4]) == ["((*))", "((*)) + ()", "()"]
+
+
+def test_one_is_no_plural_and_no_size_is_not_zero(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    plan.write_text('[{"name": "f", "arguments": {}}]')
+    done = planeval("stats", str(plan), "--tool-graph", str(tmp_path / "tools.dot"))
+    assert "1 plan: 1 call of 1 tool, 0 references between 0 pairs" in done.stderr
+    shown = planeval("data", "show", "nestful-v2", "--cache", str(tmp_path)).stdout
+    assert "files      1, of unknown size\n" in shown

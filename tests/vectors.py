@@ -1,27 +1,27 @@
-"""Rows of the reference vectors, and how many of them our official figures equal, as a table.
+"""How many rows of the reference vectors our official figures reproduce, as one table.
 
     python -m tests.vectors [BENCHMARK…]
 
-Floats are equal to 1e-9, texts and orders exactly. A record on which the published code raises is equal where
-ours names the same exception, and nothing else is; "raising" says how many of the rows are such.
-Where two calls of a ComplexFuncBench turn tie in the mapping, the published verdict is one of several that
-rounding chose from: each of them is equal.
-The test modules of the benchmarks check the same rows one by one and say what differs.
+The vectors are what the published code of each benchmark said of answers made from gold by perturbation; they
+lie in the folder that PLANEVAL_REFERENCE names. A row is equal if every number in it is, or if ours names the
+exception that the published code ends with; "raising" counts the rows in which it ends so.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from planner_eval.base.tables import table
 from planner_eval.benchmarks.appbench.evaluation import FIGURES
-from planner_eval.benchmarks.appbench.text import read_scored_call, split_answer
+from planner_eval.benchmarks.appbench.text import OfficialCall, read_scored_call, split_answer
 from planner_eval.benchmarks.appbench.topology import official_components
 from planner_eval.benchmarks.complexfuncbench import official as cfb
 from planner_eval.benchmarks.complexfuncbench.calls import OfficialFailure
@@ -35,37 +35,22 @@ from planner_eval.benchmarks.functionchat.verdicts import read_verdict
 from planner_eval.benchmarks.nestful.formats import read_answer
 from planner_eval.benchmarks.nestful.win import official_run
 from planner_eval.benchmarks.registry import BENCHMARKS, benchmark
-from planner_eval.benchmarks.report import SampleScore
+from planner_eval.benchmarks.report import Figure, Report, SampleScore
 from planner_eval.datasets.sample import Sample
 from planner_eval.execution.tools.nestful_basic import OFFICIAL
-from planner_eval.llm import ScriptedJudge
-from tests import (
-    test_benchmark_appbench as appbench_tests,
-)
-from tests import (
-    test_benchmark_callnavi as callnavi_tests,
-)
-from tests import (
-    test_benchmark_complexfuncbench as cfb_tests,
-)
-from tests import (
-    test_benchmark_functionchat as functionchat_tests,
-)
-from tests import (
-    test_benchmark_nestful as nestful_tests,
-)
-from tests.complexfuncbench_turns import possible, published, with_normal
+from planner_eval.llm import JudgeRequest, ScriptedJudge
+from tests.complexfuncbench_turns import OUTCOME, Vectors, pair, possible, published, recorded, with_normal
 from tests.conftest import SKIP_REASON, reference_folder
-from tests.own_samples_turns import pair
 
 RAISED = "__raised__"
+HALF = {"callnavi.gpt_score": "[[0.5]]", "callnavi.repair": "I cannot."}
 
 Equal = Iterator[tuple[str, bool] | tuple[str, bool, bool]]
 """What a row is of, whether ours equals it, and, where it can be so, whether the published code raises."""
 
 
-def _read(path: Path) -> Any:
-    with gzip.open(path, "rt") as stream:
+def read(path: Path) -> Any:
+    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as stream:
         return [json.loads(line) for line in stream] if ".jsonl" in path.name else json.load(stream)
 
 
@@ -82,13 +67,31 @@ def _by_set(rows: list[dict[str, Any]]) -> dict[tuple[str, str], list[dict[str, 
     return found
 
 
+def differing(figures: dict[str, Figure], expected: dict[str, Any], prefix: str = "") -> list[str]:
+    """What differs between our figures of AppBench and what the published code said, in words."""
+    if set(expected) == {"error"}:
+        return [str(figure) for figure in figures.values() if figure.error != expected["error"]]
+    found: list[str] = []
+    for key, value in expected.items():
+        if isinstance(value, dict):
+            found += differing(figures, value, f"{prefix}{key}.")
+        elif not _close(ours := figures[prefix + key].value, value):
+            found.append(f"{prefix}{key}: {ours} instead of {value}")
+    return found
+
+
+def as_published(call: OfficialCall | None) -> dict[str, Any] | None:
+    return call and {
+        "function_name": call.name, "return_parameters": call.returns, "input_parameters": call.arguments,
+    }  # fmt: skip
+
+
 def _appbench(reference: Path) -> Equal:
     folder = reference / "vectors" / "appbench"
-    official = _read(folder / "official.json.gz")
-    gold = {(r["set"], r["idx"]): r["sample"]["output"] for r in _read(folder / "gold.jsonl.gz")}
+    official = read(folder / "official.json.gz")
+    gold = {(r["set"], r["idx"]): r["sample"]["output"] for r in read(folder / "gold.jsonl.gz")}
     alone = {(r["set"], r["perturbation"], str(r["idx"])): r for r in official["per_sample"]}
-    answers = _by_set(_read(folder / "pred.jsonl.gz"))
-    differences = appbench_tests._differences
+    answers = _by_set(read(folder / "pred.jsonl.gz"))
     for expected in official["whole_set"]:
         key = (expected["set"], expected["perturbation"])
         records = [(Sample(str(r["idx"]), gold=gold[r["set"], r["idx"]]), r["text"]) for r in answers[key]]
@@ -98,15 +101,15 @@ def _appbench(reference: Path) -> Equal:
         names = ("evaluation.get_appbench_analysis", "analysis.get_metabench_analysis")
         for figures, name in zip((first, rest), names, strict=True):
             raises = "error" in expected[name]
-            yield f"whole sets, {name.partition('.')[0]}", not differences(figures, expected[name]), raises
+            yield f"whole sets, {name.partition('.')[0]}", not differing(figures, expected[name]), raises
         for row in report.rows:
             if known := alone.get((*key, row.id)):
                 own = {figure.name: figure for figure in row.figures}
-                wrong = differences({name: own[name] for name in FIGURES}, known["evaluation"])
-                wrong += differences(own, known["analysis"], "sample.")
+                wrong = differing({name: own[name] for name in FIGURES}, known["evaluation"])
+                wrong += differing(own, known["analysis"], "sample.")
                 yield "single samples", not wrong, "error" in known["evaluation"]
     for row in official["parser"]:
-        calls = [appbench_tests._as_published(read_scored_call(line)) for line in row["decided_api"]]
+        calls = [as_published(read_scored_call(line)) for line in row["decided_api"]]
         same = split_answer(row["text"]) == (row["decided_app"], row["decided_api"])
         yield "parsed answers", same and calls == row["utils.extract_name_params"]
     for name, rows in official["gold_topo_relations"].items():
@@ -114,28 +117,51 @@ def _appbench(reference: Path) -> Equal:
             yield "components of gold", list(map(len, official_components(gold[name, index]))) == row["sizes"]
 
 
+def _counted(texts: list[str]) -> dict[str, int]:
+    return dict(Counter(word for text in texts for word in text.split()))
+
+
+def _stripped(string: str, regex: str) -> str:
+    if not isinstance(string, str) or not isinstance(regex, str):
+        raise TypeError("two texts are needed")
+    return re.sub(regex, "", string)
+
+
+CODE_TOOLS: dict[str, Callable[..., Any]] = {
+    "non_whitespace_substrings": lambda s: s.split(), "count_words_from_sentences": _counted,
+    "proportional_controller": lambda kp, omega, zeta: abs(kp), "remove_characters_by_regex": _stripped,
+}  # fmt: skip
+"""What the one released sample of the vectors with code functions needs, from their description."""
+
+
+def printed(report: Report, name: str) -> Any:
+    """A figure of NESTful as the published code prints it."""
+    value = report.value(name)
+    return f"{value:.3f}" if isinstance(value, float) else value
+
+
+def _as_printed(report: Report, expected: dict[str, Any]) -> bool:
+    raw = all(_close(report.value(name), value) for name, value in expected["raw"].items())
+    return raw and all(printed(report, name) == value for name, value in expected.items() if name != "raw")
+
+
 def _nestful(reference: Path) -> Equal:
     folder = reference / "vectors" / "nestful"
-    official = _read(folder / "official.json.gz")
-    gold = {
-        (r["set"], r["idx"]): Sample(
-            str(r["idx"]), gold=r["output"], tools=r["tools"], extra={"gold_answer": r["gold_answer"]}
-        )
-        for r in _read(folder / "gold.jsonl.gz")
-    }
+    official, gold = read(folder / "official.json.gz"), {}
+    for r in read(folder / "gold.jsonl.gz"):
+        extra = {"gold_answer": r["gold_answer"]}
+        gold[r["set"], r["idx"]] = Sample(str(r["idx"]), gold=r["output"], tools=r["tools"], extra=extra)
     alone = {(r["set"], r["perturbation"], str(r["idx"])): r for r in official["per_sample"]}
-    answers = _by_set(_read(folder / "pred.jsonl.gz"))
-    run = official_run({**OFFICIAL, **nestful_tests.CODE_TOOLS})
+    answers = _by_set(read(folder / "pred.jsonl.gz"))
+    run = official_run({**OFFICIAL, **CODE_TOOLS})
     for expected in official["whole_set"]:
         key = (expected["set"], expected["perturbation"])
         executed = run if expected["win_rate_flag"] else None
         records = [(gold[r["set"], r["idx"]], r["text"]) for r in answers[key]]
         report = benchmark("nestful").official(records, model=expected["model_name"], run=executed)
         kind = "16 formats" if key[1].startswith("dialect:") else "plain JSON"
-        yield (
-            f"whole sets, {kind}{', executed' if executed else ''}",
-            not nestful_tests._differences(report, expected["scorer.calculate_scores"]),
-        )
+        same = _as_printed(report, expected["scorer.calculate_scores"])
+        yield f"whole sets, {kind}{', executed' if executed else ''}", same
         for row in report.rows:
             if known := alone.get((*key, row.id)):
                 yield "single samples", all(_close(f.value, known[f.name]) for f in row.figures)
@@ -146,40 +172,52 @@ def _nestful(reference: Path) -> Equal:
         yield "parsed answers", same and json.dumps(answer.raw) == json.dumps(row["raw_calls"])
 
 
+def letters(report: Report, name: str) -> str:
+    """One character a row, as in CallNavi's vectors: 1, 0, or x where the published code raises."""
+    cells = [next(f for f in row.figures if f.name == name) for row in report.rows]
+    return "".join("x" if cell.error else str(int(float(cell.value or 0))) for cell in cells)
+
+
 def _callnavi(reference: Path) -> Equal:
-    official = _read(reference / "vectors" / "callnavi" / "official.json.gz")
-    samples = {s.id: s for s in benchmark("callnavi").read(reference / "datasets" / "callnavi")}
-    judge = ScriptedJudge(lambda request: callnavi_tests.HALF[request.task])
-    letters, bench = callnavi_tests.letters, benchmark("callnavi")
-    answers = callnavi_tests.by_perturbation(reference, "pred")
-    for name, expected in official["parameters"].items():
-        records = [(samples[key], answers[name][key]) for key in official["ids"]]
+    folder, bench = reference / "vectors" / "callnavi", benchmark("callnavi")
+    official = read(folder / "official.json.gz")
+    samples = {s.id: s for s in bench.read(reference / "datasets" / "callnavi")}
+    judge = ScriptedJudge(lambda request: HALF[request.task])
+    verdicts = ("syntax", "order", "structure", "ast")
+
+    def answered(file: str) -> Iterator[tuple[dict[str, Any], list[tuple[Sample, str]]]]:
+        answers: dict[str, dict[str, str]] = defaultdict(dict)
+        for record in read(folder / f"{file}.jsonl.gz"):
+            answers[record["perturbation"]][record["id"]] = record["raw"]
+        for name, expected in official["parameters" if file == "pred" else file].items():
+            yield expected, [(samples[key], answers[name][key]) for key in official["ids"]]
+
+    for expected, records in answered("pred"):
         report = bench.official(records, notation=expected["family"], judge=judge)
-        verdicts = ("syntax", *callnavi_tests.VERDICTS)
         ours = zip(*(letters(report, verdict) for verdict in verdicts), strict=True)
         theirs = zip(*(expected[verdict] for verdict in verdicts), strict=True)
         raised = expected.get("ast_raised", {})
         for mine, known, row in zip(ours, theirs, report.rows, strict=True):
             same = mine == known and _exception(row) == raised.get(row.id)
             yield "answers with parameters", same, row.id in raised
-        printed = {"syntax": expected["printed_syntax"], **expected.get("judge_para", {})}
-        known = expected.get("judge_para_error")
-        same = report.figure("ast_overall").error == known
-        same = same and all(_close(report.value(n), v) for n, v in printed.items())
-        yield "printed figures", same, known is not None
-    answers = callnavi_tests.by_perturbation(reference, "routing")
-    for name, expected in official["routing"].items():
-        records = [(samples[key], answers[name][key]) for key in official["ids"]]
+        figures = {"syntax": expected["printed_syntax"], **expected.get("judge_para", {})}
+        error = expected.get("judge_para_error")
+        same = all(report.figure(n).error == error for n in ("gpt", "structure", "order_hard", "ast_overall"))
+        same = same and all(_close(report.value(n), v) for n, v in figures.items())
+        yield "printed figures", same, error is not None
+    for expected, records in answered("routing"):
         report = bench.official(records, task="routing")
         for mine, one in zip(letters(report, "match"), expected["match"], strict=True):
             yield "routing answers", mine == one
         yield "printed figures", all(_close(report.value(n), v) for n, v in expected["judge_call"].items())
-    runs = callnavi_tests.vectors(reference, "stability")
+    runs = read(folder / "stability.jsonl.gz")
     records = [(samples[record["id"]], output) for record in runs for output in record["outputs"]]
-    report = bench.official(records, task="stability")
+    report, expected = bench.official(records, task="stability"), official["stability_paper_formula"]
+    means = zip(("election", "levenshtein"), expected["mean"], strict=True)
+    whole = all(_close(report.value(name), value) for name, value in means)
     for row in report.rows:
-        known = official["stability_paper_formula"]["per_id"][row.id]
-        yield "stability", all(_close(f.value, v) for f, v in zip(row.figures, known, strict=True))
+        known = zip(row.figures, expected["per_id"][row.id], strict=True)
+        yield "stability", whole and all(_close(f.value, v) for f, v in known)
 
 
 def _exception(row: SampleScore) -> str | None:
@@ -188,44 +226,40 @@ def _exception(row: SampleScore) -> str | None:
 
 
 def _complexfuncbench(reference: Path) -> Equal:
-    vectors = cfb_tests.Vectors(reference)
+    vectors = Vectors(reference)
     for case, expected in vectors.of("pair"):
-        verdict = pair(vectors, case["pred"], case["gold"])
-        yield "pairs of calls", *_same_pair(verdict, expected)
+        yield "pairs of calls", *same_pair(pair(vectors, case["pred"], case["gold"]), expected)
     for case, expected in vectors.of("turn"):
-        yield "turns", published(expected) in possible(vectors, case), "__raised__" in expected
+        yield "turns", published(expected) in possible(vectors, case), RAISED in expected
     for runner in ("gpt", "qwen"):
-        written = []
+        what, written = f"conversations, {runner} runner", []
         for case, verdicts in vectors.of("conv"):
-            expected = verdicts[runner]
-            settings = vectors.settings()
+            expected, turns = verdicts[runner], read_turns(recorded(case))
+            options: dict[str, Any] = {"runner": RUNNERS[runner], "settings": vectors.settings()}
             try:
-                turns = read_turns(cfb_tests.recorded(case))
-                outcome = cfb.talk(
-                    vectors.sample(case), turns, runner=RUNNERS[runner], settings=settings
-                ).outcome
+                outcome = cfb.talk(vectors.sample(case), turns, **options).outcome
             except OfficialFailure as failure:
-                yield f"conversations, {runner} runner", str(failure) == expected.get("__raised__"), True
+                yield what, str(failure) == expected.get(RAISED), True
                 continue
-            mine = {name: getattr(outcome, name) for name in cfb_tests.OUTCOME}
-            same = {**mine, "responded": outcome.response is not None} == expected
-            yield f"conversations, {runner} runner", same, "__raised__" in expected
+            responded = outcome.response is not None
+            mine = {name: getattr(outcome, name) for name in OUTCOME} | {"responded": responded}
+            yield what, mine == expected, RAISED in expected
             scores = Scores(case["judge"]["complete"], case["judge"]["correct"])
-            written.append(cfb.Written(case["id"], outcome, Scores() if outcome.response is None else scores))
+            written.append(cfb.Written(case["id"], outcome, scores if responded else Scores()))
         ours = cfb.print_results(written)
         for label, text in vectors.official["print_results"][runner].items():
             yield "printed figures", ours.get(label) == text
 
 
-def _same_pair(verdict: dict[str, Any], expected: dict[str, Any]) -> tuple[bool, bool]:
+def same_pair(verdict: dict[str, Any], expected: dict[str, Any]) -> tuple[bool, bool]:
     """Whether a pair's verdict is the published one, and whether the published code raises.
 
     What it raises stands in place of one step, or of all where it was run from end to end.
     """
     if RAISED in expected:
         return next((step for step in verdict.values() if _raises(step)), None) == expected, True
-    published = {**expected, "format_check": with_normal(expected["format_check"])}
-    return verdict == published, any(map(_raises, expected.values()))
+    known = {**expected, "format_check": with_normal(expected["format_check"])}
+    return verdict == known, any(map(_raises, expected.values()))
 
 
 def _raises(step: Any) -> bool:
@@ -234,13 +268,12 @@ def _raises(step: Any) -> bool:
 
 def _functionchat(reference: Path) -> Equal:
     folder = reference / "vectors" / "functionchat"
-    official = _read(folder / "official.json.gz")
+    official = read(folder / "official.json.gz")
     cases: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for case in _read(folder / "cases.jsonl.gz"):
+    for case in read(folder / "cases.jsonl.gz"):
         cases[case["kind"]].append(case)
-    items = functionchat_tests.by_key(
-        list(benchmark("functionchat").read(reference / "datasets" / "functionchat"))
-    )
+    samples = benchmark("functionchat").read(reference / "datasets" / "functionchat")
+    items = {(s.extra["part"], s.extra["serial_num"], s.extra.get("tools_type")): s for s in samples}
     for case, expected in zip(cases["exact"], official["exact"], strict=True):
         sample = items[case["dataset"], case["serial_num"], case["tools_type"]]
         exact = match_call(sample.gold, acceptable_text(sample.extra["acceptable_arguments"]), case["output"])
@@ -252,32 +285,28 @@ def _functionchat(reference: Path) -> Equal:
         yield "verdicts", read_verdict(case["text"]) == expected["key"]
     for name, expected in official["runs"].items():
         part, mode = name.split("/")
-        judged = []
+        judged, asked = [], []
+
+        def reply(said: str, request: JudgeRequest, asked: list[JudgeRequest] = asked) -> str:
+            asked.append(request)
+            return said
+
         for case in cases["run"]:
             if case["dataset"] == part:
-                judge = ScriptedJudge(lambda _, said=case["judge"]: str(said)) if mode == "judged" else None
+                judge = ScriptedJudge(partial(reply, str(case["judge"]))) if mode == "judged" else None
                 sample = items[part, case["serial_num"], case["tools_type"]]
                 judged.append(judge_record(sample, json.dumps(case["output"]), judge=judge))
         scores = part_scores(part, [(one.sample.id, kept(one)) for one in judged])
-        yield "printed runs", scores.printed.strip() == expected["printed"].strip()
-        yield (
-            "scores of runs",
-            (scores.score, scores.error)
-            == (
-                expected.get("score", {}),
-                expected.get("__raised__"),
-            ),
-            "__raised__" in expected,
-        )
+        same = scores.printed.strip() == expected["printed"].strip()
+        yield "printed runs", same and len(asked) == expected["judge_calls"]
+        known = (list(expected.get("score", {}).items()), expected.get(RAISED))
+        yield "scores of runs", (list(scores.score.items()), scores.error) == known, RAISED in expected
 
 
 KINDS: dict[str, Callable[[Path], Equal]] = {
-    "appbench": _appbench,
-    "nestful": _nestful,
-    "callnavi": _callnavi,
-    "complexfuncbench": _complexfuncbench,
+    "appbench": _appbench, "nestful": _nestful, "callnavi": _callnavi, "complexfuncbench": _complexfuncbench,
     "functionchat": _functionchat,
-}
+}  # fmt: skip
 
 
 def main() -> int:
