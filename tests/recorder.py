@@ -15,9 +15,8 @@ from pathlib import Path
 import coverage
 import pytest
 
-FOLDER = Path(os.environ["PLANEVAL_RECORDED"])
+FOLDER = Path(os.environ.get("PLANEVAL_RECORDED", ""))
 
-# It counts from before the first import of the package on, which no hook would be early enough for.
 _coverage = coverage.Coverage(
     data_file=str(FOLDER / "lines"),
     data_suffix=True,
@@ -25,7 +24,6 @@ _coverage = coverage.Coverage(
     config_file=False,
     messages=False,
 )
-_coverage.start()
 _seconds: dict[str, float] = {}
 _failed: set[str] = set()
 
@@ -33,6 +31,11 @@ _failed: set[str] = set()
 def function_of(test: str) -> str:
     """The test function of a case: its name without the case's values."""
     return test.partition("[")[0]
+
+
+def pytest_configure() -> None:
+    """Count from here on: the tests, and what they import, come later."""
+    _coverage.start()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
