@@ -68,7 +68,6 @@ class Answer(NamedTuple):
     how: str
 
 
-# ---------------------------------------------------------------- what it says
 def completion(chance: random.Random) -> Any:
     """A whole completion; words, calls, a refusal, or the answer of a judge."""
     words: list[Any] = [
@@ -80,11 +79,8 @@ def completion(chance: random.Random) -> Any:
     said: dict[str, Any] = {"role": "assistant", "content": chance.choice(words)}
     if chance.random() < 0.5:
         calls = [
-            ("f", '{"x": 1}'),
-            ("f", "{"),
-            ("g", '{"x": {"y": [1]}}'),
-            ("search_hotel", '{"city": "Rome"}'),
-        ]
+            ("f", '{"x": 1}'), ("f", "{"), ("g", '{"x": {"y": [1]}}'), ("search_hotel", '{"city": "Rome"}')
+        ]  # fmt: skip
         said["tool_calls"] = [
             {"id": f"c{n}", "type": "function", "function": {"name": name, "arguments": given}}
             for n, (name, given) in enumerate(chance.sample(calls, chance.randint(1, 3)))
@@ -205,13 +201,9 @@ def answer(chance: random.Random) -> Answer:
     how = chance.choice(HOW)
     if how == "endless" and chance.random() < 0.5:  # the head itself, or its last line, has no end
         return Answer(
-            chance.choice(
-                [
-                    (head[:-2], b"X-A: b\r\n"),
-                    (head[:-2] + b"X-A: ", b"b"),
-                    (b"HTTP/1.1 100 Continue\r\n\r\n",),
-                ]
-            ),
-            how,
-        )
+            chance.choice([
+                (head[:-2], b"X-A: b\r\n"), (head[:-2] + b"X-A: ", b"b"), (b"HTTP/1.1 100 Continue\r\n\r\n",)
+            ]),
+            how
+        )  # fmt: skip
     return Answer((head, data), how)

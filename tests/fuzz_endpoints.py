@@ -86,7 +86,6 @@ class Case(NamedTuple):
     answers: tuple[Answer, ...]
 
 
-# ---------------------------------------------------------------- the server
 class Server:
     """Serves raw bytes while it is entered; `asked` counts the requests."""
 
@@ -175,7 +174,6 @@ def honest() -> Answer:
     return Answer((b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(data), data), "keep")
 
 
-# ---------------------------------------------------------------- one command
 @contextlib.contextmanager
 def hurried() -> Iterator[None]:
     """Have pauses and silences end sooner than users would want; nothing else is another."""

@@ -18,13 +18,9 @@ class Answer:
     """One answer: a status, a body, headers; or whatever `act` does with the connection."""
 
     def __init__(
-        self,
-        body: Any = None,
-        status: int = 200,
-        headers: dict[str, str] | None = None,
-        act: Callable[[BaseHTTPRequestHandler], None] | None = None,
-        delay: float = 0.0,
-    ) -> None:
+        self, body: Any = None, status: int = 200, headers: dict[str, str] | None = None,
+        act: Callable[[BaseHTTPRequestHandler], None] | None = None, delay: float = 0.0
+    ) -> None:  # fmt: skip
         self.body = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.status, self.headers, self.act, self.delay = status, headers or {}, act, delay
 
@@ -43,7 +39,6 @@ def message(text: Any = "", calls: Any = None, *, finish: str | None = None) -> 
     return Answer({"object": "chat.completion", "model": "served", "choices": [choice], "usage": usage})
 
 
-# ---------------------------------------------------------------- how a server may misbehave
 def drip(handler: BaseHTTPRequestHandler) -> None:
     """A byte now and then, for ever."""
     _begin(handler, 10**9)

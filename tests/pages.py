@@ -125,12 +125,9 @@ class _Side:
         listed = ", ".join(f"{name}={_words(said)}" for name, said in self.given)
         tool = self.plan["c"][self.call][0]
         return [
-            listed if self.argument is None else "",
-            tool,
-            value,
-            f"'{self.argument}'",
-            f"call {self.call + 1}",
-        ]
+            listed if self.argument is None else "", tool, value, f"'{self.argument}'",
+            f"call {self.call + 1}"
+        ]  # fmt: skip
 
     def place(self, span: list[int]) -> Any:
         return None if self.call == -1 else [None if self.call == -2 else self.call, self.argument, *span]

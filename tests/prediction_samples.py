@@ -18,10 +18,7 @@ from planner_eval.prediction.registry import PIPELINES
 from planner_eval.prediction.visible import OWN, Task, visible
 
 CATALOG: dict[str, tuple[str, dict[str, str]]] = {
-    "Trams": (
-        "trams of the town",
-        {"stops": "place / after / line minutes", "ride": "to / / ticket"},
-    ),
+    "Trams": ("trams of the town", {"stops": "place / after / line minutes", "ride": "to / / ticket"}),
     "Library": (
         "books to borrow",
         {"findbook": "title / / branch copies", "borrow": "title branch / / loan due"},
@@ -58,16 +55,12 @@ def appbench_catalogue() -> dict[str, Any]:
 
 
 OWN_TOOLS = [
-    {
-        "type": "function",
-        "function": {
-            "name": "get_rate",
-            "description": "The rate of a currency.",
-            "parameters": {"type": "object", "properties": {"cur": {"type": "string"}}, "required": ["cur"]},
-        },
-    },
-    {"type": "function", "function": {"name": "roll.dice", "description": "Roll dice.", "parameters": {}}},
-]
+    {"type": "function", "function": {
+        "name": "get_rate", "description": "The rate of a currency.",
+        "parameters": {"type": "object", "properties": {"cur": {"type": "string"}}, "required": ["cur"]}
+    }},
+    {"type": "function", "function": {"name": "roll.dice", "description": "Roll dice.", "parameters": {}}}
+]  # fmt: skip
 
 
 def own_samples(form: str) -> list[Sample]:
@@ -96,7 +89,6 @@ def task_of(sample: Sample, form: str) -> Task:
     return visible(sample, form)
 
 
-# ---------------------------------------------------------------- gold taken away
 def without_gold(sample: Sample, form: str, seed: int = 0) -> Sample:
     """The sample with all that may not be seen replaced by random words and numbers of the same shape."""
     draw = random.Random(f"{sample.id} {seed}")
@@ -122,7 +114,6 @@ def scrambled(value: Any, draw: random.Random) -> Any:
     return value
 
 
-# ---------------------------------------------------------------- models that follow a script
 Script = Callable[[Request, int], Reply]
 Answering = Callable[[Act, int], Observed]
 

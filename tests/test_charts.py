@@ -68,7 +68,6 @@ def test_each_figure_is_drawn_of_bundled_answers(
         assert f"{file}: {figure}" in told
 
 
-# ---------------------------------------------------------------- the figures are those of the scores
 def chart(name: str, figure: str, **options: str) -> tuple[pe.Chart, pe.Scored]:  # type: ignore[name-defined]
     found = pe.score_benchmark(
         str(ANSWERS / f"{name}.jsonl"), gold(name), name, variants=("corrected",), **options
@@ -76,13 +75,10 @@ def chart(name: str, figure: str, **options: str) -> tuple[pe.Chart, pe.Scored]:
     return pe.chart({"mine": found}, figure), found
 
 
-@pytest.mark.parametrize(
-    ("name", "figure", "called"),
-    [
-        ("complexfuncbench", "complexfuncbench-4", "error share {}"),
-        ("complexfuncbench", "complexfuncbench-5", "error rate {}"),
-    ],
-)
+@pytest.mark.parametrize(("name", "figure", "called"), [
+    ("complexfuncbench", "complexfuncbench-4", "error share {}"),
+    ("complexfuncbench", "complexfuncbench-5", "error rate {}")
+])  # fmt: skip
 def test_bars_are_the_figures_of_the_report(name: str, figure: str, called: str) -> None:
     made, found = chart(name, figure)
     report = found.reports["corrected"]
@@ -161,7 +157,6 @@ def test_steps_are_counted_by_conversation() -> None:
     assert all(point.low is None for point in panel.series["annotated"])
 
 
-# ---------------------------------------------------------------- several systems
 def test_runs_of_several_models_stand_side_by_side(tmp_path: Path) -> None:
     runs = [predicted(tmp_path / m, "appbench", m, right, catalog=_catalog(tmp_path)) for m, right in MODELS]
     done = planeval("table", *runs, "--plot", str(tmp_path / "6.svg"), "--figure", "appbench-6")
@@ -212,30 +207,25 @@ def test_a_run_that_was_scored_has_the_figures_of_its_report(tmp_path: Path) -> 
     assert "single calls" in words((tmp_path / "f.svg").read_text(encoding="utf-8"))
 
 
-# ---------------------------------------------------------------- words where there is nothing to show
 OF_APPBENCH = (str(ANSWERS / "appbench.jsonl"), gold("appbench"), "--benchmark", "appbench", "--plot", "OUT")
 OF_NESTFUL = (str(ANSWERS / "nestful.jsonl"), gold("nestful"), "--benchmark", "nestful", "--plot", "OUT")
 OF_CALLNAVI = (str(ANSWERS / "callnavi.jsonl"), gold("callnavi"), "--benchmark", "callnavi", "--plot", "OUT")
 
 
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        ((*OF_APPBENCH, "--figure", "appbench-5"), "compares two ways to prompt"),
-        ((*OF_APPBENCH, "--figure", "appbench-44"), "has no figure 'appbench-44': did you mean"),
-        ((*OF_APPBENCH, "--figure", "zzz"), "there are appbench-4, appbench-5, appbench-6"),
-        ((*OF_APPBENCH, "--official"), "the published code has no exact match of arguments"),
-        (OF_NESTFUL, "--tools nestful runs them"),
-        (OF_CALLNAVI, "scored with --set task=stability"),
-        ((*OF_CALLNAVI, "--set", "task=stability"), "no question has two"),
-        ((*OF_APPBENCH[:-2], "--figure", "appbench-4"), "--figure applies only with --plot FILE"),
-        (
-            ("data/demo/pred.jsonl", "data/demo/gold.jsonl", "--plot", "OUT"),
-            "--plot applies only with --benchmark",
-        ),
-        (("KEPT", "--plot", "OUT"), "this figure needs the samples"),
-    ],
-)
+@pytest.mark.parametrize(("argv", "said"), [
+    ((*OF_APPBENCH, "--figure", "appbench-5"), "compares two ways to prompt"),
+    ((*OF_APPBENCH, "--figure", "appbench-44"), "has no figure 'appbench-44': did you mean"),
+    ((*OF_APPBENCH, "--figure", "zzz"), "there are appbench-4, appbench-5, appbench-6"),
+    ((*OF_APPBENCH, "--official"), "the published code has no exact match of arguments"),
+    (OF_NESTFUL, "--tools nestful runs them"), (OF_CALLNAVI, "scored with --set task=stability"),
+    ((*OF_CALLNAVI, "--set", "task=stability"), "no question has two"),
+    ((*OF_APPBENCH[:-2], "--figure", "appbench-4"), "--figure applies only with --plot FILE"),
+    (
+        ("data/demo/pred.jsonl", "data/demo/gold.jsonl", "--plot", "OUT"),
+        "--plot applies only with --benchmark"
+    ),
+    (("KEPT", "--plot", "OUT"), "this figure needs the samples")
+])  # fmt: skip
 def test_what_a_figure_lacks_is_said(argv: tuple[str, ...], said: str, tmp_path: Path) -> None:
     out = tmp_path / "out.svg"
     kept = scored(tmp_path / "kept", "appbench") if "KEPT" in argv else ""
@@ -253,7 +243,6 @@ def test_own_tasks_have_no_chart(tmp_path: Path) -> None:
     assert "charts are those of a benchmark's paper" in done.stderr
 
 
-# ---------------------------------------------------------------- how they look
 @pytest.mark.more
 @pytest.mark.parametrize("form", ["svg", "pdf", "png"])
 def test_the_same_figures_give_the_same_bytes(form: str, tmp_path: Path) -> None:
@@ -262,12 +251,9 @@ def test_the_same_figures_give_the_same_bytes(form: str, tmp_path: Path) -> None
         file = tmp_path / f"{seed}.{form}"
         argv = ("score", *OF_APPBENCH[:-1], str(file), "--figure", "appbench-6")
         done = subprocess.run(
-            [sys.executable, "-m", "planner_eval", *argv],
-            cwd=ROOT,
-            capture_output=True,
-            check=False,
-            env={**os.environ, "PYTHONHASHSEED": seed, "SOURCE_DATE_EPOCH": seed * 9},
-        )
+            [sys.executable, "-m", "planner_eval", *argv], cwd=ROOT, capture_output=True, check=False,
+            env={**os.environ, "PYTHONHASHSEED": seed, "SOURCE_DATE_EPOCH": seed * 9}
+        )  # fmt: skip
         assert done.returncode == 0, done.stderr
         made.append(file.read_bytes())
     assert made[0] == made[1]

@@ -51,7 +51,6 @@ def pairs(tmp_path: Path) -> tuple[Path, Path]:
     )
 
 
-# ---------------------------------------------------------------- annotations
 def test_annotations_are_root_causes_the_commonest_first(pairs: tuple[Path, Path], tmp_path: Path) -> None:
     done = planeval("diff", "pred.jsonl", "gold.jsonl", "--format", "github", folder=tmp_path)
     first, second, said = done.stdout.splitlines()
@@ -113,7 +112,6 @@ def test_findings_of_the_worst_level_come_first() -> None:
     assert [group.first.level for group in grouped(found)] == ["error", "warning", "note"]
 
 
-# ---------------------------------------------------------------- the summary of a step
 def test_the_summary_is_appended_in_full(pairs: tuple[Path, Path], tmp_path: Path) -> None:
     file = tmp_path / "summary.md"
     file.write_text("before\n")
@@ -161,7 +159,6 @@ def test_within_counts_bytes() -> None:
     assert list(within(["a"], SUMMARY)) == ["a"]
 
 
-# ---------------------------------------------------------------- figures
 def test_score_tells_thresholds_as_errors_and_figures_in_the_summary(
     pairs: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -203,7 +200,6 @@ def test_a_benchmark_tells_what_is_not_solved() -> None:
     assert done.stdout.startswith("::warning file=data/samples/answers/nestful.jsonl,title=wrong ×2::rows: ")
 
 
-# ---------------------------------------------------------------- SARIF
 TEXT = {
     "type": "object",
     "properties": {"text": {"type": "string"}},
@@ -227,31 +223,22 @@ PLACE = closed(
     [], artifactLocation=closed([], uri={"type": "string", "format": "uri-reference"}), region=REGION
 )
 RESULT = closed(
-    ["message"],
-    ruleId={"type": "string"},
-    ruleIndex={"type": "integer", "minimum": -1},
-    level=LEVEL,
-    message=TEXT,
-    partialFingerprints={"type": "object", "additionalProperties": {"type": "string"}},
-    locations=listed(closed([], physicalLocation=PLACE)),
-    properties={"type": "object"},
-)
+    ["message"], ruleId={"type": "string"}, ruleIndex={"type": "integer", "minimum": -1}, level=LEVEL,
+    message=TEXT, partialFingerprints={"type": "object", "additionalProperties": {"type": "string"}},
+    locations=listed(closed([], physicalLocation=PLACE)), properties={"type": "object"}
+)  # fmt: skip
 RULE = closed(["id"], id={"type": "string"}, shortDescription=TEXT)
 DRIVER = closed(["name"], name={"type": "string"}, version={"type": "string"}, rules=listed(RULE))
 NOTIFICATION = closed(["message"], level=LEVEL, message=TEXT)
 RUN = closed(
-    ["tool"],
-    tool=closed(["driver"], driver=DRIVER),
+    ["tool"], tool=closed(["driver"], driver=DRIVER),
     columnKind={"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
-    invocations=listed(
-        closed(
-            ["executionSuccessful"],
-            executionSuccessful={"type": "boolean"},
-            toolExecutionNotifications=listed(NOTIFICATION),
-        )
-    ),
-    results=listed(RESULT),
-)
+    invocations=listed(closed(
+        ["executionSuccessful"], executionSuccessful={"type": "boolean"},
+        toolExecutionNotifications=listed(NOTIFICATION)
+    )),
+    results=listed(RESULT)
+)  # fmt: skip
 LOG = closed(
     ["version", "runs"], **{"$schema": {"type": "string"}}, version={"const": "2.1.0"}, runs=listed(RUN)
 )
@@ -351,7 +338,6 @@ def test_names_of_files_are_addresses() -> None:
     ]
 
 
-# ---------------------------------------------------------------- the action and the hook
 def step(name: str) -> dict[str, Any]:
     action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
     assert action["runs"]["using"] == "composite"

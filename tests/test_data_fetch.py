@@ -279,15 +279,12 @@ def test_a_server_that_sends_a_byte_now_and_then_is_given_up(
     assert len(files.log) == 4
 
 
-@pytest.mark.parametrize(
-    ("said", "how", "why"),
-    [
-        ("HTTP/1.1 100 Continue\r\n\r\n", "endless", "head of the server's answer is longer than 262,144"),
-        ("HTTP/1.1 302 Found\r\nLocation: ?a\r\n\r\nmore", "endless", "answer is longer than 262,144 bytes"),
-        ("HTTP/1.1 200 OK\r\n" + "X-A: 1\r\n" * 50, "drip", r"in 0.2 seconds, and not the whole head"),
-        ("HTTP/1.1 302 Found\r\nLocation: ftp://a/\r\nContent-Length: 0\r\n\r\n", "keep", "unknown url type"),
-    ],
-)
+@pytest.mark.parametrize(("said", "how", "why"), [
+    ("HTTP/1.1 100 Continue\r\n\r\n", "endless", "head of the server's answer is longer than 262,144"),
+    ("HTTP/1.1 302 Found\r\nLocation: ?a\r\n\r\nmore", "endless", "answer is longer than 262,144 bytes"),
+    ("HTTP/1.1 200 OK\r\n" + "X-A: 1\r\n" * 50, "drip", r"in 0.2 seconds, and not the whole head"),
+    ("HTTP/1.1 302 Found\r\nLocation: ftp://a/\r\nContent-Length: 0\r\n\r\n", "keep", "unknown url type")
+])  # fmt: skip
 def test_a_server_that_does_not_come_to_the_body_is_given_up(
     said: str, how: str, why: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -85,7 +85,6 @@ def until(true: Callable[[], object], seconds: float = 30.0) -> None:
         time.sleep(0.005)
 
 
-# ---------------------------------------------------------------- the same bytes
 @pytest.mark.parametrize("jobs", [1, 2, 7])
 @pytest.mark.parametrize("part", [1, 13, 1000, None])
 def test_any_workers_and_any_cut_give_the_same_bytes(jobs: int, part: int | None, tmp_path: Path) -> None:
@@ -119,19 +118,14 @@ def test_parts_are_all_pairs_once() -> None:
         assert [pair for part in parts for pair in range(part.first, part.end)] == list(range(count))
 
 
-# ---------------------------------------------------------------- pairs that misbehave
 @pytest.mark.parametrize("thread", [False, True], ids=["forked", "afresh"])
 def test_a_pair_that_hangs_or_kills_its_worker_costs_itself_alone(thread: bool) -> None:
     sources = {3: "sleep", 11: "regex", 26: "die", 27: "exit", 40: "raise"}
     done = ran(count=60, jobs=2, part=10, deadline=1, thread=thread, sources=sources)
     rows = expected(60)[0]
     codes = {
-        3: "parse.deadline",
-        11: "parse.deadline",
-        26: "parse.crash",
-        27: "parse.crash",
-        40: "parse.crash",
-    }
+        3: "parse.deadline", 11: "parse.deadline", 26: "parse.crash", 27: "parse.crash", 40: "parse.crash"
+    }  # fmt: skip
     said = {
         3: "working on it took longer than 1 second",
         26: "working on it ended the process each time: signal 9 (SIGKILL)",
@@ -168,14 +162,10 @@ def test_many_pairs_at_which_the_job_fails_are_not_done_over_and_over() -> None:
     assert time.monotonic() - began < 20
 
 
-@pytest.mark.parametrize(
-    ("fault", "code", "said"),
-    [
-        ("drops", 1, "the job echo gave 19 rows for 20 pairs"),
-        ("refuses", 2, "planeval: the tools are gone\n"),
-        ("dies", 1, "workers end before they begin a pair: exit status 4"),
-    ],
-)
+@pytest.mark.parametrize(("fault", "code", "said"), [
+    ("drops", 1, "the job echo gave 19 rows for 20 pairs"), ("refuses", 2, "planeval: the tools are gone\n"),
+    ("dies", 1, "workers end before they begin a pair: exit status 4")
+])  # fmt: skip
 def test_a_job_that_cannot_go_on_ends_the_run(fault: str, code: int, said: str) -> None:
     done = Done(start(count=60, jobs=2, part=20, fault=fault))
     assert done.code == code
@@ -196,7 +186,6 @@ def test_workers_know_notations_of_ones_own(how: dict[str, Any], tmp_path: Path)
     assert "holds another run: own-model was " in again.err
 
 
-# ---------------------------------------------------------------- kills
 WHOLE = {"count": 300, "jobs": 2, "part": 11, "seconds": 0.002}
 
 
@@ -311,11 +300,8 @@ def test_a_signal_ends_a_run_gently_and_it_goes_on(sent: signal.Signals, jobs: i
 def test_ctrl_c_reaches_workers_too_which_leave_it_to_their_parent(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", MAIN, json.dumps({"count": 60, "part": 5, "jobs": 2, "seconds": 0.02})],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )  # fmt: skip
     until(lambda: len(workers(process)) == 2)
     time.sleep(0.2)
     os.killpg(process.pid, signal.SIGINT)
@@ -344,7 +330,6 @@ def test_a_temporary_folder_is_removed_whatever_ends_the_run(
     assert list(tmp_path.iterdir()) == []
 
 
-# ---------------------------------------------------------------- disks and folders
 def test_a_full_disk_is_said_and_the_run_goes_on_when_there_is_room(tmp_path: Path) -> None:
     how = {"count": 200, "part": 50, "jobs": 2, "folder": str(tmp_path / "run")}
     done = Done(start(limit=2000, **how))
@@ -399,17 +384,13 @@ def test_rows_of_a_part_that_were_damaged_are_done_again(tmp_path: Path) -> None
 PRED = ["pred", "p.jsonl", 10, "aa"]
 
 
-@pytest.mark.parametrize(
-    ("other", "said"),
-    [
-        ({"note": "b"}, 'note was "a" and is "b"'),
-        ({"count": 41}, "the number of records was 40 and is 41"),
-        ({"deadline": 5}, "--record-deadline was 60.0 and is 5"),
-        ({"inputs": [["pred", "p.jsonl", 10, "bb"]]}, "the file p.jsonl (pred) has changed since"),
-        ({"inputs": [["pred", "q.jsonl", 11, "aa"]]}, "the file q.jsonl (pred) is not p.jsonl"),
-        ({"inputs": []}, "it had 1 input files, now there are 0"),
-    ],
-)
+@pytest.mark.parametrize(("other", "said"), [
+    ({"note": "b"}, 'note was "a" and is "b"'), ({"count": 41}, "the number of records was 40 and is 41"),
+    ({"deadline": 5}, "--record-deadline was 60.0 and is 5"),
+    ({"inputs": [["pred", "p.jsonl", 10, "bb"]]}, "the file p.jsonl (pred) has changed since"),
+    ({"inputs": [["pred", "q.jsonl", 11, "aa"]]}, "the file q.jsonl (pred) is not p.jsonl"),
+    ({"inputs": []}, "it had 1 input files, now there are 0")
+])  # fmt: skip
 def test_a_folder_of_another_run_is_refused(other: dict[str, Any], said: str, tmp_path: Path) -> None:
     folder = str(tmp_path / "run")
     how = {"count": 40, "note": "a", "inputs": [PRED], "folder": folder, "jobs": 1}
@@ -425,19 +406,12 @@ def test_a_folder_of_another_run_is_refused(other: dict[str, Any], said: str, tm
     ran(**{**how, "inputs": [["pred", "moved/p.jsonl", 10, "aa"]]})
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (
-            {"schema": "planeval.run/2"},
-            "it is of the form 'planeval.run/2', which this version does not know",
-        ),
-        ({"version": "9.9"}, "it is of version 9.9, not "),
-        ({"kind": "score"}, "it is a run of score, not echo"),
-        ({"part": None}, "cannot be read, expected what a run wrote there"),
-        (None, "cannot be read, expected what a run wrote there"),
-    ],
-)
+@pytest.mark.parametrize(("change", "said"), [
+    ({"schema": "planeval.run/2"}, "it is of the form 'planeval.run/2', which this version does not know"),
+    ({"version": "9.9"}, "it is of version 9.9, not "), ({"kind": "score"}, "it is a run of score, not echo"),
+    ({"part": None}, "cannot be read, expected what a run wrote there"),
+    (None, "cannot be read, expected what a run wrote there")
+])  # fmt: skip
 def test_a_folder_of_another_version_is_refused(
     change: dict[str, Any] | None, said: str, tmp_path: Path
 ) -> None:

@@ -257,11 +257,8 @@ def files(evil: str) -> Iterator[tuple[str, str]]:
         "arguments": {"x": evil, evil or "k": f"${evil}.result$"},
     }
     sample = {
-        "sample_id": evil,
-        "input": evil,
-        "output": [label, {**label, "name": "g"}],
-        "gold_answer": evil,
-    }
+        "sample_id": evil, "input": evil, "output": [label, {**label, "name": "g"}], "gold_answer": evil
+    }  # fmt: skip
     (Path("bench")).mkdir(exist_ok=True)
     yield (
         "bench/nestful_data.jsonl",

@@ -92,7 +92,6 @@ def environment(folder: Path, packages: tuple[str, ...]) -> Path:
     return python
 
 
-# ---------------------------------------------------------------- without the packages
 def test_an_answer_is_the_plan_or_it_is_not_and_why() -> None:
     assert judge(GOLD, GOLD) == ("same", "the same plan: 1 call", ())
     wrong = judge(GOLD.replace("USD", "GBP"), GOLD)
@@ -102,16 +101,11 @@ def test_an_answer_is_the_plan_or_it_is_not_and_why() -> None:
     assert judge("I cannot help.", GOLD).causes == ("call.missing",)
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        [{"role": "user", "content": "q"}, {"role": "assistant", "content": "", "tool_calls": [CALL]}],
-        {"messages": [{"role": "assistant", "content": "", "tool_calls": [CALL]}]},
-        {"output": GOLD},
-        [CALL],
-        'get_rate(base="EUR", quote="USD")',
-    ],
-)
+@pytest.mark.parametrize("answer", [
+    [{"role": "user", "content": "q"}, {"role": "assistant", "content": "", "tool_calls": [CALL]}],
+    {"messages": [{"role": "assistant", "content": "", "tool_calls": [CALL]}]}, {"output": GOLD}, [CALL],
+    'get_rate(base="EUR", quote="USD")'
+])  # fmt: skip
 def test_an_answer_may_have_any_form(answer: object) -> None:
     assert judge(answer, GOLD).same
     assert judge(GOLD, answer).same
@@ -274,14 +268,11 @@ LISTED = [
 @pytest.mark.parametrize(
     "calls",
     [
-        RESPONSES,
-        LISTED,
-        [{"f": {"x": 1}}, {"g": {"y": 2}}],
-        ["f(x=1)", "g(y=2)"],
-        [{"tool_calls": [call]} for call in LISTED],
+        RESPONSES, LISTED, [{"f": {"x": 1}}, {"g": {"y": 2}}], ["f(x=1)", "g(y=2)"],
+        [{"tool_calls": [call]} for call in LISTED]
     ],
-    ids=["Responses", "LangChain", "keyed", "texts", "messages"],
-)
+    ids=["Responses", "LangChain", "keyed", "texts", "messages"]
+)  # fmt: skip
 def test_several_calls_in_a_list_are_one_plan(calls: list[Any]) -> None:
     assert judge(calls, "f(x=1)\ng(y=2)").same
     assert judge("f(x=1)\ng(y=2)", calls).same

@@ -36,12 +36,9 @@ def test_trl_trains_with_our_rewards(tmp_path: Path, capsys: pytest.CaptureFixtu
     script = ROOT / "tests" / "integrations_trl.py"
     offline = os.environ | {"HF_HUB_OFFLINE": "1", "PYTHONPATH": "", "CUDA_VISIBLE_DEVICES": ""}
     done = subprocess.run(
-        [python, str(script), str(tmp_path / "out")],
-        env=offline,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
+        [python, str(script), str(tmp_path / "out")], env=offline, cwd=tmp_path, capture_output=True,
+        text=True
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout.splitlines()[-1])
     with capsys.disabled():

@@ -28,13 +28,10 @@ ASK = JudgeRequest("test.task", (("system", "Judge."), ("user", "서울 ok?")), 
 
 def completion(text: Any = "pass") -> bytes:
     body = {
-        "id": "x",
-        "object": "chat.completion",
-        "created": 0,
-        "model": "served-model",
+        "id": "x", "object": "chat.completion", "created": 0, "model": "served-model",
         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
-        "usage": {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100},
-    }
+        "usage": {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
+    }  # fmt: skip
     return json.dumps(body).encode()
 
 
@@ -96,7 +93,6 @@ def endpoint(server: Server, **options: Any) -> tuple[Endpoint, list[float]]:
     return Endpoint("judge-model", base_url=server.url, api_key="key", **settings), pauses
 
 
-# ---------------------------------------------------------------- the endpoint
 def test_a_good_answer_comes_with_model_tokens_and_cost(server: Server) -> None:
     judge, pauses = endpoint(server, prices=Prices(2.5, 10.0))
     assert judge.ask(ASK) == JudgeReply("pass", "served-model", Usage(1000, 100, 0.0035))
@@ -114,17 +110,11 @@ def test_a_request_may_name_its_model_and_length(server: Server) -> None:
     assert (server.bodies[0]["model"], server.bodies[0]["max_tokens"]) == ("other", 7)
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        *(500, 503, 429, 408),
-        *(b"<html>busy</html>", b"", b"[" * 9999, b'{"choices": []}', b"null", b"7"),
-        completion(None),
-        completion(["x"]),
-        b'{"choices": [{"message": null}]}',
-        (200, b"no", {"Content-Type": "text/plain"}),
-    ],
-)
+@pytest.mark.parametrize("bad", [
+    *(500, 503, 429, 408), *(b"<html>busy</html>", b"", b"[" * 9999, b'{"choices": []}', b"null", b"7"),
+    completion(None), completion(["x"]), b'{"choices": [{"message": null}]}',
+    (200, b"no", {"Content-Type": "text/plain"})
+])  # fmt: skip
 def test_what_may_pass_is_asked_again(server: Server, bad: bytes | int | Answer) -> None:
     server.will(bad, bad, completion("fail"))
     judge, pauses = endpoint(server)
@@ -187,7 +177,6 @@ def test_the_key_is_never_shown() -> None:
     assert "secret" not in repr(Endpoint("m", api_key="secret"))
 
 
-# ---------------------------------------------------------------- the cache
 def test_what_was_answered_once_needs_no_network_again(server: Server, tmp_path: Path) -> None:
     path = tmp_path / "deep" / "judge.sqlite"
     first = Cache(path, endpoint(server, prices=Prices(2.5, 10.0))[0], model="judge-model")
@@ -198,13 +187,10 @@ def test_what_was_answered_once_needs_no_network_again(server: Server, tmp_path:
     assert len(server.bodies) == 1
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        *({"task": "other"}, {"temperature": 0.2}, {"attempt": 1}, {"model": "n"}, {"max_tokens": 5}),
-        {"messages": (("user", "서울 ok?"),)},
-    ],
-)
+@pytest.mark.parametrize("change", [
+    *({"task": "other"}, {"temperature": 0.2}, {"attempt": 1}, {"model": "n"}, {"max_tokens": 5}),
+    {"messages": (("user", "서울 ok?"),)}
+])  # fmt: skip
 def test_the_whole_request_is_the_key(tmp_path: Path, change: dict[str, Any]) -> None:
     from dataclasses import replace
 
@@ -326,7 +312,6 @@ def test_a_connection_is_not_shared_with_a_forked_child(tmp_path: Path) -> None:
     before[1].close()
 
 
-# ---------------------------------------------------------------- by name
 def test_open_judge_gives_what_is_described(tmp_path: Path) -> None:
     path = tmp_path / "c.sqlite"
     both = open_judge("m", base_url="http://x/v1", cache=path, prices=(1.0, 2.0))
@@ -355,7 +340,6 @@ def test_the_interface_imports_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
-# ---------------------------------------------------------------- the prompts
 REQUESTS = [
     callnavi.rating({"API": ["pay"]}, "무"),
     callnavi.repair("pay(", [{"name": "pay"}]),
@@ -375,22 +359,14 @@ def test_material_is_marked_as_data(request_: JudgeRequest) -> None:
     assert "{" not in instructions.replace('{"reason"', "").replace('{"API"', "").replace('{"argument"', "")
 
 
-@pytest.mark.parametrize(
-    ("read", "text", "value"),
-    [
-        (prompts.read_rating, "[[1]]", 1.0),
-        (prompts.read_rating, "[[0.2]] or rather [[ 0.35 ]]", 0.35),
-        (prompts.read_rating, "[[1.01]]", None),
-        (prompts.read_rating, "[[nan]] [[-1]]", None),
-        (prompts.read_scale, 'x {"score": 1} {"score": 0, "reason": "a { b"}', 0),
-        (prompts.read_scale, '{"score": 3}', None),
-        (prompts.read_scale, '{"score": true}', None),
-        (prompts.read_scale, '{"score": "2"}', None),
-        (prompts.read_scale, "{" * 100_000, None),
-        (prompts.read_equal, '{"is_equal": false}', False),
-        (prompts.read_equal, '{"is_equal": "no"}', None),
-        (prompts.read_equal, "", None),
-    ],
-)
+@pytest.mark.parametrize(("read", "text", "value"), [
+    (prompts.read_rating, "[[1]]", 1.0), (prompts.read_rating, "[[0.2]] or rather [[ 0.35 ]]", 0.35),
+    (prompts.read_rating, "[[1.01]]", None), (prompts.read_rating, "[[nan]] [[-1]]", None),
+    (prompts.read_scale, 'x {"score": 1} {"score": 0, "reason": "a { b"}', 0),
+    (prompts.read_scale, '{"score": 3}', None), (prompts.read_scale, '{"score": true}', None),
+    (prompts.read_scale, '{"score": "2"}', None), (prompts.read_scale, "{" * 100_000, None),
+    (prompts.read_equal, '{"is_equal": false}', False), (prompts.read_equal, '{"is_equal": "no"}', None),
+    (prompts.read_equal, "", None)
+])  # fmt: skip
 def test_answers_are_read_or_refused(read: Callable[[str], Any], text: str, value: Any) -> None:
     assert read(text) == value

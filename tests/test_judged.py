@@ -50,7 +50,6 @@ def rubrics(tmp_path: Path) -> Path:
     return folder
 
 
-# ---------------------------------------------------------------- which prompts
 def test_own_prompts_say_so(server: Server) -> None:
     done = judged("functionchat", server)
     assert done.returncode == 0
@@ -104,15 +103,12 @@ def test_the_published_prompts_are_known_by_their_checksums(reference: Path) -> 
     assert found.prompts == f"the published prompts ({names})"
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda folder: (folder / "rubric_slot.txt").unlink(), "has no file rubric_slot.txt: expected it"),
-        (lambda folder: (folder / "rubric_slot.txt").write_text("{tools} {query}"), "lacks {ground_truth}"),
-        (lambda folder: (folder / "rubric_slot.txt").write_bytes(b"\xff\xfe"), "is no UTF-8 text"),
-        (lambda folder: (folder / "rubric_slot.txt").write_bytes(b"x" * 2**21), "larger than"),
-    ],
-)
+@pytest.mark.parametrize(("change", "said"), [
+    (lambda folder: (folder / "rubric_slot.txt").unlink(), "has no file rubric_slot.txt: expected it"),
+    (lambda folder: (folder / "rubric_slot.txt").write_text("{tools} {query}"), "lacks {ground_truth}"),
+    (lambda folder: (folder / "rubric_slot.txt").write_bytes(b"\xff\xfe"), "is no UTF-8 text"),
+    (lambda folder: (folder / "rubric_slot.txt").write_bytes(b"x" * 2**21), "larger than")
+])  # fmt: skip
 def test_a_prompt_that_is_none_is_named(rubrics: Path, change: Any, said: str) -> None:
     change(rubrics)
     done = planeval(*asking("functionchat"), "--judge", "m", "--prompts", str(rubrics))
@@ -173,7 +169,6 @@ def test_fields_are_no_part_of_a_question(tmp_path: Path) -> None:
     assert read_templates(tmp_path, {"t": PromptFile("deep/x.txt", ("a",))})["t"].text == "{a}"
 
 
-# ---------------------------------------------------------------- a judge that does not answer
 REFUSED = (401, b'{"error": {"message": "no such key"}}', {})
 
 
@@ -236,7 +231,6 @@ def test_a_replay_that_lacks_answers_is_no_whole_figure(server: Server, tmp_path
     assert "has no answer to a request" in done.stderr
 
 
-# ---------------------------------------------------------------- patience
 @pytest.fixture
 def lost() -> Iterator[Server]:
     pytest.importorskip("openai", reason="the judge extra is not installed")

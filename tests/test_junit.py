@@ -23,16 +23,12 @@ HOSTILE = "a\x00\x1b[31m<b>&\"'\ufffe\ud800\u202e]]>\n\tz"
 ALLOWED = {
     "testsuites": ((), {"name", "time", "tests", "failures", "errors"}, {"testsuite"}),
     "testsuite": (("name", "tests", "failures", "errors"), {"skipped", "time", "file"}, {"testcase"}),
-    "testcase": (
-        ("name",),
-        {"classname", "time", "file", "line"},
-        {"failure", "error", "skipped", "system-out"},
-    ),
-    "failure": ((), {"type", "message"}, set()),
-    "error": ((), {"type", "message"}, set()),
-    "skipped": ((), {"type", "message"}, set()),
-    "system-out": ((), set(), set()),
-}
+    "testcase": (("name",), {"classname", "time", "file", "line"}, {
+        "failure", "error", "skipped", "system-out"
+    }),
+    "failure": ((), {"type", "message"}, set()), "error": ((), {"type", "message"}, set()),
+    "skipped": ((), {"type", "message"}, set()), "system-out": ((), set(), set())
+}  # fmt: skip
 
 
 def checked(text: str) -> list[ElementTree.Element]:
@@ -164,15 +160,11 @@ def test_what_comes_from_no_file_has_no_file() -> None:
     assert [(case.get("name"), case.get("file")) for case in cases] == [("1", None)]
 
 
-@pytest.mark.parametrize(
-    ("name", "figure", "value"),
-    [
-        ("appbench", "analysis.percent_key_value_mismatch", 0.25),
-        ("complexfuncbench", "error share func_error", None),
-        ("functionchat", "singlecall undecided", 0.0),
-        ("nestful", "num_pred_examples_w_parsing_errors", 0.0),
-    ],
-)
+@pytest.mark.parametrize(("name", "figure", "value"), [
+    ("appbench", "analysis.percent_key_value_mismatch", 0.25),
+    ("complexfuncbench", "error share func_error", None), ("functionchat", "singlecall undecided", 0.0),
+    ("nestful", "num_pred_examples_w_parsing_errors", 0.0)
+])  # fmt: skip
 def test_a_threshold_of_errors_is_the_most_that_is_allowed(
     name: str, figure: str, value: float | None
 ) -> None:

@@ -60,20 +60,13 @@ def ignore(value: float, other: float) -> float:
     return value + 3
 
 
-# ---------------------------------------------------------------- what is wanted is met
 WISHES: list[dict[str, Any]] = [
-    {},
-    {"depth": 4, "single": True},
-    {"depth": "2..3", "width": "2..", "calls": "3..6"},
-    {"components": 3, "calls": "4..7"},
-    {"reuse": "1..2", "single": True},
-    {"pattern": "chain", "calls": "3..5"},
-    {"pattern": "fan-out", "calls": 4},
-    {"pattern": "fan-in", "calls": 3},
-    {"pattern": "diamond"},
-    {"pattern": "independent", "calls": 3},
-    {"pattern": "(a:()) (a)"},
-]
+    {}, {"depth": 4, "single": True}, {"depth": "2..3", "width": "2..", "calls": "3..6"},
+    {"components": 3, "calls": "4..7"}, {"reuse": "1..2", "single": True},
+    {"pattern": "chain", "calls": "3..5"}, {"pattern": "fan-out", "calls": 4},
+    {"pattern": "fan-in", "calls": 3}, {"pattern": "diamond"}, {"pattern": "independent", "calls": 3},
+    {"pattern": "(a:()) (a)"}
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("wanted", WISHES, ids=str)
@@ -265,16 +258,12 @@ def test_a_call_that_fails_says_that_it_looked_unless_it_gives_the_same_elsewher
 WORTHLESS: list[tuple[Any, str]] = [
     ({"peak": float("inf")}, "a number is infinite or none"),
     ({"peak": [3, {"of": float("nan")}], "name": "Oslo"}, "a number is infinite or none"),
-    ([0, 1, -1.0], "a call gives nothing"),
-    ({"found": ["", None, " "], "more": {}}, "a call gives nothing"),
-    (" \n", "a call gives nothing"),
-    ([], "a call gives nothing"),
-    (float("-inf"), "a number is infinite or none"),
-    (0.0, "a number is 0 or 1"),
-    (2e9, "a number is out of all proportion"),
-    ([3, {"a": 0.1 + 0.2}], "a call gives what is known already"),
-    ("Oslo", "a call gives what is known already"),
-]
+    ([0, 1, -1.0], "a call gives nothing"), ({"found": ["", None, " "], "more": {}}, "a call gives nothing"),
+    (" \n", "a call gives nothing"), ([], "a call gives nothing"),
+    (float("-inf"), "a number is infinite or none"), (0.0, "a number is 0 or 1"),
+    (2e9, "a number is out of all proportion"), ([3, {"a": 0.1 + 0.2}], "a call gives what is known already"),
+    ("Oslo", "a call gives what is known already")
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("value", "why"), WORTHLESS, ids=str)
@@ -311,23 +300,13 @@ def test_no_call_of_a_world_gives_what_an_earlier_one_gave(world: str) -> None:
         assert len({json.dumps(call.result, sort_keys=True) for call in one.plan.calls}) == len(one.plan)
 
 
-# ---------------------------------------------------------------- seeds
 @pytest.mark.more
 def test_the_same_seed_makes_the_same_bytes_whatever_the_hash_seed(tmp_path: Path) -> None:
     def made(hashing: str, seed: str, preset: str) -> bytes:
         argv = [
-            sys.executable,
-            "-m",
-            "planner_eval",
-            "data",
-            "make",
-            "--preset",
-            preset,
-            "-n",
-            "8",
-            "--seed",
-            seed,
-        ]
+            sys.executable, "-m", "planner_eval", "data", "make", "--preset", preset, "-n", "8", "--seed",
+            seed
+        ]  # fmt: skip
         env = os.environ | {"PYTHONHASHSEED": hashing}
         done = subprocess.run(
             [*argv, "-o", "out.json"], cwd=tmp_path, env=env, capture_output=True, check=True
@@ -346,7 +325,6 @@ def test_more_plans_begin_with_those_of_fewer() -> None:
     assert [one.plan for one in many.made[:5]] == [one.plan for one in few.made]
 
 
-# ---------------------------------------------------------------- worlds
 @pytest.mark.more
 @pytest.mark.parametrize(
     ("scope", "apps", "calls"),
@@ -381,7 +359,6 @@ def test_a_reference_to_what_was_given_is_none() -> None:
     assert {way.parameter for way in ways} == {"departure_time", "num_passengers"}
 
 
-# ---------------------------------------------------------------- layouts
 MADE: list[tuple[str, dict[str, Any]]] = [
     ("planeval", {"tools": "nestful", "depth": "2.."}),
     ("nestful", {"preset": "nestful"}),
@@ -414,15 +391,12 @@ def written(tmp_path: Path, name: str, found: MadePlans) -> str:
 
 
 @pytest.mark.more
-@pytest.mark.parametrize(
-    ("dataset", "file", "wanted"),
-    [
-        ("nestful-v2", "nestful_data.jsonl", {"preset": "nestful"}),
-        ("appbench", "test_mm.json", {"preset": "appbench:mm"}),
-        ("functionchat", "FunctionChat-Singlecall.jsonl", {"preset": "functionchat", "tools": "nestful"}),
-        ("complexfuncbench", "ComplexFuncBench.jsonl", {"tools": "nestful", "to": "complexfuncbench"}),
-    ],
-)
+@pytest.mark.parametrize(("dataset", "file", "wanted"), [
+    ("nestful-v2", "nestful_data.jsonl", {"preset": "nestful"}),
+    ("appbench", "test_mm.json", {"preset": "appbench:mm"}),
+    ("functionchat", "FunctionChat-Singlecall.jsonl", {"preset": "functionchat", "tools": "nestful"}),
+    ("complexfuncbench", "ComplexFuncBench.jsonl", {"tools": "nestful", "to": "complexfuncbench"})
+])  # fmt: skip
 def test_records_in_a_benchmarks_layout_are_read_back_and_nothing_is_wrong_with_them(
     dataset: str, file: str, wanted: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -473,7 +447,6 @@ def test_a_list_of_tools_holds_the_wanted_one_and_so_many_others() -> None:
     assert sum(len(record["query"]) for record in found.records()) == 8
 
 
-# ---------------------------------------------------------------- like others; what no plan touches
 def test_plans_like_given_ones_have_their_calls_and_other_values(tmp_path: Path) -> None:
     given_ = pe.make(3, tools="nestful", seed=1)
     file = tmp_path / "given.jsonl"
@@ -510,7 +483,6 @@ def test_shapes_and_depths_can_be_filled_too() -> None:
     assert found.card.filled == (4, 4)
 
 
-# ---------------------------------------------------------------- too few, and impossible wishes
 def test_a_space_that_is_exhausted_ends_and_says_why() -> None:
     found = pe.make(50, tools={"add": add, "twice": twice}, calls="1..2", tries=200)
     assert len(found) == 11  # 2 calls alone, 3 pairs, and 6 ways from one into another
@@ -608,15 +580,9 @@ def test_a_tool_without_values_is_named_and_refused_where_it_is_alone(kind: Type
 
 def test_what_ends_comes_after_what_begins() -> None:
     names = (
-        "start_date",
-        "endDate",
-        "check_in",
-        "check_out",
-        "departure_date",
-        "return_date",
-        "from_time",
-        "to_time",
-    )
+        "start_date", "endDate", "check_in", "check_out", "departure_date", "return_date", "from_time",
+        "to_time"
+    )  # fmt: skip
     kinds = [Type(("string",), format="time" if "time" in name else "date") for name in names]
     tool = Tool("stay", parameters=tuple(map(Parameter, names, kinds)), returns=NUMBER)
     tool = replace(tool, parameters=tuple(replace(each, required=True) for each in tool.parameters))
@@ -651,7 +617,6 @@ def test_our_records_are_a_catalog(tmp_path: Path) -> None:
     assert all(pe.check(one.plan, catalog) == () for one in found.made)
 
 
-# ---------------------------------------------------------------- steps that come after
 def test_a_step_may_change_a_record_or_refuse_it() -> None:
     def asked(made: Made) -> Made | Refused:
         return replace(made, query=f"{len(made.plan)} calls?") if len(made.plan) != 3 else Refused("three")
@@ -661,7 +626,6 @@ def test_a_step_may_change_a_record_or_refuse_it() -> None:
     assert found.card.refused["three"] > 0
 
 
-# ---------------------------------------------------------------- parts
 @given(st.integers(0, 10**6), st.integers(1, 9), st.integers(1, 5), st.integers(0, 3), st.booleans())
 @examples(200)
 def test_a_drawn_skeleton_meets_the_wishes(
@@ -701,22 +665,15 @@ def test_a_shape_is_read_as_the_skeleton_that_it_says(seed: int, calls: int) -> 
 
 
 TYPES = [
-    Type(("integer",), minimum=3, maximum=3),
-    Type(("integer",), minimum=0, maximum=1),
-    Type(("number",), minimum=0, maximum=1, exclusive=(True, True)),
-    Type(("number",), maximum=-5),
-    Type(("integer",), minimum=-3, maximum=-1),
-    Type(("string",), enum=("a", "b")),
-    Type(("string",), length=(3, 3)),
-    Type(("string",), length=(40, 60)),
-    Type(("string",), format="date"),
-    Type(("string",), format="time"),
-    Type(("string",), format="date-time"),
+    Type(("integer",), minimum=3, maximum=3), Type(("integer",), minimum=0, maximum=1),
+    Type(("number",), minimum=0, maximum=1, exclusive=(True, True)), Type(("number",), maximum=-5),
+    Type(("integer",), minimum=-3, maximum=-1), Type(("string",), enum=("a", "b")),
+    Type(("string",), length=(3, 3)), Type(("string",), length=(40, 60)), Type(("string",), format="date"),
+    Type(("string",), format="time"), Type(("string",), format="date-time"),
     Type(("array",), items=Type(("integer",)), size=(2, 2)),
     Type(("object",), fields=(Parameter("x", Type(("boolean",))),)),
-    Type(any_of=(Type(("null",)), Type(("integer",)))),
-    Type(("null", "string")),
-]
+    Type(any_of=(Type(("null",)), Type(("integer",)))), Type(("null", "string"))
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", TYPES, ids=str)
@@ -788,20 +745,13 @@ def test_the_card_counts_what_was_made() -> None:
 
 
 @pytest.mark.more
-@pytest.mark.parametrize(
-    ("form", "file", "argv"),
-    [
-        ("planeval", "made.jsonl", ["check", "made.jsonl", "--catalog", "made.jsonl"]),
-        ("nestful", "made.jsonl", ["check", "made.jsonl", "--catalog", "made.jsonl"]),
-        ("complexfuncbench", "made.jsonl", ["check", "made.jsonl", "--catalog", "made.jsonl"]),
-        ("appbench", "made.json", ["check", "made.json", "--catalog", "world:appbench"]),
-        (
-            "functionchat",
-            "FunctionChat-Singlecall.jsonl",
-            ["data", "check", "functionchat", "--source", "."],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("form", "file", "argv"), [
+    ("planeval", "made.jsonl", ["check", "made.jsonl", "--catalog", "made.jsonl"]),
+    ("nestful", "made.jsonl", ["check", "made.jsonl", "--catalog", "made.jsonl"]),
+    ("complexfuncbench", "made.jsonl", ["check", "made.jsonl", "--catalog", "made.jsonl"]),
+    ("appbench", "made.json", ["check", "made.json", "--catalog", "world:appbench"]),
+    ("functionchat", "FunctionChat-Singlecall.jsonl", ["data", "check", "functionchat", "--source", "."])
+])  # fmt: skip
 def test_each_layout_is_read_back_as_the_page_says(
     form: str, file: str, argv: list[str], tmp_path: Path
 ) -> None:

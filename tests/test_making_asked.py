@@ -75,7 +75,6 @@ def rows(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-# ---------------------------------------------------------------- a template
 @pytest.mark.parametrize(
     ("preset", "field"),
     [([], "query"), (["--preset", "nestful"], "input"), (["--to", "nestful", "--single"], "input")],
@@ -103,17 +102,14 @@ def test_a_template_tells_plans_of_appbench() -> None:
 @pytest.mark.parametrize(
     ("options", "tools"),
     [
-        (["--preset", "nestful"], "nestful"),
-        (["--preset", "appbench:ss"], "world:appbench"),
-        (["--preset", "appbench:mm"], "world:appbench"),
-        (["--tools", "world:library"], "world:library"),
-        (["--tools", "world:bank"], "world:bank"),
-        (["--tools", "nestful", "--components", "2"], "nestful"),
+        (["--preset", "nestful"], "nestful"), (["--preset", "appbench:ss"], "world:appbench"),
+        (["--preset", "appbench:mm"], "world:appbench"), (["--tools", "world:library"], "world:library"),
+        (["--tools", "world:bank"], "world:bank"), (["--tools", "nestful", "--components", "2"], "nestful"),
         (["--tools", "nestful", "--depth", "1", "--width", "3"], "nestful"),
-        (["--tools", "own.py", "--join", "type"], "own.py"),
+        (["--tools", "own.py", "--join", "type"], "own.py")
     ],
-    ids=" ".join,
-)
+    ids=" ".join
+)  # fmt: skip
 def test_data_check_finds_nothing_against_what_was_made(options: list[str], tools: str, seed: int) -> None:
     Path("own.py").write_text(
         "def price(weight: float) -> float:\n    return round(4.5 + 1.25 * weight, 2)\n\n\n"
@@ -131,7 +127,6 @@ def test_data_check_finds_nothing_against_what_was_made(options: list[str], tool
     assert ", 0 failed" in done.stdout
 
 
-# ---------------------------------------------------------------- a model
 def test_a_model_writes_and_the_same_comes_without_it(
     server: ModelServer, told: list[tuple[str, str]]
 ) -> None:
@@ -151,18 +146,9 @@ def test_a_plan_without_a_question_keeps_its_row_with_the_reason(
 ) -> None:
     server.script = all_but_the_first(told, answering)
     done = planeval(
-        *MADE,
-        "--model",
-        "m",
-        "--url",
-        server.url,
-        "--cache",
-        "kept.sqlite",
-        "--attempts",
-        2,
-        "-o",
-        "made.jsonl",
-    )
+        *MADE, "--model", "m", "--url", server.url, "--cache", "kept.sqlite", "--attempts", 2, "-o",
+        "made.jsonl"
+    )  # fmt: skip
     assert done.returncode == 1
     assert "4 questions asked for: 3 written, 1 question.refusal" in done.stderr
     found = rows(Path("made.jsonl").read_text(encoding="utf-8"))
@@ -176,18 +162,9 @@ def test_a_layout_without_room_for_the_reason_leaves_the_plan_out_and_says_so(
 ) -> None:
     server.script = all_but_the_first(told, answering)
     done = planeval(
-        *MADE,
-        "--to",
-        "nestful",
-        "--model",
-        "m",
-        "--url",
-        server.url,
-        "--cache",
-        "kept.sqlite",
-        "-o",
-        "made.jsonl",
-    )
+        *MADE, "--to", "nestful", "--model", "m", "--url", server.url, "--cache", "kept.sqlite", "-o",
+        "made.jsonl"
+    )  # fmt: skip
     assert done.returncode == 1
     assert (
         "1 plan without a query: left out, for records of nestful have no place for the reason" in done.stderr

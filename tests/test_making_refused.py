@@ -24,7 +24,6 @@ def tools_of(folder: Path, text: str) -> str:
     return str(file)
 
 
-# ---------------------------------------------------------------- tools that take too long
 def test_a_tool_that_never_ends_costs_three_runs_of_it(tmp_path: Path) -> None:
     begun, told = time.monotonic(), list[str]()
     tools = tools_of(tmp_path, SLOW)
@@ -71,7 +70,6 @@ def test_the_command_says_so_before_it_ends(tmp_path: Path) -> None:
     assert last.startswith("0 of 1 made: no tool is left to call: ")
 
 
-# ---------------------------------------------------------------- tools that are not there
 def called(*names: str) -> list[dict[str, Any]]:
     """A catalog of tools that take a number."""
     kind = {"type": "object", "properties": {"a": {"type": "number"}}, "required": ["a"]}
@@ -114,7 +112,6 @@ def test_a_file_that_is_not_there_is_said_to_be_none() -> None:
     assert (done.returncode, done.stderr) == (2, "planeval: nope.py: no such file\n")
 
 
-# ---------------------------------------------------------------- plans that cannot be followed
 LIKE = """\
 {"id": "a", "gold": "Hello, I would like to add two numbers, please."}
 {"id": "b", "gold": null}
@@ -153,7 +150,6 @@ def test_a_pattern_that_leaves_no_value_is_named() -> None:
     )
 
 
-# ---------------------------------------------------------------- models that cannot be asked
 @pytest.mark.parametrize("command", ["data make", "predict", "suggest"])
 def test_without_a_key_it_is_said_what_to_set(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

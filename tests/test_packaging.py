@@ -230,17 +230,14 @@ def test_the_lowest_versions_allowed_will_do(built: Path, tmp_path: Path) -> Non
     (place / "gold.jsonl").write_text('{"id": 1, "gold": "f(#x=\'1\')", "accepted": {"c1": {"x": ["2"]}}}\n')
     (place / "own.toml").write_text('[[rule]]\nargument = "x"\ncompare = ["casefold"]\n')
     for command, code, said in (
-        ("--help", 0, "selftest"),
-        (f"diff {demo}/pred.json {demo}/gold.json", 1, "reference.producer"),
+        ("--help", 0, "selftest"), (f"diff {demo}/pred.json {demo}/gold.json", 1, "reference.producer"),
         (f"score {demo}/pred.jsonl {demo}/gold.jsonl", 0, "0.1538"),
         (f"compare {demo}/pred.jsonl {demo}/tuned.jsonl --gold {demo}/gold.jsonl", 0, "exact"),
-        (f"stats {demo}/gold.jsonl", 0, "calls"),
-        (f"render {demo}/gold.json --format dot", 0, "digraph"),
+        (f"stats {demo}/gold.jsonl", 0, "calls"), (f"render {demo}/gold.json --format dot", 0, "digraph"),
         (f"convert {demo}/gold.json --to plan", 0, "get_rate"),
         ("score pred.jsonl gold.jsonl --policy own.toml", 0, "0.025–1.000"),
-        ("schema report", 0, "ReportData"),
-        ("score --help", 0, "--policy"),
-    ):
+        ("schema report", 0, "ReportData"), ("score --help", 0, "--policy")
+    ):  # fmt: skip
         done = found.run(command)
         assert (done.returncode, said in done.stdout) == (code, True), (command, done)
         assert "Traceback" not in done.stderr + done.stdout
@@ -281,16 +278,8 @@ def test_each_extra_brings_what_it_says(built: Path, tmp_path: Path, version: st
 def test_a_large_extra_can_be_installed(built: Path, tmp_path: Path, extra: str) -> None:
     wanted = f"{wheel(built)}[{extra}]"
     command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--dry-run",
-        "--quiet",
-        "--target",
-        str(tmp_path),
-        wanted,
-    ]
+        sys.executable, "-m", "pip", "install", "--dry-run", "--quiet", "--target", str(tmp_path), wanted
+    ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

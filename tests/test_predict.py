@@ -88,7 +88,6 @@ class Scripted:
         return self.answer(list(messages), tools)
 
 
-# ---------------------------------------------------------------- many at once
 def test_rows_stand_in_the_samples_order_whatever_the_replies_did(
     server: ModelServer, tmp_path: Path
 ) -> None:
@@ -175,17 +174,9 @@ def test_nothing_answered_is_three_and_is_said_once_a_reason(tmp_path: Path) -> 
     pytest.importorskip("openai", reason="the llm extra is not installed")
     file = task_file(tmp_path / "tasks.jsonl", 6)
     done = planeval(
-        "predict",
-        file,
-        "--model",
-        "m",
-        "--url",
-        "http://127.0.0.1:9/v1",
-        "-o",
-        str(tmp_path / "run"),
-        "--retries",
-        "0",
-    )
+        "predict", file, "--model", "m", "--url", "http://127.0.0.1:9/v1", "-o", str(tmp_path / "run"),
+        "--retries", "0"
+    )  # fmt: skip
     assert done.returncode == 3
     assert "6 samples asked with flat: 0 answered, 6 transport" in done.stdout
     assert "no connection" in done.stderr
@@ -236,24 +227,15 @@ def test_the_router_s_tokens_have_its_own_price_and_tokens_nobody_counted_are_sa
 
 
 @pytest.mark.more
-@pytest.mark.parametrize(
-    ("usage", "tokens"),
-    [
-        ({"prompt_tokens": 1000}, "at least 3,000 tokens in and 0 out, cost at least 0.006"),
-        ({"prompt_tokens": 1000, "completion_tokens": None}, "at least 3,000 tokens in and 0 out, cost at"),
-        (
-            {"prompt_tokens": -1000, "completion_tokens": 5},
-            "at least 0 tokens in and 15 out, cost at least 0",
-        ),
-        ({"prompt_tokens": 5, "completion_tokens": 10**30}, "at least 15 tokens in and 0 out, cost at least"),
-        ({"prompt_tokens": True, "completion_tokens": "9"}, "3 requests, cost at least 0\n"),
-        ([], "3 requests, cost at least 0\n"),
-        (
-            {"prompt_tokens": 1000, "completion_tokens": 0},
-            "; 3 requests, 3,000 tokens in and 0 out, cost 0.0",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("usage", "tokens"), [
+    ({"prompt_tokens": 1000}, "at least 3,000 tokens in and 0 out, cost at least 0.006"),
+    ({"prompt_tokens": 1000, "completion_tokens": None}, "at least 3,000 tokens in and 0 out, cost at"),
+    ({"prompt_tokens": -1000, "completion_tokens": 5}, "at least 0 tokens in and 15 out, cost at least 0"),
+    ({"prompt_tokens": 5, "completion_tokens": 10**30}, "at least 15 tokens in and 0 out, cost at least"),
+    ({"prompt_tokens": True, "completion_tokens": "9"}, "3 requests, cost at least 0\n"),
+    ([], "3 requests, cost at least 0\n"),
+    ({"prompt_tokens": 1000, "completion_tokens": 0}, "; 3 requests, 3,000 tokens in and 0 out, cost 0.0")
+])  # fmt: skip
 def test_tokens_that_the_server_counted_in_part_are_no_exact_cost(
     usage: Any, tokens: str, server: ModelServer, tmp_path: Path
 ) -> None:
@@ -271,7 +253,6 @@ def test_tokens_that_the_server_counted_in_part_are_no_exact_cost(
     assert json.loads((run / "report.json").read_text())["uncounted"] == uncounted
 
 
-# ---------------------------------------------------------------- stops and goes on
 def journal_replies(run: Path) -> int:
     try:
         return (run / "parts" / "journal.jsonl").read_bytes().count(b'"request"')
@@ -326,12 +307,8 @@ def test_a_sample_goes_on_in_the_middle_of_its_conversation(tmp_path: Path) -> N
     source, out = SAMPLES / "nestful", tmp_path / "run"
     model = Scripted(answer)
     how: dict[str, Any] = {
-        "benchmark": "nestful",
-        "pipeline": "react",
-        "out": out,
-        "limit": 1,
-        "isolation": "inline",
-    }
+        "benchmark": "nestful", "pipeline": "react", "out": out, "limit": 1, "isolation": "inline"
+    }  # fmt: skip
     (row,) = pe.predict(source, model, **how)
     assert (row["error"]["code"], model.asked) == ("transport", 3)
     failing = False
@@ -367,7 +344,6 @@ def test_a_run_of_another_kind_is_not_gone_on_with(tmp_path: Path) -> None:
     assert model.asked == 2
 
 
-# ---------------------------------------------------------------- what a row says
 def test_a_row_says_what_was_asked_and_answered() -> None:
     def answer(messages: list[Any], tools: Any) -> Reply:
         return (
@@ -471,7 +447,6 @@ def test_it_runs_where_a_loop_runs_already() -> None:
     assert len(asyncio.run(notebook())) == 2
 
 
-# ---------------------------------------------------------------- what comes in
 def test_own_tasks_are_read_and_answers_in_them_are_not() -> None:
     talk = [{"role": "user", "content": "Roll."}, {"role": "assistant", "content": "gold!"}]
     found = read_tasks([{"messages": talk, "gold": "gold!"}, "plain words", {"id": 3, "input": "x"}])
@@ -492,31 +467,18 @@ def test_a_task_that_cannot_be_asked_is_a_row(tmp_path: Path) -> None:
     assert "'bad'" in rows[2]["error"]["message"]
 
 
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (["none.jsonl"], "none.jsonl: no such file"),
-        (["nonesuch"], "there is no file nonesuch"),
-        (["data/samples/callnavi"], "say with --benchmark whose data it holds"),
-        (["data/samples/callnavi", "--benchmark", "calnavi"], "did you mean callnavi?"),
-        (
-            ["data/samples/callnavi", "--benchmark", "callnavi", "--pipeline", "react"],
-            "does not serve callnavi",
-        ),
-        (
-            ["data/samples/callnavi", "--benchmark", "callnavi", "--list-form", "x"],
-            "there are json, docstring",
-        ),
-        (["data/samples/callnavi", "--benchmark", "callnavi", "--id", "hr9"], "no sample has the id 'hr9'"),
-        (["data/samples/appbench", "--benchmark", "appbench"], "name them with --catalog FILE"),
-        (["data/samples/callnavi", "--benchmark", "callnavi", "--set", "x"], "expected NAME=VALUE"),
-        (["data/samples/callnavi", "--benchmark", "callnavi", "--prompts", "data"], "data holds no prompt"),
-        (
-            ["data/samples/callnavi", "--benchmark", "callnavi", "--replay"],
-            "--replay applies only with --cache",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("argv", "said"), [
+    (["none.jsonl"], "none.jsonl: no such file"), (["nonesuch"], "there is no file nonesuch"),
+    (["data/samples/callnavi"], "say with --benchmark whose data it holds"),
+    (["data/samples/callnavi", "--benchmark", "calnavi"], "did you mean callnavi?"),
+    (["data/samples/callnavi", "--benchmark", "callnavi", "--pipeline", "react"], "does not serve callnavi"),
+    (["data/samples/callnavi", "--benchmark", "callnavi", "--list-form", "x"], "there are json, docstring"),
+    (["data/samples/callnavi", "--benchmark", "callnavi", "--id", "hr9"], "no sample has the id 'hr9'"),
+    (["data/samples/appbench", "--benchmark", "appbench"], "name them with --catalog FILE"),
+    (["data/samples/callnavi", "--benchmark", "callnavi", "--set", "x"], "expected NAME=VALUE"),
+    (["data/samples/callnavi", "--benchmark", "callnavi", "--prompts", "data"], "data holds no prompt"),
+    (["data/samples/callnavi", "--benchmark", "callnavi", "--replay"], "--replay applies only with --cache")
+])  # fmt: skip
 def test_what_can_be_known_is_said_before_anything_is_asked(
     argv: list[str], said: str, tmp_path: Path
 ) -> None:
@@ -630,24 +592,15 @@ def test_a_wrong_key_is_told_once_and_costs_few_requests(server: ModelServer, tm
     server.answers = [Answer({"error": {"message": "bad key sk-secret-of-mine"}}, status=401)]
     file = task_file(tmp_path / "tasks.jsonl", 50)
     done = planeval(
-        "predict",
-        file,
-        "--model",
-        "m",
-        "--url",
-        server.url,
-        "-o",
-        str(tmp_path / "run"),
-        "--concurrency",
-        "4",
-    )
+        "predict", file, "--model", "m", "--url", server.url, "-o", str(tmp_path / "run"), "--concurrency",
+        "4"
+    )  # fmt: skip
     assert done.returncode == 3
     assert len(server.bodies) <= 3 + 4
     assert "refused with status 401: bad key ***" in done.stderr
     assert "sk-secret" not in done.stderr + (tmp_path / "run" / "parts" / "journal.jsonl").read_text()
 
 
-# ---------------------------------------------------------------- scores of what was predicted
 def perfect(samples: list[Sample], name: str) -> Callable[[list[Any], Any], Reply]:
     """A model that gives each sample's gold, in the form that the pipeline asks for."""
     gold = {sample.query: BENCHMARKS[name].gold_text(sample) for sample in samples}
@@ -666,16 +619,10 @@ def perfect(samples: list[Sample], name: str) -> Callable[[list[Any], Any], Repl
     return answer
 
 
-@pytest.mark.parametrize(
-    ("name", "pipeline"),
-    [
-        ("appbench", "flat"),
-        ("appbench", "hierarchical"),
-        ("nestful", "flat"),
-        ("callnavi", "flat"),
-        ("callnavi", "route-then-fill"),
-    ],
-)
+@pytest.mark.parametrize(("name", "pipeline"), [
+    ("appbench", "flat"), ("appbench", "hierarchical"), ("nestful", "flat"), ("callnavi", "flat"),
+    ("callnavi", "route-then-fill")
+])  # fmt: skip
 def test_perfect_answers_are_perfect(name: str, pipeline: str, tmp_path: Path) -> None:
     samples = list(BENCHMARKS[name].read(SAMPLES / name))
     catalog = appbench_catalogue() if name == "appbench" else None
@@ -769,7 +716,6 @@ def test_complexeval_s_errors_go_back_to_the_model() -> None:
     assert "query" in row["prediction"][-1]["content"]
 
 
-# ---------------------------------------------------------------- runs that are scored and compared
 def test_a_run_is_what_score_and_compare_read(tmp_path: Path) -> None:
     samples = list(BENCHMARKS["callnavi"].read(SAMPLES / "callnavi"))
     right, wrong, part = (str(tmp_path / name) for name in ("right", "wrong", "part"))
@@ -877,7 +823,6 @@ def test_parameters_are_said_to_be_an_object_where_the_catalog_leaves_that_out(t
     assert offered[0]["allOf"] == [part]
 
 
-# ---------------------------------------------------------------- servers that are asked too much
 def busy(times: int, pause: str) -> Callable[[dict[str, Any], int], Answer]:
     """The first requests are too many."""
     return lambda body, number: (

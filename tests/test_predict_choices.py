@@ -54,7 +54,6 @@ def said(request: dict[str, Any]) -> str:
     return "\n".join(message["content"] for message in request["messages"])
 
 
-# ---------------------------------------------------------------- demonstrations
 def test_demonstrations_are_of_other_samples(tmp_path: Path) -> None:
     samples = {sample.id: sample for sample in own_samples("nestful")}
     found = asked(*NESTFUL, "--shots", "2")
@@ -95,23 +94,20 @@ def test_demonstrations_of_a_file_are_chosen_by_their_questions_and_structures(t
     assert len(drawn) > 1
 
 
-@pytest.mark.parametrize(
-    ("argv", "what"),
-    [
-        (["--demos", "x.jsonl"], "--demos applies only with --shots K"),
-        (["--shots", "3"], "has 3 demonstrations, and 3 of others are wanted"),
-        (["--shots", "1", "--demo-by", "gold-apps"], "for appbench alone"),
-        (
-            ["--shots", "1", "--pipeline", "function-calling"],
-            "the prompts of function-calling show no demonstrations",
-        ),
-        (["--shots", "1", "--demos", "no/such"], "no/such: there is no such file"),
-        (["--closeness", "close"], "--closeness applies only with --distractors N"),
-        (["--seed", "1"], "--seed applies only with"),
-        (["--explain-references", "--pipeline", "react"], "applies only to NESTful's prompt of flat, not to"),
-        (["--budget", "5"], "tokens with gold's tools alone, and --budget is 5"),
-    ],
-)
+@pytest.mark.parametrize(("argv", "what"), [
+    (["--demos", "x.jsonl"], "--demos applies only with --shots K"),
+    (["--shots", "3"], "has 3 demonstrations, and 3 of others are wanted"),
+    (["--shots", "1", "--demo-by", "gold-apps"], "for appbench alone"),
+    (
+        ["--shots", "1", "--pipeline", "function-calling"],
+        "the prompts of function-calling show no demonstrations"
+    ),
+    (["--shots", "1", "--demos", "no/such"], "no/such: there is no such file"),
+    (["--closeness", "close"], "--closeness applies only with --distractors N"),
+    (["--seed", "1"], "--seed applies only with"),
+    (["--explain-references", "--pipeline", "react"], "applies only to NESTful's prompt of flat, not to"),
+    (["--budget", "5"], "tokens with gold's tools alone, and --budget is 5")
+])  # fmt: skip
 def test_choices_that_cannot_be_made_are_told(argv: list[str], what: str) -> None:
     done = planeval(*NESTFUL, *argv)
     assert (done.returncode, done.stdout) == (2, "")
@@ -362,13 +358,9 @@ def test_react_shows_what_the_calls_of_demonstrations_came_to(tmp_path: Path) ->
 
 
 def test_an_agent_is_shown_the_lines_of_its_own_app() -> None:
-    pool = [
-        ("one", "Trams: [t = ride(#to='a')]"),
-        (
-            "two",
-            "Library: [b = findbook(#title='x')]\nTrams: [l = stops(#place=b, #line=l), m = ride(#to=l)]",
-        ),
-    ]
+    pool = [("one", "Trams: [t = ride(#to='a')]"), (
+        "two", "Library: [b = findbook(#title='x')]\nTrams: [l = stops(#place=b, #line=l), m = ride(#to=l)]"
+    )]  # fmt: skip
     setup = Setup(examples=tuple(Example(*each) for each in pool), shots=1)
     task = task_of(own_samples("appbench")[0], "appbench")
     replies = listed(
@@ -385,7 +377,6 @@ def test_an_agent_is_shown_the_lines_of_its_own_app() -> None:
     ]
 
 
-# ---------------------------------------------------------------- the law
 GOLD = '[{"name": "add", "arguments": {"arg_0": 1, "arg_1": 2}}]'
 
 
@@ -438,7 +429,6 @@ def test_gold_calls_in_appbench_s_own_prompts_are_counted_as_they_stand_there(re
     assert stand > 9
 
 
-# ---------------------------------------------------------------- the tools on offer
 def tool_names(request: dict[str, Any]) -> list[str]:
     text = said(request)
     line = next(one for one in text.splitlines() if one.startswith("[{"))
@@ -450,14 +440,8 @@ def test_appbench_s_tools_are_its_apps(closeness: str, tmp_path: Path) -> None:
     catalogue = tmp_path / "catalogue.json"
     catalogue.write_text(json.dumps(appbench_catalogue()))
     argv = [
-        "predict",
-        str(SAMPLES / "appbench"),
-        "--benchmark",
-        "appbench",
-        "--dry-run",
-        "--pipeline",
-        "flat",
-    ]
+        "predict", str(SAMPLES / "appbench"), "--benchmark", "appbench", "--dry-run", "--pipeline", "flat"
+    ]  # fmt: skip
     found = asked(*argv, "--catalog", str(catalogue), "--distractors", "1", "--closeness", closeness)
     golds = {sample.id: set(sample.gold["used_app"]) for sample in own_samples("appbench")}
     for request in found:

@@ -67,7 +67,6 @@ def rows(out: Path) -> list[Any]:
     return [json.loads(line) for line in (out / "rows.jsonl").read_text("utf-8").splitlines()]
 
 
-# ---------------------------------------------------------------- how answers end
 @pytest.mark.parametrize("lost", ["]", ""])
 def test_answers_cut_at_the_limit_are_wrong_as_they_are_in_files(
     server: ModelServer, tmp_path: Path, lost: str
@@ -150,7 +149,6 @@ def test_flat_takes_the_calls_of_tool_calls_though_words_stand_beside_them(
     assert rows(run)[0]["requests"][0]["reply"]["text"] == "I will look that up for you."
 
 
-# ---------------------------------------------------------------- recorded conversations
 def made(city: str, name: str = "get_weather") -> dict[str, Any]:
     function = {"name": name, "arguments": json.dumps({"city": city})}
     return {
@@ -226,7 +224,6 @@ def test_a_conversation_that_is_shown_whole_has_no_gold(server: ModelServer, tmp
     assert "does not end with the assistant, so all of it was shown" in done.stderr
 
 
-# ---------------------------------------------------------------- other samples than those that were asked
 def test_an_id_given_twice_is_refused_before_anything_is_asked(server: ModelServer, tmp_path: Path) -> None:
     done = predicted(server, tasks(tmp_path / "t.jsonl", id="same"), tmp_path / "run")
     assert (done.returncode, server.bodies) == (2, [])
@@ -245,7 +242,6 @@ def test_other_tasks_do_not_take_the_place_of_a_runs(server: ModelServer, tmp_pa
     assert len(rows(run)) == 3
 
 
-# ---------------------------------------------------------------- words
 def test_what_the_server_says_of_its_error_is_shown(server: ModelServer, tmp_path: Path) -> None:
     server.script = lambda body, n: Answer({"error": {"message": "upstream\x1b[31m failed"}})
     done = predicted(server, tasks(tmp_path / "t.jsonl"), tmp_path / "run", "--retries", "0")
@@ -393,7 +389,6 @@ def test_a_file_may_mix_gold_and_recorded_turns(first: int, server: ModelServer,
     assert "has no gold plan" in offered["n"]["error"]["message"]
 
 
-# ---------------------------------------------------------------- the notation that was asked for
 def in_several_notations(body: dict[str, Any], number: int) -> Answer:
     city = city_of(body)
     said = {
@@ -458,13 +453,10 @@ def test_a_cut_answer_is_wrong_in_the_notation_that_was_asked_for(
     assert figure(str(run)) == (0.0, {"cut": 3})
 
 
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (["--pipeline", "function-calling"], "not to function-calling"),
-        (["--benchmark", "callnavi"], "not to flat of callnavi"),
-    ],
-)
+@pytest.mark.parametrize(("argv", "said"), [
+    (["--pipeline", "function-calling"], "not to function-calling"),
+    (["--benchmark", "callnavi"], "not to flat of callnavi")
+])  # fmt: skip
 def test_a_notation_that_nobody_is_asked_for_is_told(argv: list[str], said: str, tmp_path: Path) -> None:
     named = "--benchmark" in argv
     source = "data/samples/callnavi" if named else tasks(tmp_path / "t.jsonl")

@@ -33,7 +33,6 @@ def server() -> Iterator[ModelServer]:
         yield server
 
 
-# ---------------------------------------------------------------- words without a call
 @pytest.mark.parametrize("strict", [(), ("--strict",)], ids=["usual", "strict"])
 @pytest.mark.parametrize("dialect", ["json", "hermes", "appbench", "react", "mistral", "pythonic"])
 @pytest.mark.parametrize("said", ["No tool is needed here.", "[]"])
@@ -56,7 +55,6 @@ def test_calls_in_another_notation_are_still_counted_in_a_note(server: ModelServ
     assert [row["state"] for row in json.loads(done.stdout)["rows"]] == ["different", "same", "unreadable"]
 
 
-# ---------------------------------------------------------------- a run that is asked for a part of it again
 @pytest.mark.parametrize("more", [("--id", "t1"), ("--limit", "1")])
 @pytest.mark.parametrize("repeat", ["1", "2"])
 def test_a_part_that_is_asked_again_leaves_the_other_rows(
@@ -86,7 +84,6 @@ def test_rows_of_parts_stand_in_the_order_of_the_samples(server: ModelServer, tm
     assert figure(str(run)) == (1.0, {"same": 2})
 
 
-# ---------------------------------------------------------------- what tasks say
 def test_gold_that_is_null_is_absent_beside_recorded_turns(server: ModelServer, tmp_path: Path) -> None:
     records: list[Any] = []
     for n, city in enumerate(CITIES):
@@ -108,14 +105,10 @@ def test_a_question_beside_a_conversation_that_lacks_it_is_a_row_that_says_so(
 ) -> None:
     talk = [{"role": "user", "content": f"Weather in {CITIES[0]}?"}]
     one = {"tools": TOOLS, "gold": calls(CITIES[0]), "messages": talk}
-    file = written(
-        tmp_path / "t.jsonl",
-        [
-            {"id": "both", "query": "And in Oslo?", **one},
-            {"id": "same", "query": talk[0]["content"], **one},
-            {"id": "null", "query": None, **one},
-        ],
-    )
+    file = written(tmp_path / "t.jsonl", [
+        {"id": "both", "query": "And in Oslo?", **one}, {"id": "same", "query": talk[0]["content"], **one},
+        {"id": "null", "query": None, **one}
+    ])  # fmt: skip
     run = tmp_path / "run"
     done = predicted(server, file, run)
     assert done.returncode == 1
@@ -127,7 +120,6 @@ def test_a_question_beside_a_conversation_that_lacks_it_is_a_row_that_says_so(
     assert planeval("predict", file, "--dry-run").returncode == 1
 
 
-# ---------------------------------------------------------------- small things
 def test_a_damaged_line_of_the_journal_is_named_and_can_be_removed(
     server: ModelServer, tmp_path: Path
 ) -> None:
@@ -193,18 +185,14 @@ def test_talks_with_tools_end_after_as_many_replies_as_the_user_says(
     assert (row["error"]["code"], len(row["requests"])) == (code, count)
 
 
-# ---------------------------------------------------------------- gold that calls nothing, as it is taught
 @pytest.mark.parametrize("to", ["chat-jsonl", "tools-jsonl"])
 def test_gold_that_calls_nothing_is_taught_as_words(tmp_path: Path, to: str) -> None:
     talk = [{"role": "user", "content": "Thanks!"}, {"role": "assistant", "content": "You are welcome."}]
-    file = written(
-        tmp_path / "t.jsonl",
-        [
-            {"id": "list", "query": "Hello?", "tools": TOOLS, "gold": []},
-            {"id": "words", "query": "Hello?", "tools": TOOLS, "gold": "I need no tool to greet you."},
-            {"id": "talk", "tools": TOOLS, "messages": talk},
-        ],
-    )
+    file = written(tmp_path / "t.jsonl", [
+        {"id": "list", "query": "Hello?", "tools": TOOLS, "gold": []},
+        {"id": "words", "query": "Hello?", "tools": TOOLS, "gold": "I need no tool to greet you."},
+        {"id": "talk", "tools": TOOLS, "messages": talk}
+    ])  # fmt: skip
     done = planeval("data", "export", file, "--to", to)
     last = [json.loads(line)["messages"][-1] for line in done.stdout.splitlines()]
     assert last == [
@@ -213,7 +201,6 @@ def test_gold_that_calls_nothing_is_taught_as_words(tmp_path: Path, to: str) -> 
     ], done.stderr
 
 
-# ---------------------------------------------------------------- demonstrations
 def shown(file: str, *more: str) -> Any:
     return planeval("predict", file, "--dry-run", *more)
 
@@ -264,7 +251,6 @@ def test_a_demonstration_without_a_call_is_shown_as_the_prompt_asks(tmp_path: Pa
     assert "Input: Hello?\\nOutput: No tool is needed, or none fits." in done.stdout
 
 
-# ---------------------------------------------------------------- pages of published questions
 @pytest.mark.parametrize("name", list(BENCHMARKS))
 def test_a_run_of_a_benchmark_is_a_page_with_its_questions(
     server: ModelServer, name: str, tmp_path: Path
@@ -287,7 +273,6 @@ def test_a_run_of_a_benchmark_is_a_page_with_its_questions(
     assert planeval(*command[1:], samples[0].id).returncode == 1
 
 
-# ---------------------------------------------------------------- demonstrations that share answers
 COATS = [
     ("a", "Weather in Rome?", ["Rome"]),
     ("b", "Weather in Oslo?", ["Oslo"]),
@@ -339,14 +324,10 @@ def test_a_run_whose_demonstrations_share_answers_is_marked_wherever_it_is_told(
     ]  # fmt: skip
     scored, page = tmp_path / "scored", tmp_path / "page.html"
     told = [
-        ("score", str(run)),
-        ("score", str(run / "rows.jsonl"), file),
-        ("score", str(run), "-o", f"{scored}/"),
-        ("score", str(scored)),
-        ("compare", str(other), str(run)),
-        ("table", str(run), "--metric", "exact"),
-        ("table", str(scored), "--metric", "exact"),
-    ]
+        ("score", str(run)), ("score", str(run / "rows.jsonl"), file),
+        ("score", str(run), "-o", f"{scored}/"), ("score", str(scored)), ("compare", str(other), str(run)),
+        ("table", str(run), "--metric", "exact"), ("table", str(scored), "--metric", "exact")
+    ]  # fmt: skip
     for argv in told:
         assert SHARED in planeval(*argv).stdout, argv
     assert SHARED in planeval("report", str(run), "-o", str(page)).stderr
@@ -362,29 +343,22 @@ def test_a_benchmark_s_figures_are_marked(tmp_path: Path) -> None:
     mark = f"demonstrations out of the test set, {file}; 1 of 5 gold calls stands in its own prompt"
     rows_of = [f"{run}/rows.jsonl", file, "--benchmark", "callnavi"]
     for argv in (
-        ("score", run),
-        ("score", *rows_of, "-o", f"{scored}/"),
-        ("score", scored),
-        ("compare", run, run),
-        ("table", run),
-    ):
+        ("score", run), ("score", *rows_of, "-o", f"{scored}/"), ("score", scored), ("compare", run, run),
+        ("table", run)
+    ):  # fmt: skip
         assert mark in planeval(*argv).stdout, argv
     named = planeval("table", run, "--format", "csv").stdout
     assert "m (demonstrations share answers)" in named
 
 
-# ---------------------------------------------------------------- benchmarks
 def test_a_run_remembers_its_cache_of_data_sets(tmp_path: Path) -> None:
     run, scored, cache = str(tmp_path / "run"), str(tmp_path / "scored"), str(ROOT / "data" / "samples")
     pe.predict("callnavi", EMPTY, data_cache=cache, pipeline="flat", out=run)
     rows_of = [f"{run}/rows.jsonl", "callnavi", "--benchmark", "callnavi"]
     for argv in (
-        ("score", run),
-        ("score", *rows_of, "--cache", cache, "-o", f"{scored}/"),
-        ("compare", run, run),
-        ("table", run),
-        ("table", scored),
-    ):
+        ("score", run), ("score", *rows_of, "--cache", cache, "-o", f"{scored}/"), ("compare", run, run),
+        ("table", run), ("table", scored)
+    ):  # fmt: skip
         done = planeval(*argv)
         assert done.returncode == 0, done.stderr
 

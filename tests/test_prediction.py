@@ -53,7 +53,6 @@ def first(form: str) -> Sample:
     return own_samples(form)[0]
 
 
-# ---------------------------------------------------------------- what is asked
 def as_text(request: Request) -> str:
     head = [f"stage {request.stage}", *(["router"] if request.router else [])]
     head += [f"{name} {value!r}" for name, value in request.sampling.items()]
@@ -108,14 +107,10 @@ def test_prompts_are_golden(name: str, form: str, request: pytest.FixtureRequest
     assert found == path.read_text(encoding="utf-8")
 
 
-# ---------------------------------------------------------------- gold never reaches a prompt
 WORDS = [
-    "[Trams, Library]",
-    "",
-    "[x = ride(#to=?)]",
-    '{"API": ["a"], "parameters": [{}]} <!stop>',
-    "Final Answer: 1",
-]
+    "[Trams, Library]", "", "[x = ride(#to=?)]", '{"API": ["a"], "parameters": [{}]} <!stop>',
+    "Final Answer: 1"
+]  # fmt: skip
 
 
 def wild(seed: str, task: Any) -> Callable[[Request, int], Reply]:
@@ -191,7 +186,6 @@ def test_a_task_holds_no_more_than_may_be_seen() -> None:
         assert canary not in repr(visible(marked, form))
 
 
-# ---------------------------------------------------------------- flat
 def test_what_a_model_writes_is_the_answer_unchanged() -> None:
     text = "  Sure!\n```\nTrams: [x = ride(#to='a')]\n```  "
     (asked,), _, outcome = run("flat", first("appbench"), "appbench", text)
@@ -240,18 +234,11 @@ def test_a_way_of_listing_that_is_none_is_said() -> None:
         run("flat", first("callnavi"), "callnavi", "", setup=Setup(listing="lines"))
 
 
-# ---------------------------------------------------------------- hierarchical
-@pytest.mark.parametrize(
-    ("text", "apps", "unknown"),
-    [
-        ("[Trams, Library]", ["Trams", "Library"], []),
-        ("['library', \"TRAMS\"]", ["Trams", "Library"], []),
-        ('```json\n["Shops"]\n```', ["Shops"], []),
-        ("<think>[Garden]?</think>\n[Shops]", ["Shops"], []),
-        ("- Library\n- Cinema", ["Library"], ["Cinema"]),
-        ("Apps: Library, Trams.", ["Trams", "Library"], []),
-    ],
-)
+@pytest.mark.parametrize(("text", "apps", "unknown"), [
+    ("[Trams, Library]", ["Trams", "Library"], []), ("['library', \"TRAMS\"]", ["Trams", "Library"], []),
+    ('```json\n["Shops"]\n```', ["Shops"], []), ("<think>[Garden]?</think>\n[Shops]", ["Shops"], []),
+    ("- Library\n- Cinema", ["Library"], ["Cinema"]), ("Apps: Library, Trams.", ["Trams", "Library"], [])
+])  # fmt: skip
 def test_the_apps_that_a_model_names_are_those_it_is_shown(
     text: str, apps: list[str], unknown: list[str]
 ) -> None:
@@ -315,15 +302,11 @@ def test_callnavi_s_lists_are_shown_as_published(domain: str, size: int, referen
     assert len(as_docstrings(tools)) == size
 
 
-# ---------------------------------------------------------------- routing
 def test_the_router_s_names_are_all_that_the_second_request_shows() -> None:
     requests, _, outcome = run(
-        "route-then-fill",
-        first("callnavi"),
-        "callnavi",
-        "['swapShift', 'fly', 'getShift', 'swapShift']",
-        "{}",
-    )
+        "route-then-fill", first("callnavi"), "callnavi", "['swapShift', 'fly', 'getShift', 'swapShift']",
+        "{}"
+    )  # fmt: skip
     assert [request.router for request in requests] == [True, False]
     shown = requests[1].messages[0]["content"]
     assert shown.index('"swapShift"') < shown.index('"getShift"')
@@ -364,7 +347,6 @@ def test_backward_without_a_stop_word_keeps_the_last_answer() -> None:
     assert run("backward", first("callnavi"), "callnavi", "A", setup=setup)[2].prediction == ""
 
 
-# ---------------------------------------------------------------- tools of the protocol
 def test_calls_in_a_fence_are_calls_and_prose_is_none() -> None:
     sample = own_samples("functionchat")[0]
     fenced = 'Gern.\n```json\n{"name": "order_seeds", "arguments": {"plant": "dill", "grams": 5}}\n```'
@@ -391,14 +373,11 @@ def test_a_name_in_another_case_is_a_call_under_the_name_that_was_written() -> N
     assert outcome.prediction["content"] is None
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"name": "order_seeds", "arguments": {"grams": 5}}, {"name": "water", "arguments": {}}',
-        '```json\n{"name": "order_seeds", "arguments": {}},\n{"name": "water", "arguments": {}}\n```',
-        "[{'name': 'order_seeds', 'arguments': {'grams': 5}}, {'name': 'water', 'arguments': {},}]",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    '{"name": "order_seeds", "arguments": {"grams": 5}}, {"name": "water", "arguments": {}}',
+    '```json\n{"name": "order_seeds", "arguments": {}},\n{"name": "water", "arguments": {}}\n```',
+    "[{'name': 'order_seeds', 'arguments': {'grams': 5}}, {'name': 'water', 'arguments': {},}]"
+])  # fmt: skip
 def test_calls_with_small_faults_are_calls(text: str) -> None:
     sample = own_samples("functionchat")[0]
     tools = [{"type": "function", "function": {"name": name}} for name in ("order_seeds", "water")]
@@ -453,14 +432,9 @@ def test_names_that_endpoints_refuse_are_sent_otherwise_and_mapped_back() -> Non
 def test_a_conversation_goes_on_until_nothing_is_called() -> None:
     setup = Setup(makes_calls=True)
     requests, acts, outcome = run(
-        "function-calling",
-        first(OWN),
-        OWN,
-        called("get_rate", {"cur": "EUR"}),
-        called("get_rate", "{"),
-        "1.1",
-        setup=setup,
-    )
+        "function-calling", first(OWN), OWN, called("get_rate", {"cur": "EUR"}), called("get_rate", "{"),
+        "1.1", setup=setup
+    )  # fmt: skip
     assert [len(each.messages) for each in requests] == [1, 3, 5]
     assert acts[1].calls[0].arguments is None
     assert [m["role"] for m in outcome.prediction] == ["assistant", "tool", "assistant", "tool", "assistant"]
@@ -510,18 +484,11 @@ def test_own_earlier_turns_stand_in_place_of_the_recorded_ones() -> None:
     assert outcome.prediction == {"role": "assistant", "content": "Ordered."}
 
 
-@pytest.mark.parametrize(
-    ("replies", "turns", "why"),
-    [
-        (
-            (called("order_seeds", {}),),
-            0,
-            "the user's words, which do not follow: the model called order_seeds",
-        ),
-        (("How much?", "No."), 1, "a tool's results, which do not follow: the model called nothing"),
-        (("How much?", called("water", {})), 1, "the model called water"),
-    ],
-)
+@pytest.mark.parametrize(("replies", "turns", "why"), [
+    ((called("order_seeds", {}),), 0, "the user's words, which do not follow: the model called order_seeds"),
+    (("How much?", "No."), 1, "a tool's results, which do not follow: the model called nothing"),
+    (("How much?", called("water", {})), 1, "the model called water")
+])  # fmt: skip
 def test_a_conversation_that_leaves_the_record_ends(replies: Any, turns: int, why: str) -> None:
     _, _, outcome = own_talk(*replies)
     assert (outcome.prediction, outcome.stop, outcome.error.code) == ("", "left_record", "left_record")
@@ -529,7 +496,6 @@ def test_a_conversation_that_leaves_the_record_ends(replies: Any, turns: int, wh
     assert outcome.stages == {"own_turns": turns}
 
 
-# ---------------------------------------------------------------- ReAct
 def test_react_shows_what_calls_came_to_and_keeps_the_stated_answer_apart() -> None:
     replies = (
         'Thought: add\nAction: add\nAction Input: {"arg_0": 3, "arg_1": 5}\nObservation: 99\nFinal Answer: 9',
@@ -546,16 +512,12 @@ def test_react_shows_what_calls_came_to_and_keeps_the_stated_answer_apart() -> N
     assert [step.get("saw") for step in outcome.stages["steps"]] == [{"seen": "0.0"}, {"seen": "1.0"}, None]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        'Action: `add`\nAction Input: ```json\n{"arg_0": 1}\n```',
-        '**Action:** add\n**Action Input:** {"arg_0": 1} and so on',
-        'action: "add"\naction input: {"arg_0": 1}',
-        '```json\n{"name": "add", "arguments": {"arg_0": 1}}\n```',
-        '<tool_call>\n{"name": "add", "arguments": {"arg_0": 1}}\n</tool_call>',
-    ],
-)
+@pytest.mark.parametrize("text", [
+    'Action: `add`\nAction Input: ```json\n{"arg_0": 1}\n```',
+    '**Action:** add\n**Action Input:** {"arg_0": 1} and so on', 'action: "add"\naction input: {"arg_0": 1}',
+    '```json\n{"name": "add", "arguments": {"arg_0": 1}}\n```',
+    '<tool_call>\n{"name": "add", "arguments": {"arg_0": 1}}\n</tool_call>'
+])  # fmt: skip
 def test_steps_are_read_as_models_write_them(text: str) -> None:
     _, acts, _ = run("react", first("nestful"), "nestful", text, "Final Answer: x")
     assert acts[0].calls[0].arguments == {"arg_0": 1}
@@ -579,7 +541,6 @@ def test_a_step_that_is_none_is_said_so_and_costs_a_step() -> None:
     assert "neither a call nor a final answer" in requests[1].messages[-1]["content"]
 
 
-# ---------------------------------------------------------------- isolated
 def test_agents_see_their_own_apis_and_are_asked_again_for_what_they_lack() -> None:
     def script(request: Request, number: int) -> Reply:
         text = request.messages[0]["content"]
@@ -622,7 +583,6 @@ def test_an_agent_may_put_the_names_of_results_into_brackets_of_their_own() -> N
     assert outcome.prediction == "Trams: [1, 2 = findtram(to='Harbour')]"
 
 
-# ---------------------------------------------------------------- prompts, sampling, names
 def test_a_folder_of_prompts_takes_the_place_of_ours(tmp_path: Path) -> None:
     (tmp_path / "code" / "prompts" / "appbench").mkdir(parents=True)
     (tmp_path / "code" / "prompts" / "appbench" / "api_for_all_agent.txt").write_text(

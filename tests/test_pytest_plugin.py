@@ -38,23 +38,13 @@ def run(folder: Path, *argv: str, code: int | None = None) -> str:
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "COV"))}
     environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "120", "PYTHONPATH": str(ROOT)}
     plugins = (
-        "-p",
-        "planner_eval.integrations.pytest_plugin",
-        "-p",
-        "xdist",
-        "-c",
-        "empty.ini",
-        "--rootdir",
-        ".",
-    )
+        "-p", "planner_eval.integrations.pytest_plugin", "-p", "xdist", "-c", "empty.ini", "--rootdir", "."
+    )  # fmt: skip
     (folder / "empty.ini").write_text("[pytest]\n", encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *plugins, *argv],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
+        [sys.executable, "-m", "pytest", *plugins, *argv], cwd=folder, env=environment, capture_output=True,
+        text=True
+    )  # fmt: skip
     assert code is None or done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -156,12 +146,9 @@ def test_a_golden_plan_that_cannot_be_read_is_told_as_such(trip: Path) -> None:
 
 
 BROKEN = {
-    "words": b"to be done",
-    "bytes": b"\xff\xfe\x00{",
-    "lists": b'[["f()"], ["g()"]]',
-    "empty": b"",
-    "cut": b"{",
-}
+    "words": b"to be done", "bytes": b"\xff\xfe\x00{", "lists": b'[["f()"], ["g()"]]', "empty": b"",
+    "cut": b"{"
+}  # fmt: skip
 BROKEN["records"] = b'[{"id": 1, "gold": "f()"}, {"id": 2, "gold": "g()"}]'
 
 
@@ -248,7 +235,6 @@ def test_equality_of_plans_is_explained(tmp_path: Path) -> None:
     assert "assert [1] == [2]" in said
 
 
-# ---------------------------------------------------------------- assertions without pytest
 def test_assert_same_takes_what_means_the_same() -> None:
     pe.assert_same("a = f(x=1)\ng(y=a)", pe.parse("b = f(x=1)\ng(y=b)"))
     pe.assert_same([{"name": "f", "arguments": {"x": 1}}], {"gold": "g()", "alternatives": ["f(x=1)"]})
@@ -257,17 +243,13 @@ def test_assert_same_takes_what_means_the_same() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("pred", "gold", "said"),
-    [
-        ("f(x=1)", "f(x=2)", "different: 1 edit"),
-        ("f(x=", "f(x=2)", "cut: "),
-        ("f(x=1)", "f(x=", "gold unreadable: "),
-        ("I cannot.", "to be done", 'gold unreadable: the text, record 1: "to be done" holds no call'),
-        ("I can't", "f()", "call.missing: gold's f (gold's call 1) is missing; the prediction holds"),
-        ("\x1b[31mf()", "g()", "different"),
-    ],
-)
+@pytest.mark.parametrize(("pred", "gold", "said"), [
+    ("f(x=1)", "f(x=2)", "different: 1 edit"), ("f(x=", "f(x=2)", "cut: "),
+    ("f(x=1)", "f(x=", "gold unreadable: "),
+    ("I cannot.", "to be done", 'gold unreadable: the text, record 1: "to be done" holds no call'),
+    ("I can't", "f()", "call.missing: gold's f (gold's call 1) is missing; the prediction holds"),
+    ("\x1b[31mf()", "g()", "different")
+])  # fmt: skip
 def test_assert_same_says_what_became_of_it(pred: str, gold: str, said: str) -> None:
     with pytest.raises(AssertionError) as found:
         pe.assert_same(pred, gold)
@@ -314,17 +296,14 @@ def test_assert_scores_fails_without_pairs(empty: Any) -> None:
         pe.assert_scores(["[]"], [], {"exact": 0})
 
 
-@pytest.mark.parametrize(
-    ("limits", "said"),
-    [
-        (0.9, r"at_least is 0\.9, expected figures and numbers, such as \{'exact': 0\.9\}"),
-        ({}, r"at_least is \{\}, expected figures"),
-        ({"exact": "0.9"}, r"at_least gives exact '0\.9', expected a number, such as 0\.9"),
-        ({"exact": True}, "at_least gives exact True, expected a number"),
-        ({"exact": float("nan")}, "at_least gives exact nan, expected a number"),
-        ({1: 0.5}, "at_least names the figure 1, expected a text"),
-    ],
-)
+@pytest.mark.parametrize(("limits", "said"), [
+    (0.9, r"at_least is 0\.9, expected figures and numbers, such as \{'exact': 0\.9\}"),
+    ({}, r"at_least is \{\}, expected figures"),
+    ({"exact": "0.9"}, r"at_least gives exact '0\.9', expected a number, such as 0\.9"),
+    ({"exact": True}, "at_least gives exact True, expected a number"),
+    ({"exact": float("nan")}, "at_least gives exact nan, expected a number"),
+    ({1: 0.5}, "at_least names the figure 1, expected a text")
+])  # fmt: skip
 def test_assert_scores_refuses_limits_that_are_none(limits: Any, said: str) -> None:
     with pytest.raises(pe.PlanevalError, match=said):
         pe.assert_scores(["f()"], ["f()"], limits)
@@ -335,7 +314,6 @@ def test_a_figure_in_percent_is_told() -> None:
         pe.assert_scores(["f()"], ["f()"], {"exact": 90})
 
 
-# ---------------------------------------------------------------- what it costs
 def test_the_plugin_loads_nothing_of_ours_before_it_is_used() -> None:
     code = "import planner_eval.integrations.pytest_plugin, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

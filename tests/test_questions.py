@@ -20,15 +20,7 @@ from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
 from planner_eval.dialects.read import parse
 from planner_eval.llm import Reply
 from planner_eval.llm.replies import ToolCall
-from planner_eval.making.asking import (
-    NoQuestion,
-    Wanted,
-    fence,
-    opening,
-    question,
-    read_verdict,
-    written,
-)
+from planner_eval.making.asking import NoQuestion, Wanted, fence, opening, question, read_verdict, written
 from planner_eval.making.described import described
 from planner_eval.making.grounded import grounding_of
 from planner_eval.making.lacking import MOST_TOLD, asked_at_most, lacks, longest
@@ -59,7 +51,7 @@ TOOLS = (
 )  # fmt: skip
 PLAN = parse(
     "StayFinder: [hotel_id = find_hotel(#city='Rome', #checkIn='2024-03-05', #currency='EUR')]\n"
-    "StayFinder: [bookRoom(#hotel_id=hotel_id, #nights='3')]",
+    "StayFinder: [bookRoom(#hotel_id=hotel_id, #nights='3')]"
 )
 RAN = replace(PLAN, calls=tuple(replace(call, result=result, has_result=True) for call, result in zip(
     PLAN.calls, ({"hotel_id": "HTL-77", "stars": 4}, {"price": 412.5, "state": "open"}), strict=True)))  # fmt: skip
@@ -73,47 +65,35 @@ def codes(text: str, made: Made = MADE, language: str = "English") -> list[str]:
     return found
 
 
-# ---------------------------------------------------------------- what a question lacks
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("", "question.empty"),
-        (" \n ", "question.empty"),
-        ("Hotels?", "question.short"),
-        (GOOD + " Please." * 400, "question.long"),
-        ("I'm sorry, but I can't help with booking three nights in Rome on 2024-03-05.", "question.refusal"),
-        ("As an AI, I book three nights in Rome from 2024-03-05.", "question.refusal"),
-        (f"Sure! {GOOD}", "question.around"),
-        (f"Here is the request: {GOOD}", "question.around"),
-        (f"USER: {GOOD}", "question.around"),
-        (f"- {GOOD}", "question.around"),
-        (GOOD.replace(" in a", "\nin a"), "question.around"),
-        (f"{GOOD} ```", "question.around"),
-        (GOOD.replace("a hotel", "[hotel name]"), "question.blank"),
-        (GOOD.replace("a hotel", "<hotel>"), "question.blank"),
-        (GOOD.replace("a hotel", "____"), "question.blank"),
-        (f"Which hotels are there in Rome? {GOOD}", "question.several"),
-        (f"Use find_hotel. {GOOD}", "question.names"),
-        (f"Use Find_Hotel. {GOOD}", "question.names"),
-        (f"Call bookRoom. {GOOD}", "question.names"),
-        (f"In StayFinder, please. {GOOD}", "question.names"),
-        (f"The checkIn is what I say. {GOOD}", "question.names"),
-        (f"Take the hotel_id of it. {GOOD}", "question.names"),
-        (f"Take the room_key of it. {GOOD}", "question.names"),
-        (f"Do step 1 first. {GOOD}", "question.names"),
-        (GOOD.replace("a hotel", "the hotel HTL-77"), "question.leak"),
-        (GOOD.replace("?", " for 412.50?"), "question.leak"),
-        (GOOD.replace("three", "four"), "question.ungrounded"),
-        (GOOD.replace("Rome", "Oslo"), "question.ungrounded"),
-        (GOOD.replace("March 5, 2024", "tomorrow"), "question.ungrounded"),
-        (GOOD.replace("March 5, 2024", "March 6, 2024"), "question.ungrounded"),
-        (GOOD.replace("March 5, 2024", "March 5"), "question.ungrounded"),
-        (GOOD.replace("March 5, 2024", "Tuesday"), "question.ungrounded"),
-        ("Could you book me three nights in a hotel in Rome?", "question.ungrounded"),
-        (GOOD.replace("Could", "Could\u202e"), "question.hidden"),
-        (GOOD.replace("Could", "\x1b[2JCould"), "question.hidden"),
-    ],
-)
+@pytest.mark.parametrize(("text", "code"), [
+    ("", "question.empty"), (" \n ", "question.empty"), ("Hotels?", "question.short"),
+    (GOOD + " Please." * 400, "question.long"),
+    ("I'm sorry, but I can't help with booking three nights in Rome on 2024-03-05.", "question.refusal"),
+    ("As an AI, I book three nights in Rome from 2024-03-05.", "question.refusal"),
+    (f"Sure! {GOOD}", "question.around"), (f"Here is the request: {GOOD}", "question.around"),
+    (f"USER: {GOOD}", "question.around"), (f"- {GOOD}", "question.around"),
+    (GOOD.replace(" in a", "\nin a"), "question.around"), (f"{GOOD} ```", "question.around"),
+    (GOOD.replace("a hotel", "[hotel name]"), "question.blank"),
+    (GOOD.replace("a hotel", "<hotel>"), "question.blank"),
+    (GOOD.replace("a hotel", "____"), "question.blank"),
+    (f"Which hotels are there in Rome? {GOOD}", "question.several"),
+    (f"Use find_hotel. {GOOD}", "question.names"), (f"Use Find_Hotel. {GOOD}", "question.names"),
+    (f"Call bookRoom. {GOOD}", "question.names"), (f"In StayFinder, please. {GOOD}", "question.names"),
+    (f"The checkIn is what I say. {GOOD}", "question.names"),
+    (f"Take the hotel_id of it. {GOOD}", "question.names"),
+    (f"Take the room_key of it. {GOOD}", "question.names"), (f"Do step 1 first. {GOOD}", "question.names"),
+    (GOOD.replace("a hotel", "the hotel HTL-77"), "question.leak"),
+    (GOOD.replace("?", " for 412.50?"), "question.leak"),
+    (GOOD.replace("three", "four"), "question.ungrounded"),
+    (GOOD.replace("Rome", "Oslo"), "question.ungrounded"),
+    (GOOD.replace("March 5, 2024", "tomorrow"), "question.ungrounded"),
+    (GOOD.replace("March 5, 2024", "March 6, 2024"), "question.ungrounded"),
+    (GOOD.replace("March 5, 2024", "March 5"), "question.ungrounded"),
+    (GOOD.replace("March 5, 2024", "Tuesday"), "question.ungrounded"),
+    ("Could you book me three nights in a hotel in Rome?", "question.ungrounded"),
+    (GOOD.replace("Could", "Could\u202e"), "question.hidden"),
+    (GOOD.replace("Could", "\x1b[2JCould"), "question.hidden")
+])  # fmt: skip
 def test_a_question_that_cannot_be_used_says_why(text: str, code: str) -> None:
     assert code in codes(text)
 
@@ -178,7 +158,6 @@ def test_flags_are_said_by_their_names() -> None:
     assert codes("A room with breakfast, please.", made) == ["question.ungrounded"]
 
 
-# ---------------------------------------------------------------- what replies say
 @pytest.mark.parametrize(
     ("text", "score"),
     [
@@ -228,7 +207,6 @@ def test_quotes_around_all_of_it_are_taken_off() -> None:
     assert written(Reply("", (ToolCall("1", "f", "{}"),))) == ""
 
 
-# ---------------------------------------------------------------- one question, try after try
 USUAL = Wanted()
 VERDICT = '{"score": 8, "reason": "Clear."}'
 
@@ -278,17 +256,13 @@ def test_when_the_tries_are_used_up_the_last_reason_is_said() -> None:
     assert len(outcome.stages["tries"]) == 3
 
 
-@pytest.mark.parametrize(
-    ("reply", "code"),
-    [
-        (Reply(GOOD, finish_reason="length"), "question.cut"),
-        (Reply("", refusal="I will not."), "question.refused"),
-        (Reply("", finish_reason="content_filter"), "question.refused"),
-        (Reply("x" * 5_000_000), "question.long"),
-        (Reply("[" * 200_000), "question.long"),
-        (Reply("", (ToolCall("1", "find_hotel", "{}"),)), "question.empty"),
-    ],
-)
+@pytest.mark.parametrize(("reply", "code"), [
+    (Reply(GOOD, finish_reason="length"), "question.cut"),
+    (Reply("", refusal="I will not."), "question.refused"),
+    (Reply("", finish_reason="content_filter"), "question.refused"),
+    (Reply("x" * 5_000_000), "question.long"), (Reply("[" * 200_000), "question.long"),
+    (Reply("", (ToolCall("1", "find_hotel", "{}"),)), "question.empty")
+])  # fmt: skip
 def test_a_reply_that_is_no_whole_question_is_a_try_that_failed(reply: Reply, code: str) -> None:
     outcome, asked = gone_through(MADE, [reply, GOOD, VERDICT])
     assert outcome.prediction == GOOD
@@ -306,21 +280,17 @@ def test_a_judge_that_says_nothing_is_asked_once_more() -> None:
     assert outcome.stages["tries"][0]["text"] == GOOD
 
 
-@pytest.mark.parametrize(
-    ("plan", "said"),
-    [
-        (Plan(), "calls nothing"),
-        (Plan((Call("1", "f", (("a", Ref(0)),)),), (Edge(0, 0, "a"),)), "refers to itself or to a later"),
-        (
-            Plan(
-                (Call("1", "f", (("a", Ref(1)),)), Call("2", "g", (("a", Ref(0)),))),
-                (Edge(0, 1, "a"), Edge(1, 0, "a")),
-            ),
-            "refers to itself or to a later",
-        ),
-        (Plan((Call("1", "f", (("a", [Unresolved("x")]),)),)), "refers to what no call gives"),
-    ],
-)
+@pytest.mark.parametrize(("plan", "said"), [
+    (Plan(), "calls nothing"),
+    (Plan((Call("1", "f", (("a", Ref(0)),)),), (Edge(0, 0, "a"),)), "refers to itself or to a later"),
+    (
+        Plan((Call("1", "f", (("a", Ref(1)),)), Call("2", "g", (("a", Ref(0)),))), (
+            Edge(0, 1, "a"), Edge(1, 0, "a")
+        )),
+        "refers to itself or to a later"
+    ),
+    (Plan((Call("1", "f", (("a", [Unresolved("x")]),)),)), "refers to what no call gives")
+])  # fmt: skip
 def test_a_plan_that_cannot_be_told_is_refused_before_anybody_is_asked(plan: Plan, said: str) -> None:
     made = Made("a", plan, ())
     outcome, asked = gone_through(made, [])
@@ -373,13 +343,10 @@ def test_examples_are_shown_before_as_they_are_asked_for() -> None:
     assert asked[0].messages[2]["content"] == GOOD
 
 
-@given(
-    st.lists(
-        st.sampled_from([GOOD, "Rome", "", VERDICT, '{"score": 2}', "Call bookRoom.", *HOSTILE]),
-        min_size=8,
-        max_size=8,
-    )
-)
+@given(st.lists(
+    st.sampled_from([GOOD, "Rome", "", VERDICT, '{"score": 2}', "Call bookRoom.", *HOSTILE]), min_size=8,
+    max_size=8
+))  # fmt: skip
 def test_the_same_replies_make_the_same_and_what_is_kept_passes_again(replies: list[str]) -> None:
     def once() -> tuple[Outcome, list[Any]]:
         steps, asked, rest = question(MADE, Wanted()), [], iter(replies)
@@ -421,7 +388,6 @@ def test_texts_of_the_users_own_take_the_place_of_ours(tmp_path: Path) -> None:
         read_texts(tmp_path / "nowhere")
 
 
-# ---------------------------------------------------------------- many questions
 class Scripted:
     """A model that answers by a function of the messages."""
 
@@ -520,17 +486,12 @@ def test_kept_answers_are_not_asked_for_again_and_can_be_replayed(tmp_path: Path
     assert lost.code == "missing"
 
 
-@pytest.mark.parametrize(
-    ("wanted", "said"),
-    [
-        (Wanted(threshold=0), "the least score is 0"),
-        (Wanted(threshold=11), "from 1 to 10"),
-        (Wanted(tries=0), "at least once"),
-        (Wanted(language="  "), "is no name of a language"),
-        (Wanted(language="\x1b[2J"), r"'\\x1b\[2J' is no name of a language"),
-        (Wanted(examples=(MADE,)), "the example 'm1' has no question to show"),
-    ],
-)
+@pytest.mark.parametrize(("wanted", "said"), [
+    (Wanted(threshold=0), "the least score is 0"), (Wanted(threshold=11), "from 1 to 10"),
+    (Wanted(tries=0), "at least once"), (Wanted(language="  "), "is no name of a language"),
+    (Wanted(language="\x1b[2J"), r"'\\x1b\[2J' is no name of a language"),
+    (Wanted(examples=(MADE,)), "the example 'm1' has no question to show")
+])  # fmt: skip
 def test_what_cannot_be_wanted_is_refused_before_anything_is_asked(wanted: Wanted, said: str) -> None:
     model = Scripted(of_city)
     with pytest.raises(InputError, match=said):
@@ -540,7 +501,6 @@ def test_what_cannot_be_wanted_is_refused_before_anything_is_asked(wanted: Wante
     assert model.asked == []
 
 
-# ---------------------------------------------------------------- without a model
 def test_a_plan_is_told_in_plain_english_and_marked() -> None:
     found = template_for([MADE])[0]
     assert isinstance(found, Made)
@@ -576,18 +536,12 @@ def test_of_two_numbers_without_names_it_is_told_which_is_which() -> None:
 
 def test_lists_objects_flags_and_texts_around_references_are_told() -> None:
     calls = (
-        Call(
-            "1",
-            "f",
-            (
-                ("on", True),
-                ("off", False),
-                ("days", ["Mon", "Tue"]),
-                ("who", {"lastName": "Li", "ages": [1, 2]}),
-            ),
-        ),
-        Call("2", "g", (("text", Template(("Dear ", Ref(0, ("name",))))), ("all", [Ref(0), 2]))),
-    )
+        Call("1", "f", (
+            ("on", True), ("off", False), ("days", ["Mon", "Tue"]),
+            ("who", {"lastName": "Li", "ages": [1, 2]})
+        )),
+        Call("2", "g", (("text", Template(("Dear ", Ref(0, ("name",))))), ("all", [Ref(0), 2])))
+    )  # fmt: skip
     plan = Plan(calls, (Edge(0, 1, "text", (1,), ("name",)), Edge(0, 1, "all", (0,))))
     text = templated(Made("a", plan, ()))
     assert (
@@ -616,13 +570,10 @@ def test_what_cannot_be_told_plainly_is_refused() -> None:
 
 NAMES = st.sampled_from(["city", "check_in", "maxPrice", "n", "arg_0"])
 VALUES = st.one_of(
-    st.text(st.characters(codec="utf-8"), min_size=1, max_size=12),
-    st.integers(-(10**6), 10**6),
-    st.floats(-1e6, 1e6).map(lambda x: round(x, 3)),
-    st.booleans(),
-    st.sampled_from(HOSTILE),
-    st.lists(st.integers(0, 99), min_size=1, max_size=3),
-)
+    st.text(st.characters(codec="utf-8"), min_size=1, max_size=12), st.integers(-(10**6), 10**6),
+    st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), st.booleans(), st.sampled_from(HOSTILE),
+    st.lists(st.integers(0, 99), min_size=1, max_size=3)
+)  # fmt: skip
 
 
 @given(st.lists(st.dictionaries(NAMES, VALUES, max_size=3), min_size=1, max_size=4))

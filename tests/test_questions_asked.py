@@ -55,7 +55,6 @@ def asked(server: ModelServer, **more: Any) -> list[Made | NoQuestion]:
     return ask_for([plan_to(city) for city in CITIES], "writer", endpoint=at, **more)
 
 
-# ---------------------------------------------------------------- a server
 def test_the_judge_is_another_model_of_the_same_server(server: ModelServer) -> None:
     found = asked(server, judge="critic")
     assert all(isinstance(one, Made) for one in found)
@@ -119,7 +118,6 @@ def test_the_same_whatever_is_under_way_at_a_time(server: ModelServer) -> None:
     assert asked(server, concurrency=1) == asked(server, concurrency=6)
 
 
-# ---------------------------------------------------------------- a command's options
 @click.command()
 @questioning
 def command(questions: Questions) -> int:
@@ -197,16 +195,9 @@ def test_the_language_the_score_and_the_texts_are_the_users(server: ModelServer,
     (tmp_path / "again.txt").write_text("Anew: {reasons}", encoding="utf-8")
     more = ["--language", "German", "--quality", "9", "--prompts", str(tmp_path), "--set", "temperature=0.25"]
     done = run(
-        "--model",
-        "m",
-        "--url",
-        server.url,
-        "--cache",
-        str(tmp_path / "kept.sqlite"),
-        *more,
-        "--concurrency",
-        "1",
-    )
+        "--model", "m", "--url", server.url, "--cache", str(tmp_path / "kept.sqlite"), *more, "--concurrency",
+        "1"
+    )  # fmt: skip
     assert done.return_value == 3
     assert "judged 8 of 10, at least 9 is wanted" in done.stderr
     first = server.bodies[0]["messages"][0]["content"]
@@ -217,34 +208,27 @@ def test_the_language_the_score_and_the_texts_are_the_users(server: ModelServer,
     )
 
 
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (["--judge", "j"], "--judge applies only with --model NAME"),
-        (["--question", "template", "--language", "German"], "--language applies only with --model NAME"),
-        (["--cache", "kept.sqlite"], "--cache applies only with --model NAME"),
-        (["--model", "m"], "--model needs --cache FILE, which keeps every answer"),
-        (["--model", "m", "--question", "template"], "--question template asks no model"),
-        (["--model", "m", "--cache", "k", "--quality", "11"], "11"),
-    ],
-)
+@pytest.mark.parametrize(("argv", "said"), [
+    (["--judge", "j"], "--judge applies only with --model NAME"),
+    (["--question", "template", "--language", "German"], "--language applies only with --model NAME"),
+    (["--cache", "kept.sqlite"], "--cache applies only with --model NAME"),
+    (["--model", "m"], "--model needs --cache FILE, which keeps every answer"),
+    (["--model", "m", "--question", "template"], "--question template asks no model"),
+    (["--model", "m", "--cache", "k", "--quality", "11"], "11")
+])  # fmt: skip
 def test_options_without_effect_are_refused(argv: list[str], said: str) -> None:
     done = run(*argv)
     assert isinstance(done.exception, click.UsageError)
     assert said in done.exception.format_message()
 
 
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (["--set", "temperature"], "expected NAME=VALUE"),
-        (["--set", "model=x"], "--set model is not yours to set"),
-        (["--prompts", "nowhere"], "nowhere is no folder of prompts"),
-        (["--prices", "nowhere.toml"], "nowhere.toml: no such file"),
-        (["--replay"], "no such cache of answers"),
-        (["--url", "ftp://x"], "is no address of a server"),
-    ],
-)
+@pytest.mark.parametrize(("argv", "said"), [
+    (["--set", "temperature"], "expected NAME=VALUE"),
+    (["--set", "model=x"], "--set model is not yours to set"),
+    (["--prompts", "nowhere"], "nowhere is no folder of prompts"),
+    (["--prices", "nowhere.toml"], "nowhere.toml: no such file"), (["--replay"], "no such cache of answers"),
+    (["--url", "ftp://x"], "is no address of a server")
+])  # fmt: skip
 def test_what_is_wrong_is_said_before_anything_is_asked(tmp_path: Path, argv: list[str], said: str) -> None:
     done = run("--model", "m", "--cache", str(tmp_path / "kept.sqlite"), *argv)
     assert said in str(done.exception)
@@ -267,13 +251,9 @@ def test_an_interrupted_command_goes_on_with_the_answers_it_had(server: ModelSer
     argv = ["--model", "m", "--url", server.url, "--cache", kept, "--concurrency", "1"]
     env = os.environ | {"OPENAI_API_KEY": KEY}
     with subprocess.Popen(
-        [sys.executable, "-c", STOPPED, *argv],
-        cwd=ROOT,
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+        [sys.executable, "-c", STOPPED, *argv], cwd=ROOT, env=env, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True
+    ) as process:  # fmt: skip
         for _ in range(600):
             if len(server.bodies) == 5:
                 break

@@ -22,20 +22,12 @@ from tests.render_plans import HOSTILE
 DEMO = ROOT / "data" / "demo"
 EXAMPLES = ROOT / "docs" / "examples" / "openai"
 MARKUP = [
-    "<img src=x onerror='window.__pwned=1'>",
-    "</script><script>window.__pwned=1</script>",
-    '"><svg onload=window.__pwned=1>',
-    "<!--<script>",
-    "javascript:window.__pwned=1",
-    "<style>*{display:none}</style>",
-    "<iframe srcdoc='<script>parent.__pwned=1</script>'></iframe>",
-    "<base href='https://example.org/'>",
-    "{{constructor.constructor('window.__pwned=1')()}}",
-    "__proto__",
-    "constructor",
-    "#id=x&code=y",
-    "$&$`$'",
-]
+    "<img src=x onerror='window.__pwned=1'>", "</script><script>window.__pwned=1</script>",
+    '"><svg onload=window.__pwned=1>', "<!--<script>", "javascript:window.__pwned=1",
+    "<style>*{display:none}</style>", "<iframe srcdoc='<script>parent.__pwned=1</script>'></iframe>",
+    "<base href='https://example.org/'>", "{{constructor.constructor('window.__pwned=1')()}}", "__proto__",
+    "constructor", "#id=x&code=y", "$&$`$'"
+]  # fmt: skip
 NAMES = [*MARKUP, *HOSTILE]
 """35 names and values that would like to be more than text."""
 
@@ -201,13 +193,8 @@ def test_words_are_found_in_texts_and_questions(browser: Any, tmp_path: Path) ->
     file = written(tmp_path / "page.html", pred, gold)
     with opened(browser, file, "#view=pairs") as page:
         for words, wanted in (
-            ("kremlin", 1),
-            ("two", 2),
-            ("two basel", 1),
-            ("alpha2", 1),
-            ("ALPHA", 3),
-            ("no", 0),
-        ):
+            ("kremlin", 1), ("two", 2), ("two basel", 1), ("alpha2", 1), ("ALPHA", 3), ("no", 0)
+        ):  # fmt: skip
             page.locator("#find").fill(words)
             page.wait_for_function("n => list.found.length === n && !byId('deeper').textContent", arg=wanted)
             assert found(page) == f"{wanted} of 3 pairs"

@@ -31,7 +31,6 @@ def test_alone_or_in_a_batch_the_reward_is_one() -> None:
     assert found.parts["calls"] == 1
 
 
-# ---------------------------------------------------------------- by hand
 def test_the_parts_by_hand() -> None:
     found = pe.reward().judge(MISSING, GOLD)
     # calls 2·1/(1+2); arguments 2·1/(1+3): x of x, y, z; no reference of 1; no dependency of 1
@@ -48,27 +47,15 @@ def test_what_gold_has_not_is_not_asked_for() -> None:
     assert worth("f()", "[]") == pytest.approx(0.1)
 
 
-@pytest.mark.parametrize(
-    ("completion", "reward", "state"),
-    [
-        (RIGHT, 1, "same"),
-        (CUT, 0, "cut"),
-        ("[{'name': }]", 0, "unreadable"),
-        ("", 0, "unreadable"),
-        (None, 0, "unreadable"),
-        (7, 0, "unreadable"),
-        (float("nan"), 0, "unreadable"),
-        ([{"role": "assistant", "content": RIGHT}], 1, "same"),
-        ([{"role": "assistant", "content": None}], 0, "unreadable"),
-        ([], 0.1, "different"),
-        ("x" * 100_000, 0, "too_large"),
-        ("[" * 5000, 0, "too_large"),
-        ("I would rather not.", 0, "different"),
-        (f"<think>f(x=7)?</think>\n{RIGHT}", 1, "same"),
-        (f"Here is the plan:\n```\n{RIGHT}\n```", 0.9, "same"),
-        ("no_such(x=1)", 0.1, "different"),
-    ],
-)
+@pytest.mark.parametrize(("completion", "reward", "state"), [
+    (RIGHT, 1, "same"), (CUT, 0, "cut"), ("[{'name': }]", 0, "unreadable"), ("", 0, "unreadable"),
+    (None, 0, "unreadable"), (7, 0, "unreadable"), (float("nan"), 0, "unreadable"),
+    ([{"role": "assistant", "content": RIGHT}], 1, "same"),
+    ([{"role": "assistant", "content": None}], 0, "unreadable"), ([], 0.1, "different"),
+    ("x" * 100_000, 0, "too_large"), ("[" * 5000, 0, "too_large"), ("I would rather not.", 0, "different"),
+    (f"<think>f(x=7)?</think>\n{RIGHT}", 1, "same"), (f"Here is the plan:\n```\n{RIGHT}\n```", 0.9, "same"),
+    ("no_such(x=1)", 0.1, "different")
+])  # fmt: skip
 def test_unreadable_is_told_from_wrong(completion: Any, reward: float, state: str) -> None:
     found = pe.reward().judge(completion, GOLD)
     assert (found.state, round(found.reward, 9)) == (state, reward)
@@ -88,51 +75,29 @@ PROGRAM = "a = f(x=1)\nb = g(y=a[0], z=2)"
 OTHER = TAGGED.replace('"f"', '"g"')
 
 
-@pytest.mark.parametrize(
-    "completion",
-    [
-        f"{TAGGED}\nIgnore the call above, it is not meant.",
-        f"{TAGGED} Ignore the call above. {OTHER}",
-        f"{TAGGED}{OTHER}" + " I did what I was asked to." * 50,
-        f"Sure. {TAGGED}",
-        f"{TAGGED} done.",
-        f"{LISTED} ok",
-        f"{LISTED} or {LISTED.replace('1', '2')}",
-        f"```json\n{LISTED}\n```\nok",
-        "Sure\nf(x=1)",
-        "f(x=1)\nDone",
-        f"I think\n</think>\nSure. {TAGGED}",
-        *(f"{word}\n{PROGRAM}" for word in ("Sure.", "Sure!", "Sure. Done.", "OK", "Plan:", "**Plan**")),
-        *(f"{PROGRAM}\n{word}" for word in ("done", "Done.", "\ndone", "Yes, done")),
-        f"<tool_call>\nSure.\n{PROGRAM}\n</tool_call>",
-    ],
-)
+@pytest.mark.parametrize("completion", [
+    f"{TAGGED}\nIgnore the call above, it is not meant.", f"{TAGGED} Ignore the call above. {OTHER}",
+    f"{TAGGED}{OTHER}" + " I did what I was asked to." * 50, f"Sure. {TAGGED}", f"{TAGGED} done.",
+    f"{LISTED} ok", f"{LISTED} or {LISTED.replace('1', '2')}", f"```json\n{LISTED}\n```\nok", "Sure\nf(x=1)",
+    "f(x=1)\nDone", f"I think\n</think>\nSure. {TAGGED}",
+    *(f"{word}\n{PROGRAM}" for word in ("Sure.", "Sure!", "Sure. Done.", "OK", "Plan:", "**Plan**")),
+    *(f"{PROGRAM}\n{word}" for word in ("done", "Done.", "\ndone", "Yes, done")),
+    f"<tool_call>\nSure.\n{PROGRAM}\n</tool_call>"
+])  # fmt: skip
 def test_words_around_calls_cost_the_format_however_few(completion: str) -> None:
     assert pe.reward().judge(completion, "f(x=1)").parts["format"] == 0
     assert pe.reward(prose=True).judge(completion, "f(x=1)").parts["format"] == 1
 
 
-@pytest.mark.parametrize(
-    "completion",
-    [
-        TAGGED,
-        f"{TAGGED}\n{OTHER}<|im_end|>",
-        f"```json\n{LISTED}\n```",
-        f"```json\n{LISTED}\n```<|im_end|>",
-        f"[TOOL_CALLS]{LISTED}",
-        "a = f(x=1)\nb = g(y=a)",
-        "```python\n[f(x=1), g(y=2)]\n```",
-        "1. f(x=1)\n2. g(y=2)",
-        PROGRAM,
-        f"<tool_call>\n{PROGRAM}\n</tool_call>",
-        f"<plan>\n{PROGRAM}\n</plan><|im_end|>",
-        f"```python\n{PROGRAM}\n```",
-        f"# the rate first\n{PROGRAM}\nb",
-        f"import asyncio\ntry:\n    {PROGRAM.replace(chr(10), chr(10) + '    ')}\nfinally:\n    pass",
-        f'g(z="""\ndone\n""")\n{PROGRAM}',
-        *(f"So I would call f(x=1).\n</think>\n\n{plan}" for plan in (TAGGED, LISTED, "f(x=1)")),
-    ],
-)
+@pytest.mark.parametrize("completion", [
+    TAGGED, f"{TAGGED}\n{OTHER}<|im_end|>", f"```json\n{LISTED}\n```", f"```json\n{LISTED}\n```<|im_end|>",
+    f"[TOOL_CALLS]{LISTED}", "a = f(x=1)\nb = g(y=a)", "```python\n[f(x=1), g(y=2)]\n```",
+    "1. f(x=1)\n2. g(y=2)", PROGRAM, f"<tool_call>\n{PROGRAM}\n</tool_call>",
+    f"<plan>\n{PROGRAM}\n</plan><|im_end|>", f"```python\n{PROGRAM}\n```", f"# the rate first\n{PROGRAM}\nb",
+    f"import asyncio\ntry:\n    {PROGRAM.replace(chr(10), chr(10) + '    ')}\nfinally:\n    pass",
+    f'g(z="""\ndone\n""")\n{PROGRAM}',
+    *(f"So I would call f(x=1).\n</think>\n\n{plan}" for plan in (TAGGED, LISTED, "f(x=1)"))
+])  # fmt: skip
 def test_marks_names_and_thoughts_are_no_words(completion: str) -> None:
     assert pe.reward().judge(completion, "f(x=1)").parts["format"] == 1
 
@@ -172,37 +137,26 @@ def test_an_order_that_cannot_be_is_no_structure() -> None:
     assert found.reward < 0.95
 
 
-# ---------------------------------------------------------------- per call
 def test_what_each_call_is_worth() -> None:
     gold = "a = f(x=1)\nb = g(y=a)\nh(z=b)\nk()"
     pred = "b = g(y=7)\nh(z=b)\nk()\nm()"
     found = pe.reward(per_call=Verdicts(right=2, wrong=-3, consequence=-0.5)).judge(pred, gold)
     assert [(c.tool, c.verdict, c.reward) for c in found.calls] == [
-        ("g", "consequence", -0.5),
-        ("h", "right", 2),
-        ("k", "right", 2),
-        ("m", "wrong", -3),
-    ]
+        ("g", "consequence", -0.5), ("h", "right", 2), ("k", "right", 2), ("m", "wrong", -3)
+    ]  # fmt: skip
     assert found.calls[0].said == "gold's f (gold's call 1) with x=1 is missing"
     spans = [c.span for c in found.calls]
     assert all(span is not None for span in spans)
     assert [pred[slice(*span)] for span in spans if span] == ["g(y=7)", "h(z=b)", "k()", "m()"]
 
 
-# ---------------------------------------------------------------- gold
-@pytest.mark.parametrize(
-    "gold",
-    [
-        GOLD,
-        pe.parse(GOLD),
-        {"gold": "h()", "alternatives": [GOLD]},
-        '{"gold": "h()", "alternatives": ["a = f(x=1)\\nb = g(y=a, z=\\"q\\")"]}',
-        [
-            {"name": "f", "arguments": {"x": 1}, "label": "$var_1"},
-            {"name": "g", "arguments": {"y": "$var_1$", "z": "q"}},
-        ],
-    ],
-)
+@pytest.mark.parametrize("gold", [
+    GOLD, pe.parse(GOLD), {"gold": "h()", "alternatives": [GOLD]},
+    '{"gold": "h()", "alternatives": ["a = f(x=1)\\nb = g(y=a, z=\\"q\\")"]}',
+    [{"name": "f", "arguments": {"x": 1}, "label": "$var_1"}, {"name": "g", "arguments": {
+        "y": "$var_1$", "z": "q"
+    }}]
+])  # fmt: skip
 def test_gold_is_whatever_says_a_plan(gold: Any) -> None:
     assert worth(RIGHT, gold) == 1
 
@@ -224,19 +178,15 @@ def test_a_gold_plan_that_cannot_be_read_teaches_nothing(gold: Any) -> None:
     assert told == {"score": 0.0, "same": 0, "readable": 0, "state": "gold_unreadable"}
 
 
-# ---------------------------------------------------------------- as trainers call it
 def test_trl_calls_it_with_columns() -> None:
     told: dict[str, float] = {}
     reward = pe.reward(gold="plan", name="plans")
     found = reward(
         prompts=["p"] * 3,
         completions=[[{"role": "assistant", "content": one}] for one in (RIGHT, VALUE, CUT)],
-        completion_ids=[[1]] * 3,
-        plan=[GOLD] * 3,
-        trainer_state=object(),
-        log_metric=told.__setitem__,
-        log_extra=lambda *_: None,
-    )
+        completion_ids=[[1]] * 3, plan=[GOLD] * 3, trainer_state=object(), log_metric=told.__setitem__,
+        log_extra=lambda *_: None
+    )  # fmt: skip
     assert found == pytest.approx([1, 0.9, 0])
     assert told == {"plans/readable": 2 / 3, "plans/same": 1 / 3}
     assert reward.__name__ == "plans"
@@ -244,12 +194,9 @@ def test_trl_calls_it_with_columns() -> None:
 
 def test_verl_calls_it_one_by_one() -> None:
     found = pe.reward().compute_score(
-        data_source="any",
-        solution_str=VALUE,
-        ground_truth=GOLD,
-        extra_info={"num_turns": None},
-        reward_router_address=None,
-    )
+        data_source="any", solution_str=VALUE, ground_truth=GOLD, extra_info={"num_turns": None},
+        reward_router_address=None
+    )  # fmt: skip
     assert found == {"score": pytest.approx(0.9), "same": 0, "readable": 1, "state": "different"}
 
 
@@ -263,23 +210,18 @@ def test_a_wrong_column_is_refused_before_anything_is_trained() -> None:
     assert pe.reward()(["f()", "g()"], gold="f()") == [1, pytest.approx(0.1)]
 
 
-@pytest.mark.parametrize(
-    ("how", "said"),
-    [
-        ({"weights": {"call": 1}}, "'call', which is no part of a reward; did you mean 'calls'"),
-        ({"weights": {"calls": -1}}, "the weight of calls is -1"),
-        ({"weights": dict.fromkeys(Weights._fields, 0)}, "the weights add up to 0"),
-        ({"unreadable": float("nan")}, "unreadable is nan"),
-        ({"unreadable": 1.5}, "unreadable is 1.5, expected at most 1"),
-        ({"weights": [1]}, "the weights are [1], expected parts and numbers"),
-        ({"per_call": 3}, "per_call is 3, expected Verdicts("),
-        ({"limits": 3}, "limits is 3, expected Limits"),
-        *(({"jobs": jobs}, f"jobs is {jobs}, expected a whole number from 1 on") for jobs in (-1, 0, 1.5)),
-        *(({"deadline": at}, f"deadline is {at}, expected seconds, more than 0") for at in (-1, 0)),
-        ({"policy": "nosuch"}, "nosuch"),
-        ({"dialect": "nosuch"}, "nosuch"),
-    ],
-)
+@pytest.mark.parametrize(("how", "said"), [
+    ({"weights": {"call": 1}}, "'call', which is no part of a reward; did you mean 'calls'"),
+    ({"weights": {"calls": -1}}, "the weight of calls is -1"),
+    ({"weights": dict.fromkeys(Weights._fields, 0)}, "the weights add up to 0"),
+    ({"unreadable": float("nan")}, "unreadable is nan"),
+    ({"unreadable": 1.5}, "unreadable is 1.5, expected at most 1"),
+    ({"weights": [1]}, "the weights are [1], expected parts and numbers"),
+    ({"per_call": 3}, "per_call is 3, expected Verdicts("), ({"limits": 3}, "limits is 3, expected Limits"),
+    *(({"jobs": jobs}, f"jobs is {jobs}, expected a whole number from 1 on") for jobs in (-1, 0, 1.5)),
+    *(({"deadline": at}, f"deadline is {at}, expected seconds, more than 0") for at in (-1, 0)),
+    ({"policy": "nosuch"}, "nosuch"), ({"dialect": "nosuch"}, "nosuch")
+])  # fmt: skip
 def test_what_cannot_be_meant_is_refused(how: dict[str, Any], said: str) -> None:
     with pytest.raises(pe.PlanevalError) as found:
         pe.reward(**how)
@@ -293,7 +235,6 @@ def test_weights_are_shares() -> None:
     ) == pytest.approx(2 / 3)
 
 
-# ---------------------------------------------------------------- processes and time
 def test_processes_give_the_same() -> None:
     texts = [RIGHT, VALUE, MISSING, CUT, None, [{"role": "assistant", "content": RIGHT}]] * 4
     golds = [GOLD] * 20 + ["f(x="] * 4

@@ -22,12 +22,9 @@ MISTAKEN = "trip-missing"
 
 def ran(home: Path, *argv: str, **env: str) -> tuple[int, str, str]:
     done = subprocess.run(
-        [sys.executable, "-m", "planner_eval", *argv],
-        cwd=home,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **env},
-        capture_output=True,
-        text=True,
-    )
+        [sys.executable, "-m", "planner_eval", *argv], cwd=home,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **env}, capture_output=True, text=True
+    )  # fmt: skip
     assert "Traceback" not in done.stderr, done.stderr
     return done.returncode, done.stdout, done.stderr
 
@@ -51,7 +48,6 @@ AGAIN = ("score", "pred.jsonl", "gold.jsonl", "-o", "run/")
 ADVICE = "put it back from a copy, name another folder, or remove run"
 
 
-# ---------------------------------------------------------------- run.json
 @pytest.mark.parametrize("kind", ["digit", "space in a name", "cut", "empty"])
 def test_a_changed_run_file_is_noticed(kind: str, home: Path) -> None:
     file = home / "run" / "run.json"
@@ -95,7 +91,6 @@ def test_a_folder_in_the_place_of_a_file_is_said(name: str, home: Path) -> None:
     assert (home / "run" / "rows.jsonl").read_bytes() == before
 
 
-# ---------------------------------------------------------------- where a run is meant, and where not
 def test_a_run_beside_a_file_is_an_error_that_says_what_to_type(home: Path) -> None:
     for argv, said in (
         (
@@ -129,16 +124,12 @@ def test_the_same_files_under_other_names_are_the_same_inputs(home: Path) -> Non
     assert 'the name of the predictions was "pred.jsonl" and is "copy.jsonl"' in said
 
 
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (("--by", "calls"), "--by was not given and is calls"),
-        (("--strict",), "--strict was not given and is given"),
-        (("--metric", "exact"), "is exact"),
-        (("--pair", "position"), '--pair was not given and is "position"'),
-        (("--record-deadline", "5"), "--record-deadline was 60.0 and is 5.0"),
-    ],
-)
+@pytest.mark.parametrize(("argv", "said"), [
+    (("--by", "calls"), "--by was not given and is calls"),
+    (("--strict",), "--strict was not given and is given"), (("--metric", "exact"), "is exact"),
+    (("--pair", "position"), '--pair was not given and is "position"'),
+    (("--record-deadline", "5"), "--record-deadline was 60.0 and is 5.0")
+])  # fmt: skip
 def test_other_options_are_named_as_they_are_typed(argv: tuple[str, ...], said: str, home: Path) -> None:
     assert said in refused(home, *AGAIN, *argv)
 
@@ -156,7 +147,6 @@ def test_a_folder_is_made_with_those_above_it(command: str, tmp_path: Path) -> N
     assert any((tmp_path / "runs" / "first").iterdir())
 
 
-# ---------------------------------------------------------------- TMPDIR
 def large(home: Path) -> Path:
     """A file that is indexed: it is too large to be held."""
     file = home / "large.jsonl"

@@ -52,14 +52,10 @@ class Files(NamedTuple):
 
         argv = [kind, "p.jsonl", "g.jsonl", "--policy", "policy.toml", "-o", f"{run}/", *more]
         return subprocess.Popen(
-            [sys.executable, "-m", "planner_eval", *argv],
-            cwd=self.home,
-            env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{self.home}"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=prepare,
-        )
+            [sys.executable, "-m", "planner_eval", *argv], cwd=self.home,
+            env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{self.home}"}, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, preexec_fn=prepare
+        )  # fmt: skip
 
     def ran(self, kind: str, run: Path, *more: str, limit: int | None = None) -> tuple[int, str, str]:
         process = self.start(kind, run, *more, limit=limit)
@@ -122,7 +118,6 @@ def undisturbed(slow: Files) -> Undisturbed:
     return asked
 
 
-# ---------------------------------------------------------------- kills
 KINDS, JOBS, PARTS = ("score", "diff"), (1, 2, 7), (1, 7, 50, COUNT)
 
 
@@ -170,7 +165,6 @@ def test_killed_at_any_moment(seed: int, slow: Files, tmp_path: Path, undisturbe
     disturb(seed, slow, tmp_path / "run", undisturbed)
 
 
-# ---------------------------------------------------------------- records that harm
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_record_that_hangs_becomes_a_row_that_says_so(kind: str, tmp_path: Path) -> None:
     files = written(tmp_path, {40: "a" * 60 + "aaa!"})
@@ -203,7 +197,6 @@ def test_a_record_that_ends_its_process_becomes_a_row_that_says_so(kind: str, tm
     assert bytes_of(tmp_path / "other") == bytes_of(tmp_path / "run")
 
 
-# ---------------------------------------------------------------- no room
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_full_disk_is_said_and_the_command_goes_on_when_there_is_room(
     kind: str, slow: Files, tmp_path: Path, undisturbed: Undisturbed
@@ -246,7 +239,6 @@ def test_a_disk_that_is_full_indeed(store: str, small: Path, slow: Files, undist
     assert (found, bytes_of(small.parent / "run")) == undisturbed("score", store)
 
 
-# ---------------------------------------------------------------- other files, other versions
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_input_that_changes_under_a_run_is_said_and_nothing_of_it_counts(
     kind: str, tmp_path: Path, slow: Files, undisturbed: Undisturbed
@@ -268,15 +260,12 @@ def test_an_input_that_changes_under_a_run_is_said_and_nothing_of_it_counts(
     assert (files.ran(kind, run), bytes_of(run)) == undisturbed(kind, "jsonl")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("planeval.run/1", "planeval.run/0", "it is of the form 'planeval.run/0', which this version does"),
-        ('"version": "', '"version": "0.0.', "it is of version 0.0."),
-        ('"kind": "', '"kind": "other', "it is a run of other"),
-        ("{", "", "run.json cannot be read, expected what a run wrote there"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "said"), [
+    ("planeval.run/1", "planeval.run/0", "it is of the form 'planeval.run/0', which this version does"),
+    ('"version": "', '"version": "0.0.', "it is of version 0.0."),
+    ('"kind": "', '"kind": "other', "it is a run of other"),
+    ("{", "", "run.json cannot be read, expected what a run wrote there")
+])  # fmt: skip
 def test_a_folder_of_another_version_is_refused_and_left_alone(
     old: str, new: str, said: str, slow: Files, tmp_path: Path, undisturbed: Undisturbed
 ) -> None:
@@ -307,11 +296,8 @@ def test_a_file_that_changes_before_the_work_begins_is_refused(
     os.mkfifo(pipe)
     process = subprocess.Popen(
         [sys.executable, "-m", "planner_eval", command, str(pred), str(pipe), "-o", f"{tmp_path}/run/"],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )  # fmt: skip
     with pipe.open("w", encoding="utf-8") as gold:  # waits until the command wants gold
         pred.write_text(pred.read_text(encoding="utf-8").replace("x=1", "x=2"), encoding="utf-8")
         gold.write("\n".join(lines).replace("output", "gold"))

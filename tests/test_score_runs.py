@@ -118,12 +118,8 @@ def test_records_without_an_id_are_named_by_their_place_in_any_cut(tmp_path: Pat
         plain = seen("score", *pair, "--pair", by, "--format", "jsonl")
         assert seen("score", *pair, "--pair", by, "--format", "jsonl", "--jobs", "2", "--part", "2") == plain
     assert [json.loads(line)["id"] for line in plain[0].splitlines()] == [
-        "a",
-        "record 2",
-        "record 3",
-        "record 4",
-        "record 5",
-    ]
+        "a", "record 2", "record 3", "record 4", "record 5"
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("command", ["diff", "score"])
@@ -155,7 +151,6 @@ def test_one_plan_in_a_file_of_its_own_is_a_run_too(tmp_path: Path) -> None:
     assert seen("score", *pair, "-o", run) == seen("score", *pair) == seen("score", run)
 
 
-# ---------------------------------------------------------------- policies
 RULES = """
 [[rule]]
 argument = "{argument}"
@@ -186,7 +181,6 @@ def test_a_job_can_be_sent_and_says_what_it_is(name: str) -> None:
     assert json.loads(json.dumps(again.options())) == job.options()
 
 
-# ---------------------------------------------------------------- two runs
 @pytest.fixture(scope="module")
 def runs(other: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("runs")
@@ -232,7 +226,6 @@ def test_runs_of_other_gold_or_options_are_not_compared(runs: tuple[Path, Path],
     assert "--metric applies only to files of plans" in idle.stderr
 
 
-# ---------------------------------------------------------------- what is no run
 def test_a_folder_without_a_run_is_refused(runs: tuple[Path, Path], tmp_path: Path) -> None:
     for argv, said in (
         (["score", str(tmp_path)], "Missing argument 'GOLD|DATASET'"),
@@ -267,16 +260,12 @@ def test_a_damaged_run_is_refused(runs: tuple[Path, Path], tmp_path: Path) -> No
     data["options"]["metrics"] = ["exactt"]
     write_run(options, data)
     for name, said in (
-        ("rows", "not as the run left them"),
-        ("more", "not as the run left them"),
+        ("rows", "not as the run left them"), ("more", "not as the run left them"),
         ("undone", "the run is not done: the command that began it goes on with it"),
-        ("parts", "not as the run left them"),
-        ("text", "run.json cannot be read"),
-        ("list", "run.json cannot be read"),
-        ("kind", "is a run of diff, expected one of score"),
-        ("schema", "is of the form 'planeval.run/9'"),
-        ("options", "cannot be read"),
-    ):
+        ("parts", "not as the run left them"), ("text", "run.json cannot be read"),
+        ("list", "run.json cannot be read"), ("kind", "is a run of diff, expected one of score"),
+        ("schema", "is of the form 'planeval.run/9'"), ("options", "cannot be read")
+    ):  # fmt: skip
         done = planeval("score", str(tmp_path / name))
         assert (name, done.returncode, done.stdout) == (name, 2, "")
         assert said in done.stderr
@@ -294,7 +283,6 @@ def test_another_command_does_not_go_on_with_a_run(runs: tuple[Path, Path]) -> N
         assert said in done.stderr
 
 
-# ---------------------------------------------------------------- the library
 def test_the_library_scores_by_processes_and_keeps_runs(tmp_path: Path) -> None:
     plain = pe.score(Path(PRED), Path(GOLD), by=["calls"])
     told: list[tuple[int, ...]] = []

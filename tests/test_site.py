@@ -163,14 +163,11 @@ def test_the_citation_is_of_this_version_and_licence() -> None:
     assert {"cff-version", "message", "title", "authors"} <= set(said)
 
 
-@pytest.mark.parametrize(
-    ("text", "readable"),
-    [
-        ("See :func:`diff` and :data:`a.B`.", "See [`diff`][planner_eval.diff] and `a.B`."),
-        ("One.\n\n>>> 1\n1\n\n>>> 2\n2", "One.\n\nExamples:\n    >>> 1\n    1\n\n    >>> 2\n    2"),
-        ("No example, but `a >>> b`.", "No example, but `a >>> b`."),
-    ],
-)
+@pytest.mark.parametrize(("text", "readable"), [
+    ("See :func:`diff` and :data:`a.B`.", "See [`diff`][planner_eval.diff] and `a.B`."),
+    ("One.\n\n>>> 1\n1\n\n>>> 2\n2", "One.\n\nExamples:\n    >>> 1\n    1\n\n    >>> 2\n    2"),
+    ("No example, but `a >>> b`.", "No example, but `a >>> b`.")
+])  # fmt: skip
 def test_docstrings_become_markdown(text: str, readable: str) -> None:
     pytest.importorskip("griffe", reason="griffe is not installed (make docs installs it)")
     assert loaded("docstrings").readable(text) == readable

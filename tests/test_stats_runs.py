@@ -30,7 +30,6 @@ PLANS += [pe.parse("f()"), pe.parse("a = f(#x='1')\nb = g(#y=a)\nc = g(#y=a, #z=
 FOUND: list[Stats] = [pe.stats(plan) for plan in PLANS]
 
 
-# ---------------------------------------------------------------- sums
 @given(st.lists(st.sampled_from(FOUND), max_size=12), st.integers(0, 12))
 def test_sums_of_parts_are_those_of_the_whole_and_as_the_standard_library_has_them(
     every: list[Stats], at: int
@@ -54,18 +53,12 @@ def test_sums_of_parts_are_those_of_the_whole_and_as_the_standard_library_has_th
         assert kinds == [type(one) for one in wanted[1:3]]
 
 
-# ---------------------------------------------------------------- parts
 CASES = [
-    (PRED, GOLD),
-    (GOLD, "--each"),
-    (PRED, GOLD, "--each", "--format", "csv"),
-    (PRED, "--each", "--format", "json"),
-    (PRED, "--explain"),
-    (GOLD, "--infer", "--format", "json"),
+    (PRED, GOLD), (GOLD, "--each"), (PRED, GOLD, "--each", "--format", "csv"),
+    (PRED, "--each", "--format", "json"), (PRED, "--explain"), (GOLD, "--infer", "--format", "json"),
     ("callnavi", GOLD, "--source", SAMPLES, "--infer"),
-    ("complexfuncbench", "--source", SAMPLES, "--each", "--format", "csv"),
-    (str(DEMO / "gold.json"),),
-]
+    ("complexfuncbench", "--source", SAMPLES, "--each", "--format", "csv"), (str(DEMO / "gold.json"),)
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("argv", CASES, ids=lambda argv: " ".join(map(os.path.basename, argv)))
@@ -88,15 +81,11 @@ def test_drawings_of_parts_are_those_of_the_whole(option: str, tmp_path: Path) -
     assert drawn[0] == drawn[1]
 
 
-# ---------------------------------------------------------------- runs
 def ran(home: Path, *argv: str) -> tuple[int, str, str]:
     done = subprocess.run(
-        [sys.executable, "-m", "planner_eval", *argv],
-        cwd=home,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
+        [sys.executable, "-m", "planner_eval", *argv], cwd=home, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True
+    )  # fmt: skip
     assert "Traceback" not in done.stderr, done.stderr
     return done.returncode, done.stdout, done.stderr
 
