@@ -186,15 +186,13 @@ def hurried() -> Iterator[None]:
 
     soon = functools.partial(endpoint.Endpoint, timeout=0.4, retries=1, backoff=0.01)
     with (
-        mock.patch.object(endpoint, "Endpoint", soon),
-        mock.patch.object(endpoint, "DEADLINE", 1.0),
-        mock.patch.object(endpoints, "_client", soon_asked),
-        mock.patch.object(fetch, "TIMEOUT", 0.4),
-        mock.patch.object(
-            fetch.DEFAULTS.__class__, "__init__", functools.partialmethod(fetch.Options.__init__, pause=0.01)
-        ),
-        mock.patch.dict(os.environ, {"OPENAI_API_KEY": KEY}),
-    ):
+        mock.patch.object(endpoint, "Endpoint", soon), mock.patch.object(endpoint, "DEADLINE", 1.0),
+        mock.patch.object(endpoints, "_client", soon_asked), mock.patch.object(fetch, "TIMEOUT", 0.4),
+        mock.patch.object(fetch.DEFAULTS.__class__, "__init__", functools.partialmethod(
+            fetch.Options.__init__, pause=0.01
+        )),
+        mock.patch.dict(os.environ, {"OPENAI_API_KEY": KEY})
+    ):  # fmt: skip
         yield
 
 
@@ -204,17 +202,13 @@ def once(case: Case, folder: Path, server: Server) -> None:
         place = folder / name
         shutil.rmtree(place, ignore_errors=True) if place.is_dir() else place.unlink(missing_ok=True)
     places = {
-        "URL": server.url,
-        "RUN": str(folder / "run"),
-        "CACHE": str(folder / "cache.sqlite"),
-        "DATACACHE": str(folder / "datacache"),
-    }
+        "URL": server.url, "RUN": str(folder / "run"), "CACHE": str(folder / "cache.sqlite"),
+        "DATACACHE": str(folder / "datacache")
+    }  # fmt: skip
     places |= {
-        "TASKS": str(folder / "tasks.jsonl"),
-        "TOOLS": str(folder / "tools.py"),
-        "PRICES": str(folder / "prices.json"),
-        "APPS": str(folder / "apps.json"),
-    }
+        "TASKS": str(folder / "tasks.jsonl"), "TOOLS": str(folder / "tools.py"),
+        "PRICES": str(folder / "prices.json"), "APPS": str(folder / "apps.json")
+    }  # fmt: skip
     argv = [places.get(word, word.replace("DATA/", f"{SAMPLES}/")) for word in COMMANDS[case.command]]
     server.set(case.answers)
     before, started = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
@@ -312,11 +306,9 @@ def of_text(text: str) -> Case:
 
 def prepare(folder: Path) -> None:
     """The files that the commands name beside the server."""
-    tool = {
-        "name": "f",
-        "description": "d",
-        "parameters": {"type": "object", "properties": {"x": {"type": "integer"}}},
-    }
+    tool = {"name": "f", "description": "d", "parameters": {
+        "type": "object", "properties": {"x": {"type": "integer"}}
+    }}  # fmt: skip
     call = [{"name": "f", "arguments": {"x": 1}}]
     rows = [
         {"id": f"t{n}", "query": f"question {n}", "tools": [tool], "gold": call} for n in range(SAMPLES_ASKED)

@@ -19,16 +19,14 @@ from planner_eval.prediction.visible import OWN, Task, visible
 
 CATALOG: dict[str, tuple[str, dict[str, str]]] = {
     "Trams": ("trams of the town", {"stops": "place / after / line minutes", "ride": "to / / ticket"}),
-    "Library": (
-        "books to borrow",
-        {"findbook": "title / / branch copies", "borrow": "title branch / / loan due"},
-    ),
-    "Shops": (
-        "shops and orders",
-        {"findshop": "kind / near / shop address", "ordergoods": "shop item / number / order price"},
-    ),
-    "Garden": ("plants at home", {"water": "plants / / done"}),
-}
+    "Library": ("books to borrow", {
+        "findbook": "title / / branch copies", "borrow": "title branch / / loan due"
+    }),
+    "Shops": ("shops and orders", {
+        "findshop": "kind / near / shop address", "ordergoods": "shop item / number / order price"
+    }),
+    "Garden": ("plants at home", {"water": "plants / / done"})
+}  # fmt: skip
 """The apps of our own AppBench samples: what they are, and of each API what it needs / takes / returns."""
 
 

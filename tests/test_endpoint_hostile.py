@@ -50,34 +50,23 @@ def predict(server: ModelServer, folder: Path, *more: str) -> tuple[subprocess.C
 
 
 def judge(server: ModelServer, folder: Path) -> tuple[subprocess.CompletedProcess[str], int]:
-    answers = folder / "answers.jsonl"
-    lines = (SAMPLES / "answers" / "functionchat.jsonl").read_text().splitlines()
-    answers.write_text("".join(line + "\n" for line in lines))
-    return planeval(
-        "score", str(answers), str(SAMPLES / "functionchat"), "--benchmark", "functionchat",
-        "--judge", "m", "--judge-url", server.url,
-    )  # fmt: skip
+    argv = (str(SAMPLES / "answers" / "functionchat.jsonl"), str(SAMPLES / "functionchat"), "--benchmark")
+    return planeval("score", *argv, "functionchat", "--judge", "m", "--judge-url", server.url)
 
 
-def headers(handler: BaseHTTPRequestHandler) -> None:
-    """A head without end."""
-    try:
-        handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
-        while True:
-            handler.wfile.write(b"X-A: " + b"a" * 65536)
-    except OSError:
-        handler.close_connection = True
+def endless_head(line: bytes, pause: float) -> Callable[[BaseHTTPRequestHandler], None]:
+    """A head without end, with a pause after each piece of it."""
 
+    def act(handler: BaseHTTPRequestHandler) -> None:
+        try:
+            handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
+            while True:
+                handler.wfile.write(line)
+                time.sleep(pause)
+        except OSError:
+            handler.close_connection = True
 
-def slow_head(handler: BaseHTTPRequestHandler) -> None:
-    """A line of the head now and then."""
-    try:
-        handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
-        while True:
-            handler.wfile.write(b"X-A: a\r\n")
-            time.sleep(0.1)
-    except OSError:
-        handler.close_connection = True
+    return act
 
 
 def refused_at_length(handler: BaseHTTPRequestHandler) -> None:
@@ -92,23 +81,23 @@ def refused_at_length(handler: BaseHTTPRequestHandler) -> None:
         handler.close_connection = True
 
 
+NOBODY = "no connection|nobody answered before"
+
+
 BAD: dict[str, tuple[Answer, str]] = {
     "a body without end": (Answer(act=endless), "longer than 8,388,608 bytes"),
     "a byte now and then": (Answer(act=drip), "no answer within"),
-    "a line of the head now and then": (Answer(act=slow_head), "no answer within"),
-    "a head without end": (Answer(act=headers), "no connection|nobody answered before"),
+    "a line of the head now and then": (Answer(act=endless_head(b"X-A: a\r\n", 0.1)), "no answer within"),
+    "a head without end": (Answer(act=endless_head(b"X-A: " + b"a" * 65536, 0)), NOBODY),
     "a refusal without end": (Answer(act=refused_at_length), "longer than 8,388,608 bytes"),
     "a packed body": (Answer(b"x", headers={"Content-Encoding": "gzip"}), "packed with gzip"),
     "a wrong key": (Answer({"error": {"message": f"bad {KEY}"}}, 401), "status 401"),
     "no such model": (Answer({"error": {"message": "\x1b]52;c;AA\x07"}}, 404), "status 404"),
     "a server that fails": (Answer(b"", 500), "status 500"),
-    "a server that hangs up": (Answer(act=hang_up), "no connection|nobody answered before"),
+    "a server that hangs up": (Answer(act=hang_up), NOBODY),
     "a body of brackets": (Answer(b"[" * 100_000), "no readable answer"),
     "a number of 10,000 digits": (Answer(b'{"usage": ' + b"9" * 10_000 + b"}"), "no readable answer"),
-    "a redirect in a circle": (
-        Answer(b"", 307, {"Location": "/v1/chat/completions"}),
-        "no connection|nobody answered before",
-    ),
+    "a redirect in a circle": (Answer(b"", 307, {"Location": "/v1/chat/completions"}), NOBODY),
 }
 
 
@@ -128,24 +117,8 @@ def test_predict_ends_and_says_why(name: str, server: ModelServer, tmp_path: Pat
     assert memory < 400
 
 
-@pytest.mark.parametrize("name", ["a wrong key", "no such model"])
-def test_a_judge_that_refuses_all_is_asked_three_times(
-    name: str, server: ModelServer, tmp_path: Path
-) -> None:
-    answer, said = BAD[name]
-    server.answers = [answer]
-    done, _ = judge(server, tmp_path)
-    assert done.returncode == 3, done.stderr
-    assert "the judge did not answer 4 of 4 questions" in done.stderr
-    assert said in done.stderr
-    assert not set("\x1b\x07") & set(done.stdout + done.stderr)
-    assert len(server.bodies) == 3
-
-
 @pytest.mark.parametrize("ask", [predict, judge])
-def test_no_redirect_is_followed_to_another_origin(
-    ask: Callable[..., Any], server: ModelServer, tmp_path: Path
-) -> None:
+def test_no_redirect_leads_to_another_origin(ask: Any, server: ModelServer, tmp_path: Path) -> None:
     with ModelServer() as other:
         place = other.url.replace("http://", "http://user:word@")
         server.answers = [Answer(b"", 307, {"Location": f"{place}/chat/completions?key=hidden"})]

@@ -36,9 +36,7 @@ def test_whatever_a_server_answers_is_a_row_or_an_error_for_people(place: Path, 
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_server_that_means_well_is_asked_by_every_command(
-    command: str, place: Path, server: Server
-) -> None:
+def test_a_server_that_means_well_is_asked(command: str, place: Path, server: Server) -> None:
     assert tried(Case(command, (honest(),)), command, None, place, server) is None
     assert server.asked or command != "fetch"
 
@@ -50,24 +48,20 @@ def test_what_was_found_stays_mended(path: Path, place: Path, server: Server) ->
 
 def test_the_fuzzer_sees_what_is_wrong(place: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """A client that raises, one that shows what it hears, and one that never gives up."""
-    from planner_eval.llm import client
-
     body = json.dumps({"error": "\x1b[2J"}).encode()
-    refused = Case(
-        "flat", (Answer((b"HTTP/1.1 400 No\r\nContent-Length: %d\r\n\r\n" % len(body), body), "keep"),)
-    )
-    assert tried(refused, "", None, place, server) is None
+    head = b"HTTP/1.1 400 No\r\nContent-Length: %d\r\n\r\n" % len(body)
+    assert tried(Case("flat", (Answer((head, body), "keep"),)), "", None, place, server) is None
 
     def raises(*_: object, **__: object) -> None:
         raise KeyError("x")
 
-    with monkeypatch.context() as broken:
-        broken.setattr(client, "read_completion", raises)
-        assert "KeyError" in str(tried(Case("flat", (honest(),)), "", None, place, server))
-    with monkeypatch.context() as broken:
-        broken.setattr("tests.fuzz_endpoints.PATIENT", -1.0)
-        broken.setattr("tests.fuzz_endpoints.EACH", 0.0)
-        assert "took" in str(tried(Case("flat", (honest(),)), "", None, place, server))
-    with monkeypatch.context() as broken:
-        broken.setattr("tests.fuzz_endpoints.KEY", "samples asked")
-        assert "the key is on the terminal" in str(tried(Case("flat", (honest(),)), "", None, place, server))
+    fuzzer = "tests.fuzz_endpoints"
+    for said, broken in (
+        ("KeyError", {"planner_eval.llm.client.read_completion": raises}),
+        ("took", {f"{fuzzer}.PATIENT": -1.0, f"{fuzzer}.EACH": 0.0}),
+        ("the key is on the terminal", {f"{fuzzer}.KEY": "samples asked"}),
+    ):
+        with monkeypatch.context() as wrong:
+            for name, value in broken.items():
+                wrong.setattr(name, value)
+            assert said in str(tried(Case("flat", (honest(),)), "", None, place, server))

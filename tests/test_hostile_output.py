@@ -251,11 +251,9 @@ def files(evil: str) -> Iterator[tuple[str, str]]:
     yield "broken.txt", f"f(x={evil}"
     yield "say.json", json.dumps([{"name": "say", "arguments": {}}, {"name": "fail", "arguments": {}}])
     yield "say.py", f"TEXT = {evil!a}\n{SAY}"
-    label = {
-        "name": f"f{evil}",
-        "label": f"$v{evil}$",
-        "arguments": {"x": evil, evil or "k": f"${evil}.result$"},
-    }
+    label = {"name": f"f{evil}", "label": f"$v{evil}$", "arguments": {
+        "x": evil, evil or "k": f"${evil}.result$"
+    }}  # fmt: skip
     sample = {
         "sample_id": evil, "input": evil, "output": [label, {**label, "name": "g"}], "gold_answer": evil
     }  # fmt: skip
@@ -328,9 +326,7 @@ def wrong(name: str, form: str, done: Done) -> str:
 
 @pytest.mark.more
 @pytest.mark.parametrize("name", CALLS)
-def test_no_form_of_output_lets_foreign_text_act(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_form_lets_foreign_text_act(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     argv, forms = CALLS[name]
     found = []
@@ -375,9 +371,7 @@ def test_python_s_warnings_of_foreign_text_stay_unsaid(annotation: str, tmp_path
 
 @pytest.mark.more
 @pytest.mark.parametrize("told", ["content", "call", "error", "model"])
-def test_what_a_model_or_its_server_says_acts_nowhere(
-    told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_server_says_acts_nowhere(told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("openai", reason="the llm extra is not installed")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "k")

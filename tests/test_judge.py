@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
 import sqlite3
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -19,9 +22,14 @@ from planner_eval.base.errors import InputError, JudgeError
 from planner_eval.benchmarks.callnavi import prompts as callnavi
 from planner_eval.benchmarks.complexfuncbench import prompts as complexfuncbench
 from planner_eval.benchmarks.functionchat import prompts as functionchat
-from planner_eval.llm import Judge, JudgeReply, JudgeRequest, ScriptedJudge, Usage, open_judge, prompts
+from planner_eval.benchmarks.registry import BENCHMARKS
+from planner_eval.llm import JudgeReply, JudgeRequest, ScriptedJudge, Usage, open_judge, prompts
 from planner_eval.llm.cache import Cache
 from planner_eval.llm.endpoint import Endpoint, Prices
+from planner_eval.llm.templates import Prompted, fill
+from planner_eval.verbs.benchmark import score_benchmark
+from tests import inside
+from tests.conftest import ROOT
 
 ASK = JudgeRequest("test.task", (("system", "Judge."), ("user", "서울 ok?")), temperature=0.1)
 
@@ -54,9 +62,9 @@ class Server:
                 time.sleep(outer.delay)
                 status, body, headers = outer.answers.pop(0) if len(outer.answers) > 1 else outer.answers[0]
                 self.send_response(status)
-                for name, value in ({"Content-Type": "application/json"} | headers).items():
+                headers = {"Content-Type": "application/json", "Content-Length": str(len(body))} | headers
+                for name, value in headers.items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
 
@@ -68,10 +76,8 @@ class Server:
         self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
 
     def will(self, *answers: bytes | int | Answer) -> None:
-        self.answers = [
-            (200, a, {}) if isinstance(a, bytes) else (a, b"{}", {}) if isinstance(a, int) else a
-            for a in answers
-        ]
+        made = [(200, one, {}) if isinstance(one, bytes) else one for one in answers]
+        self.answers = [(one, b"{}", {}) if isinstance(one, int) else one for one in made]
 
 
 @pytest.fixture
@@ -97,17 +103,14 @@ def test_a_good_answer_comes_with_model_tokens_and_cost(server: Server) -> None:
     judge, pauses = endpoint(server, prices=Prices(2.5, 10.0))
     assert judge.ask(ASK) == JudgeReply("pass", "served-model", Usage(1000, 100, 0.0035))
     (sent,) = server.bodies
-    assert sent["path"] == "/v1/chat/completions"
-    assert sent["model"] == "judge-model"
+    assert (sent["path"], sent["model"]) == ("/v1/chat/completions", "judge-model")
     assert sent["temperature"] == 0.1
     assert sent["messages"][1] == {"role": "user", "content": "서울 ok?"}
     assert "max_tokens" not in sent
     assert pauses == []
-
-
-def test_a_request_may_name_its_model_and_length(server: Server) -> None:
+    assert "secret" not in repr(Endpoint("m", api_key="secret"))
     endpoint(server)[0].ask(JudgeRequest("t", (("user", "?"),), model="other", max_tokens=7))
-    assert (server.bodies[0]["model"], server.bodies[0]["max_tokens"]) == ("other", 7)
+    assert (server.bodies[1]["model"], server.bodies[1]["max_tokens"]) == ("other", 7)
 
 
 @pytest.mark.parametrize("bad", [
@@ -129,6 +132,10 @@ def test_too_many_failures_are_an_error_that_says_how_many(server: Server) -> No
     with pytest.raises(JudgeError, match="the judge judge-model was asked 4 times: status 503"):
         judge.ask(ASK)
     assert pauses == [40.0, 60.0, 60.0]
+    server.delay = 0.5
+    judge, _ = endpoint(server, timeout=0.05, retries=1)
+    with pytest.raises(JudgeError, match=r"asked 2 times: no answer within 0\.05 seconds"):
+        judge.ask(ASK)
 
 
 @pytest.mark.parametrize(("header", "pause"), [("7", 7.0), ("9999", 60.0), ("Wed, 21 Oct", 1.0), ("-3", 1.0)])
@@ -148,33 +155,13 @@ def test_a_refusal_is_not_asked_again(server: Server, status: int) -> None:
     assert pauses == []
 
 
-def test_a_slow_server_is_a_timeout(server: Server) -> None:
-    server.delay = 0.5
-    judge, _ = endpoint(server, timeout=0.05, retries=1)
-    with pytest.raises(JudgeError, match=r"asked 2 times: no answer within 0\.05 seconds"):
-        judge.ask(ASK)
-
-
-def test_nobody_there_is_an_error(server: Server) -> None:
-    judge = Endpoint("m", base_url="http://127.0.0.1:9/v1", api_key="k", retries=0)
-    with pytest.raises(JudgeError, match="asked once: no connection"):
-        judge.ask(ASK)
-
-
-def test_a_missing_key_is_an_error_that_names_it(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_key_or_package_is_named(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(JudgeError, match="OPENAI_API_KEY"):
         Endpoint("m", base_url=server.url).ask(ASK)
-
-
-def test_a_missing_package_is_an_error_that_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "openai", None)
     with pytest.raises(JudgeError, match=r"planner_eval\[llm\]"):
         Endpoint("m").ask(ASK)
-
-
-def test_the_key_is_never_shown() -> None:
-    assert "secret" not in repr(Endpoint("m", api_key="secret"))
 
 
 def test_what_was_answered_once_needs_no_network_again(server: Server, tmp_path: Path) -> None:
@@ -192,15 +179,8 @@ def test_what_was_answered_once_needs_no_network_again(server: Server, tmp_path:
     {"messages": (("user", "서울 ok?"),)}
 ])  # fmt: skip
 def test_the_whole_request_is_the_key(tmp_path: Path, change: dict[str, Any]) -> None:
-    from dataclasses import replace
-
     asked: list[JudgeRequest] = []
-
-    def answer(request: JudgeRequest) -> str:
-        asked.append(request)
-        return "pass"
-
-    cache = Cache(tmp_path / "c.sqlite", ScriptedJudge(answer), model="m")
+    cache = Cache(tmp_path / "c.sqlite", ScriptedJudge(lambda one: asked.append(one) or "pass"), model="m")
     for request in (ASK, replace(ASK, **change), ASK):
         cache.ask(request)
     cache.close()
@@ -326,28 +306,13 @@ def test_open_judge_gives_what_is_described(tmp_path: Path) -> None:
         open_judge("m", replay=True)
 
 
-def test_everything_that_answers_is_a_judge(tmp_path: Path) -> None:
-    judges: list[Any] = [Endpoint("m"), Cache(tmp_path / "c"), ScriptedJudge(lambda request: "")]
-    assert all(isinstance(judge, Judge) for judge in judges)
-
-
-def test_the_interface_imports_nothing_heavy() -> None:
-    import subprocess
-    import sys
-
-    code = "import sys, planner_eval.llm; print(sorted({'openai', 'sqlite3', 'httpx'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
 REQUESTS = [
-    callnavi.rating({"API": ["pay"]}, "무"),
-    callnavi.repair("pay(", [{"name": "pay"}]),
+    callnavi.rating({"API": ["pay"]}, "무"), callnavi.repair("pay(", [{"name": "pay"}]),
     *(functionchat.verdict(kind, {"Answer": "무"}, {}) for kind in functionchat.OUTPUT_TYPES),
     complexfuncbench.completeness("where?", "there"),
     complexfuncbench.correctness([{"role": "user"}], "there"),
     complexfuncbench.same_call({"name": "f"}, {"name": "f"}, {"name": "f"}),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("request_", REQUESTS, ids=lambda request: request.task)
@@ -370,3 +335,207 @@ def test_material_is_marked_as_data(request_: JudgeRequest) -> None:
 ])  # fmt: skip
 def test_answers_are_read_or_refused(read: Callable[[str], Any], text: str, value: Any) -> None:
     assert read(text) == value
+
+
+SAMPLES = ROOT / "data" / "samples"
+OWN = "judged with own prompts, not the published ones"
+
+
+def asking(name: str) -> tuple[str, ...]:
+    return (str(SAMPLES / "answers" / f"{name}.jsonl"), str(SAMPLES / name), "--benchmark", name)
+
+
+def planeval(*argv: str, command: str = "score") -> subprocess.CompletedProcess[str]:
+    return inside.planeval(command, *argv, OPENAI_API_KEY="key")
+
+
+def judged(name: str, server: Server, *more: str) -> subprocess.CompletedProcess[str]:
+    return planeval(*asking(name), "--judge", "m", "--judge-url", server.url, *more)
+
+
+@pytest.fixture
+def rubrics(tmp_path: Path) -> Path:
+    """Prompts of our own making under the published names."""
+    folder = tmp_path / "prompts"
+    folder.mkdir()
+    for kind in ("call", "completion", "slot", "relevance"):
+        more = " A={acceptable_arguments}" if kind == "call" else ""
+        text = f"\n{kind}: T={{tools}} Q={{query}} G={{ground_truth}}{more} R={{response}}, {{other}} {{}}\n"
+        (folder / f"rubric_{kind}.txt").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_own_prompts_say_so(server: Server) -> None:
+    done = judged("functionchat", server)
+    assert done.returncode == 0
+    assert OWN in done.stdout
+    assert OWN in done.stderr
+    assert [message["role"] for message in server.bodies[0]["messages"]] == ["system", "user"]
+    assert json.loads(judged("functionchat", server, "--format", "json").stdout)["prompts"] == OWN[12:]
+
+
+def test_a_folder_of_prompts_is_asked_with(server: Server, rubrics: Path) -> None:
+    done = judged("functionchat", server, "--prompts", str(rubrics))
+    assert done.returncode == 0
+    said = f"judged with the prompts of {rubrics}, which are not the published ones (rubric_call.txt, "
+    assert said in done.stderr
+    asked = [body["messages"] for body in server.bodies]
+    assert {len(messages) for messages in asked} == {1}
+    assert {body["temperature"] for body in server.bodies} == {0.1}
+    texts = [messages[0]["content"] for messages in asked]
+    call = next(text for text in texts if text.startswith('call: T=[{"type": "function"'))
+    assert '"name": "order_seeds"' in call
+    assert " A=null R={" in call or ' A="' in call
+    assert call.endswith(", {other} {}")
+    assert '"id"' not in call.partition(" R=")[2]
+
+
+def test_prompts_beside_the_data_are_used(server: Server, rubrics: Path, tmp_path: Path) -> None:
+    data = tmp_path / "clone" / "data"
+    data.mkdir(parents=True)
+    for file in (*(SAMPLES / "functionchat").iterdir(), *rubrics.iterdir()):
+        (data / file.name).write_bytes(file.read_bytes())
+    answers = str(SAMPLES / "answers" / "functionchat.jsonl")
+    common = ("--benchmark", "functionchat", "--judge", "m", "--judge-url", server.url)
+    beside = planeval(answers, str(data), *common)
+    assert f"judged with the prompts of {data}, " in beside.stderr
+    clone = planeval(*asking("functionchat"), *common[2:], "--prompts", str(tmp_path / "clone"))
+    assert f"judged with the prompts of {tmp_path / 'clone'}, " in clone.stderr
+    (data / "rubric_slot.txt").unlink()
+    assert OWN in planeval(answers, str(data), *common).stderr
+
+
+def test_the_published_prompts_are_known_by_their_checksums(reference: Path) -> None:
+    judge, prompts = ScriptedJudge(lambda request: "pass\npass"), reference / "prompts" / "functionchat"
+    found = score_benchmark(*asking("functionchat")[:2], "functionchat", judge=judge, prompts=prompts)
+    names = "rubric_call.txt, rubric_completion.txt, rubric_slot.txt, rubric_relevance.txt"
+    assert found.prompts == f"the published prompts ({names})"
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    (lambda folder: (folder / "rubric_slot.txt").unlink(), "has no file rubric_slot.txt: expected it"),
+    (lambda folder: (folder / "rubric_slot.txt").write_text("{tools} {query}"), "lacks {ground_truth}"),
+    (lambda folder: (folder / "rubric_slot.txt").write_bytes(b"\xff\xfe"), "is no UTF-8 text"),
+    (lambda folder: (folder / "rubric_slot.txt").write_bytes(b"x" * 2**21), "larger than")
+])  # fmt: skip
+def test_a_prompt_that_is_none_is_named(rubrics: Path, change: Any, said: str) -> None:
+    change(rubrics)
+    done = planeval(*asking("functionchat"), "--judge", "m", "--prompts", str(rubrics))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "rubric_slot.txt" in done.stderr
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    done = planeval(*asking("functionchat"), "--judge", "m", "--prompts", "nowhere")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "nowhere is no folder, expected one of prompts" in done.stderr
+    with pytest.raises(InputError, match="there is none"):
+        score_benchmark(*asking("functionchat")[:2], "functionchat", prompts="nowhere")
+
+
+@pytest.mark.parametrize("name", ["callnavi", "complexfuncbench", "functionchat"])
+def test_every_question_of_a_benchmark_has_its_file_and_fills_it(name: str, tmp_path: Path) -> None:
+    wanted = BENCHMARKS[name].prompt_files
+    assert wanted is not None
+    for file in wanted().values():
+        (tmp_path / file.name).write_text("\0".join(f"{{{field}}}" for field in file.fields))
+    asked: list[JudgeRequest] = []
+
+    def answer(request: JudgeRequest) -> str:
+        asked.append(request)
+        return '{"score": 2, "is_equal": true} [[0.5]]\npass'
+
+    answers, gold, *_ = asking(name)
+    broken = tmp_path / "broken.jsonl"
+    lines = Path(answers).read_text(encoding="utf-8")
+    broken.write_text(lines.replace("countHours", "countHours(").replace("Ada", "Ida"), encoding="utf-8")
+    score_benchmark(broken, gold, name, judge=ScriptedJudge(answer), prompts=tmp_path)
+    assert asked
+    for request in asked:
+        (role, text), *rest = request.messages
+        assert (role, rest) == ("user", [])
+        fields = wanted()[request.task].fields
+        assert len(text.split("\0")) == len(fields)
+        assert not any(f"{{{field}}}" in text for field in fields)
+
+
+def test_what_is_filled_in_is_never_looked_at_again() -> None:
+    assert fill("{a}{b}{a}", {"a": "{b}", "b": "{a}"}) == "{b}{a}{b}"
+    asked: list[JudgeRequest] = []
+    inner = ScriptedJudge(lambda request: asked.append(request) or "pass")
+    request = JudgeRequest("t", (("user", "own"),), fields=(("a", "1"),))
+    Prompted(inner, {}).ask(request)
+    assert asked == [request]
+
+
+REFUSED = (401, b'{"error": {"message": "no such key"}}', {})
+
+
+@pytest.mark.parametrize("name", ["callnavi", "complexfuncbench", "functionchat"])
+@pytest.mark.parametrize("form", ["text", "json", "csv", "junit"])
+def test_a_judge_that_answers_nothing_is_an_error(server: Server, name: str, form: str) -> None:
+    server.will(REFUSED)
+    done = judged(name, server, "--format", form)
+    assert done.returncode == 3
+    assert done.stdout
+    (said,) = [line for line in done.stderr.splitlines() if "did not answer" in line]
+    assert 1 <= len(server.bodies) <= 3
+    assert re.search(r"the judge did not answer (\d+) of \1 question", said)
+    assert "refused with status 401" in said
+
+
+def test_a_judge_that_answers_some_makes_a_figure_that_is_not_the_one_asked_for(server: Server) -> None:
+    server.will(completion(), REFUSED)
+    done = judged("functionchat", server)
+    assert done.returncode == 1
+    assert "the judge did not answer 3 of 4 questions, and what is judged is not what" in done.stderr
+
+
+def test_a_system_compared_without_its_judge_is_an_error(server: Server) -> None:
+    server.will(REFUSED)
+    answers, gold, *named = asking("functionchat")
+    common = ("--gold", gold, *named, "--judge", "m", "--judge-url", server.url)
+    done = planeval(answers, answers, *common, command="compare")
+    assert done.returncode == 3
+    assert "did not answer 8 of 8 questions" in done.stderr
+    server.will(completion())
+    done = planeval(answers, answers, *common, command="compare")
+    assert done.returncode == 0
+    assert "judged with own prompts" in done.stdout
+
+
+def test_a_cache_that_is_none_is_refused_before_the_work(tmp_path: Path) -> None:
+    text = tmp_path / "notes.sqlite"
+    text.write_text("no database, but long enough to be looked at " * 40)
+    for more in (("--judge-cache", str(text)), ("--judge-cache", str(text), "--replay")):
+        done = planeval(*asking("functionchat"), "--judge", "m", *more)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"planeval: {text}: not a usable cache of answers" in done.stderr
+    done = planeval(*asking("functionchat"), "--judge", "m", "--judge-cache", "no.sqlite", "--replay")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no.sqlite: no such cache of answers" in done.stderr
+
+
+def test_a_judge_that_is_not_there_is_asked_one_question() -> None:
+    pytest.importorskip("openai", reason="the judge extra is not installed")
+    lost = Server()
+    lost.http.server_close()
+    judge, pauses = endpoint(lost)
+    with pytest.raises(JudgeError, match="was asked 4 times: no connection"):
+        judge.ask(ASK)
+    for _ in range(5):
+        with pytest.raises(JudgeError, match="is not asked any more: nobody answered before"):
+            judge.ask(ASK)
+    assert len(pauses) == 3
+
+
+def test_a_judge_that_answered_before_is_asked_three(server: Server) -> None:
+    judge, pauses = endpoint(server, timeout=0.05, retries=1)
+    server.delay = 0.0
+    assert judge.ask(ASK).text == "pass"
+    server.delay = 0.3
+    for _ in range(3):
+        with pytest.raises(JudgeError, match="no answer within"):
+            judge.ask(ASK)
+    with pytest.raises(JudgeError, match="is not asked any more"):
+        judge.ask(ASK)
+    assert len(pauses) == 3

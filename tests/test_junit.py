@@ -10,7 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+import planner_eval as pe
 from planner_eval.scoring.junit import Case, junit
+from planner_eval.scoring.report_formats import write_report
 from tests.conftest import ROOT
 from tests.inside import planeval
 
@@ -66,49 +68,41 @@ def test_pairs_that_differ_fail_and_say_what_differs_and_where() -> None:
 
 
 def test_a_threshold_is_a_test_case_and_decides() -> None:
-    met = planeval(
-        "score", *DEMO, "--format", "junit", "--fail-under", "exact=0.1", "--fail-under", "calls=0.5"
-    )
+    argv = ("score", *DEMO, "--format", "junit", "--fail-under", "calls=0.5", "--fail-under")
+    met = planeval(*argv, "exact=0.1")
     assert met.returncode == 0
-    cases = checked(met.stdout)
-    assert Counter(map(kind, cases)) == {"passed": 4, "skipped": 11}
-    assert [case.get("name") for case in cases[:2]] == ["exact=0.1", "calls=0.5"]
-    assert cases[0][0].text == "exact is 0.1538, expected at least 0.1"
-    assert "call.missing" in next(c for c in cases if c.get("name") == "trip-missing")[0].get("message", "")
-    low = planeval(
-        "score", *DEMO, "--format", "junit", "--fail-under", "exact=0.9", "--fail-under", "calls=0.5"
-    )
+    cases = {case.get("name"): case for case in checked(met.stdout)}
+    assert Counter(map(kind, cases.values())) == {"passed": 4, "skipped": 11}
+    assert cases["exact=0.1"].text is None
+    assert cases["exact=0.1"][0].text == "exact is 0.1538, expected at least 0.1"
+    assert "call.missing" in cases["trip-missing"][0].get("message", "")
+    low = planeval(*argv, "exact=0.9")
     assert low.returncode == 1
-    failed = [case for case in checked(low.stdout) if kind(case) == "failure"]
-    assert [case.get("name") for case in failed] == ["exact=0.9"]
-    assert failed[0][0].get("message") == "exact is 0.1538, expected at least 0.9"
-    assert failed[0].get("classname") == "planeval.thresholds"
+    (failed,) = [case for case in checked(low.stdout) if kind(case) == "failure"]
+    assert (failed.get("name"), failed.get("classname")) == ("exact=0.9", "planeval.thresholds")
+    assert failed[0].get("message") == "exact is 0.1538, expected at least 0.9"
+
+
+def written(folder: Path, pred: list[Any], gold: list[Any]) -> list[str]:
+    files = []
+    for name, records in (("p", pred), ("g", gold)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, records)))
+        files.append(str(folder / f"{name}.jsonl"))
+    return files
 
 
 def test_a_figure_just_below_is_not_shown_as_the_threshold(tmp_path: Path) -> None:
     gold = [{"id": str(n), "gold": "f()"} for n in range(3)]
     pred = [{"id": str(n), "prediction": "f()" if n < 2 else "g()"} for n in range(3)]
-    files = []
-    for name, records in (("p", pred), ("g", gold)):
-        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, records)))
-        files.append(str(tmp_path / f"{name}.jsonl"))
-    done = planeval("score", *files, "--fail-under", "exact=0.6667")
+    done = planeval("score", *written(tmp_path, pred, gold), "--fail-under", "exact=0.6667")
     assert done.returncode == 1
     assert "exact is 0.6666666666666666, expected at least 0.6667" in done.stderr
 
 
 def test_records_that_fail_the_command_fail_the_report(tmp_path: Path) -> None:
     """What is left over or given twice is the exit code 1, threshold or not; so it is no green run."""
-    gold = [{"id": "a", "gold": "f()"}]
-    pred = [
-        {"id": "a", "prediction": "f()"},
-        {"id": "a", "prediction": "g()"},
-        {"id": "z", "prediction": "f()"},
-    ]
-    files = []
-    for name, records in (("p", pred), ("g", gold)):
-        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, records)))
-        files.append(str(tmp_path / f"{name}.jsonl"))
+    pred = [{"id": id, "prediction": f"{name}()"} for id, name in (("a", "f"), ("a", "g"), ("z", "f"))]
+    files = written(tmp_path, pred, [{"id": "a", "gold": "f()"}])
     done = planeval("score", *files, "--fail-under", "exact=0.5", "--format", "junit")
     assert done.returncode == 1
     found = [(case.get("name"), kind(case), case.get("line")) for case in checked(done.stdout)]
@@ -137,25 +131,13 @@ def test_benchmarks_likewise(name: str) -> None:
 
 
 def test_any_text_is_valid_xml() -> None:
-    every = [
-        Case(HOSTILE, one, HOSTILE, HOSTILE, HOSTILE, HOSTILE, 3, HOSTILE) for one in ("failure", "passed")
-    ]
+    every = [Case(*[HOSTILE, one], *[HOSTILE] * 4, 3, HOSTILE) for one in ("failure", "passed")]
     first, second = checked(junit([*every, Case("", "error")])[0:])[:2]
     shown = first[0].get("message", "")
-    assert "\\x00" in shown
-    assert "\\ud800" in shown
-    assert "\\ufffe" in shown
-    assert "\\u202e" in shown
-    assert "<b>&\"'" in shown
-    assert first[0].get("message") == first.get("name")
+    assert all(part in shown for part in ("\\x00", "\\ud800", "\\ufffe", "\\u202e", "<b>&\"'"))
+    assert shown == first.get("name")
     assert "\n\tz" in (second[0].text or "")
     junit(every).encode("utf-8")
-
-
-def test_what_comes_from_no_file_has_no_file() -> None:
-    import planner_eval as pe
-    from planner_eval.scoring.report_formats import write_report
-
     cases = checked("".join(write_report(pe.score(["f()"], ["g()"]), "junit")))
     assert [(case.get("name"), case.get("file")) for case in cases] == [("1", None)]
 
@@ -165,9 +147,7 @@ def test_what_comes_from_no_file_has_no_file() -> None:
     ("complexfuncbench", "error share func_error", None), ("functionchat", "singlecall undecided", 0.0),
     ("nestful", "num_pred_examples_w_parsing_errors", 0.0)
 ])  # fmt: skip
-def test_a_threshold_of_errors_is_the_most_that_is_allowed(
-    name: str, figure: str, value: float | None
-) -> None:
+def test_a_threshold_of_errors_is_the_most_allowed(name: str, figure: str, value: float | None) -> None:
     argv = ("score", str(SAMPLES / "answers" / f"{name}.jsonl"), str(SAMPLES / name), "--benchmark", name)
     if value is None:
         reports = json.loads(planeval(*argv, "--format", "json").stdout)["reports"]

@@ -6,7 +6,6 @@ need comes from the package index.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -28,13 +27,11 @@ SHIPPED = ("planner_eval", "grammars", "data", "viz")
 EXTRAS = {
     "draw": ("pygraphviz", "render {demo}/gold.json --format png -o gold.png"),
     "terminal": ("netext", "render {demo}/gold.json --format boxes"),
-    "plot": ("matplotlib", "stats {demo}/gold.jsonl --plot depth.png"),
-    "llm": ("openai", "--version"),
-    "judge": ("openai", "--version"),
-    "zstd": ("zstandard", "--version"),
+    "plot": ("matplotlib", "stats {demo}/gold.jsonl --plot depth.png"), "llm": ("openai", "--version"),
+    "judge": ("openai", "--version"), "zstd": ("zstandard", "--version"),
     "parquet": ("pyarrow", "score {demo}/pred.jsonl {demo}/gold.jsonl --store parquet -o run/"),
-    "ray": ("ray", "--version"),
-}
+    "ray": ("ray", "--version")
+}  # fmt: skip
 """Extra → the module that it brings, and a command that needs it, without a server or a cluster."""
 RESOLVED = {"embed"}
 """Gigabytes: that it can be installed is looked up alone."""
@@ -61,26 +58,16 @@ def wheel(folder: Path) -> Path:
     return next(folder.glob("*.whl"))
 
 
-def test_the_wheel_holds_every_shipped_file(built: Path) -> None:
-    inside = set(zipfile.ZipFile(wheel(built)).namelist())
-    expected = {
-        f if f.startswith("planner_eval/") else f"planner_eval/{f}"
-        for f in tracked()
-        if f.split("/")[0] in SHIPPED
-    }
-    assert expected - inside == set()
-
-
-def test_the_sdist_holds_every_shipped_file_and_the_tests(built: Path) -> None:
+def test_the_wheel_and_the_sdist_hold_every_shipped_file_and_nothing_else(built: Path) -> None:
+    shipped = {f for f in tracked() if f.split("/")[0] in SHIPPED}
+    expected = {f if f.startswith("planner_eval/") else f"planner_eval/{f}" for f in shipped}
+    inside = {name for name in zipfile.ZipFile(wheel(built)).namelist() if ".dist-info/" not in name}
+    assert inside == expected
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
-        inside = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
-    assert {f for f in tracked() if f.split("/")[0] in (*SHIPPED, "tests")} - inside == set()
-
-
-def run_from(folder: Path, *argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHONPATH": str(folder)}
-    command = [sys.executable, "-m", "planner_eval", *argv]
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+        inside = {one.name.split("/", 1)[1] for one in archive.getmembers() if one.isfile()}
+    assert inside - tracked() == {"PKG-INFO"}
+    assert shipped | {f for f in tracked() if f.startswith("tests/")} <= inside
+    assert {"CITATION.cff", "SECURITY.md", "CHANGELOG.md", "mkdocs.yml", "docs/index.md"} <= inside
 
 
 def test_the_installed_wheel_diffs_parses_by_grammar_and_renders(built: Path, tmp_path: Path) -> None:
@@ -88,25 +75,19 @@ def test_the_installed_wheel_diffs_parses_by_grammar_and_renders(built: Path, tm
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(site)]
     subprocess.run([*command, str(wheel(built))], check=True)
     demo = site / "planner_eval" / "data" / "demo"
-    done = run_from(site, "diff", str(demo / "pred.json"), str(demo / "gold.json"), cwd=tmp_path)
-    assert done.returncode == 1, done.stderr
+
+    def ran(*argv: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "planner_eval", *map(str, argv)]
+        env = os.environ | {"PYTHONPATH": str(site)}
+        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+
+    assert ran("diff", demo / "pred.json", demo / "gold.json").returncode == 1
     # A broken text needs the grammar, a drawing the theme: both must be found in the wheel.
     broken = tmp_path / "broken.txt"
     broken.write_text("f(#a='x' #b='y')")
-    done = run_from(site, "stats", str(broken), cwd=tmp_path)
+    done = ran("stats", broken)
     assert "expected ')' or ','" in done.stdout + done.stderr
-    done = run_from(site, "render", str(demo / "gold.json"), "--format", "dot", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "digraph" in done.stdout
-
-
-def test_the_editable_install_finds_its_folders() -> None:
-    code = (
-        "import json; from planner_eval.base import resources as r;"
-        "print(json.dumps([str(r.folder(n)) for n in ('grammars', 'data', 'viz')]))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd="/", capture_output=True, text=True, check=True)
-    assert all(Path(folder).is_dir() for folder in json.loads(done.stdout))
+    assert "digraph" in ran("render", demo / "gold.json", "--format", "dot").stdout
 
 
 @cache
@@ -131,24 +112,6 @@ def extras() -> set[str]:
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     part = text.partition("[project.optional-dependencies]\n")[2].partition("\n[")[0]
     return set(re.findall(r"^(\w+) = ", part, re.M))
-
-
-def test_every_extra_is_tried() -> None:
-    assert {*EXTRAS, *RESOLVED} == extras()
-
-
-def test_the_wheel_holds_nothing_else(built: Path) -> None:
-    shipped = {f if f.startswith("planner_eval/") else f"planner_eval/{f}" for f in tracked()}
-    inside = set(zipfile.ZipFile(wheel(built)).namelist())
-    assert {f for f in inside - shipped if ".dist-info/" not in f} == set()
-    assert not {f for f in inside if f.startswith(("planner_eval/tests/", "planner_eval/docs/"))}
-
-
-def test_the_sdist_holds_the_docs_and_nothing_that_is_not_kept(built: Path) -> None:
-    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
-        inside = {one.name.split("/", 1)[1] for one in archive.getmembers() if one.isfile()}
-    assert inside - tracked() == {"PKG-INFO"}
-    assert {"CITATION.cff", "SECURITY.md", "CHANGELOG.md", "mkdocs.yml", "docs/index.md"} <= inside
 
 
 def test_an_index_takes_both(built: Path) -> None:
@@ -215,10 +178,6 @@ def lowest() -> list[str]:
     return [one.replace(">=", "==") for one in project["dependencies"]]
 
 
-def test_each_dependency_says_its_lowest_version() -> None:
-    assert all(re.fullmatch(r"[a-z-]+==[\d.]+", one) for one in lowest()), lowest()
-
-
 @pytest.mark.long
 def test_the_lowest_versions_allowed_will_do(built: Path, tmp_path: Path) -> None:
     oldest = pythons()[min(pythons(), key=lambda one: int(one.partition(".")[2]))]
@@ -273,20 +232,9 @@ def test_each_extra_brings_what_it_says(built: Path, tmp_path: Path, version: st
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("extra", sorted(RESOLVED))
-def test_a_large_extra_can_be_installed(built: Path, tmp_path: Path, extra: str) -> None:
-    wanted = f"{wheel(built)}[{extra}]"
-    command = [
-        sys.executable, "-m", "pip", "install", "--dry-run", "--quiet", "--target", str(tmp_path), wanted
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.mark.more
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the action runs in bash")
-def test_the_action_installs_the_package_that_it_is_given(
+def test_the_action_installs_its_package(
     built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PIP_NO_DEPS", "1")  # what it needs is installed by the test above

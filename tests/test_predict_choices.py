@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from planner_eval.llm.kept import request_text
 from planner_eval.prediction.candidates import Choice, gold_tools
 from planner_eval.prediction.notation import shown as example_of
 from planner_eval.prediction.prepare import Prepared, prepare
+from planner_eval.prediction.published import messages_of
 from planner_eval.prediction.registry import PIPELINES
 from planner_eval.prediction.setup import Example, Setup, read_prompts
 from planner_eval.prediction.shots import SHOWN, Shots
@@ -37,11 +37,30 @@ from tests.prediction_samples import (
     through,
     without_gold,
 )
-from tests.test_predict import here as planeval
+from tests.test_predict import Scripted, planeval
 from tests.test_prediction import scripted
 
 SAMPLES = folder("data") / "samples"
 NESTFUL = ["predict", str(SAMPLES / "nestful"), "--benchmark", "nestful", "--dry-run"]
+CALLNAVI = ["predict", str(SAMPLES / "callnavi"), "--benchmark", "callnavi", "--dry-run"]
+
+
+def written(path: Path, records: list[Any]) -> str:
+    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    return str(path)
+
+
+def prompts_in(folder: Path, texts: dict[str, str]) -> str:
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return str(folder)
+
+
+def refused(*argv: str) -> str:
+    done = planeval(*argv)
+    assert (done.returncode, done.stdout) == (2, "")
+    return done.stderr
 
 
 def asked(*argv: str) -> list[dict[str, Any]]:
@@ -66,19 +85,17 @@ def test_demonstrations_are_of_other_samples(tmp_path: Path) -> None:
             assert (shown in text) == (name != request["id"])
 
 
-def test_demonstrations_of_a_file_are_chosen_by_their_questions_and_structures(tmp_path: Path) -> None:
+def test_demonstrations_of_a_file_are_chosen_by_questions_and_structures(tmp_path: Path) -> None:
     demos = [
         ("Roll the dice once", '[{"name": "roll.dice", "arguments": {}}]'),
         ("Roll the dice", '[{"name": "roll.dice", "arguments": {"n": 1}}]'),
         ("What is the rate", '[{"name": "get_rate", "arguments": {}}, {"name": "f", "arguments": {}}]'),
     ]
-    file = tmp_path / "demos.jsonl"
-    file.write_text(
-        "".join(json.dumps({"id": n, "query": q, "gold": a}) + "\n" for n, (q, a) in enumerate(demos))
+    records = [{"id": n, "query": q, "gold": a} for n, (q, a) in enumerate(demos)]
+    tasks = written(
+        tmp_path / "tasks.jsonl", [{"id": "t", "query": "Roll the dice twice", "tools": OWN_TOOLS}]
     )
-    tasks = tmp_path / "tasks.jsonl"
-    tasks.write_text(json.dumps({"id": "t", "query": "Roll the dice twice", "tools": OWN_TOOLS}) + "\n")
-    base = ["predict", str(tasks), "--dry-run", "--demos", str(file), "--shots"]
+    base = ["predict", tasks, "--dry-run", "--demos", written(tmp_path / "demos.jsonl", records), "--shots"]
     (text,) = map(said, asked(*base, "2"))
     assert text.index("Roll the dice once") < text.index("Roll the dice\n")
     assert "What is the rate" not in text
@@ -86,11 +103,10 @@ def test_demonstrations_of_a_file_are_chosen_by_their_questions_and_structures(t
     assert ("What is the rate" in text, "Roll the dice once" in text) == (True, False)
     (text,) = map(said, asked(*base, "1", "--dialect", "appbench"))
     assert "Output: roll.dice(#n=1)" in text
-    drawn = {
-        tuple(q for q, _ in demos if q + "\n" in said(one))
-        for seed in range(9)
-        for one in asked(*base, "1", "--demo-by", "random", "--seed", str(seed))
-    }
+    drawn = set()
+    for seed in range(9):
+        (text,) = map(said, asked(*base, "1", "--demo-by", "random", "--seed", str(seed)))
+        drawn.add(tuple(q for q, _ in demos if q + "\n" in text))
     assert len(drawn) > 1
 
 
@@ -98,20 +114,16 @@ def test_demonstrations_of_a_file_are_chosen_by_their_questions_and_structures(t
     (["--demos", "x.jsonl"], "--demos applies only with --shots K"),
     (["--shots", "3"], "has 3 demonstrations, and 3 of others are wanted"),
     (["--shots", "1", "--demo-by", "gold-apps"], "for appbench alone"),
-    (
-        ["--shots", "1", "--pipeline", "function-calling"],
-        "the prompts of function-calling show no demonstrations"
-    ),
+    (["--shots", "1", "--pipeline", "function-calling"], "the prompts of function-calling show no demon"),
     (["--shots", "1", "--demos", "no/such"], "no/such: there is no such file"),
     (["--closeness", "close"], "--closeness applies only with --distractors N"),
     (["--seed", "1"], "--seed applies only with"),
     (["--explain-references", "--pipeline", "react"], "applies only to NESTful's prompt of flat, not to"),
-    (["--budget", "5"], "tokens with gold's tools alone, and --budget is 5")
+    (["--budget", "5"], "tokens with gold's tools alone, and --budget is 5"),
+    (["--pipeline", "function-calling", "--list-form", "yaml"], "--list-form applies only to prompts that")
 ])  # fmt: skip
 def test_choices_that_cannot_be_made_are_told(argv: list[str], what: str) -> None:
-    done = planeval(*NESTFUL, *argv)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert what in done.stderr
+    assert what in refused(*NESTFUL, *argv)
 
 
 def test_demonstrations_by_gold_s_apps_are_marked(tmp_path: Path) -> None:
@@ -168,9 +180,6 @@ def test_nestful_s_published_prompts_become_the_messages_that_they_stand_for(tmp
 
 
 def test_all_of_nestful_s_published_prompts_are_read(reference: Path) -> None:
-    from planner_eval.prediction.published import messages_of
-    from planner_eval.prediction.setup import read_prompts
-
     place = reference / "prompts" / "nestful"
     for name in json.loads((place / "PROMPTS.json").read_text(encoding="utf-8")):
         prompts = read_prompts(place, name)
@@ -208,80 +217,47 @@ def test_callnavi_s_demonstrations_have_the_form_that_each_stage_asks_for() -> N
 
 
 def test_a_text_without_a_place_for_demonstrations_is_said(tmp_path: Path) -> None:
-    (tmp_path / "callnavi").mkdir()
-    (tmp_path / "callnavi" / "plan.txt").write_text("{tools} {query}")
-    argv = ["predict", str(SAMPLES / "callnavi"), "--benchmark", "callnavi", "--dry-run"]
-    assert asked(*argv, "--prompts", str(tmp_path))
-    done = planeval(*argv, "--prompts", str(tmp_path), "--shots", "1")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "callnavi/plan.txt of --prompts has no {examples}" in done.stderr
-
-
-CALLNAVI = ["predict", str(SAMPLES / "callnavi"), "--benchmark", "callnavi", "--dry-run"]
+    argv = [*CALLNAVI, "--prompts", prompts_in(tmp_path, {"callnavi/plan.txt": "{tools} {query}"})]
+    assert asked(*argv)
+    assert "callnavi/plan.txt of --prompts has no {examples}" in refused(*argv, "--shots", "1")
 
 
 def test_a_broken_prompt_of_another_pipeline_stops_no_run(tmp_path: Path) -> None:
-    (tmp_path / "callnavi").mkdir()
-    (tmp_path / "own").mkdir()
-    (tmp_path / "callnavi" / "plan.txt").write_text("MINE {tools} {query}")
-    (tmp_path / "callnavi" / "route.txt").write_text("no field")
+    texts = {"callnavi/plan.txt": "MINE {tools} {query}", "callnavi/route.txt": "no field"}
+    place = prompts_in(tmp_path, texts | {"own/react.txt": "", "PROMPTS.json": "[half"})
     (tmp_path / "own" / "react.txt").write_bytes(b"\xff\xfe")
-    (tmp_path / "PROMPTS.json").write_text("[half")
-    how = [*CALLNAVI, "--prompts", str(tmp_path)]
-    done = planeval(*how, "--pipeline", "flat")
-    assert done.returncode == 0, done.stderr
-    assert all(said(json.loads(line)).startswith("MINE [") for line in done.stdout.splitlines())
+    how = [*CALLNAVI, "--prompts", place]
+    assert all(said(one).startswith("MINE [") for one in asked(*how, "--pipeline", "flat"))
     for name in ("route", "route-then-fill"):
-        done = planeval(*how, "--pipeline", name)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert "route.txt lacks {tools}" in done.stderr
-    done = planeval(*how, "--pipeline", "backward")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "holds no prompt that backward asks callnavi with: expected callnavi/backward.txt" in done.stderr
-    done = planeval(*NESTFUL, "--prompts", str(tmp_path), "--prompts-for", "m")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "PROMPTS.json: " in done.stderr
+        assert "route.txt lacks {tools}" in refused(*how, "--pipeline", name)
+    why = "holds no prompt that backward asks callnavi with: expected callnavi/backward.txt"
+    assert why in refused(*how, "--pipeline", "backward")
+    assert "PROMPTS.json: " in refused(*NESTFUL, "--prompts", place, "--prompts-for", "m")
 
 
 def test_a_prompt_of_another_pipeline_may_change_in_the_middle_of_a_run(tmp_path: Path) -> None:
-    class Model:
-        async def complete(self, messages: Any, tools: Any = None, **sampling: Any) -> Reply:
-            return Reply("{}")
+    def rows(**texts: str) -> list[Any]:
+        prompts_in(tmp_path / "prompts", {f"callnavi/{name}.txt": text for name, text in texts.items()})
+        model, setup = Scripted(lambda *_: Reply("{}")), Setup(read_prompts(tmp_path / "prompts"))
+        how: dict[str, Any] = {"benchmark": "callnavi", "pipeline": "flat", "setup": setup}
+        return pe.predict(SAMPLES / "callnavi", model, out=tmp_path / "run", **how)
 
-    place, run = tmp_path / "prompts" / "callnavi", tmp_path / "run"
-    place.mkdir(parents=True)
-    (place / "plan.txt").write_text("MINE {tools} {query}")
     for text in ("{tools} {query}", "broken", "Other: {tools} {query}"):
-        (place / "route.txt").write_text(text)
-        how = {
-            "benchmark": "callnavi",
-            "pipeline": "flat",
-            "setup": Setup(read_prompts(tmp_path / "prompts")),
-        }
-        assert len(pe.predict(SAMPLES / "callnavi", Model(), out=run, **how)) == 3
-    (place / "plan.txt").write_text("Another {tools} {query}")
-    how = {"benchmark": "callnavi", "pipeline": "flat", "setup": Setup(read_prompts(tmp_path / "prompts"))}
+        assert len(rows(plan="MINE {tools} {query}", route=text)) == 3
     with pytest.raises(InputError, match="holds another run: prompts"):
-        pe.predict(SAMPLES / "callnavi", Model(), out=run, **how)
+        rows(plan="Another {tools} {query}")
 
 
 def test_a_prompt_that_nobody_reads_is_told(tmp_path: Path) -> None:
-    (tmp_path / "callnavi").mkdir()
-    (tmp_path / "callnavi" / "plan.txt").write_text("{tools} {query}")
-    (tmp_path / "callnavi" / "rout.txt").write_text("{tools} {query}")
-    (tmp_path / "callnavi" / "zzz.txt").write_text("{tools} {query}")
-    (tmp_path / "backward.txt").write_text("{tools} {query}")
-    (tmp_path / "callnavi" / "README.md").write_text("These are mine.")
-    (tmp_path / "requirements.txt").write_text("openai")
+    names = ("callnavi/plan.txt", "callnavi/rout.txt", "callnavi/zzz.txt", "backward.txt")
+    others = {"callnavi/README.md": "These are mine.", "requirements.txt": "openai"}
+    prompts_in(tmp_path, dict.fromkeys(names, "{tools} {query}") | others)
     done = planeval(*CALLNAVI, "--prompts", str(tmp_path))
     assert done.returncode == 0
-    place = tmp_path / "callnavi"
+    wrong = [("backward.txt", "; did you mean callnavi/backward.txt?")]
+    wrong += [("callnavi/rout.txt", "; did you mean callnavi/route.txt?"), ("callnavi/zzz.txt", "")]
     assert done.stderr.splitlines()[:-1] == [
-        f"{tmp_path / 'backward.txt'} is not read: no prompt is called backward.txt; "
-        "did you mean callnavi/backward.txt?",
-        f"{place / 'rout.txt'} is not read: no prompt is called callnavi/rout.txt; "
-        "did you mean callnavi/route.txt?",
-        f"{place / 'zzz.txt'} is not read: no prompt is called callnavi/zzz.txt",
+        f"{tmp_path / name} is not read: no prompt is called {name}{meant}" for name, meant in wrong
     ]
 
 
@@ -305,21 +281,18 @@ def test_the_example_of_a_notation_calls_no_tool_on_offer(name: str) -> None:
 
 def test_the_example_of_a_prompt_calls_no_tool_on_offer(tmp_path: Path) -> None:
     tools = [{"name": name, "description": name} for name in ("get_weather", "brew_tea")]
-    file = tmp_path / "tasks.jsonl"
-    file.write_text(json.dumps({"query": "Weather?", "tools": tools}), encoding="utf-8")
-    text = said(asked("predict", str(file), "--dry-run")[0]).partition("which calls other tools")[2]
+    file = written(tmp_path / "tasks.jsonl", [{"query": "Weather?", "tools": tools}])
+    text = said(asked("predict", file, "--dry-run")[0]).partition("which calls other tools")[2]
     assert "get_weather" not in text
     assert "brew_tea" not in text
     assert '{"name": "fold_map", "arguments": {"city": "Rome"}}' in text
 
 
 def test_demonstrations_with_tools_on_offer_come_first() -> None:
-    samples = [
-        Sample(
-            f"s{n}", query, [tool(name, "d")], {"API": [name], "parameters": [{}]}, extra={"difficulty": "e"}
-        )
-        for n, (query, name) in enumerate([("a b c", "f"), ("a b c d", "g"), ("x y", "f"), ("a b", "g")])
-    ]
+    samples = []
+    for n, (query, name) in enumerate([("a b c", "f"), ("a b c d", "g"), ("x y", "f"), ("a b", "g")]):
+        gold = {"API": [name], "parameters": [{}]}
+        samples.append(Sample(f"s{n}", query, [tool(name, "d")], gold, extra={"difficulty": "e"}))
     for by, shown in (("query", "x y"), ("structure", "x y"), ("first", "a b c d")):
         ready = prepare(Tasks("callnavi", samples), "flat", Setup(), shots=Shots(1, by))
         request = next(iter(ready.first_requests())).request
@@ -339,42 +312,33 @@ def test_react_shows_what_the_calls_of_demonstrations_came_to(tmp_path: Path) ->
     assert f"Action: {first['name']}\nAction Input: {json.dumps(first['arguments'])}" in talk[0]["content"]
     assert last.endswith(f"Final Answer: {json.dumps(other.extra['gold_answer'])}"), (last, other.extra)
     assert "$var" not in str(talk)
-    demos = tmp_path / "demos.jsonl"
     plans = ['[{"name": "boom", "arguments": {}}]', '[{"name": "double", "arguments": {"n": 4}}]']
-    demos.write_text("".join(json.dumps({"query": f"q{n}", "gold": p}) + "\n" for n, p in enumerate(plans)))
+    records = [{"query": f"q{n}", "gold": plan} for n, plan in enumerate(plans)]
     tools = tmp_path / "mine.py"
     tools.write_text("def boom():\n    raise ValueError\n\ndef double(n):\n    return 2 * n\n")
-    tasks = tmp_path / "tasks.jsonl"
-    tasks.write_text(json.dumps({"id": "t", "query": "Twice 5?", "tools": OWN_TOOLS}) + "\n")
-    own = ["predict", str(tasks), "--dry-run", "--pipeline", "react", "--shots", "1", "--demos", str(demos)]
+    tasks = written(tmp_path / "tasks.jsonl", [{"id": "t", "query": "Twice 5?", "tools": OWN_TOOLS}])
+    demos = written(tmp_path / "demos.jsonl", records)
+    own = ["predict", tasks, "--dry-run", "--pipeline", "react", "--shots", "1", "--demos", demos]
     (request,) = asked(*own, "--tools", str(tools), "--isolation", "inline")
     assert [m["content"] for m in request["messages"][1:-1]] == [
-        "q1",
-        'Thought: I need double.\nAction: double\nAction Input: {"n": 4}',
-        "Observation: 8",
+        "q1", 'Thought: I need double.\nAction: double\nAction Input: {"n": 4}', "Observation: 8",
         "Thought: This is what was asked for.\nFinal Answer: 8",
-    ]
+    ]  # fmt: skip
     assert "react makes calls: name the tools" in planeval(*own).stderr
 
 
 def test_an_agent_is_shown_the_lines_of_its_own_app() -> None:
-    pool = [("one", "Trams: [t = ride(#to='a')]"), (
-        "two", "Library: [b = findbook(#title='x')]\nTrams: [l = stops(#place=b, #line=l), m = ride(#to=l)]"
-    )]  # fmt: skip
-    setup = Setup(examples=tuple(Example(*each) for each in pool), shots=1)
+    lines = "Library: [b = findbook(#title='x')]\nTrams: [l = stops(#place=b, #line=l), m = ride(#to=l)]"
+    setup = Setup(examples=(Example("one", "Trams: [t = ride(#to='a')]"), Example("two", lines)), shots=1)
     task = task_of(own_samples("appbench")[0], "appbench")
-    replies = listed(
-        "[Trams, Library]", "[x = ride(#to=?)]", "[y = findbook(#title='z')]", "[x = ride(#to=y)]"
-    )
-    requests, _, _ = through(PIPELINES["isolated"].steps(task, setup), replies)
+    replies = ["[Trams, Library]", "[x = ride(#to=?)]", "[y = findbook(#title='z')]", "[x = ride(#to=y)]"]
+    requests, _, _ = through(PIPELINES["isolated"].steps(task, setup), listed(*replies))
     assert [r.stage for r in requests[:4]] == ["apps", "agent", "agent", "agent-again"]
     shown = [[message["content"] for message in request.messages[1:-1]] for request in requests[:4]]
     assert shown == [
-        [],
-        ["two", "[l = stops(#place=?, #line=l), m = ride(#to=l)]"],
-        ["two", "[b = findbook(#title='x')]"],
-        ["two", "[l = stops(#place=b, #line=l), m = ride(#to=l)]"],
-    ]
+        [], ["two", "[l = stops(#place=?, #line=l), m = ride(#to=l)]"],
+        ["two", "[b = findbook(#title='x')]"], ["two", "[l = stops(#place=b, #line=l), m = ride(#to=l)]"],
+    ]  # fmt: skip
 
 
 GOLD = '[{"name": "add", "arguments": {"arg_0": 1, "arg_1": 2}}]'
@@ -392,24 +356,20 @@ def requests_of(ready: Prepared, at: int) -> list[str]:
 
 @pytest.mark.parametrize("by", ["query", "structure", "random", "first"])
 @pytest.mark.parametrize(("name", "form"), sorted(SHOWN))
-def test_gold_never_reaches_a_prompt_with_demonstrations(
-    name: str, form: str, by: str, tmp_path: Path
-) -> None:
+def test_no_gold_in_a_prompt_with_demonstrations(name: str, form: str, by: str, tmp_path: Path) -> None:
     samples = own_samples(form)
-    demos = tmp_path / "demos.jsonl"
-    demos.write_text(
-        "".join(json.dumps({"query": f"{s.query} {n}", "gold": GOLD}) + "\n" for n, s in enumerate(samples))
-    )
-    where = {"source": str(demos) if form == "own" else str(SAMPLES / form)}
+    demos = [{"query": f"{s.query} {n}", "gold": GOLD} for n, s in enumerate(samples)]
+    source = written(tmp_path / "demos.jsonl", demos) if form == "own" else str(SAMPLES / form)
     for at, sample in enumerate(samples):
         other = replace(without_gold(sample, form), gold=samples[at - 1].gold)
         bare = [*samples[:at], other, *samples[at + 1 :]]
-        for source in (where["source"], None if form != "own" else where["source"]):
-            found = [
-                requests_of(prepare(Tasks(form, list(each)), name, Setup(), shots=Shots(1, by, source)), at)
+        for where in {source, source if form == "own" else None}:
+            shots = Shots(1, by, where)
+            first, second = (
+                requests_of(prepare(Tasks(form, list(each)), name, Setup(), shots=shots), at)
                 for each in (samples, bare)
-            ]
-            assert found[0] == found[1]
+            )
+            assert first == second
 
 
 def test_gold_calls_in_appbench_s_own_prompts_are_counted_as_they_stand_there(reference: Path) -> None:
@@ -439,81 +399,74 @@ def tool_names(request: dict[str, Any]) -> list[str]:
 def test_appbench_s_tools_are_its_apps(closeness: str, tmp_path: Path) -> None:
     catalogue = tmp_path / "catalogue.json"
     catalogue.write_text(json.dumps(appbench_catalogue()))
-    argv = [
-        "predict", str(SAMPLES / "appbench"), "--benchmark", "appbench", "--dry-run", "--pipeline", "flat"
-    ]  # fmt: skip
-    found = asked(*argv, "--catalog", str(catalogue), "--distractors", "1", "--closeness", closeness)
+    argv = ["predict", str(SAMPLES / "appbench"), "--benchmark", "appbench", "--dry-run", "--pipeline"]
+    argv += ["flat", "--catalog", str(catalogue)]
     golds = {sample.id: set(sample.gold["used_app"]) for sample in own_samples("appbench")}
-    for request in found:
+    for request in asked(*argv, "--distractors", "1", "--closeness", closeness):
         names = [app for app in CATALOG if f"\n{app}: {{'desc'" in said(request).replace(" \n\n ", "\n")]
         assert golds[request["id"]] < set(names), request["id"]
         assert len(names) == len(golds[request["id"]]) + 1
-    done = planeval(*argv, "--catalog", str(catalogue), "--budget", "60")
+    done = planeval(*argv, "--budget", "60")
     assert "tokens with gold's tools alone, and --budget is 60" in done.stdout + done.stderr
 
 
 def test_tools_of_one_s_own_are_chosen_by_the_gold_of_their_file(tmp_path: Path) -> None:
     object_ = {"type": "object", "properties": {"a": {"type": "string"}}}
     tools = [{"name": f"tool{n}", "description": f"does {n}", "parameters": object_} for n in range(9)]
-    catalog, file = tmp_path / "tools.json", tmp_path / "tasks.jsonl"
+    catalog = tmp_path / "tools.json"
     catalog.write_text(json.dumps(tools))
-    tasks = [
-        {"id": "x", "query": "One?", "gold": '[{"name": "tool3", "arguments": {}}]'},
-        {"id": "y", "query": "Two?", "gold": "[]"},
-        {"id": "z", "query": "Three?", "gold": None},
-    ]
-    file.write_text("".join(json.dumps(task) + "\n" for task in tasks))
-    base = ["predict", str(file), "--catalog", str(catalog), "--dry-run", "--distractors"]
+    golds = ('[{"name": "tool3", "arguments": {}}]', "[]", None)
+    tasks = [{"id": id, "query": "What?", "gold": gold} for id, gold in zip("xyz", golds, strict=True)]
+    file = written(tmp_path / "tasks.jsonl", tasks)
+    base = ["predict", file, "--catalog", str(catalog), "--dry-run", "--distractors"]
     done = planeval(*base, "2")
     x, y, z = map(json.loads, done.stdout.splitlines())
     assert done.returncode == 1
     assert (len(tool_names(x)), "tool3" in tool_names(x), len(tool_names(y))) == (3, True, 2)
     assert "'z' has no gold plan" in z["error"]["message"]
     assert tool_names(json.loads(planeval(*base, "0").stdout.splitlines()[0])) == ["tool3"]
-    file.write_text(json.dumps(tasks[2]) + "\n")
-    done = planeval(*base, "2")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "gold" in done.stderr
+    written(tmp_path / "tasks.jsonl", tasks[2:])
+    assert "gold" in refused(*base, "2")
 
 
 def test_what_distractors_add_depends_on_gold_s_tools_alone() -> None:
     """Other values, other order of calls, other ids: the same requests."""
-    for form, name in (("appbench", "flat"), ("nestful", "flat"), ("callnavi", "flat")):
+
+    def bare(sample: Sample, form: str) -> Sample:
+        names = sorted(gold_tools(sample, form), reverse=True)
+        nestful = [{"name": name} for name in names]
+        gold = {"appbench": {"used_app": names}, "nestful": nestful, "callnavi": {"API": names}}[form]
+        return replace(without_gold(sample, form), gold=gold)
+
+    for form in ("appbench", "nestful", "callnavi"):
         samples = own_samples(form)
-        others = [replace(without_gold(one, form), gold=_same_tools(one, form)) for one in samples]
+        others = [bare(one, form) for one in samples]
         for closeness in ("random", "close", "same-signature"):
-            asking = [
-                prepare(Tasks(form, list(each)), name, Setup(), choice=Choice(1, closeness))
-                for each in (samples, others)
-            ]
+            choice = Choice(1, closeness)
+            real, other = (
+                prepare(Tasks(form, each), "flat", Setup(), choice=choice) for each in (samples, others)
+            )
             for at in range(len(samples)):
-                assert requests_of(asking[0], at) == requests_of(asking[1], at)
-
-
-def _same_tools(sample: Sample, form: str) -> Any:
-    """Gold of the same tools and of nothing else that it was."""
-    names = sorted(gold_tools(sample, form), reverse=True)
-    return {
-        "appbench": {"used_app": names},
-        "nestful": [{"name": name} for name in names],
-        "callnavi": {"API": names},
-    }[form]
+                assert requests_of(real, at) == requests_of(other, at)
 
 
 @pytest.mark.parametrize("closeness", ["random", "close", "same-signature"])
 def test_gold_s_tools_are_on_offer_with_as_many_others(closeness: str) -> None:
     gold = {sample.id: gold_tools(sample, "nestful") for sample in own_samples("nestful")}
-    orders = set()
-    for seed in "012345":
+    orders, places = set(), set()
+    for seed in "0123456789":
         argv = [*NESTFUL, "--distractors", "1", "--closeness", closeness, "--seed", seed]
         found = asked(*argv)
-        assert found == asked(*argv)
+        assert seed != "0" or found == asked(*argv)
         for request in found:
             names = tool_names(request)
             assert gold[request["id"]] < set(names)
             assert len(names) == len(set(names)) == len(gold[request["id"]]) + 1
-        orders.add(tuple(tool_names(found[0])))
+        names = tool_names(found[0])
+        orders.add(tuple(names))
+        places.add(names.index(min(gold[found[0]["id"]])))
     assert len(orders) > 1
+    assert places == set(range(len(names)))
 
 
 def tool(name: str, described: str, *parameters: str) -> dict[str, Any]:
@@ -523,21 +476,17 @@ def tool(name: str, described: str, *parameters: str) -> dict[str, Any]:
 def test_close_tools_come_first() -> None:
     tools = [
         tool("getShift", "The shift of a person", "person", "day"),
-        tool("swapShift", "Swap the shift of a person", "one", "other"),
         tool("payBill", "Pay money", "person", "day"),
+        tool("swapShift", "Swap the shift of a person", "one", "other"),
         tool("openDoor", "Open a door", "door"),
     ]
     gold = {"API": ["getShift"], "parameters": [{}]}
     sample = Sample("a", "Who works?", tools, gold, extra={"difficulty": "easy"})
-
-    def first(closeness: str) -> set[str]:
+    for closeness, other in (("close", "swapShift"), ("same-signature", "payBill")):
         ready = prepare(Tasks("callnavi", [sample]), "flat", Setup(), choice=Choice(1, closeness))
         (found,) = ready.tasks
         assert not isinstance(found, str)
-        return {each["name"] for each in found.tools}
-
-    assert first("close") == {"getShift", "swapShift"}
-    assert first("same-signature") == {"getShift", "payBill"}
+        assert {each["name"] for each in found.tools} == {"getShift", other}
 
 
 def test_a_budget_leaves_others_out_and_never_gold() -> None:
@@ -552,34 +501,18 @@ def test_a_budget_leaves_others_out_and_never_gold() -> None:
 
 
 def test_fewer_others_than_are_asked_for_are_told_once(tmp_path: Path) -> None:
-    base = ["predict", str(SAMPLES / "callnavi"), "--benchmark", "callnavi", "--dry-run", "--distractors"]
-    enough, short = planeval(*base, "1"), planeval(*base, "40")
+    enough, short = (planeval(*CALLNAVI, "--distractors", count) for count in ("1", "40"))
     assert (enough.returncode, short.returncode) == (0, 0)
     assert enough.stderr == "3 samples, 4,164 characters in first requests; nothing was asked\n"
-    said = "--distractors 40: 3 of 3 samples get fewer, of all other tools that there are: "
-    assert short.stderr.startswith(f"{said}hr01 2 of 2, hr02 1 of 1, hr03 1 of 1\n")
+    told = "--distractors 40: 3 of 3 samples get fewer, of all other tools that there are: "
+    assert short.stderr.startswith(f"{told}hr01 2 of 2, hr02 1 of 1, hr03 1 of 1\n")
     got = [[json.loads(line)["distractors"] for line in one.stdout.splitlines()] for one in (enough, short)]
     assert got == [[1, 1, 1], [2, 1, 1]]
     one = planeval(*NESTFUL, "--distractors", "2", "--budget", "300", "--id", "half")
-    assert "1 of 1 sample gets fewer, of all other tools that there are: half 1 of 2 for --budget 300\n" in (
-        one.stderr
-    )
+    told = "1 of 1 sample gets fewer, of all other tools that there are: half 1 of 2 for --budget 300\n"
+    assert told in one.stderr
     tools = [{"name": f"tool{n}", "description": "does"} for n in range(4)]
     tasks = [{"id": n, "query": "?", "gold": f"[tool{n % 2}()]", "tools": tools} for n in range(6)]
-    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(task) + "\n" for task in tasks))
-    own = planeval("predict", str(tmp_path / "tasks.jsonl"), "--dry-run", "--distractors", "9")
+    own = planeval("predict", written(tmp_path / "tasks.jsonl", tasks), "--dry-run", "--distractors", "9")
     assert "6 of 6 samples get fewer" in own.stderr
     assert ": 0 3 of 3, 1 3 of 3, 2 3 of 3, 3 more samples 3\n" in own.stderr
-
-
-def test_the_order_of_tools_tells_nothing_of_gold() -> None:
-    """Over many seeds a gold tool stands anywhere."""
-    sample = own_samples("nestful")[0]
-    name = min(gold_tools(sample, "nestful"))
-    places = set()
-    for seed in random.Random(0).sample(range(1000), 40):
-        ready = prepare(Tasks("nestful", [sample]), "flat", Setup(), choice=Choice(None, seed=seed))
-        (found,) = ready.tasks
-        assert not isinstance(found, str)
-        places.add([each["name"] for each in found.tools].index(name))
-    assert places == set(range(len(sample.tools)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +16,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.datasets.sample import Sample
 from planner_eval.llm import Reply, ToolCall
 from planner_eval.llm.kept import request_text
-from planner_eval.prediction.pipeline import Act, Observed, Request
+from planner_eval.prediction.pipeline import Observed, Request
 from planner_eval.prediction.reading import read_reply, read_step
 from planner_eval.prediction.registry import PIPELINES, USUAL, pipeline
 from planner_eval.prediction.setup import Example, Setup, our_prompts, read_prompts, sampling_of
@@ -69,25 +68,21 @@ def as_text(request: Request) -> str:
 def scripted(form: str, task: Any) -> Callable[[Request, int], Reply]:
     """Replies that lead through every stage: names, lines, calls, and an end."""
     name = next(iter(tool_names(task)))
+    named = "[Trams, Library]" if form == "appbench" else f'["{name}"]'
+    step = f"Thought: a\nAction: {name}\nAction Input: {{}}\nObservation: 7"
+    said = {
+        "apps": named, "route": named, "agent": "[ticket = ride(#to=?)]",
+        "agent-again": "[ticket = ride(#to=branch)]"
+    }  # fmt: skip
 
     def reply(request: Request, number: int) -> Reply:
-        if request.stage in ("apps", "route"):
-            return Reply("[Trams, Library]" if form == "appbench" else f'["{name}"]')
-        if request.stage == "agent":
-            return Reply("[ticket = ride(#to=?)]")
-        if request.stage == "agent-again":
-            return Reply("[ticket = ride(#to=branch)]")
         if request.stage == "backward":
             return Reply('{"API": [], "parameters": []}' + (" <!stop>" if number == 2 else ""))
         if request.stage == "step":
-            return Reply(
-                f"Thought: a\nAction: {name}\nAction Input: {{}}\nObservation: 7"
-                if not number
-                else "Final Answer: 7"
-            )
+            return Reply("Final Answer: 7" if number else step)
         if request.stage == "call" and not number:
             return called(request.tools[0]["function"]["name"] if request.tools else "f", {"a": 1})
-        return Reply("Done.")
+        return Reply(said.get(request.stage, "Done."))
 
     return reply
 
@@ -119,15 +114,10 @@ def wild(seed: str, task: Any) -> Callable[[Request, int], Reply]:
     names = list(tool_names(task))
 
     def reply(request: Request, number: int) -> Reply:
-        kind = draw.randrange(5) if number < 6 else 4
-        name = draw.choice(names)
-        if kind == 0:
-            return called(name, {"a": draw.randrange(9)}, draw.choice(WORDS))
-        if kind == 1:
-            return Reply(f'["{name}"]')
-        if kind == 2:
-            return Reply(f"Action: {name}\nAction Input: {{}}")
-        return Reply(draw.choice(WORDS))
+        name, words = draw.choice(names), draw.choice(WORDS)
+        kinds = [called(name, {"a": draw.randrange(9)}, words), Reply(f'["{name}"]'), Reply(words)]
+        kinds += [Reply(f"Action: {name}\nAction Input: {{}}"), Reply(words)]
+        return draw.choice(kinds) if number < 6 else Reply(words)
 
     return reply
 
@@ -176,14 +166,12 @@ def test_the_law_would_notice_gold() -> None:
 
 
 def test_a_task_holds_no_more_than_may_be_seen() -> None:
-    canary = "canary-7c1"
+    mark = "canary-7c1"
     for form in USUAL:
         sample = first(form)
-        kept = {key: sample.extra[key] for key in ("messages",) if key in sample.extra}
-        marked = Sample(
-            canary, sample.query, sample.tools, {canary: canary}, canary, canary, {canary: canary, **kept}
-        )
-        assert canary not in repr(visible(marked, form))
+        extra = {key: sample.extra[key] for key in ("messages",) if key in sample.extra} | {mark: mark}
+        marked = Sample(mark, sample.query, sample.tools, {mark: mark}, mark, mark, extra)
+        assert mark not in repr(visible(marked, form))
 
 
 def test_what_a_model_writes_is_the_answer_unchanged() -> None:
@@ -191,9 +179,7 @@ def test_what_a_model_writes_is_the_answer_unchanged() -> None:
     (asked,), _, outcome = run("flat", first("appbench"), "appbench", text)
     assert outcome.prediction == text
     assert [message["role"] for message in asked.messages] == ["system", "user"]
-    assert (
-        "Library: {'desc': 'books to borrow', 'base_required_arguments': {}" in asked.messages[0]["content"]
-    )
+    assert "Library: {'desc': 'books to borrow', 'base_requ" in asked.messages[0]["content"]
 
 
 def test_calls_without_words_are_no_empty_answer() -> None:
@@ -209,29 +195,20 @@ def test_demonstrations_stand_where_each_benchmark_has_them() -> None:
     assert "#Example-2\nInput: {query}\nOutput: {tools}" in asked.messages[0]["content"]
 
 
-def test_references_are_explained_only_on_demand() -> None:
-    (plain,), _, _ = run("flat", first("nestful"), "nestful", "")
-    (more,), _, _ = run("flat", first("nestful"), "nestful", "", setup=Setup(explain_references=True))
-    assert ".result$" not in plain.messages[0]["content"]
-    assert "$var_1.result$" in more.messages[0]["content"]
-
-
-def test_official_nestful_shows_the_tools_as_the_published_code_does() -> None:
-    sample = first("nestful")
-    (asked,), _, _ = run("flat", sample, "nestful", "", setup=Setup(official=True))
-    assert json.dumps(json.dumps(sample.tools)) in asked.messages[0]["content"]
-
-
-@pytest.mark.parametrize("way", ["json", "docstring", "lines", "yaml"])
-def test_own_tools_are_listed_in_any_way(way: str) -> None:
-    (asked,), _, _ = run("flat", first(OWN), OWN, "", setup=Setup(listing=way, dialect="hermes"))
-    assert "get_rate" in asked.messages[0]["content"]
-    assert "<tool_call>" in asked.messages[0]["content"]
-
-
-def test_a_way_of_listing_that_is_none_is_said() -> None:
+def test_tools_and_references_are_told_as_it_is_asked_for() -> None:
+    for way in ("json", "docstring", "lines", "yaml"):
+        (asked,), _, _ = run("flat", first(OWN), OWN, "", setup=Setup(listing=way, dialect="hermes"))
+        assert "get_rate" in asked.messages[0]["content"]
+        assert "<tool_call>" in asked.messages[0]["content"]
     with pytest.raises(InputError, match="there are json, docstring, python, yaml"):
         run("flat", first("callnavi"), "callnavi", "", setup=Setup(listing="lines"))
+    sample = first("nestful")
+    (plain,), _, _ = run("flat", sample, "nestful", "")
+    (more,), _, _ = run("flat", sample, "nestful", "", setup=Setup(explain_references=True))
+    assert ".result$" not in plain.messages[0]["content"]
+    assert "$var_1.result$" in more.messages[0]["content"]
+    (asked,), _, _ = run("flat", sample, "nestful", "", setup=Setup(official=True))
+    assert json.dumps(json.dumps(sample.tools)) in asked.messages[0]["content"]
 
 
 @pytest.mark.parametrize(("text", "apps", "unknown"), [
@@ -239,9 +216,7 @@ def test_a_way_of_listing_that_is_none_is_said() -> None:
     ('```json\n["Shops"]\n```', ["Shops"], []), ("<think>[Garden]?</think>\n[Shops]", ["Shops"], []),
     ("- Library\n- Cinema", ["Library"], ["Cinema"]), ("Apps: Library, Trams.", ["Trams", "Library"], [])
 ])  # fmt: skip
-def test_the_apps_that_a_model_names_are_those_it_is_shown(
-    text: str, apps: list[str], unknown: list[str]
-) -> None:
+def test_the_apps_that_a_model_names_are_shown(text: str, apps: list[str], unknown: list[str]) -> None:
     requests, _, outcome = run("hierarchical", first("appbench"), "appbench", text, "lines")
     assert (outcome.stages["apps"], outcome.stages["unknown"], outcome.prediction) == (apps, unknown, "lines")
     shown = requests[1].messages[0]["content"]
@@ -258,25 +233,12 @@ def test_a_first_stage_without_an_app_is_asked_otherwise_and_then_given_up() -> 
 
 
 def test_the_official_first_stage_finds_apps_by_substring_and_character() -> None:
-    setup = Setup(official=True)
-    _, _, outcome = run("hierarchical", first("appbench"), "appbench", "no Trams here", "", setup=setup)
-    assert outcome.stages["apps"] == ["Trams"]
-    _, _, outcome = run("hierarchical", first("appbench"), "appbench", '["zz"]', "", setup=setup)
-    assert outcome.stages["fallback"] == "all_apps"
-    _, _, outcome = run("hierarchical", first("appbench"), "appbench", "gg b", "", setup=setup)
-    assert outcome.stages["apps"] == ["Library"]
-
-
-def test_apps_stand_in_the_published_order() -> None:
-    from planner_eval.prediction.listing import app_lines
-
-    apps = [
-        {"app": name, "description": name.lower(), "apis": []} for name in ("Buses", "Hotels", "Rents", "Own")
-    ]
-    other = {"app": "WeChat", "listed_in_benchmark": False}
-    assert app_lines({"apps": [*apps, other]}).split(" \n\n ") == [
-        "Hotels: hotels", "Rents: rents", "Buses: buses", "Own: own", "",
-    ]  # fmt: skip
+    every = ["Trams", "Library", "Shops", "Garden"]
+    for text, apps in (("no Trams here", ["Trams"]), ('["zz"]', every), ("gg b", ["Library"])):
+        _, _, outcome = run(
+            "hierarchical", first("appbench"), "appbench", text, "", setup=Setup(official=True)
+        )
+        assert outcome.stages["apps"] == apps
 
 
 def test_the_published_catalogue_is_shown_as_published(reference: Path) -> None:
@@ -324,53 +286,40 @@ def test_no_route_is_an_answer_that_says_so(text: str) -> None:
 
 
 def test_backward_is_one_chat_that_ends_at_the_stop_word() -> None:
-    requests, _, outcome = run("backward", first("callnavi"), "callnavi", "A", "B", "C <!stop> ", "D")
+    def said(*replies: str, setup: Setup = SETUP) -> tuple[Any, ...]:
+        requests, _, outcome = run("backward", first("callnavi"), "callnavi", *replies, setup=setup)
+        return len(requests), outcome.prediction, outcome.stop
+
+    requests, _, _ = run("backward", first("callnavi"), "callnavi", "A", "B", "C <!stop> ", "D")
     assert [len(request.messages) for request in requests] == [1, 3, 5]
-    assert (outcome.prediction, outcome.stop) == ("C", "stop_word")
     assert [m["content"] for m in requests[2].messages if m["role"] == "assistant"] == ["A", "B"]
-
-
-@pytest.mark.parametrize("bare", ["<!stop>", " <!stop>\n", "<!stop><!stop>"])
-def test_backward_keeps_the_answer_before_a_bare_stop_word(bare: str) -> None:
-    requests, _, outcome = run("backward", first("callnavi"), "callnavi", "A", "B", bare, "D")
-    assert (len(requests), outcome.prediction, outcome.stop) == (3, "B", "stop_word")
-    early = run("backward", first("callnavi"), "callnavi", "A <!stop>", bare)[2]
-    assert (early.prediction, early.stop) == ("A", "stop_word")
-    official = run("backward", first("callnavi"), "callnavi", "A", bare, setup=Setup(official=True))[2]
-    assert official.prediction == ""
-
-
-def test_backward_without_a_stop_word_keeps_the_last_answer() -> None:
-    requests, _, outcome = run("backward", first("callnavi"), "callnavi", "A", "B", "")
-    assert (len(requests), outcome.prediction, outcome.stop) == (6, "B", "max_rounds")
-    setup = Setup(official=True)
-    assert run("backward", first("callnavi"), "callnavi", "A", setup=setup)[2].prediction == ""
+    assert said("A", "B", "C <!stop> ", "D") == (3, "C", "stop_word")
+    for bare in ("<!stop>", " <!stop>\n", "<!stop><!stop>"):
+        assert said("A", "B", bare, "D") == (3, "B", "stop_word")
+        assert said("A <!stop>", bare)[1:] == ("A", "stop_word")
+        assert said("A", bare, setup=Setup(official=True))[1] == ""
+    assert said("A", "B", "") == (6, "B", "max_rounds")
+    assert said("A", setup=Setup(official=True))[1] == ""
 
 
 def test_calls_in_a_fence_are_calls_and_prose_is_none() -> None:
-    sample = own_samples("functionchat")[0]
+    sample = first("functionchat")
     fenced = 'Gern.\n```json\n{"name": "order_seeds", "arguments": {"plant": "dill", "grams": 5}}\n```'
     _, _, outcome = run("dialog", sample, "functionchat", fenced)
     (call,) = outcome.prediction["tool_calls"]
     assert json.loads(call["function"]["arguments"]) == {"plant": "dill", "grams": 5}
     assert outcome.stages["calls_from"] == "text"
-    for prose in ("I could call order_seeds(plant='dill', grams=5) for you. Shall I?", "Which plant?", ""):
-        _, _, outcome = run("dialog", sample, "functionchat", prose)
-        assert outcome.prediction == {"role": "assistant", "content": prose}
+    prose = "I could call order_seeds(plant='dill', grams=5) for you. Shall I?"
+    for text in (prose, "Which plant?", "", '{"name": "launch", "arguments": {}}'):
+        _, _, outcome = run("dialog", sample, "functionchat", text)
+        assert outcome.prediction == {"role": "assistant", "content": text}
         assert outcome.stages["calls_from"] == ""
-
-
-def test_calls_of_other_tools_in_a_text_are_words() -> None:
-    text = '{"name": "launch", "arguments": {}}'
-    _, _, outcome = run("dialog", first("functionchat"), "functionchat", text)
-    assert outcome.prediction == {"role": "assistant", "content": text}
-
-
-def test_a_name_in_another_case_is_a_call_under_the_name_that_was_written() -> None:
-    text = '{"name": "Order_Seeds", "arguments": {"plant": "dill"}}'
-    _, _, outcome = run("dialog", own_samples("functionchat")[0], "functionchat", text)
+    _, _, outcome = run("dialog", sample, "functionchat", '{"name": "Order_Seeds", "arguments": {}}')
     assert outcome.prediction["tool_calls"][0]["function"]["name"] == "Order_Seeds"
-    assert outcome.prediction["content"] is None
+    reply = called("order_seeds", '{"plant": "dill', "I order.")
+    _, _, outcome = run("dialog", sample, "functionchat", reply)
+    assert outcome.prediction["content"] == "I order."
+    assert outcome.prediction["tool_calls"][0]["function"]["arguments"] == '{"plant": "dill'
 
 
 @pytest.mark.parametrize("text", [
@@ -392,13 +341,6 @@ def test_long_texts_that_are_nearly_calls_are_read_in_time(text: str) -> None:
     assert time.process_time() - started < 10 * slowness()
 
 
-def test_words_beside_calls_and_broken_arguments_are_kept() -> None:
-    reply = called("order_seeds", '{"plant": "dill', "I order.")
-    _, _, outcome = run("dialog", first("functionchat"), "functionchat", reply)
-    assert outcome.prediction["content"] == "I order."
-    assert outcome.prediction["tool_calls"][0]["function"]["arguments"] == '{"plant": "dill'
-
-
 def test_functionchat_gets_our_system_message_only_where_the_data_has_none() -> None:
     sample = first("functionchat")
     (asked,), _, _ = run("dialog", sample, "functionchat", "x")
@@ -411,48 +353,34 @@ def test_functionchat_gets_our_system_message_only_where_the_data_has_none() -> 
 
 
 def test_nestful_calls_are_labelled_in_order() -> None:
-    two = (
-        ToolCall("a", "add", '{"arg_0": 1}'),
-        ToolCall("b", "divide", '{"label": "$x", "arg_0": "$var_1.result$"}'),
-    )
+    labelled = '{"label": "$x", "arg_0": "$var_1.result$"}'
+    two = (ToolCall("a", "add", '{"arg_0": 1}'), ToolCall("b", "divide", labelled))
     (asked,), _, outcome = run("function-calling", first("nestful"), "nestful", Reply("", two))
     assert json.loads(outcome.prediction) == [
         {"name": "add", "label": "$var_1", "arguments": {"arg_0": 1}},
         {"name": "divide", "label": "$x", "arguments": {"arg_0": "$var_1.result$"}},
     ]
     assert "Returns: result." in asked.tools[0]["function"]["description"]
-
-
-def test_names_that_endpoints_refuse_are_sent_otherwise_and_mapped_back() -> None:
     (asked,), _, outcome = run("function-calling", first(OWN), OWN, called("roll-dice", {}))
     assert [tool["function"]["name"] for tool in asked.tools] == ["get_rate", "roll-dice"]
     assert outcome.prediction["tool_calls"][0]["function"]["name"] == "roll.dice"
 
 
-def test_a_conversation_goes_on_until_nothing_is_called() -> None:
+def test_a_conversation_goes_on_until_nothing_is_called_or_it_is_over() -> None:
+    replies = (called("get_rate", {"cur": "EUR"}), called("get_rate", "{"), "1.1")
     setup = Setup(makes_calls=True)
-    requests, acts, outcome = run(
-        "function-calling", first(OWN), OWN, called("get_rate", {"cur": "EUR"}), called("get_rate", "{"),
-        "1.1", setup=setup
-    )  # fmt: skip
+    requests, acts, outcome = run("function-calling", first(OWN), OWN, *replies, setup=setup)
     assert [len(each.messages) for each in requests] == [1, 3, 5]
     assert acts[1].calls[0].arguments is None
     assert [m["role"] for m in outcome.prediction] == ["assistant", "tool", "assistant", "tool", "assistant"]
     assert requests[1].messages[2] == {"role": "tool", "tool_call_id": "c1", "content": '{"seen": "0.0"}'}
     assert outcome.stop == "answered"
-
-
-def test_a_conversation_without_an_end_ends() -> None:
-    setup = Setup(steps=3)
-    requests, _, outcome = run(
-        "stepwise", first("complexfuncbench"), "complexfuncbench", called("f", {}), setup=setup
-    )
+    sample = first("complexfuncbench")
+    again = called("f", {})
+    requests, _, outcome = run("stepwise", sample, "complexfuncbench", again, setup=Setup(steps=3))
     assert (len(requests), outcome.stop, outcome.error.code) == (3, "max_turns", "max_turns")
-
-
-def test_what_cannot_go_on_is_over() -> None:
-    steps = PIPELINES["stepwise"].steps(task_of(first("complexfuncbench"), "complexfuncbench"), SETUP)
-    requests, _, outcome = through(steps, listed(called("f", {})), lambda act, number: Observed(over=True))
+    steps = PIPELINES["stepwise"].steps(task_of(sample, "complexfuncbench"), SETUP)
+    requests, _, outcome = through(steps, listed(again), lambda act, number: Observed(over=True))
     assert (len(requests), outcome.stop) == (1, "over")
     assert outcome.prediction[-1]["tool_calls"][0]["function"]["name"] == "f"
 
@@ -548,20 +476,16 @@ def test_agents_see_their_own_apis_and_are_asked_again_for_what_they_lack() -> N
             return Reply("[Trams, Library]")
         if request.stage == "agent":
             assert ("ride" in text) != ("borrow" in text)
-            return Reply(
-                "[ticket = ride(#to=?)]" if "ride" in text else "Here:\n[branch = findbook(#title='?')]"
-            )
+            return Reply("[ticket = ride(#to=?)]" if "ride" in text else "[branch = findbook(#title='?')]")
         assert "branch" in text
         return Reply("Trams: [ticket = ride(#to=branch)]" if "ride" in text else "no idea")
 
     task = task_of(first("appbench"), "appbench")
     requests, _, outcome = through(PIPELINES["isolated"].steps(task, SETUP), script)
     stages = [request.stage for request in requests]
-    assert stages[:3] == ["apps", "agent", "agent"]
-    assert stages[3:5] == ["agent-again", "agent-again"]
-    assert (
-        outcome.prediction == "Library: [branch = findbook(#title='?')]\nTrams: [ticket = ride(#to=branch)]"
-    )
+    assert stages[:5] == ["apps", "agent", "agent", "agent-again", "agent-again"]
+    lines = "Library: [branch = findbook(#title='?')]\nTrams: [ticket = ride(#to=branch)]"
+    assert outcome.prediction == lines
     assert outcome.stages["unknown_values"] == {"Library": ["title"]}
     assert len(stages) == 6  # the second round changes nothing
 
@@ -584,10 +508,9 @@ def test_an_agent_may_put_the_names_of_results_into_brackets_of_their_own() -> N
 
 
 def test_a_folder_of_prompts_takes_the_place_of_ours(tmp_path: Path) -> None:
-    (tmp_path / "code" / "prompts" / "appbench").mkdir(parents=True)
-    (tmp_path / "code" / "prompts" / "appbench" / "api_for_all_agent.txt").write_text(
-        " Theirs {app_api_list} \n"
-    )
+    file = tmp_path / "code" / "prompts" / "appbench" / "api_for_all_agent.txt"
+    file.parent.mkdir(parents=True)
+    file.write_text(" Theirs {app_api_list} \n")
     (tmp_path / "callnavi").mkdir()
     (tmp_path / "callnavi" / "route.txt").write_text("Mine {tools} {query} {unknown}")
     prompts = read_prompts(tmp_path)
@@ -598,13 +521,6 @@ def test_a_folder_of_prompts_takes_the_place_of_ours(tmp_path: Path) -> None:
     assert asked.messages[0]["content"].endswith("{unknown}")
     assert prompts.origins["appbench/plan"].startswith("api_for_all_agent.txt ")
     assert prompts.origins["callnavi/plan"] == "own"
-
-
-def test_a_folder_without_prompts_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no prompt"):
-        read_prompts(tmp_path)
-    with pytest.raises(InputError, match="is no folder"):
-        read_prompts(tmp_path / "none")
 
 
 @pytest.mark.parametrize(("name", "form"), FORMS, ids=lambda value: str(value))
@@ -621,43 +537,16 @@ def test_a_pipeline_asks_with_the_texts_that_it_names(name: str, form: str) -> N
     assert shown == set(used)
 
 
-def test_published_prompts_are_read(reference: Path) -> None:
-    found = read_prompts(reference / "prompts" / "appbench")
-    assert found.notes == read_prompts(reference / "prompts" / "functionchat").notes == ()
+def test_published_prompts_are_read_and_our_words_are_not_theirs(reference: Path) -> None:
+    found, other = (read_prompts(reference / "prompts" / name) for name in ("appbench", "functionchat"))
+    assert found.notes == other.notes == ()
     assert sum(origin != "own" for origin in found.origins.values()) == 3
-    assert read_prompts(reference / "prompts" / "functionchat").origins["functionchat/system"] != "own"
-
-
-def test_our_words_are_not_theirs(reference: Path) -> None:
-    """No sentence of ours stands in a published prompt."""
-    theirs = " ".join(
-        " ".join(path.read_text(encoding="utf-8").split()).lower()
-        for path in (reference / "prompts").rglob("*")
-        if path.suffix in (".txt", ".json")
-    )
+    assert other.origins["functionchat/system"] != "own"
+    files = [path for path in (reference / "prompts").rglob("*") if path.suffix in (".txt", ".json")]
+    theirs = " ".join(" ".join(path.read_text(encoding="utf-8").split()).lower() for path in files)
     for name, text in our_prompts().texts.items():
         for sentence in " ".join(text.split()).replace("- ", ". ").split(". "):
-            if len(sentence) > 40:
-                assert sentence.lower() not in theirs, (name, sentence)
-
-
-def test_what_is_to_be_replaced_is_marked() -> None:
-    """Small models copy what looks like a name or a value."""
-    meant = {
-        "API",
-        "parameters",
-        "name",
-        "label",
-        "arguments",
-        "$var_1",
-        "$$$",
-        "Observation:",
-        "next Friday",
-        *("rice", "soup", "2"),  # of examples with apps that there are not
-    }
-    for name, text in our_prompts().texts.items():
-        quoted = set(re.findall(r"""(?<!\w)["']([^"'\n]+)["']""", text)) - meant
-        assert all(re.fullmatch("<[^<>]+>", one) for one in quoted), (name, quoted)
+            assert len(sentence) <= 40 or sentence.lower() not in theirs, (name, sentence)
 
 
 def test_sampling_is_that_of_the_published_code() -> None:
@@ -667,9 +556,7 @@ def test_sampling_is_that_of_the_published_code() -> None:
 
 
 def test_a_pipeline_that_is_none_or_does_not_serve_is_said() -> None:
-    with pytest.raises(
-        InputError, match=r"there is no pipeline 'hierarchial': did you mean 'hierarchical'\?"
-    ):
+    with pytest.raises(InputError, match=r"no pipeline 'hierarchial': did you mean 'hierarchical'\?"):
         pipeline("hierarchial", "appbench")
     with pytest.raises(InputError, match="does not serve nestful; flat, function-calling, react do"):
         pipeline("route", "nestful")
@@ -684,11 +571,3 @@ def test_a_sample_without_tools_or_question_is_said() -> None:
     with pytest.raises(InputError, match="AppBench's catalogue"):
         run("flat", Sample("ss-0", "Where?", [1]), "appbench", "")
     assert appbench_catalogue()["apps"]
-
-
-def test_replies_that_are_no_replies_are_not_taken() -> None:
-    steps = PIPELINES["flat"].steps(task_of(first("callnavi"), "callnavi"), SETUP)
-    next(steps)
-    with pytest.raises(TypeError, match="expected a Reply"):
-        steps.send(Observed())
-    assert Act(()).calls == ()

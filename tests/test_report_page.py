@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,6 +44,11 @@ def written(file: Path, *given: Any, **how: Any) -> Path:
     return file
 
 
+def lines(file: Path, records: list[Any]) -> Path:
+    file.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    return file
+
+
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = ("planeval", "diff", "pred it.jsonl", "gold.jsonl", "--id")
@@ -63,17 +69,13 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page whose ids, tools, arguments, values, fields and questions all are hostile."""
     folder = tmp_path_factory.mktemp("hostile")
 
-    def call(name: str, value: Any) -> dict[str, Any]:
-        return {"name": name, "arguments": {name: value, "z": [{name: value}]}}
+    def record(at: int, name: str, value: Any) -> dict[str, Any]:
+        call = {"name": name, "arguments": {name: value, "z": [{name: value}]}}
+        plan = [call, {"name": "next", "arguments": {"x": value}}]
+        return {"id": f"{at} {name[:50]}", "output": plan, "query": name, "category": name[:50]}
 
-    def record(at: int, name: str, value: Any) -> str:
-        plan = [call(name, value), {"name": "next", "arguments": {"x": value}}]
-        told = {"id": f"{at} {name[:50]}", "output": plan, "query": name, "category": name[:50]}
-        return json.dumps(told) + "\n"
-
-    pred, gold = folder / "pred.jsonl", folder / "gold.jsonl"
-    pred.write_text("".join(record(at, name, name) for at, name in enumerate(NAMES)))
-    gold.write_text("".join(record(at, name, f"not {name}") for at, name in enumerate(NAMES)))
+    pred = lines(folder / "pred.jsonl", [record(at, name, name) for at, name in enumerate(NAMES)])
+    gold = lines(folder / "gold.jsonl", [record(at, name, f"not {name}") for at, name in enumerate(NAMES)])
     return written(folder / "page.html", pred, gold, shown=Shown(title=MARKUP[1], query="query"))
 
 
@@ -125,38 +127,6 @@ def test_a_click_shows_only_that_and_a_second_one_takes_it_away(browser: Any, de
         assert (pairs(page), address(page)) == (13, "#view=pairs")
 
 
-def test_counts_are_of_pairs_never_of_edits(browser: Any, demo: Path) -> None:
-    rows = [pair for pair in pe.evaluate(DEMO / "pred.jsonl", DEMO / "gold.jsonl") if pair.diff is not None]
-    codes = [{edit.code for edit in row.diff.edits} for row in rows if row.diff is not None]
-    with opened(browser, demo, "#view=pairs") as page:
-        page.locator("#facets .facet", has_text="Difference").locator(".more").click()
-        buttons = page.locator('button.value[data-facet="code"]')
-        shown = {
-            one.get_attribute("data-value"): int(one.locator(".number").inner_text()) for one in buttons.all()
-        }
-    assert shown == {code: sum(code in one for one in codes) for code in set().union(*codes)}
-
-
-def test_words_are_found_in_ids_tools_and_sentences(browser: Any, demo: Path) -> None:
-    with opened(browser, demo, "#view=pairs") as page:
-        page.keyboard.press("/")
-        page.keyboard.type("TRIP- extra")
-        assert page.evaluate("document.activeElement.id") == "find"
-        assert (address(page), found(page)) == ("#q=TRIP-+extra", "2 of 13 pairs")
-        page.fill("#find", '"is not in gold"')
-        assert found(page) == "2 of 13 pairs"
-        page.fill("#find", "no such word")
-        assert (found(page), pairs(page)) == ("0 of 13 pairs", 0)
-
-
-def test_sorting(browser: Any, demo: Path) -> None:
-    with opened(browser, demo, "#view=pairs") as page:
-        page.select_option("#sort", "id")
-        ids = page.locator("#list .id").all_inner_texts()
-        assert ids == sorted(ids)
-        assert "sort=id" in address(page)
-
-
 def test_keys(browser: Any, demo: Path) -> None:
     with opened(browser, demo, "#view=pairs") as page:
         page.keyboard.press("j")
@@ -182,31 +152,18 @@ def test_keys(browser: Any, demo: Path) -> None:
 
 def test_words_are_found_in_texts_and_questions(browser: Any, tmp_path: Path) -> None:
     """What differs says nothing of them: they are unpacked with the first search."""
-    pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
     asked = ["Where is the Kremlin?", "A table for two", [{"role": "user", "content": "Two in Basel"}]]
-    lines = [(f"f(#x='{at}', #kept='Alpha{at}')", f"f(#x='9', #kept='alpha{at}')") for at in range(3)]
-    pred.write_text(
-        "".join(json.dumps({"id": at, "output": one}) + "\n" for at, (one, _) in enumerate(lines))
-    )
-    rows = [{"id": at, "gold": one, "question": asked[at]} for at, (_, one) in enumerate(lines)]
-    gold.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    file = written(tmp_path / "page.html", pred, gold)
-    with opened(browser, file, "#view=pairs") as page:
-        for words, wanted in (
-            ("kremlin", 1), ("two", 2), ("two basel", 1), ("alpha2", 1), ("ALPHA", 3), ("no", 0)
-        ):  # fmt: skip
+    preds = [{"id": at, "output": f"f(#x='{at}', #kept='Alpha{at}')"} for at in range(3)]
+    golds = [{"id": at, "gold": f"f(#x='9', #kept='alpha{at}')", "question": asked[at]} for at in range(3)]
+    pred, gold = lines(tmp_path / "pred.jsonl", preds), lines(tmp_path / "gold.jsonl", golds)
+    wanted = {"kremlin": 1, "two": 2, "two basel": 1, "alpha2": 1, "ALPHA": 3, "no": 0}
+    with opened(browser, written(tmp_path / "page.html", pred, gold), "#view=pairs") as page:
+        page.keyboard.press("/")
+        assert page.evaluate("document.activeElement.id") == "find"
+        for words, count in wanted.items():
             page.locator("#find").fill(words)
-            page.wait_for_function("n => list.found.length === n && !byId('deeper').textContent", arg=wanted)
-            assert found(page) == f"{wanted} of 3 pairs"
-
-
-def test_what_is_alike_is_no_score(browser: Any, demo: Path) -> None:
-    with opened(browser, demo, "#id=trip-missing&sort=alike") as page:
-        page.locator("#pair-id").wait_for()
-        assert page.locator("#pair .chips .muted").inner_text() == "40 % of calls alike"
-        shares = page.evaluate("list.found.map(k => all.score[k])")
-        assert shares == sorted(shares)
-        assert "score" not in page.locator("#sort").inner_text()
+            page.wait_for_function("n => list.found.length === n && !byId('deeper').textContent", arg=count)
+            assert found(page) == f"{count} of 3 pairs"
 
 
 def test_links_and_back(browser: Any, demo: Path) -> None:
@@ -309,25 +266,18 @@ LAID = """([boxes, edges]) => {
 
 
 def test_no_arrow_runs_through_a_box(browser: Any, demo: Path) -> None:
-    import random
-
     dice = random.Random(5)
     with opened(browser, demo) as page:
         for size in (1, 2, 5, 9, 17, 30, 60):
             boxes = [{"w": dice.randint(72, 260), "h": dice.randint(28, 150)} for _ in range(size)]
-            edges = [
-                {"tail": dice.randrange(max(0, head - 9), head), "head": head, "w": dice.choice([0, 60, 110])}
-                for head in range(1, size)
-                for _ in range(dice.randint(0, 2))
-            ]
+            heads = [head for head in range(1, size) for _ in range(dice.randint(0, 2))]
+            tails = [dice.randrange(max(0, head - 9), head) for head in heads]
+            ends = zip(tails, heads, strict=True)
+            edges = [{"tail": tail, "head": head, "w": dice.choice([0, 60, 110])} for tail, head in ends]
             laid = page.evaluate(LAID, [boxes, edges])
             assert laid == {"hits": [], "over": [], "below": True, "wide": True}, size
-
-
-def test_a_circle_is_laid_out(browser: Any, demo: Path) -> None:
-    edges = [{"tail": 0, "head": 1, "w": 50}, {"tail": 1, "head": 0, "w": 50}, {"tail": 1, "head": 1, "w": 9}]
-    with opened(browser, demo) as page:
-        laid = page.evaluate(LAID, [[{"w": 90, "h": 40}] * 2, edges])
+        circle = [{"tail": tail, "head": head, "w": 50} for tail, head in ((0, 1), (1, 0), (1, 1))]
+        laid = page.evaluate(LAID, [[{"w": 90, "h": 40}] * 2, circle])
         assert (laid["hits"], laid["over"], laid["wide"]) == ([], [], True)
 
 
@@ -341,13 +291,9 @@ def test_nothing_sticks_out_of_a_telephone(browser: Any, demo: Path, view: str) 
             assert page.locator("#list").is_visible()
             page.locator("#filters").click()
             value(page, "state", "same").click()
-            assert found_text(page) == "2 of 13 pairs"
+            assert page.locator("#found").text_content() == "2 of 13 pairs"
         wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
         assert wide[0] <= wide[1]
-
-
-def found_text(page: Any) -> str:
-    return str(page.locator("#found").text_content())
 
 
 def test_dark_by_the_system_and_by_the_switch(browser: Any, demo: Path) -> None:
@@ -362,16 +308,14 @@ def test_dark_by_the_system_and_by_the_switch(browser: Any, demo: Path) -> None:
 
 
 def test_printing(browser: Any, demo: Path) -> None:
+    ground = "getComputedStyle(document.documentElement).backgroundColor"
     with opened(browser, demo, "#state=different", color_scheme="dark") as page:
         page.emulate_media(media="print")
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
         assert page.locator("#printed tbody tr").count() == 10
         assert page.locator("#printed").is_visible()
         assert not page.locator(".tools").is_visible()
-        assert (
-            page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
-            == "rgb(255, 255, 255)"
-        )
+        assert page.evaluate(ground) == "rgb(255, 255, 255)"
         assert page.pdf().startswith(b"%PDF")
 
 
@@ -379,9 +323,8 @@ def test_two_runs(browser: Any, pair_of_runs: Path) -> None:
     with opened(browser, pair_of_runs, "#view=compare") as page:
         cells = [re.sub(r"\s+", " ", one) for one in page.locator(".quadrant").all_inner_texts()]
         assert [one.split(" ")[0] for one in cells] == ["2", "0", "5", "1"]
-        assert page.locator("#compare table.figures tbody tr").first.inner_text().split()[:4] == [
-            "exact", "0.250", "0.875", "+0.625"
-        ]  # fmt: skip
+        row = page.locator("#compare table.figures tbody tr").first.inner_text()
+        assert row.split()[:4] == ["exact", "0.250", "0.875", "+0.625"]
         page.locator(".quadrant.b").click()
         assert (address(page), pairs(page)) == ("#who=b", 5)
         page.keyboard.press("j")
@@ -443,6 +386,7 @@ def test_a_mended_reply_stands_beside_what_was_read_of_it(browser: Any, tmp_path
 
 
 def test_hostile_names_stay_text(browser: Any, hostile: Path) -> None:
+    back = "at => { state = readState(location.hash); update(); return pane.k === at; }"
     assert len(NAMES) == 35
     with opened(browser, hostile) as page:
         kinds = "[...new Set([...document.querySelectorAll('*')].map(e => e.localName))].sort().join()"
@@ -453,14 +397,10 @@ def test_hostile_names_stay_text(browser: Any, hostile: Path) -> None:
         for at, one in enumerate(ids):
             page.evaluate("id => go({ id, view: 'pairs' })", one)
             page.wait_for_function("k => pane.k === k && document.querySelector('#pair-id')", arg=at)
-            page.wait_for_function(
-                "id => document.querySelector('#pair-id').textContent === visible(id)", arg=one
-            )
+            shown = "id => document.querySelector('#pair-id').textContent === visible(id)"
+            page.wait_for_function(shown, arg=one)
             assert page.locator("#pair-id").text_content() == visible(one)
-            shown = page.evaluate(
-                "at => { state = readState(location.hash); update(); return pane.k === at; }", at
-            )
-            assert shown, "the address leads back"
+            assert page.evaluate(back, at), "the address leads back"
         page.evaluate("go({ id: null, fields: { category: all.strings[all.fields.category[1]] } })")
         assert pairs(page) == 1
         page.evaluate("go({ fields: {}, tool: '' })")
@@ -490,38 +430,19 @@ def test_the_page_allows_nothing_but_its_own(browser: Any, hostile: Path) -> Non
 def test_axe_finds_nothing_serious(browser: Any, demo: Path, pair_of_runs: Path, scheme: Any) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
-    options = {"resultTypes": ["violations"]}
     views = [(demo, ""), (demo, "#id=trip-output&state=different"), (pair_of_runs, "#view=compare")]
     for file, view in views:
         with opened(browser, file, view, color_scheme=scheme, bypass_csp=True) as page:
             if "id=" in view:
                 page.locator("#pair-id").wait_for()
-            told = Axe().run(page, options=options).response["violations"]
-            serious = [
-                (one["id"], [node["html"][:200] for node in one["nodes"][:3]])
-                for one in told
-                if one["impact"] in ("serious", "critical")
-            ]
-            assert serious == [], (file.name, view)
-
-
-def test_one_pair_and_none(browser: Any, tmp_path: Path) -> None:
-    one = written(tmp_path / "one.html", ["f(#x='1')"], ["f(#x='2')"])
-    with opened(browser, one, "#view=pairs") as page:
-        assert found(page) == "1 pair"
-        page.keyboard.press("j")
-        page.locator("#pair-id").wait_for()
-    empty = written(tmp_path / "same.html", ["f(#x='1')"], ["f(#x='1')"], shown=Shown(failures=True))
-    with opened(browser, empty, "#view=pairs") as page:
-        assert (found(page), pairs(page)) == ("0 pairs", 0)
-        assert "There are no pairs" in page.locator("#pair").inner_text()
+            told = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+            bad = [one for one in told if one["impact"] in ("serious", "critical")]
+            assert [(one["id"], one["nodes"][0]["html"][:200]) for one in bad] == [], (file.name, view)
 
 
 def test_many_pairs_are_few_elements(browser: Any, tmp_path: Path) -> None:
-    count = 3_000
-    many = written(
-        tmp_path / "many.html", ["f(#x='1')"] * count, [f"f(#x='{at % 9}')" for at in range(count)]
-    )
+    golds = [f"f(#x='{at % 9}')" for at in range(3_000)]
+    many = written(tmp_path / "many.html", ["f(#x='1')"] * 3_000, golds)
     with opened(browser, many, "#view=pairs") as page:
         assert found(page) == "3,000 pairs"
         assert page.locator("#list .row").count() < 60
@@ -532,3 +453,7 @@ def test_many_pairs_are_few_elements(browser: Any, tmp_path: Path) -> None:
         assert last.get_attribute("aria-posinset") == "3000"
         assert last.is_visible()
         assert page.evaluate("document.querySelectorAll('*').length") < 2_500
+    empty = written(tmp_path / "same.html", ["f(#x='1')"], ["f(#x='1')"], shown=Shown(failures=True))
+    with opened(browser, empty, "#view=pairs") as page:
+        assert (found(page), pairs(page)) == ("0 pairs", 0)
+        assert "There are no pairs" in page.locator("#pair").inner_text()

@@ -22,29 +22,44 @@ def worth(completion: Any, gold: Any = GOLD, **how: Any) -> float:
     return pe.reward(**how)([completion], gold=[gold])[0]
 
 
-def test_alone_or_in_a_batch_the_reward_is_one() -> None:
-    """Where explanations pair calls otherwise than figures count them, rewards count as figures do."""
-    gold = "a = add(arg_0=1, arg_1=2)\nmultiply(arg_0=a, arg_1=3)"
-    answer = "multiply(arg_0=3, arg_1=3)\nadd(arg_0=7, arg_1=8)"
-    found = pe.reward().judge(answer, gold)
-    assert found.reward == worth(answer, gold)
-    assert found.parts["calls"] == 1
-
-
 def test_the_parts_by_hand() -> None:
     found = pe.reward().judge(MISSING, GOLD)
     # calls 2·1/(1+2); arguments 2·1/(1+3): x of x, y, z; no reference of 1; no dependency of 1
     assert found.parts == {"format": 1, "calls": 2 / 3, "arguments": 1 / 2, "references": 0, "structure": 0}
     assert found.reward == pytest.approx(0.1 + 0.3 * 2 / 3 + 0.3 * 1 / 2)
     assert found.missing == 1
-    assert worth(VALUE) == pytest.approx(0.1 + 0.3 + 0.3 * 2 / 3 + 0.2 + 0.1)
+    alone = {name: float(name == "calls") for name in Weights._fields}
+    assert worth(MISSING, weights=alone) == pytest.approx(2 / 3)
+    assert sum(weights_of({"calls": 3, "format": 1})) == pytest.approx(1)
 
 
-def test_what_gold_has_not_is_not_asked_for() -> None:
+FAULTY = '[{"name": "f", "arguments": {"x": 1,}}]'
+SAID = [{"role": "assistant", "content": "I call it", "tool_calls": [
+    {"type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}
+]}]  # fmt: skip
+BACKWARD = "multiply(arg_0=3, arg_1=3)\nadd(arg_0=7, arg_1=8)"
+FORWARD = "a = add(arg_0=1, arg_1=2)\nmultiply(arg_0=a, arg_1=3)"
+
+
+@pytest.mark.parametrize(("completion", "gold", "how", "reward"), [
+    (VALUE, GOLD, {}, 0.1 + 0.3 + 0.3 * 2 / 3 + 0.2 + 0.1),
     # neither plan has references or a structure: calls and arguments share the rest
-    assert worth("f(x=1, y=3)", "f(x=1, y=2)") == pytest.approx(0.1 + 0.9 * (0.3 + 0.3 * 0.5) / 0.6)
-    assert worth("I can't", "[]") == 1
-    assert worth("f()", "[]") == pytest.approx(0.1)
+    ("f(x=1, y=3)", "f(x=1, y=2)", {}, 0.1 + 0.9 * (0.3 + 0.3 * 0.5) / 0.6), ("I can't", "[]", {}, 1),
+    ("f()", "[]", {}, 0.1), (FAULTY, "f(x=1)", {}, 0), (FAULTY, "f(x=1)", {"repair": True}, 0.9),
+    (SAID, "f(x=1)", {}, 1), (f"So:\n```\n{GOLD}\n```", GOLD, {"prose": True}, 1),
+    (GOLD, GOLD, {"dialect": "hermes"}, 0), ("f(x='ROME')", "f(x='rome')", {"policy": "lenient"}, 1),
+    ("f(x=1)\nf(x=1)", "f(x=1)\nf(x=1)", {}, 1)
+])  # fmt: skip
+def test_what_an_answer_is_worth(completion: Any, gold: str, how: dict[str, Any], reward: float) -> None:
+    assert worth(completion, gold, **how) == pytest.approx(reward)
+
+
+def test_copies_earn_once_and_all_pairings_count_as_figures_do() -> None:
+    gold = "f(x=1)\nf(x=2)"
+    assert worth("f(x=1)\nf(x=1)", gold) < worth("f(x=1)", gold) < worth("f(x=1)\nf(x=3)", gold)
+    found = pe.reward().judge(BACKWARD, FORWARD)
+    assert found.reward == worth(BACKWARD, FORWARD)
+    assert found.parts["calls"] == 1
 
 
 @pytest.mark.parametrize(("completion", "reward", "state"), [
@@ -61,12 +76,6 @@ def test_unreadable_is_told_from_wrong(completion: Any, reward: float, state: st
     assert (found.state, round(found.reward, 9)) == (state, reward)
     unreadable = pe.reward(unreadable=-0.5).judge(completion, GOLD)
     assert unreadable.reward == (found.reward if found.readable else -0.5)
-
-
-def test_messages_with_calls_are_read_as_such() -> None:
-    call = {"type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}
-    said = [{"role": "assistant", "content": "I call it", "tool_calls": [call]}]
-    assert worth(said, "f(x=1)") == 1
 
 
 TAGGED = '<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>'
@@ -110,22 +119,6 @@ def test_what_we_write_ourselves_has_no_words_around_it() -> None:
         except pe.PlanevalError:  # it cannot say all of this
             continue
         assert pe.reward().judge(text, plan).parts["format"] == 1, name
-
-
-def test_repair_and_prose_are_asked_for() -> None:
-    faulty = '[{"name": "f", "arguments": {"x": 1,}}]'
-    assert worth(faulty, "f(x=1)") == 0
-    assert worth(faulty, "f(x=1)", repair=True) == pytest.approx(0.9)
-    assert worth(f"So:\n```\n{GOLD}\n```", prose=True) == 1
-    assert worth(GOLD, dialect="hermes") == 0
-    assert worth("f(x='ROME')", "f(x='rome')", policy="lenient") == 1
-
-
-def test_copies_earn_once() -> None:
-    gold = "f(x=1)\nf(x=2)"
-    assert worth("f(x=1)\nf(x=1)", gold) < worth("f(x=1)", gold)
-    assert worth("f(x=1)\nf(x=1)", "f(x=1)\nf(x=1)") == 1
-    assert worth("f(x=1)\nf(x=3)", gold) > worth("f(x=1)", gold)
 
 
 def test_an_order_that_cannot_be_is_no_structure() -> None:
@@ -178,32 +171,22 @@ def test_a_gold_plan_that_cannot_be_read_teaches_nothing(gold: Any) -> None:
     assert told == {"score": 0.0, "same": 0, "readable": 0, "state": "gold_unreadable"}
 
 
-def test_trl_calls_it_with_columns() -> None:
+def test_trl_and_verl_call_it_their_way() -> None:
     told: dict[str, float] = {}
     reward = pe.reward(gold="plan", name="plans")
-    found = reward(
-        prompts=["p"] * 3,
-        completions=[[{"role": "assistant", "content": one}] for one in (RIGHT, VALUE, CUT)],
-        completion_ids=[[1]] * 3, plan=[GOLD] * 3, trainer_state=object(), log_metric=told.__setitem__,
-        log_extra=lambda *_: None
-    )  # fmt: skip
-    assert found == pytest.approx([1, 0.9, 0])
+    said = [[{"role": "assistant", "content": one}] for one in (RIGHT, VALUE, CUT)]
+    more: dict[str, Any] = {"completion_ids": [[1]] * 3, "trainer_state": object(), "prompts": ["p"] * 3}
+    more |= {"log_metric": told.__setitem__, "log_extra": lambda *_: None}
+    assert reward(completions=said, plan=[GOLD] * 3, **more) == pytest.approx([1, 0.9, 0])
     assert told == {"plans/readable": 2 / 3, "plans/same": 1 / 3}
     assert reward.__name__ == "plans"
-
-
-def test_verl_calls_it_one_by_one() -> None:
-    found = pe.reward().compute_score(
-        data_source="any", solution_str=VALUE, ground_truth=GOLD, extra_info={"num_turns": None},
-        reward_router_address=None
-    )  # fmt: skip
+    more = {"data_source": "any", "extra_info": {"num_turns": None}, "reward_router_address": None}
+    found = pe.reward().compute_score(solution_str=VALUE, ground_truth=GOLD, **more)
     assert found == {"score": pytest.approx(0.9), "same": 0, "readable": 1, "state": "different"}
 
 
 def test_a_wrong_column_is_refused_before_anything_is_trained() -> None:
-    with pytest.raises(
-        pe.PlanevalError, match=r"there is no column 'gold' of gold plans; the columns are answer"
-    ):
+    with pytest.raises(pe.PlanevalError, match=r"no column 'gold' of gold plans; the columns are answer"):
         pe.reward()(["f()"], answer=["f()"])
     with pytest.raises(pe.PlanevalError, match="2 completions, 1 gold plans"):
         pe.reward()(["f()", "g()"], gold=["f()"])
@@ -228,21 +211,12 @@ def test_what_cannot_be_meant_is_refused(how: dict[str, Any], said: str) -> None
     assert said in str(found.value)
 
 
-def test_weights_are_shares() -> None:
-    assert sum(weights_of({"calls": 3, "format": 1})) == pytest.approx(1)
-    assert worth(
-        MISSING, weights={name: float(name == "calls") for name in Weights._fields}
-    ) == pytest.approx(2 / 3)
-
-
 def test_processes_give_the_same() -> None:
     texts = [RIGHT, VALUE, MISSING, CUT, None, [{"role": "assistant", "content": RIGHT}]] * 4
     golds = [GOLD] * 20 + ["f(x="] * 4
-    alone, spread = pe.reward()(texts, gold=golds), pe.reward(jobs=2)(texts, gold=golds)
-    assert [str(each) for each in spread] == [str(each) for each in alone]
-    assert [str(each) for each in pe.reward(deadline=30)(texts[:4], gold=golds[:4])] == [
-        str(e) for e in alone[:4]
-    ]
+    alone = [str(each) for each in pe.reward()(texts, gold=golds)]
+    assert [str(each) for each in pe.reward(jobs=2)(texts, gold=golds)] == alone
+    assert [str(each) for each in pe.reward(deadline=30)(texts[:4], gold=golds[:4])] == alone[:4]
 
 
 HARD = [

@@ -10,11 +10,9 @@ from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.integrations.reward_judging import LIMITS
 from planner_eval.integrations.reward_parts import WRONG_AT_MOST, Weights
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.plan.rewire import plan_of
-from tests.conftest import examples
 
 TOOLS = ("f", "g", "h")
 OTHERS = ("k", "m", "n")
@@ -49,13 +47,13 @@ def text(plan: Plan) -> str:
 
 
 @given(plans(least=1), plans(), WEIGHTS)
-def test_it_lies_between_0_and_1_and_is_1_for_what_means_the_same_alone(
-    gold: Plan, pred: Plan, weights: Weights
-) -> None:
+def test_it_is_1_for_what_means_the_same_alone(gold: Plan, pred: Plan, weights: Weights) -> None:
     reward = pe.reward(weights=weights)
     assert abs(worth(gold, gold, reward) - 1) < NEAR
     found = worth(pred, gold, reward)
     assert 0 <= found <= (1 + NEAR if pe.same(pred, gold) else WRONG_AT_MOST)
+    again = pickle.loads(pickle.dumps(reward))
+    assert reward([text(pred)], gold=[text(gold)]) == again([text(pred)], gold=[text(gold)])
 
 
 @given(plans(least=1), plans())
@@ -66,7 +64,7 @@ def test_an_empty_plan_earns_no_more_than_any_other(gold: Plan, pred: Plan) -> N
 
 
 @given(plans(), plans(), plans(tools=OTHERS, least=1), WEIGHTS, st.randoms(use_true_random=False))
-def test_calls_of_tools_that_gold_does_not_call_earn_nothing(
+def test_calls_of_other_tools_earn_nothing(
     gold: Plan, pred: Plan, more: Plan, weights: Weights, random: Any
 ) -> None:
     assume(pred.calls)
@@ -77,19 +75,6 @@ def test_calls_of_tools_that_gold_does_not_call_earn_nothing(
         values = values or [1]
         calls.append(Call(f"x{at}", call.name, tuple((n, random.choice(values)) for n, _ in call.arguments)))
     assert worth(plan_of(calls), gold, reward) <= worth(pred, gold, reward) + NEAR
-
-
-@given(plans(least=1), st.data())
-def test_all_tools_called_earn_no_more_than_those_that_are_right(gold: Plan, data: st.DataObject) -> None:
-    kept = data.draw(st.sets(st.integers(0, len(gold.calls) - 1), min_size=1))
-    honest = [call for at, call in enumerate(gold.calls) if at in kept and not _refers(call)]
-    assume(honest)
-    extra = [Call(f"x{at}", name, ()) for at, name in enumerate(OTHERS)]
-    assert worth(plan_of([*honest, *extra]), gold) < worth(plan_of(honest), gold)
-
-
-def _refers(call: Call) -> bool:
-    return any(isinstance(value, Ref) for _, value in call.arguments)
 
 
 @given(plans(least=1), plans(least=1), WEIGHTS, st.data())
@@ -114,21 +99,16 @@ PROMPTS = (
 @given(plans(least=1, most=3), plans(least=1, most=3), st.sampled_from(PROMPTS))
 def test_a_prompt_that_is_copied_earns_nothing(gold: Plan, pred: Plan, prompt: str) -> None:
     honest = REWARD.judge(text(pred), gold).reward
-    for asked in (
-        prompt,
-        [{"role": "system", "content": prompt}, {"role": "user", "content": "Go on, please!"}],
-    ):
-        said = f"{prompt}\n{text(pred)}"
-        assert REWARD.judge(said, gold, asked).reward <= honest + NEAR
+    talk = [{"role": "system", "content": prompt}, {"role": "user", "content": "Go on, please!"}]
+    for asked in (prompt, talk):
+        assert REWARD.judge(f"{prompt}\n{text(pred)}", gold, asked).reward <= honest + NEAR
         assert REWARD.judge(prompt, gold, asked).reward == 0
 
 
 QUOTED = (
-    "I would answer {gold} if I were asked to.",
-    "{pred}\nThe right answer would have been {gold}",
-    "The plan is not {gold}",
-    "{pred}\n\nNote: the gold plan is `{gold}`.",
-)
+    "I would answer {gold} if I were asked to.", "{pred}\nThe right answer would have been {gold}",
+    "The plan is not {gold}", "{pred}\n\nNote: the gold plan is `{gold}`."
+)  # fmt: skip
 
 
 @given(plans(least=1, most=3), plans(least=1, most=3), st.sampled_from(QUOTED))
@@ -143,29 +123,12 @@ def test_gold_quoted_in_prose_earns_less_than_gold(gold: Plan, pred: Plan, words
     assert found.reward < 1 or pe.same(pred, gold)
 
 
-@given(plans(least=1, most=3), st.integers(LIMITS.calls, LIMITS.calls + 50))
-@examples(20)
-def test_huge_plans_earn_nothing(gold: Plan, count: int) -> None:
-    calls = [*gold.calls, *(Call(f"x{at}", "k", (("x", at),)) for at in range(count))]
-    found = REWARD.judge(text(plan_of(calls)), gold)
-    assert found.state == "too_large"
-    assert found.reward == 0
+ANY = st.text() | st.binary() | st.none() | st.integers() | st.lists(st.dictionaries(st.text(), st.text()))
 
 
-@given(
-    st.one_of(
-        st.text(), st.binary(), st.none(), st.integers(), st.lists(st.dictionaries(st.text(), st.text()))
-    )
-)
+@given(ANY)
 def test_no_completion_raises_anything(completion: Any) -> None:
     found = REWARD([completion], gold=["f(x=1)"])
     assert len(found) == 1
     assert 0 <= found[0] <= 1
     assert pe.reward(repair=True, prose=True)([completion], gold="f(x=1)")[0] <= 1
-
-
-@given(st.lists(st.tuples(plans(), plans()), max_size=5))
-def test_it_is_the_same_each_time_and_after_pickling(pairs: list[tuple[Plan, Plan]]) -> None:
-    preds, golds = [text(pred) for pred, _ in pairs], [text(gold) for _, gold in pairs]
-    again = pickle.loads(pickle.dumps(REWARD))
-    assert REWARD(preds, gold=golds) == REWARD(preds, gold=golds) == again(preds, gold=golds)

@@ -48,35 +48,27 @@ AGAIN = ("score", "pred.jsonl", "gold.jsonl", "-o", "run/")
 ADVICE = "put it back from a copy, name another folder, or remove run"
 
 
-@pytest.mark.parametrize("kind", ["digit", "space in a name", "cut", "empty"])
+@pytest.mark.parametrize("kind", ["digit", "space in a name", "cut", "empty", "gone"])
 def test_a_changed_run_file_is_noticed(kind: str, home: Path) -> None:
     file = home / "run" / "run.json"
     text = file.read_text(encoding="utf-8")
     changed = {
         "digit": text.replace('"pairs": 13', '"pairs": 12'),
-        "space in a name": text.replace("pred.jsonl", "pred.json "),
-        "cut": text[: len(text) // 2],
-        "empty": "",
-    }[kind]
-    assert changed != text
+        "space in a name": text.replace("pred.jsonl", "pred.json "), "cut": text[: len(text) // 2],
+    }.get(kind, "")  # fmt: skip
     file.write_text(changed, encoding="utf-8")
+    if kind == "gone":
+        file.unlink()
     for argv in (("score", "run"), AGAIN, ("compare", "run", "run")):
         said = refused(home, *argv)
-        assert "run/run.json" in said
+        assert ("holds parts of a run whose run.json is gone" if kind == "gone" else "run/run.json") in said
         assert ADVICE in said
+    if kind == "gone":
+        for name in ("rows.jsonl", "report.json"):  # parts alone would be taken for those of any other run
+            (home / "run" / name).unlink()
+        assert "whose run.json is gone" in refused(home, *AGAIN)
     file.write_text(text, encoding="utf-8")
     assert ran(home, *AGAIN)[0] == 0
-
-
-def test_a_run_file_that_is_gone_is_said(home: Path) -> None:
-    (home / "run" / "run.json").unlink()
-    for argv in (("score", "run"), AGAIN, ("compare", "run", "run")):
-        said = refused(home, *argv)
-        assert "holds parts of a run whose run.json is gone" in said
-        assert ADVICE in said
-    (home / "run" / "rows.jsonl").unlink()  # parts alone would be taken for those of any other run
-    (home / "run" / "report.json").unlink()
-    assert "whose run.json is gone" in refused(home, *AGAIN)
 
 
 @pytest.mark.parametrize("name", ["parts/000001.json", "parts/000001.jsonl", "rows.jsonl"])
@@ -93,16 +85,13 @@ def test_a_folder_in_the_place_of_a_file_is_said(name: str, home: Path) -> None:
 
 def test_a_run_beside_a_file_is_an_error_that_says_what_to_type(home: Path) -> None:
     for argv, said in (
-        (
-            ("compare", "run", "pred.jsonl", "--gold", "gold.jsonl"),
-            "planeval score pred.jsonl gold.jsonl -o DIR/",
-        ),
-        (("compare", "pred.jsonl", "run"), "planeval score pred.jsonl GOLD -o DIR/"),
-        (("compare", "run", "run", "--gold", "gold.jsonl"), "planeval compare run run"),
-        (("score", "run", "gold.jsonl"), "planeval score run tells it again"),
-        (("diff", "run", "gold.jsonl"), "what it was made of is pred.jsonl"),
+        ("compare run pred.jsonl --gold gold.jsonl", "planeval score pred.jsonl gold.jsonl -o DIR/"),
+        ("compare pred.jsonl run", "planeval score pred.jsonl GOLD -o DIR/"),
+        ("compare run run --gold gold.jsonl", "planeval compare run run"),
+        ("score run gold.jsonl", "planeval score run tells it again"),
+        ("diff run gold.jsonl", "what it was made of is pred.jsonl"),
     ):
-        assert said in refused(home, *argv), argv
+        assert said in refused(home, *argv.split()), argv
 
 
 def test_the_same_files_under_other_names_are_the_same_inputs(home: Path) -> None:
@@ -110,10 +99,8 @@ def test_the_same_files_under_other_names_are_the_same_inputs(home: Path) -> Non
         (home / "run" / file).unlink()
     whole = ran(home, *AGAIN)
     kept = {file: file.read_bytes() for file in (home / "run").rglob("*.json*")}
-    for pred, gold in (
-        ("./pred.jsonl", "gold.jsonl"),
-        (str(home / "pred.jsonl"), f"../{home.name}/gold.jsonl"),
-    ):
+    named = (("./pred.jsonl", "gold.jsonl"), (str(home / "pred.jsonl"), f"../{home.name}/gold.jsonl"))
+    for pred, gold in named:
         (home / "run" / "rows.jsonl").unlink()  # the parts' rows are gone: all is done again
         assert ran(home, "score", pred, gold, "-o", "run/") == whole
         assert {file: file.read_bytes() for file in (home / "run").rglob("*.json*")} == kept
@@ -138,43 +125,28 @@ def test_other_options_are_named_as_they_are_typed(argv: tuple[str, ...], said: 
 def test_a_folder_is_made_with_those_above_it(command: str, tmp_path: Path) -> None:
     files = [str(DEMO / "pred.jsonl"), *([] if command == "render" else [str(DEMO / "gold.jsonl")])]
     (tmp_path / "file").write_text("", encoding="utf-8")
-    more = {"render": ["--format", "dot"], "shrink": ["--id", MISTAKEN, "--code", "call.missing"]}.get(
-        command, []
-    )
+    more = {"render": ["--format", "dot"], "shrink": ["--id", MISTAKEN, "--code", "call.missing"]}
     for folder, made in (("file/run/", False), ("runs/first/", True)):
-        done = planeval(command, *files, *more, "-o", folder, cwd=tmp_path)
+        done = planeval(command, *files, *more.get(command, []), "-o", folder, cwd=tmp_path)
         assert ("into file/run/: file is no folder" in done.stderr) is not made, done.stderr
     assert any((tmp_path / "runs" / "first").iterdir())
 
 
-def large(home: Path) -> Path:
-    """A file that is indexed: it is too large to be held."""
-    file = home / "large.jsonl"
-    line = json.dumps({"id": "x", "gold": '[{"name": "f", "arguments": {"x": "' + "y" * 4000 + '"}}]'})
-    with file.open("w", encoding="utf-8") as out:
-        for at in range(2_200):
-            out.write(line.replace('"x"', f'"i{at}"', 1) + "\n")
-    return file
-
-
 def test_what_a_killed_command_left_is_removed_by_the_next(tmp_path: Path) -> None:
-    file, place = large(tmp_path), tmp_path / "tmp"
-    place.mkdir()
+    file, catalog, place = tmp_path / "large.jsonl", tmp_path / "none.json", tmp_path / "tmp"
+    gold = '[{"name": "f", "arguments": {"x": "' + "y" * 4000 + '"}}]'
+    rows = (json.dumps({"id": f"i{at}", "gold": gold}) + "\n" for at in range(2_200))
+    file.write_text("".join(rows), encoding="utf-8")  # too large to be held: it is indexed
     others = place / "planeval-notes"
-    others.mkdir()
+    others.mkdir(parents=True)
     (others / "mine.txt").write_text("x", encoding="utf-8")
-    argv = ["check", str(file), "--catalog", str(tmp_path / "none.json"), "--jobs", "2"]
-    (tmp_path / "none.json").write_text('[{"type": "function", "function": {"name": "f"}}]', encoding="utf-8")
+    argv = ["check", str(file), "--catalog", str(catalog), "--jobs", "2"]
+    catalog.write_text('[{"type": "function", "function": {"name": "f"}}]', encoding="utf-8")
     env = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(place)}
 
     def begun() -> subprocess.Popen[bytes]:
-        known = set(place.iterdir())
-        process = subprocess.Popen(
-            [sys.executable, "-m", "planner_eval", *argv],
-            env=env,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        known, whole = set(place.iterdir()), [sys.executable, "-m", "planner_eval", *argv]
+        process = subprocess.Popen(whole, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until(lambda: set(place.glob("planeval-tmp-*")) - known)
         return process
 

@@ -9,7 +9,6 @@ import contextlib
 import json
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -21,23 +20,13 @@ from typing import NamedTuple
 
 import pytest
 
-from planner_eval.engine.run_file import write_run
 from tests.conftest import ROOT
 from tests.test_engine import until, workers
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds workers in /proc")
 
 COUNT = 120
-OURS = """
-import os, time
-def slow(ours, gold):
-    time.sleep(0.004)
-    return ours == gold
-def deadly(ours, gold):
-    if ours == "die":
-        os.kill(os.getpid(), 9)
-    return ours == gold
-"""
+OURS = "import time\ndef slow(ours, gold):\n    time.sleep(0.004)\n    return ours == gold\n"
 
 
 class Files(NamedTuple):
@@ -45,20 +34,16 @@ class Files(NamedTuple):
 
     home: Path
 
-    def start(self, kind: str, run: Path, *more: str, limit: int | None = None) -> subprocess.Popen[str]:
-        def prepare() -> None:
-            if limit is not None:
-                resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
+    def start(self, kind: str, run: Path, *more: str) -> subprocess.Popen[str]:
         argv = [kind, "p.jsonl", "g.jsonl", "--policy", "policy.toml", "-o", f"{run}/", *more]
         return subprocess.Popen(
             [sys.executable, "-m", "planner_eval", *argv], cwd=self.home,
             env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{self.home}"}, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, preexec_fn=prepare
+            stderr=subprocess.PIPE, text=True
         )  # fmt: skip
 
-    def ran(self, kind: str, run: Path, *more: str, limit: int | None = None) -> tuple[int, str, str]:
-        process = self.start(kind, run, *more, limit=limit)
+    def ran(self, kind: str, run: Path, *more: str) -> tuple[int, str, str]:
+        process = self.start(kind, run, *more)
         out, err = process.communicate(timeout=120)
         assert "Traceback" not in err, err
         return process.returncode, out, err
@@ -153,9 +138,7 @@ def disturb(seed: int, slow: Files, run: Path, whole: Undisturbed) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_command_that_is_killed_and_given_again_leaves_the_same_bytes(
-    seed: int, slow: Files, tmp_path: Path, undisturbed: Undisturbed
-) -> None:
+def test_a_killed_command_goes_on(seed: int, slow: Files, tmp_path: Path, undisturbed: Undisturbed) -> None:
     disturb(seed, slow, tmp_path / "run", undisturbed)
 
 
@@ -169,46 +152,15 @@ def test_killed_at_any_moment(seed: int, slow: Files, tmp_path: Path, undisturbe
 def test_a_record_that_hangs_becomes_a_row_that_says_so(kind: str, tmp_path: Path) -> None:
     files = written(tmp_path, {40: "a" * 60 + "aaa!"})
     files.rule('pattern = "(a*)*b"')
-    code, _, err = files.ran(kind, tmp_path / "run", "--record-deadline", "2", "--jobs", "2", "--part", "9")
-    assert code < 2, err
+    for run, jobs, part in ("run", "2", "9"), ("other", "1", "100"):
+        how = ("--record-deadline", "2", "--jobs", jobs, "--part", part)
+        assert files.ran(kind, tmp_path / run, *how)[0] < 2
     rows = [json.loads(line) for line in (tmp_path / "run" / "rows.jsonl").read_text().splitlines()]
     assert len(rows) == COUNT
-    said = [
-        (row["id"], row.get("error", row.get("reason"))) for row in rows if "took longer than" in str(row)
-    ]
-    assert [id for id, _ in said] == ["i40"]
-    assert "working on it took longer than 2 seconds" in said[0][1]
-    other = files.ran(kind, tmp_path / "other", "--record-deadline", "2", "--jobs", "1", "--part", "100")
-    assert other[0] == code
+    (row,) = [row for row in rows if "took longer than" in str(row)]
+    assert row["id"] == "i40"
+    assert "working on it took longer than 2 seconds" in row.get("error", row.get("reason"))
     assert bytes_of(tmp_path / "other") == bytes_of(tmp_path / "run")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_record_that_ends_its_process_becomes_a_row_that_says_so(kind: str, tmp_path: Path) -> None:
-    files = written(tmp_path, {40: "die", 41: "die", 100: "die"})
-    files.rule('function = "disturbed_functions:deadly"')
-    for run, jobs, part in ("run", "2", "9"), ("other", "1", "100"):
-        code, _, err = files.ran(kind, tmp_path / run, "--jobs", jobs, "--part", part)
-        assert code < 2, err
-    text = (tmp_path / "run" / "rows.jsonl").read_text(encoding="utf-8")
-    rows = [json.loads(line) for line in text.splitlines()]
-    assert [row["id"] for row in rows if "ended the process each time" in str(row)] == ["i40", "i41", "i100"]
-    assert len(rows) == COUNT
-    assert bytes_of(tmp_path / "other") == bytes_of(tmp_path / "run")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_full_disk_is_said_and_the_command_goes_on_when_there_is_room(
-    kind: str, slow: Files, tmp_path: Path, undisturbed: Undisturbed
-) -> None:
-    run, whole = tmp_path / "run", undisturbed(kind, "jsonl")
-    for limit, file in ((4_000, "parts/"), (len(whole[1]["rows.jsonl"]) // 2, "rows.jsonl")):
-        code, out, err = slow.ran(kind, run, "--part", "30", "--store", "jsonl", limit=limit)
-        assert (code, out) == (2, "")
-        assert f"{run}/{file}" in err.replace("//", "/")
-        assert "cannot be written: File too large" in err
-        assert not (run / "rows.jsonl").exists()
-    assert (slow.ran(kind, run, "--store", "jsonl"), bytes_of(run)) == whole
 
 
 @pytest.fixture
@@ -240,7 +192,7 @@ def test_a_disk_that_is_full_indeed(store: str, small: Path, slow: Files, undist
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_input_that_changes_under_a_run_is_said_and_nothing_of_it_counts(
+def test_an_input_that_changes_is_said(
     kind: str, tmp_path: Path, slow: Files, undisturbed: Undisturbed
 ) -> None:
     files, run = Files(Path(shutil.copytree(slow.home, tmp_path / "copy"))), tmp_path / "run"
@@ -253,51 +205,24 @@ def test_an_input_that_changes_under_a_run_is_said_and_nothing_of_it_counts(
     assert "p.jsonl" in err
     assert "changed" in err
     assert not (run / "rows.jsonl").exists()
-    refused = files.ran(kind, run)
-    assert refused[:2] == (2, "")
-    assert "the file p.jsonl (pred) has changed since" in refused[2]
+    code, out, err = files.ran(kind, run)
+    assert (code, out) == (2, "")
+    assert "the file p.jsonl (pred) has changed since" in err
     (files.home / "p.jsonl").write_text(known, encoding="utf-8")
     assert (files.ran(kind, run), bytes_of(run)) == undisturbed(kind, "jsonl")
 
 
-@pytest.mark.parametrize(("old", "new", "said"), [
-    ("planeval.run/1", "planeval.run/0", "it is of the form 'planeval.run/0', which this version does"),
-    ('"version": "', '"version": "0.0.', "it is of version 0.0."),
-    ('"kind": "', '"kind": "other', "it is a run of other"),
-    ("{", "", "run.json cannot be read, expected what a run wrote there")
-])  # fmt: skip
-def test_a_folder_of_another_version_is_refused_and_left_alone(
-    old: str, new: str, said: str, slow: Files, tmp_path: Path, undisturbed: Undisturbed
-) -> None:
-    undisturbed("diff", "jsonl")
-    run = Path(shutil.copytree(slow.home / "whole-diff-jsonl", tmp_path / "run"))
-    file = run / "run.json"
-    text = file.read_text(encoding="utf-8").replace(old, new, 1)
-    file.write_text(text, encoding="utf-8")
-    if text.startswith("{"):  # as that version would have written it
-        data = json.loads(text)
-        write_run(str(run), {name: one for name, one in data.items() if name != "check"})
-    before = {file: file.read_bytes() for file in run.rglob("*") if file.is_file()}
-    code, out, err = slow.ran("diff", run)
-    assert (code, out) == (2, "")
-    assert said in err
-    assert {file: file.read_bytes() for file in run.rglob("*") if file.is_file()} == before
-
-
 @pytest.mark.parametrize("filler", [0, 9_000_000], ids=["held in memory", "read by its index"])
 @pytest.mark.parametrize("command", ["score", "diff"])
-def test_a_file_that_changes_before_the_work_begins_is_refused(
-    tmp_path: Path, command: str, filler: int
-) -> None:
+def test_a_file_that_changes_before_the_work_is_refused(tmp_path: Path, command: str, filler: int) -> None:
     """Gold comes through a pipe, so that predictions can be changed after they are read."""
     pred, pipe = tmp_path / "p.jsonl", tmp_path / "g.pipe"
     lines = [json.dumps({"id": "a", "output": "f(x=1)"}), json.dumps({"id": "b", "output": "g()"})]
     pred.write_text("\n".join(lines) + "\n" + " " * filler + "\n", encoding="utf-8")
     os.mkfifo(pipe)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "planner_eval", command, str(pred), str(pipe), "-o", f"{tmp_path}/run/"],
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )  # fmt: skip
+    argv = [sys.executable, "-m", "planner_eval", command, str(pred), str(pipe), "-o", f"{tmp_path}/run/"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     with pipe.open("w", encoding="utf-8") as gold:  # waits until the command wants gold
         pred.write_text(pred.read_text(encoding="utf-8").replace("x=1", "x=2"), encoding="utf-8")
         gold.write("\n".join(lines).replace("output", "gold"))

@@ -41,18 +41,14 @@ def seen(*argv: str) -> tuple[str, str, int]:
 
 @pytest.mark.parametrize("file", ["demo", "other"])
 def test_a_run_says_what_the_plain_command_says(file: str, other: str, tmp_path: Path) -> None:
-    pred = PRED if file == "demo" else other
-    run = f"{tmp_path}/run/"
+    pred, run = PRED if file == "demo" else other, f"{tmp_path}/run/"
     assert seen("score", pred, GOLD, "--by", "calls", "-o", run) == seen("score", pred, GOLD, "--by", "calls")
+    limit = ["--fail-under", "exact=0.9"]
     for form in FORMS:
         more = [] if form in ("csv", "junit") else ["--by", "calls"]
-        limit = ["--fail-under", "exact=0.9"]
-        options = [limit] if form == "csv" else [[], ["--only", "failures", *limit]]
-        for option in options:
+        for option in [limit] if form == "csv" else [[], ["--only", "failures", *limit]]:
             plain = seen("score", pred, GOLD, "--format", form, *more, *option)
-            out, notes, code = seen("score", run, "--format", form, *option)
-            assert (out, code) == plain[::2], (form, option)
-            assert notes == plain[1], (form, option)
+            assert seen("score", run, "--format", form, *option) == plain, (form, option)
     text = planeval("score", pred, GOLD, "--all").stdout.partition("\n\n")[0]
     assert planeval("score", run.rstrip("/"), "--all").stdout.partition("\n\n")[0] == text
 
@@ -76,17 +72,6 @@ def test_a_run_with_a_function_that_has_changed_is_another_run(tmp_path: Path) -
     assert scored("def alike(ours, theirs):\n    return ours == theirs\n").stdout == first.stdout
 
 
-def test_a_run_tells_again_what_is_to_be_known_of_gold(tmp_path: Path) -> None:
-    gold = tmp_path / "gold.jsonl"
-    records = [{"id": "a", "gold": "f(#x='1')", "alternative": []}, {"id": "b", "gold": "none of these"}]
-    gold.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
-    pred = tmp_path / "pred.jsonl"
-    pred.write_text('{"id": "a", "output": "f(#x=\'1\')"}\n{"id": "b", "output": "g()"}\n', encoding="utf-8")
-    first = seen("score", str(pred), str(gold), "-o", f"{tmp_path}/run/")
-    assert "did you mean 'alternatives'" in first[1]
-    assert seen("score", f"{tmp_path}/run") == first
-
-
 def test_any_processes_and_parts_give_the_same_bytes(other: str, tmp_path: Path) -> None:
     kept, plain = {}, seen("score", other, GOLD, "--format", "json", "--by", "depth")
     for jobs, part in ((1, 1), (2, 3), (1, 100), (7, 2)):
@@ -104,38 +89,18 @@ def test_any_processes_and_parts_give_the_same_bytes(other: str, tmp_path: Path)
     assert json.loads(report) == told
 
 
-def test_records_without_an_id_are_named_by_their_place_in_any_cut(tmp_path: Path) -> None:
-    files = []
-    for name, field, texts in (("p", "output", ["f()", "g()", "(", "h()"]), ("g", "gold", ["f()"] * 5)):
-        lines = [
-            json.dumps({"id": "a"} | {field: texts[0]}),
-            *(json.dumps({field: one}) for one in texts[1:]),
-        ]
-        files.append(tmp_path / f"{name}.jsonl")
-        files[-1].write_text("\n".join(lines), encoding="utf-8")
-    pair = [str(file) for file in files]
-    for by in ("id", "position"):
-        plain = seen("score", *pair, "--pair", by, "--format", "jsonl")
-        assert seen("score", *pair, "--pair", by, "--format", "jsonl", "--jobs", "2", "--part", "2") == plain
-    assert [json.loads(line)["id"] for line in plain[0].splitlines()] == [
-        "a", "record 2", "record 3", "record 4", "record 5"
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize("command", ["diff", "score"])
 @pytest.mark.parametrize("padding", [10, 3_000_000], ids=["held", "stored"])
-def test_no_row_has_the_id_of_another_where_one_record_has_none(
-    command: str, padding: int, tmp_path: Path
-) -> None:
+def test_no_row_has_the_id_of_another(command: str, padding: int, tmp_path: Path) -> None:
     """The third record has no id, and the second is called 3."""
-    files = []
+    pair = []
     for name, field in (("p", "output"), ("g", "gold")):
         lines = [{"id": id, field: f"f(a={at})"} for at, id in enumerate(["1", "3", None, "4"])]
-        files.append(tmp_path / f"{name}.jsonl")
+        file = tmp_path / f"{name}.jsonl"
         notes = ["", *3 * ["x" * padding]]  # the head of a file is looked at whole
         text = "\n".join(json.dumps({**line, "note": note}) for line, note in zip(lines, notes, strict=True))
-        files[-1].write_text(text.replace('"id": null, ', ""), encoding="utf-8")
-    pair = [str(file) for file in files]
+        file.write_text(text.replace('"id": null, ', ""), encoding="utf-8")
+        pair.append(str(file))
     plain = seen(command, *pair, "--format", "jsonl")
     assert seen(command, *pair, "--format", "jsonl", "--jobs", "2", "--part", "2") == plain
     run = f"{tmp_path}/run/"
@@ -145,17 +110,7 @@ def test_no_row_has_the_id_of_another_where_one_record_has_none(
         assert names == ["1", "3", "record 3", "4", "prediction 3"]
 
 
-def test_one_plan_in_a_file_of_its_own_is_a_run_too(tmp_path: Path) -> None:
-    pair = [str(ROOT / "data" / "demo" / f"{side}.json") for side in ("pred", "gold")]
-    run = f"{tmp_path}/run/"
-    assert seen("score", *pair, "-o", run) == seen("score", *pair) == seen("score", run)
-
-
-RULES = """
-[[rule]]
-argument = "{argument}"
-compare = "casefold"
-"""
+RULES = '[[rule]]\nargument = "{argument}"\ncompare = "casefold"\n'
 
 
 def test_a_policy_of_ones_own_goes_to_other_processes(tmp_path: Path) -> None:
@@ -215,15 +170,14 @@ def test_runs_of_other_gold_or_options_are_not_compared(runs: tuple[Path, Path],
         assert (done.returncode, done.stdout) == (2, "")
         assert "cannot be compared" in done.stderr
         assert said in done.stderr
-    done = planeval("compare", *map(str, runs), "--by", "depth")
-    assert done.returncode == 2
-    assert "was not scored with --by depth" in done.stderr
-    alone = planeval("compare", str(runs[0]), PRED)
-    assert alone.returncode == 2
-    assert f"score {PRED} into a folder of its own" in alone.stderr
-    idle = planeval("compare", *map(str, runs), "--metric", "exact")
-    assert idle.returncode == 2
-    assert "--metric applies only to files of plans" in idle.stderr
+    pair = [*map(str, runs)]
+    for argv, said in (
+        ([*pair, "--by", "depth"], "was not scored with --by depth"),
+        ([pair[0], PRED], f"score {PRED} into a folder of its own"),
+        ([*pair, "--metric", "exact"], "--metric applies only to files of plans"),
+    ):
+        done = planeval("compare", *argv)
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
 
 
 def test_a_folder_without_a_run_is_refused(runs: tuple[Path, Path], tmp_path: Path) -> None:
@@ -233,32 +187,30 @@ def test_a_folder_without_a_run_is_refused(runs: tuple[Path, Path], tmp_path: Pa
         (["score", str(runs[0]), "--metric", "exact"], "--metric applies only to files of plans"),
         (["score", str(runs[0]), "--jobs", "2"], "--jobs applies only to files of plans"),
         (["score", PRED, GOLD, "-o", f"{ROOT}/tests/"], "holds other files"),
+        (["score", PRED, GOLD, "-o", f"{runs[0]}/"], "--by was calls and is not given"),
     ):
         done = planeval(*argv)
         assert (done.returncode, done.stdout) == (2, "")
         assert said in done.stderr
-        assert "Traceback" not in done.stderr
 
 
 def test_a_damaged_run_is_refused(runs: tuple[Path, Path], tmp_path: Path) -> None:
     def damaged(name: str) -> Path:
         return Path(shutil.copytree(runs[0], tmp_path / name))
 
-    rows = damaged("rows") / "rows.jsonl"
-    rows.write_text(rows.read_text(encoding="utf-8").replace('"same"', '"diff"', 1), encoding="utf-8")
-    rows = damaged("more") / "rows.jsonl"
-    rows.write_text(rows.read_text(encoding="utf-8") + "{}\n", encoding="utf-8")
+    for name, old, new in (("rows", '"same"', '"diff"'), ("more", "{", "{}\n{")):
+        rows = damaged(name) / "rows.jsonl"
+        rows.write_text(rows.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
     (damaged("undone") / "rows.jsonl").unlink()
     next((damaged("parts") / "parts").iterdir()).unlink()
-    (damaged("text") / "run.json").write_text("{", encoding="utf-8")
-    (damaged("list") / "run.json").write_text("[]", encoding="utf-8")
-    for name, old, new in (("kind", '"score"', '"diff"'), ("schema", "planeval.run/1", "planeval.run/9")):
+    for name, text in (("text", "{"), ("list", "[]")):
+        (damaged(name) / "run.json").write_text(text, encoding="utf-8")
+    for name, old, new in (
+        ("kind", '"score"', '"diff"'), ("schema", "planeval.run/1", "planeval.run/9"),
+        ("options", '"metrics": [', '"metrics": ["exactt", ')
+    ):  # fmt: skip
         known = str(damaged(name))
         write_run(known, json.loads(json.dumps(read_run(known)).replace(old, new, 1)))
-    data = read_run(options := str(damaged("options")))
-    assert data is not None
-    data["options"]["metrics"] = ["exactt"]
-    write_run(options, data)
     for name, said in (
         ("rows", "not as the run left them"), ("more", "not as the run left them"),
         ("undone", "the run is not done: the command that began it goes on with it"),
@@ -272,33 +224,16 @@ def test_a_damaged_run_is_refused(runs: tuple[Path, Path], tmp_path: Path) -> No
         assert "Traceback" not in done.stderr
 
 
-def test_another_command_does_not_go_on_with_a_run(runs: tuple[Path, Path]) -> None:
-    for how, said in (
-        ([], "--by was calls and is not given"),
-        (["--by", "calls", "--strict"], "--strict was not given and is given"),
-    ):
-        done = planeval("score", PRED, GOLD, *how, "-o", f"{runs[0]}/")
-        assert done.returncode == 2
-        assert "holds another run" in done.stderr
-        assert said in done.stderr
-
-
 def test_the_library_scores_by_processes_and_keeps_runs(tmp_path: Path) -> None:
-    plain = pe.score(Path(PRED), Path(GOLD), by=["calls"])
-    told: list[tuple[int, ...]] = []
-    found = pe.score(Path(PRED), Path(GOLD), by=["calls"], jobs=2, part=4, progress=lambda *n: told.append(n))
-    run = tmp_path / "run"
-    kept = pe.score(Path(PRED), Path(GOLD), by=["calls"], folder=run)
-    again = pe.score(run)
-    for one in (found, kept, again):
-        assert (one.figures, one.breakdown, one.signature) == (
-            plain.figures,
-            plain.breakdown,
-            plain.signature,
-        )
+    pred, gold, run, told = Path(PRED), Path(GOLD), tmp_path / "run", list[tuple[int, ...]]()
+    plain = pe.score(pred, gold, by=["calls"])
+    found = pe.score(pred, gold, by=["calls"], jobs=2, part=4, progress=lambda *n: told.append(n))
+    kept = pe.score(pred, gold, by=["calls"], folder=run)
+    for one in (found, kept, pe.score(run)):
+        assert (one.figures, one.breakdown) == (plain.figures, plain.breakdown)
+        assert one.signature == plain.signature
         assert tuple(one.rows) == plain.rows
         assert one.rows[-1] == plain.rows[-1]
         assert len(one.rows) == len(plain.rows)
     assert told[-1] == (13, 13, 0)
-    both = pe.compare({"a": run, "b": run})
-    assert both.contrasts[0].n == 13
+    assert pe.compare({"a": run, "b": run}).contrasts[0].n == 13

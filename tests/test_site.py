@@ -102,20 +102,11 @@ def test_the_reference_of_the_command_line_has_every_command_and_option() -> Non
     contexts = below(click.Context(cli, info_name="planeval"))
     assert list(parts) == [context.command_path for context in contexts]
     for context in contexts:
+        part = parts[context.command_path].replace(" / ", ", ")
         for option in context.command.get_params(context):
             if isinstance(option, click.Option):
-                assert f"`{', '.join(option.opts)}" in parts[context.command_path].replace(" / ", ", "), (
-                    option.name
-                )
-
-
-def test_what_the_reference_says_of_an_option_is_what_help_says() -> None:
-    page = loaded("commands").on_page_markdown((DOCS / "cli.md").read_text(encoding="utf-8"))
+                assert f"`{', '.join(option.opts)}" in part, option.name
     assert "`--fail-under METRIC=X`\n:   Exit with 1 when a figure is below X, e.g. calls=0.9" in page
-    assert "Score predictions against gold plans" in page
-
-
-def test_a_bar_in_the_code_of_a_table_is_shown_alone() -> None:
     made = loaded("commands").on_page_markdown(r"| a | `b=c\|d` |" + "\n" + r"no row: `e\|f`")
     assert made == "| a | `b=c|d` |\n" + r"no row: `e\|f`"
 
@@ -155,12 +146,6 @@ def test_the_page_of_changes_names_every_file_with_a_version() -> None:
     sources = (file.read_text(encoding="utf-8") for file in (ROOT / "planner_eval").rglob("*.py"))
     known = {found for text in sources for found in VERSIONED.findall(text)}
     assert set(VERSIONED.findall((DOCS / "stability.md").read_text(encoding="utf-8"))) == known
-
-
-def test_the_citation_is_of_this_version_and_licence() -> None:
-    said = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert (said["version"], said["license"]) == (pe.__version__, "Apache-2.0")
-    assert {"cff-version", "message", "title", "authors"} <= set(said)
 
 
 @pytest.mark.parametrize(("text", "readable"), [
@@ -215,13 +200,8 @@ def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
         assert loads.findall(file.read_text(encoding="utf-8")) == [], file.name
     for sheet in site.rglob("*.css"):
         assert re.findall(r"""url\(["']?(?:https?:)?//[^)]*\)""", sheet.read_text(encoding="utf-8")) == []
-
-
-@pytest.mark.long
-def test_the_built_references_are_whole(site: Path) -> None:
     made = "".join(file.read_text(encoding="utf-8") for file in (site / "api").glob("*.html"))
-    for name in set(pe.__all__) - {"__version__"}:
-        assert f'id="planner_eval.{name}"' in made, name
+    assert [name for name in pe.__all__ if f'id="planner_eval.{name}"' not in made] == ["__version__"]
     commands = (site / "cli.html").read_text(encoding="utf-8")
     for context in below(click.Context(cli, info_name="planeval")):
         assert f'id="{context.command_path.replace(" ", "-")}"' in commands
