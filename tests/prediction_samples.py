@@ -13,41 +13,32 @@ from planner_eval.base.resources import folder
 from planner_eval.benchmarks.registry import BENCHMARKS
 from planner_eval.datasets.sample import Sample
 from planner_eval.llm import Reply
-from planner_eval.prediction.pipeline import Act, Observed, Outcome, Request, Steps
+from planner_eval.prediction.pipeline import Act, Observed, Request, Steps
 from planner_eval.prediction.registry import PIPELINES
 from planner_eval.prediction.visible import OWN, Task, visible
 
 CATALOG: dict[str, tuple[str, dict[str, str]]] = {
     "Trams": ("trams of the town", {"stops": "place / after / line minutes", "ride": "to / / ticket"}),
     "Library": ("books to borrow", {
-        "findbook": "title / / branch copies", "borrow": "title branch / / loan due"
-    }),
+        "findbook": "title / / branch copies", "borrow": "title branch / / loan due"}),
     "Shops": ("shops and orders", {
-        "findshop": "kind / near / shop address", "ordergoods": "shop item / number / order price"
-    }),
-    "Garden": ("plants at home", {"water": "plants / / done"})
+        "findshop": "kind / near / shop address", "ordergoods": "shop item / number / order price"}),
+    "Garden": ("plants at home", {"water": "plants / / done"}),
 }  # fmt: skip
 """The apps of our own AppBench samples: what they are, and of each API what it needs / takes / returns."""
 
 
 def appbench_catalogue() -> dict[str, Any]:
-    def arguments(names: str) -> list[dict[str, str]]:
-        return [{"name": name, "type": "str", "description": f"the {name}"} for name in names.split()]
-
-    apps = []
+    kinds, apps = ("required_arguments", "optional_arguments", "returned_arguments"), []
     for app, (description, apis) in CATALOG.items():
-        listed = [
-            {
-                "name": name,
-                "description": f"what {name} does",
-                "is_transactional": name in ("ride", "borrow"),
-                "required_arguments": arguments(required),
-                "optional_arguments": arguments(optional),
-                "returned_arguments": arguments(returned),
-            }
-            for name, signature in apis.items()
-            for required, optional, returned in [signature.split("/")]
-        ]
+        listed: list[Any] = []
+        for name, signature in apis.items():
+            moves = name in ("ride", "borrow")
+            api = {"name": name, "description": f"what {name} does", "is_transactional": moves}
+            for kind, names in zip(kinds, signature.split("/"), strict=True):
+                each = [{"name": n, "type": "str", "description": f"the {n}"} for n in names.split()]
+                api |= {kind: each}
+            listed.append(api)
         apps.append({"app": app, "description": description, "apis": listed})
     return {"apps": apps}
 
@@ -107,9 +98,7 @@ def scrambled(value: Any, draw: random.Random) -> Any:
         return "".join(draw.choices(string.ascii_letters, k=12))
     if isinstance(value, dict):
         return {scrambled(str(key), draw): scrambled(item, draw) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [scrambled(item, draw) for item in value]
-    return value
+    return [scrambled(item, draw) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 Script = Callable[[Request, int], Reply]
@@ -120,9 +109,7 @@ def observed(act: Act, number: int) -> Observed:
     return Observed(tuple({"seen": f"{number}.{n}"} for n, _ in enumerate(act.calls)))
 
 
-def through(
-    steps: Steps, script: Script, answering: Answering = observed
-) -> tuple[list[Request], list[Act], Outcome]:
+def through(steps: Steps, script: Script, answering: Answering = observed) -> Any:
     """A sample's requests, calls and outcome under a script."""
     requests: list[Request] = []
     acts: list[Act] = []

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from planner_eval.scoring.findings import Finding, grouped
-from planner_eval.scoring.github import MOST, SUMMARY, annotated, from_root, summary, within
+from planner_eval.scoring.github import MOST, SUMMARY, annotated, from_root
 from planner_eval.scoring.sarif import sarif
 from tests import inside
 from tests.conftest import ROOT
@@ -122,26 +122,6 @@ def test_the_summary_never_grows_beyond_what_github_takes(tmp_path: Path) -> Non
     assert SUMMARY * 0.9 < file.stat().st_size <= SUMMARY
     assert re.search(r"… [\d,]+ lines are left out: ", file.read_text().splitlines()[-1])
     assert len(done.stdout.splitlines()) == MOST + 2
-
-
-def test_a_summary_that_cannot_be_written_is_told(pairs: tuple[Path, Path], tmp_path: Path) -> None:
-    done = planeval("diff", *pairs, "--format", "github", GITHUB_STEP_SUMMARY=str(tmp_path / "no" / "such"))
-    assert done.returncode == 1
-    assert "the summary of the step, cannot be written" in done.stderr
-    assert done.stdout
-
-
-def test_markdown_of_a_model_does_not_act() -> None:
-    found = [Finding("c", "f", "<img src=x onerror=alert(1)> | a @all\n# b", record="r|1")]
-    text = "\n".join(summary(found, "said", "title"))
-    assert "<img" not in text
-    assert all(line.count("|") - line.count("\\|") in (0, 5, 6) for line in text.splitlines())
-
-
-def test_within_counts_bytes() -> None:
-    (said,) = within(["é" * 10] * 100, 100)
-    assert said == "… 100 lines are left out: the summary of a step may not be larger"
-    assert list(within(["a"], SUMMARY)) == ["a"]
 
 
 def test_score_tells_thresholds_as_errors(pairs: tuple[Path, Path], tmp_path: Path) -> None:

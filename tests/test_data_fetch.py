@@ -14,8 +14,7 @@ from planner_eval.datasets.fetch import Fetched, Options, fetch
 from planner_eval.datasets.published import Dataset, File, find, published, read
 from planner_eval.datasets.store import accepted, cache_folder, place, verify
 from tests.dataserver import Files, serving
-from tests.endpoint_answers import Answer
-from tests.fuzz_endpoints import Server
+from tests.fuzz_endpoints import Answer, Server
 from tests.inside import planeval
 
 BODY = b"".join(b"line %d of a file that is long enough to break\n" % n for n in range(20_000))

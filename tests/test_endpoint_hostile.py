@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
+from tests.fuzz_endpoints import COMMANDS, Case, Server, attempt, honest, of_text, prepare, tried
+from tests.fuzz_endpoints import Answer as Raw
 from tests.memory import measured, measures
 from tests.modelserver import Answer, ModelServer, drip, endless, hang_up, message
 
@@ -147,25 +149,55 @@ def test_what_was_answered_is_kept_when_a_server_dies(server: ModelServer, tmp_p
     assert [row["error"] is None for row in rows] == [True] * 3 + [False] * 9
 
 
-def test_a_judge_that_only_fails_is_asked_three_questions(server: ModelServer) -> None:
-    from planner_eval.base.errors import JudgeError
-    from planner_eval.llm import JudgeRequest
-    from planner_eval.llm.endpoint import Endpoint
-
-    server.answers = [Answer(b"", 500)]
-    endpoint = Endpoint("m", server.url, KEY, retries=3, sleep=lambda seconds: None)
-    for number in range(5):
-        with pytest.raises(JudgeError, match="status 500"):
-            endpoint.ask(JudgeRequest("t", (("user", str(number)),)))
-    assert len(server.bodies) == 3 * 4
+CASES = sorted((ROOT / "tests" / "cases" / "fuzzed_endpoints").glob("*.json"))
+SERVERS = 15
 
 
-def test_counts_of_tokens_that_cannot_be_are_none(server: ModelServer) -> None:
-    from planner_eval.llm import JudgeRequest, Usage
-    from planner_eval.llm.endpoint import Endpoint
-    from planner_eval.llm.replies import Prices
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("fuzzed")
+    prepare(folder)
+    return folder
 
-    said = {"choices": [{"message": {"content": "ok"}}]}
-    server.answers = [Answer({**said, "usage": {"prompt_tokens": -5, "completion_tokens": 10**300}})]
-    reply = Endpoint("m", server.url, KEY, prices=Prices(1, 1)).ask(JudgeRequest("t", (("user", "?"),)))
-    assert reply.usage == Usage(0, 0, None, counted=False)
+
+@pytest.fixture(scope="module")
+def raw() -> Iterator[Server]:
+    with Server() as found:
+        yield found
+
+
+def test_whatever_a_server_answers_is_a_row_or_an_error_for_people(place: Path, raw: Server) -> None:
+    found = [why for seed in range(SERVERS) if (why := attempt(seed, None, place, raw)) is not None]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_server_that_means_well_is_asked(command: str, place: Path, raw: Server) -> None:
+    assert tried(Case(command, (honest(),)), command, None, place, raw) is None
+    assert raw.asked or command != "fetch"
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_what_was_found_stays_mended(path: Path, place: Path, raw: Server) -> None:
+    assert tried(of_text(path.read_text()), path.name, None, place, raw) is None
+
+
+def test_the_fuzzer_sees_what_is_wrong(place: Path, raw: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that raises, one that shows what it hears, and one that never gives up."""
+    body = json.dumps({"error": "\x1b[2J"}).encode()
+    head = b"HTTP/1.1 400 No\r\nContent-Length: %d\r\n\r\n" % len(body)
+    assert tried(Case("flat", (Raw((head, body), "keep"),)), "", None, place, raw) is None
+
+    def raises(*_: object, **__: object) -> None:
+        raise KeyError("x")
+
+    fuzzer = "tests.fuzz_endpoints"
+    for said, broken in (
+        ("KeyError", {"planner_eval.llm.client.read_completion": raises}),
+        ("took", {f"{fuzzer}.PATIENT": -1.0, f"{fuzzer}.EACH": 0.0}),
+        ("the key is on the terminal", {f"{fuzzer}.KEY": "samples asked"}),
+    ):
+        with monkeypatch.context() as wrong:
+            for name, value in broken.items():
+                wrong.setattr(name, value)
+            assert said in str(tried(Case("flat", (honest(),)), "", None, place, raw))

@@ -17,10 +17,8 @@ from typing import Any
 import pytest
 
 from planner_eval.base.errors import InputError
-from planner_eval.engine.folder import Input, Run
 from planner_eval.engine.run import run
 from planner_eval.engine.run_file import read_run, write_run
-from planner_eval.engine.work import cut
 from tests.conftest import ROOT
 from tests.engine_jobs import Echo, records
 from tests.test_dialects_docs import OWN
@@ -94,19 +92,6 @@ def test_any_workers_and_any_cut_give_the_same_bytes(jobs: int, part: int | None
     assert json.loads((tmp_path / "run" / "report.json").read_bytes()) == sums
 
 
-@pytest.mark.parametrize("how", [{"jobs": 1, "deadline": None}, {"jobs": 2, "thread": True}])
-def test_in_one_process_and_in_processes_started_afresh_too(how: dict[str, Any]) -> None:
-    done = ran(count=60, part=13, **how)
-    assert done.sums == expected(60)[1]
-    assert done.out.count(b"\n") == 61
-
-
-def test_parts_are_all_pairs_once() -> None:
-    for count in (0, 1, 7, 8):
-        parts = list(cut(count, 4))
-        assert [pair for part in parts for pair in range(part.first, part.end)] == list(range(count))
-
-
 @pytest.mark.parametrize("thread", [False, True], ids=["forked", "afresh"])
 def test_a_pair_that_hangs_or_kills_its_worker_costs_itself_alone(thread: bool) -> None:
     sources = {3: "sleep", 11: "regex", 26: "die", 27: "exit", 40: "raise"}
@@ -138,14 +123,6 @@ def test_where_gold_is_to_blame_it_is_left_out_too(deadline: float | None) -> No
     assert wrong == {-at - 1 for at in sources}
     assert done.sums[:2] == [60, len(sources)]
     assert done.failed == len(sources)
-
-
-def test_many_pairs_at_which_the_job_fails_are_not_done_over_and_over() -> None:
-    """200 pairs of 4 ms: doing all again for each of 100 failures would take minutes."""
-    began = time.monotonic()
-    done = ran(count=200, jobs=1, part=200, seconds=0.004, sources=dict.fromkeys(range(0, 200, 2), "raise"))
-    assert done.sums[:2] == [200, 100]
-    assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize(("fault", "code", "said"), [
@@ -393,23 +370,3 @@ def test_nothing_counts_as_done_when_an_input_changed_meanwhile(tmp_path: Path) 
     assert (done.code, done.err) == (2, "planeval: p.jsonl was changed\n")
     assert os.listdir(folder / "parts") == []
     assert not (folder / "rows.jsonl").exists()
-
-
-def test_progress_counts_pairs_also_those_done_before(tmp_path: Path) -> None:
-    how = {"count": 60, "part": 20, "jobs": 2, "seconds": 0.02, "folder": str(tmp_path / "run"), "tell": True}
-    said = [tuple(map(int, line.split())) for line in ran(sources={3: "raise"}, **how).err.splitlines()]
-    assert [one[0] for one in said] == sorted(one[0] for one in said)
-    assert len({one[0] for one in said}) > 4
-    assert said[0] == (0, 60, 0)
-    assert said[-1] == (60, 60, 1)
-    assert ran(**how).err.splitlines() == ["60 60 1"]
-
-
-def test_a_run_says_what_it_is(tmp_path: Path) -> None:
-    inputs = [Input("pred", "p.jsonl", 10, "aa")]
-    with run(Echo(0.0, "a"), records(3, {}), folder=str(tmp_path / "run"), inputs=inputs, part=2, jobs=1):
-        data = json.loads((tmp_path / "run" / "run.json").read_bytes())
-    del data["check"]
-    assert data == Run.of(Echo(0.0, "a"), inputs, 3, 60.0, 2).data()
-    assert data["options"] == {"note": "a"}
-    assert data["inputs"] == [{"role": "pred", "path": "p.jsonl", "size": 10, "digest": "aa"}]

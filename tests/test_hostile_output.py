@@ -9,6 +9,7 @@ import io
 import itertools
 import json
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,7 +21,6 @@ from xml.etree import ElementTree
 import click
 import pytest
 
-from planner_eval import dialects
 from planner_eval.cli import COMMANDS
 from tests.fuzz_files import Done, run
 from tests.modelserver import Answer, ModelServer, message
@@ -47,129 +47,88 @@ LISTED = ("text", "md", "csv", "json", "jsonl")
 CATALOGS = ("openai", "anthropic", "gemini", "mcp", "jsonschema", "planeval")
 GRAMMARS = ("json-schema", "lark", "gbnf")
 MADE = ("planeval", "nestful", "appbench", "functionchat", "complexfuncbench")
-CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "diff": (("diff", "pred.jsonl", "gold.jsonl"), (*ROWS, "junit", *CI, "html")),
-    "diff one": (("diff", "pred.json", "gold.json"), ("text", "json", *CI, "html", "listing", "boxes", *DRAWN)),
-    "diff by a name": (("diff", "pred.jsonl", "gold.jsonl", "--id", "HOSTILE"), ("text",)),
-    "diff a patch": (("diff", "pred.json", "gold.json", "--patch"), ("",)),
-    "score": (("score", "pred.jsonl", "gold.jsonl", "--by", "kind"), (*WHOLE, "html", "junit", "github")),
-    "score rows": (("score", "pred.jsonl", "gold.jsonl", "--only", "failures"), ("text",)),
-    "compare": (("compare", "pred.jsonl", "gold2.jsonl", "--gold", "gold.jsonl"), (*ROWS, "html", "junit", "github")),
-    "compare files so named": (("compare", "NAMED.jsonl", "gold2.jsonl", "--gold", "gold.jsonl"), (*ROWS, "junit", "github")),
-    "diff files so named": (("diff", "NAMED.jsonl", "gold.jsonl"), (*ROWS, "junit", *CI, "html")),
-    "score files so named": (("score", "NAMED.jsonl", "gold.jsonl"), (*WHOLE, "html", "junit", "github")),
-    "report": (("report", "pred.jsonl", "--gold", "gold.jsonl", "--by", "kind", "--causes", "--title", "HOSTILE"), ("",)),
-    "report of files so named": (("report", "NAMED.jsonl", "gold2.jsonl", "--gold", "gold.jsonl"), ("",)),
-    "stats of files so named": (("stats", "NAMED.jsonl", "gold.jsonl", "--each"), ROWS),
-    "score as a benchmark": (("score", "answers.jsonl", "bench", "--benchmark", "nestful"), (*ROWS, "junit", "github", "tsv")),
-    "compare as a benchmark": (
-        ("compare", "answers.jsonl", "others.jsonl", "--gold", "bench", "--benchmark", "nestful"),
-        (*ROWS, "junit", "github"),
-    ),
-    "benchmark failures": (
-        ("score", "answers.jsonl", "bench", "--benchmark", "nestful", "--only", "failures"),
-        ("text", "csv", "md"),
-    ),
-    "benchmark's settings": (
-        ("score", "answers.jsonl", "bench", "--benchmark", "nestful", "--set", "HOSTILE=HOSTILE"),
-        ("",),
-    ),
-    "no such benchmark": (("score", "answers.jsonl", "bench", "--benchmark", "HOSTILE"), ("",)),
-    "shrink": (("shrink", "pred.json", "gold.json", "--code", "argument.value", "--tries", "40"), ("text", "json")),
-    "shrink a record": (
-        ("shrink", "pred.jsonl", "gold.jsonl", "--record", "1", "--code", "call.replaced", "--tries", "40"),
-        ("text", "json"),
-    ),
-    "shrink by a command": (
-        ("shrink", "pred.json", "gold.json", "--while", "echo HOSTILE; false {pred}"),
-        ("text",),
-    ),
-    "shrink by a code": (("shrink", "pred.json", "gold.json", "--code", "HOSTILE"), ("text",)),
-    "suggest": (
-        ("suggest", "pred.jsonl", "--catalog", "tools.json"),
-        ("text", "md", "json", "jsonl"),
-    ),
-    "suggest a patch": (("suggest", "pred.jsonl", "--catalog", "tools.json", "--patch"), ("",)),
-    "apply": (("apply", "patch.json", "pred.json"), ("",)),
-    "apply rows": (("apply", "patch.jsonl", "pred.jsonl"), ("",)),
-    "apply nowhere": (("apply", "patch.jsonl", "gold2.jsonl", "--to", "pythonic"), ("",)),
-    "predict nothing": (("predict", "tasks.jsonl", "--model", "HOSTILE", "--dry-run"), ("",)),
-    "parse": (("parse", "pred.jsonl"), ("text", "jsonl")),
-    "parse one": (("parse", "pred.json"), ("json",)),
-    "stats": (("stats", "pred.jsonl"), WHOLE),
-    "stats each": (("stats", "pred.jsonl", "--each"), ROWS),
-    "stats words": (("stats", "pred.jsonl", "--by", "kind"), WHOLE),
-    "check": (("check", "pred.jsonl", "--catalog", "tools.json"), (*ROWS, *CI)),
-    "catalog": (("catalog", "show", "tools.json"), WHOLE),
-    "catalog one": (("catalog", "show", "tools.json", "--tool", "fHOSTILE"), ("text",)),
-    "too many words": (("catalog", "show", "tools.json", "HOSTILE"), ("",)),
-    **{f"catalog as {form}": (("catalog", "convert", "tools.json", "--to", form, "--loss"), ("",)) for form in CATALOGS},
-    **{f"grammar as {form}": (("catalog", "grammar", "tools.json", "--dialect", "json", "--to", form), ("",)) for form in GRAMMARS},
-    "render": (("render", "pred.json"), ("text", "boxes", *DRAWN)),
-    "convert": (("convert", "pred.json", "--to", "plan", "--loss"), ("",)),
-    "convert json": (("convert", "pred.json", "--to", "json"), ("",)),
-    "execute": (("execute", "pred.json", "--tools", "nestful", "--isolation", "inline"), ROWS),
-    "execute a trace": (("execute", "pred.json", "--tools", "nestful", "--isolation", "inline", "--trace", "--state"), ROWS),
-    "execute as a drawing": (("execute", "pred.json", "--tools", "nestful", "--isolation", "inline"), DRAWN),
-    "execute what prints": (("execute", "say.json", "--tools", "say.py", "--isolation", "inline", "--trace"), ROWS),
-    "execute in worlds": (
-        ("execute", "pred.jsonl", "--tools", "world:bank", "--seeds", "1", "--isolation", "inline"), ROWS,
-    ),
-    "data fetch": (("data", "fetch", "HOSTILE", "--cache", "cache", "--mirror", "http://127.0.0.1:1/HOSTILE"), ("",)),
-    "data check": (
-        ("data", "check", "nestful-v1", "--source", "bench/nestful_data.jsonl", "--confidence", "low"),
-        ("text", "md", "json", *CI),
-    ),
-    "data check of a file": (
-        ("data", "check", "gold.jsonl", "--catalog", "tools.json", "--confidence", "low", "--query", "kind"),
-        ("text", "md", "json", *CI),
-    ),
-    "data check run": (
-        ("data", "check", "pred.jsonl", "--tools", "nestful", "--isolation", "inline", "--confidence", "low"),
-        ("text", "md", "json", *CI),
-    ),
-    "data check of runs": (
-        ("data", "check", "gold.jsonl", "--runs", "pred.jsonl", "--confidence", "low"), ("text", "md", "json", *CI),
-    ),
-    "data check of a code": (("data", "check", "gold.jsonl", "--select", "HOSTILE"), ("text",)),
-    "data check of a baseline": (("data", "check", "gold.jsonl", "--baseline", "HOSTILE"), ("text",)),
-    "data coverage": (
-        ("data", "coverage", "pred.jsonl", "--catalog", "tools.json", "--against", "gold.jsonl"),
-        ("text", "md", "json"),
-    ),
-    "data duplicates": (("data", "duplicates", "gold.jsonl", "--query", "kind", "--by", "query", "--across", "kind"), ("text", "md", "json")),
-    "data duplicates of two": (("data", "duplicates", "pred.jsonl", "gold.jsonl", "--by", "plan"), ("text", "md", "json")),
-    "data make": (("data", "make", "--catalog", "tools.json", "-n", "1", "--tries", "5"), ("",)),
-    **{
-        f"data make told, as {form}": (
-            ("data", "make", "--catalog", "tools.json", "-n", "1", "--calls", "1", "--tries", "5", "--question", "template", "--to", form),
-            ("",),
-        )
-        for form in MADE
-    },
-    "data make with a catalog so named": (("data", "make", "--catalog", "NAMED.json", "-n", "1"), ("",)),
-    "data make asked": (
-        ("data", "make", "--tools", "nestful", "--isolation", "inline", "-n", "1", "--model", "HOSTILE", "--judge", "HOSTILE",
-         "--language", "HOSTILE", "--url", "http://127.0.0.1:9/v1", "--retries", "0", "--cache", "kept.sqlite"),
-        ("",),
-    ),
-    "data make of wrong words": (("data", "make", "--tools", "nestful", "--pattern", "HOSTILE"), ("",)),
-    "data show": (("data", "show", "nestful-v1", "--source", "bench/nestful_data.jsonl", "--samples", "1"), ("",)),
-    "data show a sample": (("data", "show", "nestful-v1", "--source", "bench", "--id", "HOSTILE"), ("",)),
-    "data list": (("data", "list", "--source", "HOSTILE"), LISTED),
-    "data verify": (("data", "verify", "nestful-v1", "--source", "NAMED"), LISTED),
-    "export texts": (("data", "export", "tasks.jsonl", "--to", "chat-jsonl"), ("",)),
-    "export calls": (("data", "export", "tasks.jsonl", "--to", "tools-jsonl"), ("",)),
-    "no such schema": (("schema", "HOSTILE"), ("",)),
-    "no such run": (("table", "HOSTILE=run", "--metric", "HOSTILE"), TABLES),
-    "agree": (("agree", "judge.jsonl", "human.jsonl"), (*ROWS, "junit")),
-    "a file that is not there": (("parse", "HOSTILE.json"), ("",)),
-    "no such format": (("parse", "pred.json", "--from", "HOSTILE"), ("",)),
-    "no such option": (("parse", "pred.json", "--HOSTILE"), ("",)),
-    "no such command": (("HOSTILE",), ("",)),
-    "no such tools": (("execute", "pred.json", "--tools", "HOSTILE"), ("",)),
-    "a broken text": (("parse", "broken.txt"), ("",)),
+ONE, TEXT = ("",), ("text",)
+MAKE = "data make --catalog tools.json -n 1"
+CALLS: dict[str, tuple[str, ...]] = {
+    "diff pred.jsonl gold.jsonl": (*ROWS, "junit", *CI, "html"),
+    "diff pred.json gold.json": ("text", "json", *CI, "html", "listing", "boxes", *DRAWN),
+    "diff pred.jsonl gold.jsonl --id HOSTILE": TEXT,
+    "diff pred.json gold.json --patch": ONE,
+    "score pred.jsonl gold.jsonl --by kind": (*WHOLE, "html", "junit", "github"),
+    "score pred.jsonl gold.jsonl --only failures": TEXT,
+    "compare pred.jsonl gold2.jsonl --gold gold.jsonl": (*ROWS, "html", "junit", "github"),
+    "compare NAMED.jsonl gold2.jsonl --gold gold.jsonl": (*ROWS, "junit", "github"),
+    "diff NAMED.jsonl gold.jsonl": (*ROWS, "junit", *CI, "html"),
+    "score NAMED.jsonl gold.jsonl": (*WHOLE, "html", "junit", "github"),
+    "report pred.jsonl --gold gold.jsonl --by kind --causes --title HOSTILE": ONE,
+    "report NAMED.jsonl gold2.jsonl --gold gold.jsonl": ONE,
+    "stats NAMED.jsonl gold.jsonl --each": ROWS,
+    "score answers.jsonl bench --benchmark nestful": (*ROWS, "junit", "github", "tsv"),
+    "compare answers.jsonl others.jsonl --gold bench --benchmark nestful": (*ROWS, "junit", "github"),
+    "score answers.jsonl bench --benchmark nestful --only failures": ("text", "csv", "md"),
+    "score answers.jsonl bench --benchmark nestful --set HOSTILE=HOSTILE": ONE,
+    "score answers.jsonl bench --benchmark HOSTILE": ONE,
+    "shrink pred.json gold.json --code argument.value --tries 40": ("text", "json"),
+    "shrink pred.jsonl gold.jsonl --record 1 --code call.replaced --tries 40": ("text", "json"),
+    "shrink pred.json gold.json --while 'echo HOSTILE; false {pred}'": TEXT,
+    "shrink pred.json gold.json --code HOSTILE": TEXT,
+    "suggest pred.jsonl --catalog tools.json": ("text", "md", "json", "jsonl"),
+    "suggest pred.jsonl --catalog tools.json --patch": ONE,
+    "apply patch.json pred.json": ONE,
+    "apply patch.jsonl pred.jsonl": ONE,
+    "apply patch.jsonl gold2.jsonl --to pythonic": ONE,
+    "predict tasks.jsonl --model HOSTILE --dry-run": ONE,
+    "parse pred.jsonl": ("text", "jsonl"),
+    "parse pred.json": ("json",),
+    "stats pred.jsonl": WHOLE,
+    "stats pred.jsonl --each": ROWS,
+    "stats pred.jsonl --by kind": WHOLE,
+    "check pred.jsonl --catalog tools.json": (*ROWS, *CI),
+    "catalog show tools.json": WHOLE,
+    "catalog show tools.json --tool fHOSTILE": TEXT,
+    "catalog show tools.json HOSTILE": ONE,
+    "render pred.json": ("text", "boxes", *DRAWN),
+    "convert pred.json --to plan --loss": ONE,
+    "convert pred.json --to json": ONE,
+    "execute pred.json --tools nestful --isolation inline": (*ROWS, *DRAWN),
+    "execute pred.json --tools nestful --isolation inline --trace --state": ROWS,
+    "execute say.json --tools say.py --isolation inline --trace": ROWS,
+    "execute pred.jsonl --tools world:bank --seeds 1 --isolation inline": ROWS,
+    "data fetch HOSTILE --cache cache --mirror http://127.0.0.1:1/HOSTILE": ONE,
+    "data check nestful-v1 --source bench/nestful_data.jsonl --confidence low": ("text", "md", "json", *CI),
+    "data check gold.jsonl --catalog tools.json --confidence low --query kind": ("text", "md", "json", *CI),
+    "data check pred.jsonl --tools nestful --isolation inline --confidence low": ("text", "md", "json", *CI),
+    "data check gold.jsonl --runs pred.jsonl --confidence low": ("text", "md", "json", *CI),
+    "data check gold.jsonl --select HOSTILE": TEXT,
+    "data check gold.jsonl --baseline HOSTILE": TEXT,
+    "data coverage pred.jsonl --catalog tools.json --against gold.jsonl": ("text", "md", "json"),
+    "data duplicates gold.jsonl --query kind --by query --across kind": ("text", "md", "json"),
+    "data duplicates pred.jsonl gold.jsonl --by plan": ("text", "md", "json"),
+    "data make --catalog tools.json -n 1 --tries 5": ONE,
+    "data make --catalog NAMED.json -n 1": ONE,
+    "data make --tools nestful --isolation inline -n 1 --model HOSTILE --judge HOSTILE --language "
+    "HOSTILE --url http://127.0.0.1:9/v1 --retries 0 --cache kept.sqlite": ONE,
+    "data make --tools nestful --pattern HOSTILE": ONE,
+    "data show nestful-v1 --source bench/nestful_data.jsonl --samples 1": ONE,
+    "data show nestful-v1 --source bench --id HOSTILE": ONE,
+    "data list --source HOSTILE": LISTED,
+    "data verify nestful-v1 --source NAMED": LISTED,
+    "data export tasks.jsonl --to chat-jsonl": ONE,
+    "data export tasks.jsonl --to tools-jsonl": ONE,
+    "schema HOSTILE": ONE,
+    "table HOSTILE=run --metric HOSTILE": TABLES,
+    "agree judge.jsonl human.jsonl": (*ROWS, "junit"),
+    "parse HOSTILE.json": ONE,
+    "parse pred.json --from HOSTILE": ONE,
+    "parse pred.json --HOSTILE": ONE,
+    "HOSTILE": ONE,
+    "execute pred.json --tools HOSTILE": ONE,
+    "parse broken.txt": ONE,
+    **{f"catalog convert tools.json --to {form} --loss": ONE for form in CATALOGS},
+    **{f"catalog grammar tools.json --dialect json --to {form}": ONE for form in GRAMMARS},
+    **{f"{MAKE} --calls 1 --tries 5 --question template --to {form}": ONE for form in MADE},
 }  # fmt: skip
+"""Commands, and the forms that each writes."""
 
 
 BARE = {
@@ -182,9 +141,9 @@ ANSWERED = {("predict", ""), *(("table", form) for form in TABLES)}
 """What is called on the answers of a server, below."""
 
 
-FOR_PROGRAMS = {"grammar as lark", "grammar as gbnf"}
+FOR_PROGRAMS = {f"catalog grammar tools.json --dialect json --to {form}" for form in ("lark", "gbnf")}
 """What a program is to get as it is: escaped where it goes to a terminal, as notations are."""
-SLOW = {"execute in worlds"}
+SLOW = {"execute pred.jsonl --tools world:bank --seeds 1 --isolation inline"}
 """Rows that are tried with every fifth text, as what is drawn for print is."""
 
 
@@ -204,7 +163,8 @@ def forms_of(command: click.Command) -> list[str]:
 
 def test_every_command_is_tried_in_every_form() -> None:
     tried = set(ANSWERED)
-    for argv, forms in CALLS.values():
+    for command_line, forms in CALLS.items():
+        argv = shlex.split(command_line)
         chosen = [argv[argv.index("--to") + 1]] if "--to" in argv else list(forms)
         tried |= {(name, form) for form in [*chosen, *forms] for name in (argv[0], " ".join(argv[:2]))}
     lacking = [
@@ -328,7 +288,7 @@ def wrong(name: str, form: str, done: Done) -> str:
 @pytest.mark.parametrize("name", CALLS)
 def test_no_form_lets_foreign_text_act(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    argv, forms = CALLS[name]
+    argv, forms = shlex.split(name), CALLS[name]
     found = []
     for at, evil in enumerate(HOSTILE):
         for file, text in files(evil):
@@ -345,18 +305,6 @@ def test_no_form_lets_foreign_text_act(name: str, tmp_path: Path, monkeypatch: p
             if problem := wrong(name, form, done):
                 found.append(f"{form} {evil!r}: {problem}")
     assert not found, "\n".join(found)
-
-
-@pytest.mark.more
-def test_no_notation_moves_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a pipe a plan is what it is: whoever asked for that notation gets the text as it was."""
-    monkeypatch.chdir(tmp_path)
-    for evil in HOSTILE:
-        for file, text in files(evil):
-            Path(file).write_bytes(text.encode("utf-8", "surrogatepass"))
-        for name in dialects.names():
-            done = run(["convert", "pred.json", "--to", name, "--loss"], screen=True)
-            assert not wrong("convert", "", done), (evil, name)
 
 
 @pytest.mark.parametrize("annotation", ["'\\\\d'", "Literal['\\\\w']"])

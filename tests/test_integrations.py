@@ -245,3 +245,20 @@ def test_several_calls_in_a_list_are_one_plan(calls: list[Any], tmp_path: Path) 
         (tmp_path / "pred.json").write_text(json.dumps(calls), encoding="utf-8")
         assert len(pe.read(tmp_path / "pred.json").records) == 1
         pe.assert_same(calls, "f(x=1)\ng(y=2)")
+
+
+TORCH = os.environ.get("PLANEVAL_TORCH", "torch==2.13.0")
+"""What is installed as torch: its newest release may bring gigabytes that only a GPU needs."""
+
+
+@pytest.mark.long
+def test_trl_trains_with_our_rewards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    python = environment(tmp_path / "env", (TORCH, "trl"))
+    whole = [python, str(ROOT / "tests" / "integrations_trl.py"), str(tmp_path / "out")]
+    offline = os.environ | {"HF_HUB_OFFLINE": "1", "PYTHONPATH": "", "CUDA_VISIBLE_DEVICES": ""}
+    done = subprocess.run(whole, env=offline, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    with capsys.disabled():
+        print(f"\ntried with {', '.join(f'{name} {number}' for name, number in found['versions'].items())}")
+    assert len(found["logged"]) == 2

@@ -26,7 +26,6 @@ from planner_eval.benchmarks.registry import BENCHMARKS
 from planner_eval.llm import JudgeReply, JudgeRequest, ScriptedJudge, Usage, open_judge, prompts
 from planner_eval.llm.cache import Cache
 from planner_eval.llm.endpoint import Endpoint, Prices
-from planner_eval.llm.templates import Prompted, fill
 from planner_eval.verbs.benchmark import score_benchmark
 from tests import inside
 from tests.conftest import ROOT
@@ -201,15 +200,6 @@ def test_every_exchange_is_recorded_and_every_cost_counted(server: Server, tmp_p
     cache.close()
 
 
-def test_a_failure_is_not_kept(tmp_path: Path) -> None:
-    answers = iter([None, "pass"])
-    cache = Cache(tmp_path / "c.sqlite", ScriptedJudge(lambda request: next(answers)))
-    with pytest.raises(JudgeError):
-        cache.ask(ASK)
-    assert cache.ask(ASK).text == "pass"
-    cache.close()
-
-
 def test_a_replay_says_what_it_lacks_and_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "c.sqlite"
     with pytest.raises(JudgeError, match="no such cache of answers"):
@@ -238,19 +228,6 @@ def test_a_file_that_is_no_cache_is_an_error(tmp_path: Path) -> None:
                 Cache(path, judge).ask(ASK)
     with pytest.raises(JudgeError, match="the folder cannot be made"):
         Cache(text / "c.sqlite", ScriptedJudge(lambda request: "pass")).ask(ASK)
-
-
-def test_a_damaged_answer_is_an_error(tmp_path: Path) -> None:
-    path = tmp_path / "c.sqlite"
-    cache = Cache(path, ScriptedJudge(lambda request: "pass"))
-    cache.ask(ASK)
-    cache.close()
-    connection = sqlite3.connect(path)
-    connection.execute("UPDATE replies SET reply = '{'")
-    connection.commit()
-    connection.close()
-    with pytest.raises(JudgeError, match="is damaged"):
-        Cache(path).ask(ASK)
 
 
 def hammer(path: Path, worker: int) -> None:
@@ -458,15 +435,6 @@ def test_every_question_of_a_benchmark_has_its_file_and_fills_it(name: str, tmp_
         assert not any(f"{{{field}}}" in text for field in fields)
 
 
-def test_what_is_filled_in_is_never_looked_at_again() -> None:
-    assert fill("{a}{b}{a}", {"a": "{b}", "b": "{a}"}) == "{b}{a}{b}"
-    asked: list[JudgeRequest] = []
-    inner = ScriptedJudge(lambda request: asked.append(request) or "pass")
-    request = JudgeRequest("t", (("user", "own"),), fields=(("a", "1"),))
-    Prompted(inner, {}).ask(request)
-    assert asked == [request]
-
-
 REFUSED = (401, b'{"error": {"message": "no such key"}}', {})
 
 
@@ -503,18 +471,6 @@ def test_a_system_compared_without_its_judge_is_an_error(server: Server) -> None
     assert "judged with own prompts" in done.stdout
 
 
-def test_a_cache_that_is_none_is_refused_before_the_work(tmp_path: Path) -> None:
-    text = tmp_path / "notes.sqlite"
-    text.write_text("no database, but long enough to be looked at " * 40)
-    for more in (("--judge-cache", str(text)), ("--judge-cache", str(text), "--replay")):
-        done = planeval(*asking("functionchat"), "--judge", "m", *more)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert f"planeval: {text}: not a usable cache of answers" in done.stderr
-    done = planeval(*asking("functionchat"), "--judge", "m", "--judge-cache", "no.sqlite", "--replay")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "no.sqlite: no such cache of answers" in done.stderr
-
-
 def test_a_judge_that_is_not_there_is_asked_one_question() -> None:
     pytest.importorskip("openai", reason="the judge extra is not installed")
     lost = Server()
@@ -525,17 +481,4 @@ def test_a_judge_that_is_not_there_is_asked_one_question() -> None:
     for _ in range(5):
         with pytest.raises(JudgeError, match="is not asked any more: nobody answered before"):
             judge.ask(ASK)
-    assert len(pauses) == 3
-
-
-def test_a_judge_that_answered_before_is_asked_three(server: Server) -> None:
-    judge, pauses = endpoint(server, timeout=0.05, retries=1)
-    server.delay = 0.0
-    assert judge.ask(ASK).text == "pass"
-    server.delay = 0.3
-    for _ in range(3):
-        with pytest.raises(JudgeError, match="no answer within"):
-            judge.ask(ASK)
-    with pytest.raises(JudgeError, match="is not asked any more"):
-        judge.ask(ASK)
     assert len(pauses) == 3

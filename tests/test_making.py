@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -20,22 +19,17 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
 from planner_eval.catalogs.values import problem
-from planner_eval.dialects.read import write
 from planner_eval.execution.program import outcomes
 from planner_eval.execution.terms import symbolic
-from planner_eval.making.assigning import assigned
 from planner_eval.making.card import skeleton
 from planner_eval.making.distractors import Offer, beside
-from planner_eval.making.graph import ToolGraph
 from planner_eval.making.growing import Refused
 from planner_eval.making.made import Made
-from planner_eval.making.patterns import read_shape
-from planner_eval.making.skeletons import drawn, figures, meets
-from planner_eval.making.values import NOTHING, literal, other
-from planner_eval.making.wishes import MOST_CALLS, Wishes, range_of, wishes_of
+from planner_eval.making.skeletons import drawn, meets
+from planner_eval.making.values import NOTHING, literal
+from planner_eval.making.wishes import MOST_CALLS, wishes_of
 from planner_eval.making.worth import worthless
 from planner_eval.plan.digest import Classes
-from planner_eval.plan.rewire import plan_of
 from planner_eval.plan.shape import shape
 from planner_eval.verbs.making import MadePlans
 from tests.conftest import examples
@@ -51,11 +45,6 @@ def add(first: float, second: float) -> float:
 def twice(value: float) -> float:
     """Twice a number."""
     return 2 * value
-
-
-def ignore(value: float, other: float) -> float:
-    """A number; the other does not count."""
-    return value + 3
 
 
 def ran_again(found: MadePlans, tools: str) -> None:
@@ -152,40 +141,6 @@ def test_the_answer_is_of_every_call_that_gives_it_joined_or_not(wanted: dict[st
         pe.make(2, tools="nestful", to="nestful", **wanted)
 
 
-def test_plans_like_given_ones_name_their_answers_too() -> None:
-    given_ = pe.make(2, tools="nestful", pattern="independent", calls=2, seed=1)
-    bare = [write(replace(one.plan, answer=None), "plan") for one in given_.made]
-    found = pe.make(2, tools="nestful", like=bare, seed=3)
-    assert [sorted(one.answer) for one in found.made] == [["answer_1", "answer_2"]] * 2
-    with pytest.raises(InputError, match="several of its calls give the answer, and a gold answer of"):
-        pe.make(2, tools="nestful", like=bare, to="nestful")
-
-
-def test_where_every_result_is_reported_no_single_one_is_the_gold_answer() -> None:
-    found = pe.make(12, tools="world:library", seed=1, distinct="values", depth="1..")
-    several = [len(outcomes(one.plan)) > 1 for one in found.made]
-    assert set(several) == {True, False}
-    for one, record, many in zip(found.made, found.records(), several, strict=True):
-        assert ("gold_answer" in record) is not many
-        assert many or record["gold_answer"] == one.plan.calls[-1].result
-
-
-def test_numbers_are_such_as_a_person_might_say(nestful: MadePlans) -> None:
-    values = [v for one in nestful.made for call in one.plan.calls for _, v in call.arguments]
-    literals = [value for value in values if isinstance(value, (int, float))]
-    assert literals
-    assert all(0.01 <= abs(value) <= 10_000 for value in literals)
-    answers = [one.answer for one in nestful.made]
-    assert all(1e-6 <= abs(answer) <= 1e9 and answer not in (0, 1, -1) for answer in answers)
-
-
-def test_a_tool_that_ignores_what_it_is_given_is_not_called() -> None:
-    found = pe.make(10, tools={"add": add, "twice": twice, "ignore": ignore}, depth="2..3", distinct="values")
-    called = {call.name for one in found.made for call in one.plan.calls}
-    assert called == {"add", "twice"}
-    assert found.card.refused["a result does not depend on an input"] > 0
-
-
 def test_a_tool_that_answers_anew_each_time_is_not_called() -> None:
     def dice(sides: float) -> float:
         return Random().random() * sides + 2
@@ -224,18 +179,6 @@ def test_what_has_no_effect_is_not_given_and_results_are_new() -> None:
     assert all(len(one.plan.calls[0].arguments) == 2 for one in found.made)
 
 
-@pytest.mark.more
-def test_a_literal_that_has_no_effect_is_not_given(tmp_path: Path) -> None:
-    """Also where tools keep a state, so that each change is run in a process of its own."""
-    file = tmp_path / "tools.py"
-    heads = {"halfc(a: float, b: float) -> float": "a * 3", "const(value: float) -> str": "'same'"}
-    heads |= {"cased(options: dict) -> str": "'same'", "triple(a: float) -> float": "a * 3"}
-    file.write_text("\n".join(f"def {head}:\n    return {said}\n" for head, said in heads.items()), "utf-8")
-    found = pe.make(8, tools=str(file), calls=1, distinct="values", tries=40)
-    assert {call.name for one in found.made for call in one.plan.calls} == {"triple"}
-    assert found.card.refused["a result does not depend on an input"] > 0
-
-
 WORTHLESS: list[tuple[Any, str]] = [
     ({"peak": float("inf")}, "a number is infinite or none"),
     ({"peak": [3, {"of": float("nan")}], "name": "Oslo"}, "a number is infinite or none"),
@@ -253,12 +196,6 @@ def test_what_is_worth_nothing(value: Any, why: str) -> None:
     assert worthless([7, {"b": "Rome", "c": 0}], [7, "Rome"]) is None
 
 
-@pytest.mark.parametrize("world", ["appbench", "library"])
-def test_no_call_of_a_world_gives_what_an_earlier_one_gave(world: str) -> None:
-    for one in pe.make(8, tools=f"world:{world}", seed=2, distinct="values").made:
-        assert len({json.dumps(call.result, sort_keys=True) for call in one.plan.calls}) == len(one.plan)
-
-
 @pytest.mark.more
 def test_the_same_seed_makes_the_same_bytes_whatever_the_hash_seed(tmp_path: Path) -> None:
     def made(hashing: str, seed: str, preset: str) -> bytes:
@@ -271,20 +208,6 @@ def test_the_same_seed_makes_the_same_bytes_whatever_the_hash_seed(tmp_path: Pat
         first = made("0", "4", preset)
         assert first == made("71", "4", preset)
         assert first != made("0", "5", preset)
-
-
-@pytest.mark.more
-@pytest.mark.parametrize(("scope", "apps", "calls"), [
-    ("ss", (1, 1), (1, 1)), ("sm", (1, 1), (2, 4)), ("ms", (2, 4), (2, 4)), ("mm", (2, 5), (3, 6))
-])  # fmt: skip
-def test_the_scopes_of_appbench(scope: str, apps: tuple[int, int], calls: tuple[int, int]) -> None:
-    found = pe.make(5, preset=f"appbench:{scope}", seed=2)
-    assert len(found) == 5
-    for one in found.made:
-        told = pe.stats(one.plan)
-        assert told.scope == scope.upper()
-        assert apps[0] <= told.apps <= apps[1]
-        assert calls[0] <= told.calls <= calls[1]
 
 
 def test_our_records_hold_the_plans_and_are_a_catalog(tmp_path: Path) -> None:
@@ -330,27 +253,6 @@ def test_benchmark_records_are_read_back(
     assert None not in plans
 
 
-def test_nestfuls_validator(tmp_path: Path) -> None:
-    """At least one nested call, one output a tool, references to earlier labels, no invented name."""
-    for record in pe.make(20, preset="nestful", seed=12).records():
-        specs = {tool["name"]: tool for tool in record["tools"]}
-        labels: list[str] = []
-        nested = 0
-        for call in record["output"]:
-            spec = specs[call["name"]]
-            assert call["arguments"].keys() == spec["parameters"].keys()
-            assert len(spec["output_parameters"]) == 1
-            for value in call["arguments"].values():
-                if isinstance(value, str):
-                    label, _, output = value.strip("$").partition(".")
-                    assert f"${label}" in labels
-                    assert output == "result"
-                    nested += 1
-            labels.append(call["label"])
-        assert nested
-        assert len(record["tools"]) >= 9
-
-
 def test_a_list_of_tools_holds_the_wanted_one_and_so_many_others() -> None:
     found = pe.make(8, preset="functionchat", tools="nestful", seed=1)
     sizes = {"exact": 1, "4_random": 4, "4_close": 4, "8_random": 8, "8_close": 8}
@@ -386,16 +288,6 @@ def test_what_no_plan_touches_is_touched_first(tmp_path: Path) -> None:
     assert found.card.filled == (left, left)
     after = pe.coverage([one.plan for one in (*few.made, *found.made)], catalog)
     assert after.aspect("tools").never == ()
-
-
-def test_shapes_and_depths_can_be_filled_too() -> None:
-    catalog = pe.read_catalog("data/catalogs/nestful.json")
-    wishes = pe.coverage([pe.make(1, tools="nestful").made[0].plan], catalog).to_make()
-    only = {"tools": [], "parameters": [], "pairs": [], "edges": [], "depths": [4]}
-    shapes = ["(((())))", "()", "(()())"]
-    found = pe.make(30, tools="nestful", calls="1..4", fill=wishes | only | {"shapes": shapes})
-    assert {*shapes} <= {shape(one.plan) for one in found.made}
-    assert found.card.filled == (4, 4)
 
 
 def test_a_space_that_is_exhausted_ends_and_says_why() -> None:
@@ -496,13 +388,6 @@ def test_what_ends_comes_after_what_begins() -> None:
         assert all(first <= last for first, last in zip(values[::2], values[1::2], strict=True))
 
 
-def test_a_world_is_not_asked_for_what_is_only_a_name_and_a_number() -> None:
-    found = pe.make(30, tools="world:appbench", calls=1, distinct="values", seed=1)
-    texts = [str(v) for one in found.made for call in one.plan.calls for _, v in call.arguments]
-    assert texts
-    assert not [text for text in texts if re.fullmatch(r"[a-z ]+ \d{3}", text)]
-
-
 def test_a_step_may_change_a_record_or_refuse_it() -> None:
     def asked(made: Made) -> Made | Refused:
         return replace(made, query=f"{len(made.plan)} calls?") if len(made.plan) != 3 else Refused("three")
@@ -524,28 +409,6 @@ def test_a_drawn_skeleton_meets_wishes(seed: int, calls: int, deep: int, again: 
         assert meets(needs, wishes)
         assert all(producer < at for at, those in enumerate(needs) for producer in those)
         assert max(map(len, needs)) <= 3
-
-
-@given(st.integers(0, 10**6), st.integers(1, 7))
-@examples(100)
-def test_a_shape_is_read_as_the_skeleton_that_it_says(seed: int, calls: int) -> None:
-    needs = drawn(Wishes(calls=range_of(calls, "calls")), 3, Random(seed))
-    assert needs is not None
-    tools = tuple(Parameter(f"p{at}", NUMBER) for at in range(3))
-    graph = ToolGraph(Catalog((Tool("f", parameters=tools, returns=NUMBER),)))
-    nodes = assigned(needs, graph, lambda _tool, _parameter: True, Random(seed))
-    assert nodes is not None
-    plan = plan_of(
-        pe.Call(f"c{at}", "f", tuple((link.parameter, pe.Ref(link.producer)) for link in node.links))
-        for at, node in enumerate(nodes)
-    )
-    assert skeleton(plan) == needs
-    again = plan_of(
-        pe.Call(f"c{at}", "f", tuple((f"p{k}", pe.Ref(p)) for k, p in enumerate(those)))
-        for at, those in enumerate(read_shape(shape(plan)))
-    )
-    assert figures(skeleton(again)) == figures(needs)
-    assert shape(again) == shape(plan)
 
 
 TYPES = [
@@ -576,13 +439,6 @@ def test_defaults_and_examples_are_taken() -> None:
     (tool,) = pe.read_catalog([{"name": "f", "parameters": kind}]).tools
     found = {literal(tool, tool.parameters[0], Random(seed)) for seed in range(60)}
     assert {"Oslo", "Rome"} < found
-
-
-def test_another_value_is_another() -> None:
-    texts = ["x", "2027-01-04", "9:30", "4", "0.5", "True", "blue lantern"]
-    for value in (4, 2.5, *texts, True, None, [1, 2], ["a"], [], {}, {"a": {"b": [1]}}):
-        assert other(value, Type(), Random(0))
-        assert all(each != value for each in other(value, Type(), Random(0)))
 
 
 def test_close_tools_come_first() -> None:

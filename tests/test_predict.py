@@ -24,8 +24,6 @@ from planner_eval.base.resources import folder
 from planner_eval.benchmarks.registry import BENCHMARKS
 from planner_eval.datasets.sample import Sample
 from planner_eval.llm import Reply, ToolCall
-from planner_eval.prediction.journal import Journal
-from planner_eval.prediction.setup import Setup
 from planner_eval.prediction.tasks import read_tasks
 from planner_eval.verbs.endpoints import Endpoint
 from tests import inside
@@ -185,29 +183,6 @@ def test_the_router_s_tokens_have_its_own_price(server: ModelServer, tmp_path: P
     assert "the server did not say all the tokens of 1 request, which cost more" in done.stderr
 
 
-@pytest.mark.more
-@pytest.mark.parametrize(("usage", "tokens"), [
-    ({"prompt_tokens": 1000}, "at least 3,000 tokens in and 0 out, cost at least 0.006"),
-    ({"prompt_tokens": 1000, "completion_tokens": None}, "at least 3,000 tokens in and 0 out, cost at"),
-    ({"prompt_tokens": -1000, "completion_tokens": 5}, "at least 0 tokens in and 15 out, cost at least 0"),
-    ({"prompt_tokens": 5, "completion_tokens": 10**30}, "at least 15 tokens in and 0 out, cost at least"),
-    ({"prompt_tokens": True, "completion_tokens": "9"}, "3 requests, cost at least 0\n"),
-    ([], "3 requests, cost at least 0\n"),
-    ({"prompt_tokens": 1000, "completion_tokens": 0}, "; 3 requests, 3,000 tokens in and 0 out, cost 0.0")
-])  # fmt: skip
-def test_tokens_counted_in_part_are_no_cost(
-    usage: Any, tokens: str, server: ModelServer, tmp_path: Path
-) -> None:
-    server.answers = [Answer({"choices": [{"message": {"content": "[]"}}], "usage": usage})]
-    prices = tmp_path / "prices.toml"
-    prices.write_text("[models.m]\ninput = 2\noutput = 8\n")
-    done = asked(server, tmp_path, 3, "--prices", str(prices), "--cache", str(tmp_path / "kept"))
-    assert tokens in done.stdout
-    uncounted = 3 * ("at least" in tokens)
-    assert ("did not say all the tokens of 3 requests, which cost more" in done.stderr) is (uncounted > 0)
-    assert json.loads((tmp_path / "run" / "report.json").read_text())["uncounted"] == uncounted
-
-
 def journal_replies(run: Path) -> int:
     try:
         return (run / "parts" / "journal.jsonl").read_bytes().count(b'"request"')
@@ -313,15 +288,6 @@ def test_a_row_says_what_was_asked_and_answered() -> None:
     assert len(bare["requests"][0]["prompt"]) == 32
 
 
-def test_messages_of_a_conversation_are_kept_once() -> None:
-    calls = (ToolCall("c", "get_rate", "{}"),)
-    model = Scripted(lambda messages, tools: Reply("", calls) if len(messages) < 4 else Reply("Done."))
-    how: dict[str, Any] = {"tools": {"get_rate": lambda: 1.1}, "isolation": "inline"}
-    (row,) = pe.predict(tasks(1), model, pipeline="react", setup=Setup(makes_calls=True), **how)
-    kept = [(each["shared"], len(each["messages"])) for each in row["requests"][:3]]
-    assert kept == [(0, 2), (2, 2), (4, 2)]
-
-
 def test_repetitions_are_rows_and_kept_apart(server: ModelServer, tmp_path: Path) -> None:
     server.script = lambda body, number: message(f"try {number}")
     endpoint = Endpoint(server.url, cache=tmp_path / "m.sqlite")
@@ -345,23 +311,6 @@ def test_a_reply_that_trips_a_pipeline_is_that_sample_s_failure(tmp_path: Path) 
     rows = asyncio.run(notebook())
     assert [row["prediction"] for row in rows] == ["fine", "", "\ud800"]
     assert rows[1]["error"] == {"code": "failed", "message": "RecursionError: too deep"}
-
-
-def test_after_a_full_disk_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = Scripted(lambda messages, tools: Reply("x"))
-    kept = Journal.finish
-
-    def full(self: Journal, key: str, row: Any) -> None:
-        if key == "t2":
-            raise OSError(28, "No space left on device")
-        kept(self, key, row)
-
-    monkeypatch.setattr(Journal, "finish", full)
-    with pytest.raises(OSError, match="No space left"):
-        pe.predict(tasks(4), model, out=tmp_path, concurrency=1)
-    monkeypatch.undo()
-    assert len(pe.predict(tasks(4), model, out=tmp_path)) == 4
-    assert model.asked == 4
 
 
 def test_own_tasks_are_read_and_answers_in_them_are_not() -> None:
@@ -511,37 +460,6 @@ def test_perfect_answers_are_perfect(name: str, pipeline: str, figure: str, tmp_
     assert float(report.figure(figure).value or 0) == 1
 
 
-def test_failed_requests_are_wrong_answers_in_the_denominator(tmp_path: Path) -> None:
-    samples = list(BENCHMARKS["callnavi"].read(SAMPLES / "callnavi"))
-    right = perfect(samples, "callnavi")
-
-    def answer(messages: list[Any], tools: Any) -> Reply:
-        if "Bo?" in messages[-1]["content"]:
-            raise ModelError("gone")
-        return right(messages, tools)
-
-    pe.predict(SAMPLES / "callnavi", Scripted(answer), benchmark="callnavi", out=tmp_path)
-    scored = pe.score_benchmark(tmp_path / "rows.jsonl", SAMPLES / "callnavi", "callnavi")
-    assert scored.reports["corrected"].figure("ast_overall").value == pytest.approx(2 / 3)
-
-
-def test_functionchat_s_turns_are_scored_as_messages(tmp_path: Path) -> None:
-    source = SAMPLES / "functionchat"
-    turns = {json.dumps(list(s.extra["messages"])): s for s in BENCHMARKS["functionchat"].read(source)}
-
-    def answer(messages: list[Any], tools: Any) -> Reply:
-        sample = turns[json.dumps(messages[1:])]
-        if sample.extra["type_of_output"] != "call":
-            return Reply("Which?")
-        gold = sample.gold
-        made = gold["tool_calls"][0]["function"] if "tool_calls" in gold else gold
-        return Reply("", (ToolCall("c", made["name"], made["arguments"]),))
-
-    pe.predict(source, Scripted(answer), benchmark="functionchat", out=tmp_path)
-    scored = pe.score_benchmark(tmp_path / "rows.jsonl", source, "functionchat")
-    assert scored.reports["corrected"].figure("singlecall AVG").numerator == 4
-
-
 def test_complexeval_answers_a_model_step_by_step(tmp_path: Path) -> None:
     source, seen = SAMPLES / "complexfuncbench", list[Any]()
     samples = list(BENCHMARKS["complexfuncbench"].read(source))
@@ -562,18 +480,6 @@ def test_complexeval_answers_a_model_step_by_step(tmp_path: Path) -> None:
     assert any("dest_id" in text for text in seen)
     scored = pe.score_benchmark(tmp_path / "rows.jsonl", source, "complexfuncbench")
     assert scored.reports["corrected"].figures
-
-
-def test_complexeval_s_errors_go_back_to_the_model() -> None:
-    def answer(messages: list[Any], tools: Any) -> Reply:
-        results = [m["content"] for m in messages if m["role"] == "tool"]
-        if not results:
-            return Reply("", (ToolCall("c", "Search_Hotel_Destination", '{"town": "Turku"}'),))
-        return Reply(f"stop: {results[-1]}")
-
-    (row,) = pe.predict(SAMPLES / "complexfuncbench", Scripted(answer), benchmark="complexfuncbench", limit=1)
-    assert '"error"' in row["prediction"][-1]["content"]
-    assert "query" in row["prediction"][-1]["content"]
 
 
 def test_a_run_is_what_score_and_compare_read(tmp_path: Path) -> None:
@@ -634,23 +540,6 @@ def test_a_run_that_cannot_be_scored_says_why(tmp_path: Path) -> None:
     done = planeval("score", str(run), "data/samples/callnavi")
     assert (done.returncode, done.stdout) == (2, "")
     assert "the run is not done" in done.stderr
-
-
-def test_parameters_are_said_to_be_an_object_where_the_catalog_leaves_that_out(tmp_path: Path) -> None:
-    part = {"type": "object", "properties": {"a": {"type": "integer"}}}
-    tools = [
-        {"name": "both", "description": "x", "parameters": {"allOf": [part]}},
-        {"name": "led", "description": "x", "parameters": {"$ref": "#/$defs/p", "$defs": {"p": part}}},
-        {"name": "none", "description": "x"},
-    ]
-    (tmp_path / "tools.json").write_text(json.dumps(tools))
-    (tmp_path / "tasks.jsonl").write_text(json.dumps({"id": "a", "query": "?"}))
-    argv = (str(tmp_path / "tasks.jsonl"), "--catalog", str(tmp_path / "tools.json"))
-    done = planeval("predict", *argv, "--pipeline", "function-calling", "--dry-run")
-    assert done.returncode == 0, done.stderr
-    offered = [tool["function"]["parameters"] for tool in json.loads(done.stdout)["tools"]]
-    assert [each["type"] for each in offered] == ["object"] * 3
-    assert offered[0]["allOf"] == [part]
 
 
 def busy(body: dict[str, Any], number: int) -> Answer:

@@ -10,34 +10,29 @@ from typing import Any
 
 import pytest
 
-import planner_eval as pe
 from planner_eval import dialects
-from planner_eval.base.errors import InputError
 from planner_eval.base.resources import folder
 from planner_eval.datasets.sample import Sample
 from planner_eval.dialects.read import parse
 from planner_eval.execution import Sandbox, tool_source
-from planner_eval.llm import Reply
 from planner_eval.llm.kept import request_text
 from planner_eval.prediction.candidates import Choice, gold_tools
 from planner_eval.prediction.notation import shown as example_of
 from planner_eval.prediction.prepare import Prepared, prepare
 from planner_eval.prediction.published import messages_of
-from planner_eval.prediction.registry import PIPELINES
-from planner_eval.prediction.setup import Example, Setup, read_prompts
+from planner_eval.prediction.setup import Setup, read_prompts
 from planner_eval.prediction.shots import SHOWN, Shots
-from planner_eval.prediction.tasks import Tasks, read_tasks
+from planner_eval.prediction.tasks import Tasks
 from tests.prediction_samples import (
     CATALOG,
     OWN_TOOLS,
     appbench_catalogue,
     listed,
     own_samples,
-    task_of,
     through,
     without_gold,
 )
-from tests.test_predict import Scripted, planeval
+from tests.test_predict import planeval
 from tests.test_prediction import scripted
 
 SAMPLES = folder("data") / "samples"
@@ -120,21 +115,11 @@ def test_demonstrations_of_a_file_are_chosen_by_questions_and_structures(tmp_pat
     (["--seed", "1"], "--seed applies only with"),
     (["--explain-references", "--pipeline", "react"], "applies only to NESTful's prompt of flat, not to"),
     (["--budget", "5"], "tokens with gold's tools alone, and --budget is 5"),
-    (["--pipeline", "function-calling", "--list-form", "yaml"], "--list-form applies only to prompts that")
+    (["--pipeline", "function-calling", "--list-form", "yaml"], "--list-form applies only to prompts that"),
+    (["--dialect", "hermes"], "--dialect applies only to flat with tasks of your own, not to flat of nestful")
 ])  # fmt: skip
 def test_choices_that_cannot_be_made_are_told(argv: list[str], what: str) -> None:
     assert what in refused(*NESTFUL, *argv)
-
-
-def test_demonstrations_by_gold_s_apps_are_marked(tmp_path: Path) -> None:
-    samples = own_samples("appbench")
-    twin = replace(samples[0], id="twin", query="Another question of the same apps?")
-    tasks = Tasks("appbench", [*samples, twin])
-    ready = prepare(tasks, "flat", Setup(), shots=Shots(1, "gold-apps"))
-    assert ready.about()["gold"] == ["leak: apps", "demonstrations: test set"]
-    first = next(iter(ready.first_requests())).request
-    assert not isinstance(first, str)
-    assert first.messages[1]["content"] == twin.query
 
 
 def test_nestful_s_published_prompts_become_the_messages_that_they_stand_for(tmp_path: Path) -> None:
@@ -235,19 +220,6 @@ def test_a_broken_prompt_of_another_pipeline_stops_no_run(tmp_path: Path) -> Non
     assert "PROMPTS.json: " in refused(*NESTFUL, "--prompts", place, "--prompts-for", "m")
 
 
-def test_a_prompt_of_another_pipeline_may_change_in_the_middle_of_a_run(tmp_path: Path) -> None:
-    def rows(**texts: str) -> list[Any]:
-        prompts_in(tmp_path / "prompts", {f"callnavi/{name}.txt": text for name, text in texts.items()})
-        model, setup = Scripted(lambda *_: Reply("{}")), Setup(read_prompts(tmp_path / "prompts"))
-        how: dict[str, Any] = {"benchmark": "callnavi", "pipeline": "flat", "setup": setup}
-        return pe.predict(SAMPLES / "callnavi", model, out=tmp_path / "run", **how)
-
-    for text in ("{tools} {query}", "broken", "Other: {tools} {query}"):
-        assert len(rows(plan="MINE {tools} {query}", route=text)) == 3
-    with pytest.raises(InputError, match="holds another run: prompts"):
-        rows(plan="Another {tools} {query}")
-
-
 def test_a_prompt_that_nobody_reads_is_told(tmp_path: Path) -> None:
     names = ("callnavi/plan.txt", "callnavi/rout.txt", "callnavi/zzz.txt", "backward.txt")
     others = {"callnavi/README.md": "These are mine.", "requirements.txt": "openai"}
@@ -279,27 +251,6 @@ def test_the_example_of_a_notation_calls_no_tool_on_offer(name: str) -> None:
     assert [call.arguments for call in after.calls] == [call.arguments for call in before.calls]
 
 
-def test_the_example_of_a_prompt_calls_no_tool_on_offer(tmp_path: Path) -> None:
-    tools = [{"name": name, "description": name} for name in ("get_weather", "brew_tea")]
-    file = written(tmp_path / "tasks.jsonl", [{"query": "Weather?", "tools": tools}])
-    text = said(asked("predict", file, "--dry-run")[0]).partition("which calls other tools")[2]
-    assert "get_weather" not in text
-    assert "brew_tea" not in text
-    assert '{"name": "fold_map", "arguments": {"city": "Rome"}}' in text
-
-
-def test_demonstrations_with_tools_on_offer_come_first() -> None:
-    samples = []
-    for n, (query, name) in enumerate([("a b c", "f"), ("a b c d", "g"), ("x y", "f"), ("a b", "g")]):
-        gold = {"API": [name], "parameters": [{}]}
-        samples.append(Sample(f"s{n}", query, [tool(name, "d")], gold, extra={"difficulty": "e"}))
-    for by, shown in (("query", "x y"), ("structure", "x y"), ("first", "a b c d")):
-        ready = prepare(Tasks("callnavi", samples), "flat", Setup(), shots=Shots(1, by))
-        request = next(iter(ready.first_requests())).request
-        assert not isinstance(request, str)
-        assert f"Input: {shown}\n" in request.messages[0]["content"]
-
-
 def test_react_shows_what_the_calls_of_demonstrations_came_to(tmp_path: Path) -> None:
     base = [*NESTFUL, "--pipeline", "react", "--isolation", "inline"]
     (plain, *_), (shown, *_) = asked(*base), asked(*base, "--shots", "1", "--demo-by", "first")
@@ -325,20 +276,6 @@ def test_react_shows_what_the_calls_of_demonstrations_came_to(tmp_path: Path) ->
         "Thought: This is what was asked for.\nFinal Answer: 8",
     ]  # fmt: skip
     assert "react makes calls: name the tools" in planeval(*own).stderr
-
-
-def test_an_agent_is_shown_the_lines_of_its_own_app() -> None:
-    lines = "Library: [b = findbook(#title='x')]\nTrams: [l = stops(#place=b, #line=l), m = ride(#to=l)]"
-    setup = Setup(examples=(Example("one", "Trams: [t = ride(#to='a')]"), Example("two", lines)), shots=1)
-    task = task_of(own_samples("appbench")[0], "appbench")
-    replies = ["[Trams, Library]", "[x = ride(#to=?)]", "[y = findbook(#title='z')]", "[x = ride(#to=y)]"]
-    requests, _, _ = through(PIPELINES["isolated"].steps(task, setup), listed(*replies))
-    assert [r.stage for r in requests[:4]] == ["apps", "agent", "agent", "agent-again"]
-    shown = [[message["content"] for message in request.messages[1:-1]] for request in requests[:4]]
-    assert shown == [
-        [], ["two", "[l = stops(#place=?, #line=l), m = ride(#to=l)]"],
-        ["two", "[b = findbook(#title='x')]"], ["two", "[l = stops(#place=b, #line=l), m = ride(#to=l)]"],
-    ]  # fmt: skip
 
 
 GOLD = '[{"name": "add", "arguments": {"arg_0": 1, "arg_1": 2}}]'
@@ -370,23 +307,6 @@ def test_no_gold_in_a_prompt_with_demonstrations(name: str, form: str, by: str, 
                 for each in (samples, bare)
             )
             assert first == second
-
-
-def test_gold_calls_in_appbench_s_own_prompts_are_counted_as_they_stand_there(reference: Path) -> None:
-    """Word for word without the names of their results: 596 of 1,922, all calls of 83 samples."""
-    samples = read_tasks(str(reference / "datasets" / "appbench"), "appbench").samples
-    some = [one.id for one in samples[::40]]
-    ready = prepare(Tasks("appbench", samples), "flat", Setup(), ids=some, shots=Shots(3))
-    lines = stand = whole = 0
-    for sample, request in ready.first_requests():
-        assert not isinstance(request, str)
-        text = "\n".join(message["content"] for message in request.messages[1:])
-        calls = [line.partition(" = ")[2] in text for line in sample.gold["api_results"]]
-        lines, stand, whole = lines + len(calls), stand + sum(calls), whole + all(calls)
-    found = ready.demonstrations
-    assert found is not None
-    assert (found.gold_calls, found.shared, found.whole) == (lines, stand, whole)
-    assert stand > 9
 
 
 def tool_names(request: dict[str, Any]) -> list[str]:
@@ -471,22 +391,6 @@ def test_gold_s_tools_are_on_offer_with_as_many_others(closeness: str) -> None:
 
 def tool(name: str, described: str, *parameters: str) -> dict[str, Any]:
     return {"name": name, "description": described, "parameters": dict.fromkeys(parameters, "string")}
-
-
-def test_close_tools_come_first() -> None:
-    tools = [
-        tool("getShift", "The shift of a person", "person", "day"),
-        tool("payBill", "Pay money", "person", "day"),
-        tool("swapShift", "Swap the shift of a person", "one", "other"),
-        tool("openDoor", "Open a door", "door"),
-    ]
-    gold = {"API": ["getShift"], "parameters": [{}]}
-    sample = Sample("a", "Who works?", tools, gold, extra={"difficulty": "easy"})
-    for closeness, other in (("close", "swapShift"), ("same-signature", "payBill")):
-        ready = prepare(Tasks("callnavi", [sample]), "flat", Setup(), choice=Choice(1, closeness))
-        (found,) = ready.tasks
-        assert not isinstance(found, str)
-        assert {each["name"] for each in found.tools} == {"getShift", other}
 
 
 def test_a_budget_leaves_others_out_and_never_gold() -> None:

@@ -182,12 +182,6 @@ def test_a_conversation_that_shows_golds_call_is_refused(server: ModelServer, tm
     assert planeval("predict", written(tmp_path / "t.jsonl", [record]), "--dry-run").returncode == 0
 
 
-def test_an_id_given_twice_is_refused_before_anything_is_asked(server: ModelServer, tmp_path: Path) -> None:
-    done = predicted(server, tasks(tmp_path / "t.jsonl", id="same"), tmp_path / "run")
-    assert (done.returncode, server.bodies) == (2, [])
-    assert "tasks 1 and 2 have the same id, 'same'" in done.stderr
-
-
 def test_other_tasks_do_not_take_the_place_of_a_runs(server: ModelServer, tmp_path: Path) -> None:
     run, file = tmp_path / "run", tasks(tmp_path / "t.jsonl")
     predicted(server, file, run, "--limit", "1")
@@ -211,14 +205,6 @@ def test_every_row_of_a_dead_server_says_why(tmp_path: Path) -> None:
     assert all("no connection to http://127.0.0.1:9/v1" in error for error in errors)
 
 
-def test_a_row_of_a_model_that_answered_without_end_blames_no_api(tmp_path: Path) -> None:
-    why = "the model was still calling tools after 200 turns"
-    row = {"id": "t0", "prediction": [], "error": {"code": "max_turns", "message": why}}
-    done = planeval("diff", written(tmp_path / "run.jsonl", [row]), tasks(tmp_path / "t.jsonl"))
-    assert f'there is no answer: "{why}"' in done.stdout
-    assert "API" not in done.stdout
-
-
 def test_a_question_that_changed_since_is_said(server: ModelServer, tmp_path: Path) -> None:
     server.script = lambda body, n: message(json.dumps(calls(city_of(body))))
     run, path = tmp_path / "run", tmp_path / "t.jsonl"
@@ -234,41 +220,6 @@ def test_a_question_that_changed_since_is_said(server: ModelServer, tmp_path: Pa
     done = planeval("compare", str(other), str(run))
     assert done.returncode == 2
     assert "1 of their questions differ, that of 't1' first" in done.stderr
-
-
-def test_samples_without_a_whole_answer_are_counted(server: ModelServer, tmp_path: Path) -> None:
-    server.script = lambda body, n: message(
-        json.dumps(calls(city_of(body))), finish="stop" if city_of(body) == "Bonn" else "length"
-    )
-    run = tmp_path / "run"
-    predicted(server, tasks(tmp_path / "t.jsonl"), run, "--repeat", "3")
-    for command in (["score", str(run)], ["compare", str(run), str(run)]):
-        assert "2 samples without a whole answer count as wrong" in planeval(*command).stderr
-    table = planeval("table", str(run), "--metric", "exact")
-    assert "3 samples" in table.stdout + table.stderr
-    assert "2 of them without a whole answer" in table.stdout + table.stderr
-
-
-def test_tasks_without_ids_are_scored_by_what_predict_calls_them(server: ModelServer, tmp_path: Path) -> None:
-    asked = [{"query": f"Weather in {city}?", "tools": TOOLS, "gold": calls(city)} for city in CITIES]
-    run, file = tmp_path / "run", written(tmp_path / "bare.jsonl", asked)
-    predicted(server, file, run, "--limit", "2")
-    assert [one["id"] for one in rows(run)] == ["task-1", "task-2"]
-    for command in ([str(run)], [str(run), file]):
-        assert "2 of 3 gold plans were asked for" in planeval("score", *command).stderr
-        assert figure(*command) == (1.0, {"same": 2})
-    assert both(run) == [1.0, 1.0]
-    assert "1.000" in planeval("table", str(run), "--metric", "exact").stdout
-
-
-def test_gold_that_is_not_named_is_said_of_what_is_there(server: ModelServer, tmp_path: Path) -> None:
-    lost, run = tmp_path / "NOPE", tmp_path / "run"
-    assert planeval("score", str(lost)).stderr == f"planeval: there is no file or folder {lost}\n"
-    predicted(server, tasks(tmp_path / "t.jsonl"), run)
-    done = planeval("diff", str(run))
-    assert done.returncode == 2
-    assert f"its answers are {run / 'rows.jsonl'}" in done.stderr
-    assert "Missing argument" in planeval("diff", "README.md").stderr
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -343,18 +294,6 @@ def test_a_value_like_another_notation_s_reference_is_a_value(server: ModelServe
     assert both(tmp_path / "json", tmp_path / "nestful") == [1.0, 0.0]
 
 
-@pytest.mark.parametrize(("argv", "said"), [
-    (["--pipeline", "function-calling"], "not to function-calling"),
-    (["--benchmark", "callnavi"], "not to flat of callnavi")
-])  # fmt: skip
-def test_a_notation_that_nobody_is_asked_for_is_told(argv: list[str], said: str, tmp_path: Path) -> None:
-    named = "--benchmark" in argv
-    source = "data/samples/callnavi" if named else tasks(tmp_path / "t.jsonl")
-    done = planeval("predict", source, "--dry-run", "--dialect", "hermes", *argv)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert f"--dialect applies only to flat with tasks of your own, {said}" in done.stderr
-
-
 SAMPLES = ROOT / "data" / "samples"
 
 
@@ -379,15 +318,6 @@ def test_a_part_is_asked_again(
     assert {name: (run / name).read_bytes() for name in before} == before
     assert len(server.bodies) == 3 * count
     assert figure(str(run)) == (1.0, {"same": 3})
-
-
-def test_rows_of_parts_stand_in_the_order_of_the_samples(server: ModelServer, tmp_path: Path) -> None:
-    file, run = tasks(tmp_path / "t.jsonl"), tmp_path / "run"
-    for name in ("t2", "t0"):
-        predicted(server, file, run, "--repeat", "2", "--id", name)
-    order = [("t0", 0), ("t2", 0), ("t0", 1), ("t2", 1)]
-    assert [(row["id"], row["repetition"]) for row in rows(run)] == order
-    assert figure(str(run)) == (1.0, {"same": 2})
 
 
 def test_a_question_beside_a_talk_that_lacks_it_is_a_row(server: ModelServer, tmp_path: Path) -> None:
@@ -420,26 +350,6 @@ def test_a_damaged_line_of_the_journal_is_named(server: ModelServer, tmp_path: P
     assert "3 samples asked with flat: 3 answered" in predicted(server, file, run).stdout
 
 
-def test_what_cannot_begin_leaves_no_folder_and_a_dry_run_is_refused_as_the_run(tmp_path: Path) -> None:
-    file, run = tasks(tmp_path / "t.jsonl"), tmp_path / "run"
-    lost = str(tmp_path / "nope.sqlite")
-    done = planeval("predict", file, "--model", "m", "--replay", "--cache", lost, "-o", str(run))
-    assert done.returncode == 2
-    assert not run.exists()
-    done = planeval("predict", file, "--pipeline", "react", "--dry-run")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "react makes calls: name the tools that make them with --tools SPEC" in done.stderr
-
-
-def test_a_run_of_which_every_request_failed_evaluates_nothing(server: ModelServer, tmp_path: Path) -> None:
-    server.script = lambda body, n: Answer({"error": {"message": "no"}}, status=400)
-    file, run = tasks(tmp_path / "t.jsonl"), tmp_path / "run"
-    assert predicted(server, file, run).returncode == 3
-    done = planeval("score", str(run))
-    assert done.returncode == 3
-    assert "no request was answered: these figures say nothing of the model" in done.stderr
-
-
 REACT = 'Thought: x\nAction: get_weather\nAction Input: {"city": "Rome"}'
 
 
@@ -456,19 +366,6 @@ def test_talks_end(server: ModelServer, tmp_path: Path, pipeline: str, reply: An
         predicted(server, tasks(tmp_path / "t.jsonl"), run, *options, *more)
         (row,) = rows(run)
         assert (row["error"]["code"], len(row["requests"])) == (code, count)
-
-
-@pytest.mark.parametrize("to", ["chat-jsonl", "tools-jsonl"])
-def test_gold_that_calls_nothing_is_taught_as_words(tmp_path: Path, to: str) -> None:
-    words = ("No tool is needed, or none fits.", "I need no tool to greet you.", "You are welcome.")
-    end = [{"role": "user", "content": "Thanks!"}, {"role": "assistant", "content": words[2]}]
-    records = [{"query": "Hello?", "gold": []}, {"query": "Hello?", "gold": words[1]}, {"messages": end}]
-    file = written(
-        tmp_path / "t.jsonl", [{"id": str(n), "tools": TOOLS, **one} for n, one in enumerate(records)]
-    )
-    done = planeval("data", "export", file, "--to", to)
-    last = [json.loads(line)["messages"][-1] for line in done.stdout.splitlines()]
-    assert last == [{"role": "assistant", "content": said} for said in words], done.stderr
 
 
 def shown(file: str, *more: str) -> Any:
@@ -490,19 +387,6 @@ def test_fewer_demonstrations_than_were_asked_for_are_said(tmp_path: Path) -> No
     demos = written(tmp_path / "demos.jsonl", [{"query": "Hello?", "gold": []}])
     done = shown(file, "--shots", "1", "--demos", demos)
     assert "Input: Hello?\\nOutput: No tool is needed, or none fits." in done.stdout
-
-
-def test_records_that_are_no_demonstrations_are_left_out_and_counted(tmp_path: Path) -> None:
-    file, none = tasks(tmp_path / "t.jsonl"), {"id": "open", "query": "Now?", "tools": TOOLS, "gold": None}
-    with Path(file).open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps(none))
-    done = shown(file, "--shots", "2")
-    assert done.returncode == 0
-    assert f"--shots: 1 of 4 records of {file} is no demonstration and is left out; " in done.stderr
-    assert "#Example-2" in done.stdout
-    done = shown(written(tmp_path / "n.jsonl", [none]), "--shots", "1")
-    assert done.returncode == 2
-    assert "has 0 demonstrations, and 1 of others are wanted: name more with --demos FILE" in done.stderr
 
 
 @pytest.mark.parametrize("name", list(BENCHMARKS))

@@ -19,7 +19,7 @@ from planner_eval.llm.kept import request_text
 from planner_eval.prediction.pipeline import Observed, Request
 from planner_eval.prediction.reading import read_reply, read_step
 from planner_eval.prediction.registry import PIPELINES, USUAL, pipeline
-from planner_eval.prediction.setup import Example, Setup, our_prompts, read_prompts, sampling_of
+from planner_eval.prediction.setup import Example, Setup, our_prompts, read_prompts
 from planner_eval.prediction.visible import OWN, visible
 from tests.conftest import ROOT
 from tests.memory import slowness
@@ -174,27 +174,6 @@ def test_a_task_holds_no_more_than_may_be_seen() -> None:
         assert mark not in repr(visible(marked, form))
 
 
-def test_what_a_model_writes_is_the_answer_unchanged() -> None:
-    text = "  Sure!\n```\nTrams: [x = ride(#to='a')]\n```  "
-    (asked,), _, outcome = run("flat", first("appbench"), "appbench", text)
-    assert outcome.prediction == text
-    assert [message["role"] for message in asked.messages] == ["system", "user"]
-    assert "Library: {'desc': 'books to borrow', 'base_requ" in asked.messages[0]["content"]
-
-
-def test_calls_without_words_are_no_empty_answer() -> None:
-    _, _, outcome = run("flat", first("nestful"), "nestful", called("add", {"arg_0": 1}))
-    assert json.loads(outcome.prediction) == [{"name": "add", "arguments": {"arg_0": 1}}]
-
-
-def test_demonstrations_stand_where_each_benchmark_has_them() -> None:
-    setup = Setup(examples=(Example("Which?", "A: [b = c()]"), Example("{query}", "{tools}")))
-    (asked,), _, _ = run("flat", first("appbench"), "appbench", "", setup=setup)
-    assert [m["role"] for m in asked.messages] == ["system", "user", "assistant", "user", "assistant", "user"]
-    (asked,), _, _ = run("flat", first("nestful"), "nestful", "", setup=setup)
-    assert "#Example-2\nInput: {query}\nOutput: {tools}" in asked.messages[0]["content"]
-
-
 def test_tools_and_references_are_told_as_it_is_asked_for() -> None:
     for way in ("json", "docstring", "lines", "yaml"):
         (asked,), _, _ = run("flat", first(OWN), OWN, "", setup=Setup(listing=way, dialect="hermes"))
@@ -252,16 +231,6 @@ def test_the_published_catalogue_is_shown_as_published(reference: Path) -> None:
         "'is_transactional': False, "
         "'additional_required_arguments': {'city (str)': 'name of the city'}"
     )
-
-
-@pytest.mark.parametrize(
-    ("domain", "size"), [("bank", 22_207), ("telecommunications", 20_676), ("hr", 5_539), ("hospital", 5_136)]
-)
-def test_callnavi_s_lists_are_shown_as_published(domain: str, size: int, reference: Path) -> None:
-    from planner_eval.prediction.listing import as_docstrings
-
-    tools = next(s.tools for s in published_samples("callnavi", reference) if s.category == domain)
-    assert len(as_docstrings(tools)) == size
 
 
 def test_the_router_s_names_are_all_that_the_second_request_shows() -> None:
@@ -339,17 +308,6 @@ def test_long_texts_that_are_nearly_calls_are_read_in_time(text: str) -> None:
     started = time.process_time()
     assert (read_reply(Reply(text), {"f": "f"}).calls, read_step(Reply(text), {"f": "f"}).calls) == ((), ())
     assert time.process_time() - started < 10 * slowness()
-
-
-def test_functionchat_gets_our_system_message_only_where_the_data_has_none() -> None:
-    sample = first("functionchat")
-    (asked,), _, _ = run("dialog", sample, "functionchat", "x")
-    assert asked.messages[0]["content"] == our_prompts().texts["functionchat/system"]
-    begun = [{"role": "system", "content": "S"}, {"role": "user", "content": "?"}]
-    own = Sample("x", "?", sample.tools, extra={"messages": begun})
-    (asked,), _, _ = run("dialog", own, "functionchat", "x")
-    assert list(asked.messages) == begun
-    assert asked.tools == tuple(sample.tools)
 
 
 def test_nestful_calls_are_labelled_in_order() -> None:
@@ -451,24 +409,6 @@ def test_steps_are_read_as_models_write_them(text: str) -> None:
     assert acts[0].calls[0].arguments == {"arg_0": 1}
 
 
-def test_an_observation_that_a_reply_begins_with_hides_nothing() -> None:
-    replies = (
-        'Observation: so far nothing.\nAction: add\nAction Input: {"arg_0": 1}\n\nThought: more',
-        "Observation: the sum is 4.",
-        "Final Answer: 4",
-    )
-    requests, acts, outcome = run("react", first("nestful"), "nestful", *replies)
-    assert [call.arguments for act in acts for call in act.calls] == [{"arg_0": 1}]
-    assert requests[2].messages[-2]["content"] == "Observation: the sum is 4."
-    assert outcome.stop == "final_answer"
-
-
-def test_a_step_that_is_none_is_said_so_and_costs_a_step() -> None:
-    requests, acts, outcome = run("react", first("nestful"), "nestful", "I wonder.")
-    assert (len(requests), acts, outcome.stop, outcome.prediction) == (10, [], "max_steps", "[]")
-    assert "neither a call nor a final answer" in requests[1].messages[-1]["content"]
-
-
 def test_agents_see_their_own_apis_and_are_asked_again_for_what_they_lack() -> None:
     def script(request: Request, number: int) -> Reply:
         text = request.messages[0]["content"]
@@ -488,23 +428,6 @@ def test_agents_see_their_own_apis_and_are_asked_again_for_what_they_lack() -> N
     assert outcome.prediction == lines
     assert outcome.stages["unknown_values"] == {"Library": ["title"]}
     assert len(stages) == 6  # the second round changes nothing
-
-
-@pytest.mark.parametrize(
-    "text", ["", "?" * 9999, "[" * 9999, "x = f(" + "a=?," * 500 + ")", " \t" * 50_000 + "= "]
-)
-def test_agents_that_ramble_end(text: str) -> None:
-    requests, _, _ = run("isolated", first("appbench"), "appbench", "[Trams]", text)
-    assert len(requests) <= 8
-
-
-def test_an_agent_may_put_the_names_of_results_into_brackets_of_their_own() -> None:
-    said = "[line, stop] = findtram(#to='Harbour')"
-    _, _, outcome = run("isolated", first("appbench"), "appbench", "[Trams]", said)
-    assert outcome.prediction == "Trams: [line, stop = findtram(#to='Harbour')]"
-    unread = "[1, 2] = findtram(to='Harbour')"  # is no empty answer: reading it says what is wrong
-    _, _, outcome = run("isolated", first("appbench"), "appbench", "[Trams]", unread)
-    assert outcome.prediction == "Trams: [1, 2 = findtram(to='Harbour')]"
 
 
 def test_a_folder_of_prompts_takes_the_place_of_ours(tmp_path: Path) -> None:
@@ -547,12 +470,6 @@ def test_published_prompts_are_read_and_our_words_are_not_theirs(reference: Path
     for name, text in our_prompts().texts.items():
         for sentence in " ".join(text.split()).replace("- ", ". ").split(". "):
             assert len(sentence) <= 40 or sentence.lower() not in theirs, (name, sentence)
-
-
-def test_sampling_is_that_of_the_published_code() -> None:
-    assert sampling_of("appbench") == {"temperature": 0.0, "max_tokens": 1024}
-    assert sampling_of("callnavi") == {"temperature": 0.0, "max_tokens": 2048}
-    assert sampling_of("functionchat", {"top_p": 0.5})["top_p"] == 0.5
 
 
 def test_a_pipeline_that_is_none_or_does_not_serve_is_said() -> None:

@@ -6,21 +6,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
+from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval.base.errors import CODES, InputError, ModelError
-from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
+from planner_eval.catalogs.catalog import Parameter, Tool, Type
+from planner_eval.cli.questions import Questions, code_of, questioning
 from planner_eval.dialects.read import parse
 from planner_eval.llm import Reply
 from planner_eval.llm.replies import ToolCall
-from planner_eval.making.asking import NoQuestion, Wanted, fence, opening, question, read_verdict, written
+from planner_eval.making.asking import NoQuestion, Wanted, fence, opening, question, read_verdict
 from planner_eval.making.described import described
 from planner_eval.making.grounded import grounding_of
 from planner_eval.making.lacking import MOST_TOLD, lacks, longest
@@ -31,7 +34,7 @@ from planner_eval.plan.model import Call, Edge, Plan, Ref, Template, Unresolved
 from planner_eval.prediction.pipeline import Outcome, Request
 from planner_eval.verbs.endpoints import Endpoint
 from planner_eval.verbs.questions import ask_for, template_for
-from tests.conftest import examples
+from tests.modelserver import Answer, ModelServer, drip, half, hang_up, message
 from tests.test_hostile_output import HOSTILE, TERMINAL
 
 TEXT, NUMBER = Type(("string",)), Type(("integer",))
@@ -123,19 +126,6 @@ def test_a_question_lacks_this_or_nothing(text: str, made: Made, lacking: list[s
     assert codes(text, made) == lacking
 
 
-def test_in_another_language_names_and_numbers_stand_as_they_are() -> None:
-    assert codes("Ein Hotel in Rome, ab 2024-03-05, 3 Nächte?", language="German") == []
-    lost = codes("Ein Hotel in Rom, ab 2024-03-05, drei Nächte?", language="German")
-    assert lost == ["question.ungrounded"]
-
-
-def test_values_may_look_like_anything_that_a_question_may_not() -> None:
-    odd = "USER: a_b [name] bookRoom(1)? step 1"
-    made = Made("a", Plan((Call("1", "send", (("text", odd),)),)), (Tool("send"),), answer="HTL-77")
-    assert codes(f'Please send "{odd}" to them.', made) == []
-    assert "question.names" in codes(f'Please send "{odd}" with send_text to them.', made)
-
-
 @pytest.mark.parametrize(("text", "score"), [
     ('{"score": 8, "reason": "ok"}', 8), ('```json\n{"score": 1}\n```', 1),
     ('<think>{"score": 2}</think>{"score": 10}', 10), *((f'{{"score": {one}}}', None) for one in (
@@ -157,12 +147,6 @@ def test_a_judges_words_are_shown_in_one_line_that_prints(reason: str) -> None:
     assert found is not None
     assert "\n" not in found.reason
     assert not TERMINAL.search(found.reason)
-
-
-def test_quotes_around_all_of_it_are_taken_off() -> None:
-    assert written(Reply("\"Go to 'Rome'\"")) == "Go to 'Rome'"
-    assert written(Reply('"Rome" or "Oslo"')) == '"Rome" or "Oslo"'
-    assert written(Reply("", (ToolCall("1", "f", "{}"),))) == ""
 
 
 USUAL = Wanted()
@@ -282,14 +266,6 @@ def test_material_cannot_close_its_own_fence() -> None:
     assert "\nIgnore" not in material  # values are JSON: a line end in one is none of the text
 
 
-def test_examples_are_shown_before_as_they_are_asked_for() -> None:
-    example = replace(MADE, id="e", query=GOOD)
-    _, asked = gone_through(MADE, [GOOD, VERDICT], Wanted(examples=(example,)))
-    roles = [message["role"] for message in asked[0].messages]
-    assert roles == ["system", "user", "assistant", "user"]
-    assert asked[0].messages[2]["content"] == GOOD
-
-
 def test_texts_of_the_users_own_take_the_place_of_ours(tmp_path: Path) -> None:
     (tmp_path / "question.txt").write_text("{language} {most} {begin} {end} mine", encoding="utf-8")
     texts = read_texts(tmp_path)
@@ -375,29 +351,6 @@ def test_a_plan_without_a_question_says_why_and_stands_in_its_place() -> None:
     assert json.loads(json.dumps(dict(turin.marked.notes)))["question"]["tries"] == list(turin.tries)
 
 
-def test_kept_answers_are_not_asked_for_again_and_can_be_replayed(tmp_path: Path) -> None:
-    at = Endpoint(cache=tmp_path / "kept.sqlite")
-    seen: list[Mapping[str, Any]] = []
-
-    def gone(messages: list[Mapping[str, Any]]) -> str:
-        if not re.search("Rome|Oslo", str(messages)):
-            raise ModelError("no connection", code="transport")
-        return of_city(messages)
-
-    first = ask_for(map(plan_to, CITIES), Scripted(gone), endpoint=at, concurrency=1)
-    assert [isinstance(one, Made) for one in first] == [True, True, False, False, False, False]
-    second = Scripted(of_city)
-    whole = ask_for(map(plan_to, CITIES), second, endpoint=at, concurrency=1, seen=seen.append)
-    assert len(second.asked) == 2 * 4  # the first two had their question and their verdict
-    replayed = ask_for(map(plan_to, CITIES), "Scripted", endpoint=at._replace(replay=True))
-    fresh = ask_for(map(plan_to, CITIES), Scripted(of_city), concurrency=5)
-    assert whole == replayed == fresh
-    assert len(seen) == 6
-    lost = ask_for([plan_to("Lima")], "Scripted", endpoint=at._replace(replay=True))[0]
-    assert isinstance(lost, NoQuestion)
-    assert lost.code == "missing"
-
-
 @pytest.mark.parametrize(("wanted", "said"), [
     (Wanted(threshold=0), "the least score is 0"), (Wanted(threshold=11), "from 1 to 10"),
     (Wanted(tries=0), "at least once"), (Wanted(language="  "), "is no name of a language"),
@@ -454,16 +407,6 @@ def test_lists_objects_flags_and_texts_around_references_are_told() -> None:
     assert f"{told} gives and 2)." in text
 
 
-def test_what_cannot_be_told_plainly_is_refused() -> None:
-    hidden, lines = (Made("a", Plan((Call("1", "f", (("a", one),)),)), ()) for one in ("x\x1b[2Jy", "x\ny"))
-    first, second, third = template_for([hidden, lines, MADE])
-    assert isinstance(first, NoQuestion)
-    assert isinstance(second, NoQuestion)
-    assert isinstance(third, Made)
-    assert (first.code, second.code) == ("question.hidden", "question.around")
-    assert not TERMINAL.search(first.message + first.tries[0]["text"])
-
-
 NAMES = st.sampled_from(["city", "check_in", "maxPrice", "n", "arg_0"])
 VALUES = st.one_of(
     st.text(st.characters(codec="utf-8"), min_size=1, max_size=12), st.integers(-(10**6), 10**6),
@@ -489,13 +432,149 @@ def test_what_is_told_passes_again_and_refusals_say_why(given_to: list[dict[str,
         assert found.message
 
 
-@pytest.mark.long
-@given(
-    st.text(max_size=400)
-    | st.lists(st.sampled_from([GOOD, "?", "[", "a_b", "(", "3", "Rome", "\n", *HOSTILE])).map(" ".join)
-)
-@examples(50)
-def test_any_text_is_looked_at_without_a_fault(text: str) -> None:
-    found = lacks(text, MADE, grounding_of("English"))
-    assert all(one.code in CODES and not TERMINAL.search(one.message) for one in found)
-    assert Catalog(TOOLS).find("bookRoom")
+KEY = "sk-secret-of-mine"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    pytest.importorskip("openai", reason="the llm extra is not installed")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with ModelServer(served) as server:
+        yield server
+
+
+def city_of(body: dict[str, Any]) -> str:
+    found = re.search(r'to: \\"(\w+)\\"', json.dumps(body["messages"]))
+    assert found is not None
+    return found[1]
+
+
+def served(body: dict[str, Any], number: int) -> Answer:
+    """Asks for the city of the plan, or judges."""
+    judged = "Request:" in body["messages"][-1]["content"]
+    return message(VERDICT if judged else f"Which trains go to {city_of(body)}?")
+
+
+def asked(server: ModelServer, **more: Any) -> list[Made | NoQuestion]:
+    at = Endpoint(server.url, deadline=2.0, retries=more.pop("retries", 1))
+    return ask_for([plan_to(city) for city in CITIES], "writer", endpoint=at, **more)
+
+
+def test_whatever_the_server_does_each_plan_has_its_row(server: ModelServer) -> None:
+    odd = [
+        Answer(act=drip), Answer(act=half), Answer(act=hang_up), Answer(b"<html>", status=500),
+        Answer(status=429, headers={"Retry-After": "0.01"}), Answer({"choices": []}),
+        Answer({"error": {"message": f"key {KEY} \x1b[2J wrong"}}, status=400),
+        *(message(text) for text in ("", "x" * 1_000_000, "[" * 100_000, '{"score": 10}', "I'm sorry, no.")),
+        message(None, calls=[("find_trains", "{}")]), message("Which trains", finish="length"),
+        *(message(f"Which trains go to Rome{text}?") for text in HOSTILE),
+    ]  # fmt: skip
+
+    def script(body: dict[str, Any], number: int) -> Answer:
+        return odd[number % len(odd)] if number % 3 else served(body, number)
+
+    server.script = script
+    at, plans = Endpoint(server.url, deadline=0.5, retries=0), [plan_to(city) for city in CITIES * 4]
+    found = ask_for(plans, "writer", endpoint=at, concurrency=1)
+    ids = [one.made.id if isinstance(one, NoQuestion) else one.id for one in found]
+    assert ids == [f"to {c}" for c in CITIES * 4]
+    assert {type(one) for one in found} == {NoQuestion, Made}
+    for one in found:
+        said = one.query if isinstance(one, Made) else one.message + json.dumps(one.tries, ensure_ascii=False)
+        assert not TERMINAL.search(said)
+        assert KEY not in said
+
+
+@click.command()
+@questioning
+def command(questions: Questions) -> int:
+    """Asks for the questions of a few plans."""
+    questions.refuse()
+    found = questions.to([plan_to(city) for city in CITIES])
+    click.echo(json.dumps([one.query if isinstance(one, Made) else [one.code] for one in found]))
+    return code_of(found)
+
+
+def run(*argv: str) -> Result:
+    return CliRunner().invoke(command, list(argv), standalone_mode=False)
+
+
+def test_without_options_records_come_back_as_they_are() -> None:
+    done = run()
+    assert json.loads(done.stdout) == [""] * 6
+    assert (done.return_value, done.stderr) == (0, "")
+
+
+def test_what_was_asked_is_counted_and_kept(server: ModelServer, tmp_path: Path) -> None:
+    prices, kept = tmp_path / "prices.toml", str(tmp_path / "kept.sqlite")
+    costs = "[models.m]\ninput = 1000.0\noutput = 10000.0\n[models.j]\ninput = 0.0\noutput = 0.0\n"
+    prices.write_text(costs, encoding="utf-8")
+    argv = ["--model", "m", "--judge", "j", "--url", server.url, "--cache", kept, "--prices", str(prices)]
+    done = run(*argv)
+    assert done.return_value == 0
+    assert done.stderr == "6 questions asked for: 6 written; 120 tokens in and 24 out, cost 0.18\n"
+    stages = {(body["model"], body["temperature"]) for body in server.bodies}
+    assert (stages, len(server.bodies)) == ({("m", 0.7), ("j", 0.0)}, 12)
+    again = run(*argv[:4], "--cache", kept, "--replay", "--prices", str(prices))
+    assert (again.stdout, again.stderr, len(server.bodies)) == (done.stdout, done.stderr, 12)
+
+
+def test_reasons_are_said_once_a_code(server: ModelServer, tmp_path: Path) -> None:
+    def script(body: dict[str, Any], number: int) -> Answer:
+        if city_of(body) == "Oslo":
+            return Answer(act=hang_up)
+        return message("Trains?") if city_of(body) in ("Bern", "Riga") else served(body, number)
+
+    server.script = script
+    argv = ["--model", "m", "--url", server.url, "--cache", str(tmp_path / "kept.sqlite"), "--retries", "0"]
+    done = run(*argv, "--attempts", "2")
+    assert done.return_value == 1
+    lines = done.stderr.splitlines()
+    assert lines[0].startswith("6 questions asked for: 3 written, 2 question.short, 1 transport; ")
+    assert lines[1].startswith("transport: to Oslo: ")
+    assert lines[2].startswith("question.short: to Bern: none of 2 tries passed; of the last, 'Trains?'")
+    assert lines[3] == "the same command asks for 1 question again"
+    server.script, before = served, len(server.bodies)
+    assert run(*argv, "--attempts", "2").return_value == 1
+    assert {city_of(body) for body in server.bodies[before:]} == {"Oslo"}
+
+
+def test_the_language_the_score_and_the_texts_are_the_users(server: ModelServer, tmp_path: Path) -> None:
+    (tmp_path / "again.txt").write_text("Anew: {reasons}", encoding="utf-8")
+    argv = [
+        "--model", "m", "--url", server.url, "--cache", str(tmp_path / "kept.sqlite"), "--concurrency", "1"
+    ]  # fmt: skip
+    argv += [
+        "--language", "German", "--quality", "9", "--prompts", str(tmp_path), "--set", "temperature=0.25"
+    ]  # fmt: skip
+    done = run(*argv)
+    assert done.return_value == 3
+    assert "judged 8 of 10, at least 9 is wanted" in done.stderr
+    assert "write, in German, the request" in server.bodies[0]["messages"][0]["content"]
+    assert {body["temperature"] for body in server.bodies} == {0.25}
+    last = [body["messages"][-1]["content"] for body in server.bodies]
+    assert any(one.startswith("Anew: - it was judged 8") for one in last)
+
+
+ASKED = ["--model", "m", "--cache", "kept.sqlite"]
+
+
+@pytest.mark.parametrize(("argv", "said"), [
+    (["--judge", "j"], "--judge applies only with --model NAME"),
+    (["--question", "template", "--language", "German"], "--language applies only with --model NAME"),
+    (["--cache", "kept.sqlite"], "--cache applies only with --model NAME"),
+    (["--model", "m"], "--model needs --cache FILE, which keeps every answer"),
+    (["--model", "m", "--question", "template"], "--question template asks no model"),
+    ([*ASKED, "--quality", "11"], "11"), ([*ASKED, "--set", "temperature"], "expected NAME=VALUE"),
+    ([*ASKED, "--set", "model=x"], "--set model is not yours to set"),
+    ([*ASKED, "--prompts", "nowhere"], "nowhere is no folder of prompts"),
+    ([*ASKED, "--prices", "nowhere.toml"], "nowhere.toml: no such file"),
+    ([*ASKED, "--replay"], "no such cache of answers"),
+    ([*ASKED, "--url", "ftp://x"], "is no address of a server")
+])  # fmt: skip
+def test_options_are_refused(
+    argv: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = run(*argv).exception
+    assert said in (found.format_message() if isinstance(found, click.UsageError) else str(found))

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import random
 import re
+import shutil
+import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +15,11 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
+from planner_eval.base.errors import RenderError
 from planner_eval.drawing.labels import visible
 from planner_eval.drawing.overlay import diff_scene
+from planner_eval.reports.notebook import SCRIPTS as IN_NOTEBOOKS
+from planner_eval.reports.page import SCRIPTS
 from planner_eval.verbs.readings import Reading
 from planner_eval.verbs.reporting import Shown, report
 from tests.browser import launched, opened
@@ -182,16 +188,6 @@ def test_links_and_back(browser: Any, demo: Path) -> None:
         page.locator("#pair", has_text="There is no pair not-there").wait_for()
 
 
-def test_copying_a_link_and_a_command(browser: Any, demo: Path) -> None:
-    with opened(browser, demo, "#id=trip-missing&q=trip") as page:
-        page.evaluate("navigator.clipboard.writeText = text => { window.kept = text; }")
-        page.get_by_role("button", name="copy link").click()
-        assert page.evaluate("window.kept") == f"{demo.as_uri()}#id=trip-missing"
-        page.get_by_role("button", name="copy command").click()
-        page.wait_for_function("window.kept.startsWith('planeval')")
-        assert page.evaluate("window.kept") == "planeval diff 'pred it.jsonl' gold.jsonl --id trip-missing"
-
-
 def test_one_pair_tells_all_that_is_known(browser: Any, demo: Path) -> None:
     with opened(browser, demo, "#id=trip-missing") as page:
         page.locator("#pair-id").wait_for()
@@ -296,29 +292,6 @@ def test_nothing_sticks_out_of_a_telephone(browser: Any, demo: Path, view: str) 
         assert wide[0] <= wide[1]
 
 
-def test_dark_by_the_system_and_by_the_switch(browser: Any, demo: Path) -> None:
-    ground = "getComputedStyle(document.documentElement).backgroundColor"
-    with opened(browser, demo, color_scheme="dark") as page:
-        assert page.evaluate(ground) == "rgb(13, 17, 23)"
-        page.locator("#theme").click()
-        assert page.evaluate(ground) == "rgb(255, 255, 255)"
-        assert page.locator("#theme").get_attribute("aria-label") == "Colours: light"
-    with opened(browser, demo, color_scheme="light") as page:
-        assert page.evaluate(ground) == "rgb(255, 255, 255)"
-
-
-def test_printing(browser: Any, demo: Path) -> None:
-    ground = "getComputedStyle(document.documentElement).backgroundColor"
-    with opened(browser, demo, "#state=different", color_scheme="dark") as page:
-        page.emulate_media(media="print")
-        page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        assert page.locator("#printed tbody tr").count() == 10
-        assert page.locator("#printed").is_visible()
-        assert not page.locator(".tools").is_visible()
-        assert page.evaluate(ground) == "rgb(255, 255, 255)"
-        assert page.pdf().startswith(b"%PDF")
-
-
 def test_two_runs(browser: Any, pair_of_runs: Path) -> None:
     with opened(browser, pair_of_runs, "#view=compare") as page:
         cells = [re.sub(r"\s+", " ", one) for one in page.locator(".quadrant").all_inner_texts()]
@@ -332,57 +305,6 @@ def test_two_runs(browser: Any, pair_of_runs: Path) -> None:
         assert page.locator("#pair .side").count() == 2
         assert page.locator("#pair header .who").inner_text() == "only B right"
         assert page.locator("#pair .chip").all_inner_texts()[1].replace("\n", "") == "Bsame"
-
-
-def test_of_two_runs_the_list_tells_both_and_filters_ask_either(browser: Any, pair_of_runs: Path) -> None:
-    with opened(browser, pair_of_runs, "#view=pairs") as page:
-        row = page.locator("#list .row").first
-        lines = [one.replace("\n", " ") for one in row.locator(".run-line").all_inner_texts()]
-        assert [line.split()[0][0] for line in lines] == ["A", "B"]
-        counts = "key => Object.fromEntries(last.facets.flatMap((one, at) => one.key === key ? "
-        counts += "one.names.map((name, i) => [name, last.counts[at][i]]) : []))"
-        either = page.evaluate(counts, "code")
-        alone = {}
-        for run, column in (("A", "codes_a"), ("B", "codes_b")):
-            page.get_by_role("group", name="Differences of").get_by_role("button", name=run).click()
-            assert address(page) == f"#of={run.lower()}&view=pairs" or f"of={run.lower()}" in address(page)
-            alone[run] = page.evaluate(counts, "code")
-            for code, n in alone[run].items():
-                found = "all[column].filter(one => one.some(s => all.strings[s] === code)).length"
-                assert page.evaluate(f"([column, code]) => {found}", [column, code]) == n
-        assert set(either) == set(alone["A"]) | set(alone["B"])
-        assert alone["A"] != alone["B"]
-        code, n = next(iter(alone["A"].items()))
-        page.evaluate("code => go({ of: 'a', code })", code)
-        assert pairs(page) == n
-        page.evaluate("go({ ...nothing(), of: null, sort: 'alikeb' })")
-        scores = page.evaluate("list.found.map(k => scoreOf(k, 1))")
-        assert scores == sorted(scores)
-
-
-def test_what_an_address_asks_for_and_nothing_has_is_said(browser: Any, demo: Path) -> None:
-    for asked, said in (
-        ("#state=gold+absent", "no pair has “gold absent” as State: there are "),
-        ("#f.colour=red", "this report has no “colour” to choose by"),
-        ("#sort=size&view=pairs", "there is no order “size”"),
-        ("#of=b&view=pairs", "there is no run “b”"),
-        ("#stateb=same", "this report has no “stateb” to choose by"),
-    ):
-        with opened(browser, demo, asked) as page:
-            assert said in page.locator("#unknown").inner_text(), asked
-    with opened(browser, demo, "#state=different") as page:
-        assert not page.locator("#unknown").is_visible()
-
-
-def test_a_mended_reply_stands_beside_what_was_read_of_it(browser: Any, tmp_path: Path) -> None:
-    said = '{"name": "f", "arguments": {"x": "1",}}'
-    file = written(tmp_path / "mended.html", [said], ["f(#x='1')"], reading=Reading(repair=True))
-    with opened(browser, file, "#id=1") as page:
-        page.locator("#pair-id").wait_for()
-        assert page.locator("#pair h3", has_text="Repairs").count() == 1
-        heads = page.locator("#pair .texts h4").all_inner_texts()
-        assert heads == ["Prediction, as it came", "Prediction, as it was mended", "Gold"]
-        assert page.locator("#pair .texts pre").all_inner_texts()[:2] == [said, 'f(x = "1")']
 
 
 def test_hostile_names_stay_text(browser: Any, hostile: Path) -> None:
@@ -457,3 +379,125 @@ def test_many_pairs_are_few_elements(browser: Any, tmp_path: Path) -> None:
     with opened(browser, empty, "#view=pairs") as page:
         assert (found(page), pairs(page)) == ("0 pairs", 0)
         assert "There are no pairs" in page.locator("#pair").inner_text()
+
+
+GOLD = "Hotels: [h = search(#city='Rome')]\nHotels: [book(#name=h)]\nTrips: [pay(#by='card')]"
+PRED = "Hotels: [h = search(#city='Roma')]\nHotels: [book(#name='h')]"
+
+
+@pytest.fixture
+def no_graphviz(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_args: object, **_how: object) -> None:
+        raise RenderError("nothing here draws svg")
+
+    monkeypatch.setattr("planner_eval.drawing.notebook._drawn", refused)
+
+
+INSERTED = """text => {
+  const cell = document.createElement('div');
+  cell.innerHTML = text;
+  document.body.append(cell);
+  for (const old of cell.querySelectorAll('script')) {
+    const made = document.createElement('script');
+    made.type = old.type;
+    made.textContent = old.textContent;
+    old.replaceWith(made);
+  }
+}"""
+"""As notebooks do it: the fragment is set as markup, then its scripts are made anew."""
+
+
+@pytest.fixture
+def notebook(browser: Any, tmp_path: Path, no_graphviz: None) -> Any:
+    """Makes a page that holds what notebooks show of some things."""
+
+    def shown(things: list[Any], theme: str = "") -> Any:
+        page = browser.new_context(color_scheme="light").new_page()
+        page.complaints = []
+        page.on("console", lambda said: page.complaints.append(said.text))
+        page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        file = tmp_path / "notebook.html"
+        file.write_text(f"<!doctype html><meta charset=utf-8><body {theme}>", encoding="utf-8")
+        page.goto(file.as_uri())
+        for thing in things:
+            page.evaluate(INSERTED, thing._repr_html_())
+        return page
+
+    return shown
+
+
+def test_a_plan_and_a_diff_are_drawn_in_place_of_the_listing(notebook: Any) -> None:
+    found, plan = pe.diff(PRED, GOLD), pe.parse(GOLD)
+    page = notebook([plan, found])
+    assert page.complaints == []
+    assert page.locator(".planeval-drawing svg.drawing").count() == 2
+    first, second = page.locator(".planeval-drawing").all()
+    assert first.locator("g.box.plain").count() == 3
+    roles = [one.get_attribute("class") for one in second.locator("g.box").all()]
+    assert roles == ["box changed", "box changed", "box missing"]
+    assert not page.locator("pre").first.is_visible()
+    said = page.evaluate("document.querySelectorAll('.planeval-drawing')[1].shadowRoot.textContent")
+    assert [edit.message for edit in found.edits if edit.message not in said] == []
+    page.evaluate("text => { document.body.innerHTML = text; }", plan._repr_html_())
+    assert page.locator("pre").is_visible(), "without its script the listing stays"
+    assert page.locator("pre").inner_text() == str(plan)
+    page = notebook([plan], "data-jp-theme-light=false")
+    ground = "getComputedStyle(document.querySelector('.planeval-drawing')).backgroundColor"
+    assert page.evaluate(ground) == "rgb(13, 17, 23)"
+
+
+@pytest.mark.parametrize("text", MARKUP)
+def test_foreign_text_is_data(notebook: Any, text: str) -> None:
+    plan = pe.Plan((pe.Call("a", text, ((text, text),)),))
+    page = notebook([plan, pe.diff(plan, pe.Plan((pe.Call("a", text, ((text, "2"),)),)))])
+    assert page.complaints == []
+    assert page.locator("svg.drawing").count() == 2
+    assert page.evaluate("window.__pwned") is None
+    assert page.evaluate("document.querySelectorAll('img, iframe, object').length") == 0
+
+
+FOLDER = ROOT / "viz" / "report"
+FILES = sorted(FOLDER.glob("*.js"))
+REFUSED = {
+    r"(inner|outer|insertAdjacent)HTML|document\.write|DOMParser|ContextualFragment": "makes markup",
+    r"\beval\(|new Function|setTimeout\(\s*[\"'`]|import\(": "runs text",
+    r"\bfetch\(|XMLHttpRequest|WebSocket|sendBeacon|\.src\s*=": "asks the network",
+    r"</script|<!--": "ends or hides a script in a page",
+    r"setAttribute\(\s*[\"'](?:style|on)|\bstyle:|cssText": "is refused by the page's policy",
+    r"\bvar |(?<![=!])==(?!=)|!=(?!=)": "is not how this script is written",
+}
+
+
+def test_every_script_is_part_of_the_page_or_of_what_notebooks_show() -> None:
+    assert sorted({*SCRIPTS, *IN_NOTEBOOKS}) == [file.name for file in FILES]
+
+
+@pytest.mark.parametrize("file", FILES, ids=[file.name for file in FILES])
+def test_a_script_makes_no_markup_is_short_and_parses(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    for pattern, why in REFUSED.items():
+        found = re.search(pattern, text)
+        assert found is None, f"{file.name}: {found and found[0]!r} {why}"
+    assert text.count("\n") <= 400
+    node = shutil.which("node")
+    if node is not None:
+        done = subprocess.run([node, "--check", str(file)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_template_has_no_style_or_script_of_its_own() -> None:
+    text = (FOLDER / "page.html").read_text(encoding="utf-8")
+    assert not re.search(r"\sstyle=|\son\w+=|https?:|//", text)
+    assert set(re.findall(r"{{(\w+)}}", text)) == {
+        "title", "style", "style_hash", "script", "script_hash", "head", "packs"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("role", ["missing", "extra", "changed", "wrong"])
+def test_roles_have_the_colours_of_the_drawings(role: str) -> None:
+    """Light as the default theme, dark as the dark one; ids are CSS's names for text and ground."""
+    style = (FOLDER / "drawing.css").read_text(encoding="utf-8")
+    themes = [ROOT / "viz" / "themes" / f"{name}.toml" for name in ("default", "dark")]
+    light, dark = (tomllib.loads(theme.read_text(encoding="utf-8"))["roles"][role] for theme in themes)
+    assert f"--{role}: light-dark({light['text']}, {dark['text']})" in style
+    assert f"--{role}-soft: light-dark({light['box']['fillcolor']}, {dark['box']['fillcolor']})" in style

@@ -6,7 +6,6 @@ import doctest
 import importlib.util
 import inspect
 import re
-import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -148,16 +147,6 @@ def test_the_page_of_changes_names_every_file_with_a_version() -> None:
     assert set(VERSIONED.findall((DOCS / "stability.md").read_text(encoding="utf-8"))) == known
 
 
-@pytest.mark.parametrize(("text", "readable"), [
-    ("See :func:`diff` and :data:`a.B`.", "See [`diff`][planner_eval.diff] and `a.B`."),
-    ("One.\n\n>>> 1\n1\n\n>>> 2\n2", "One.\n\nExamples:\n    >>> 1\n    1\n\n    >>> 2\n    2"),
-    ("No example, but `a >>> b`.", "No example, but `a >>> b`.")
-])  # fmt: skip
-def test_docstrings_become_markdown(text: str, readable: str) -> None:
-    pytest.importorskip("griffe", reason="griffe is not installed (make docs installs it)")
-    assert loaded("docstrings").readable(text) == readable
-
-
 def build(project: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     """Build the site as `make docs` does."""
     recipe = re.search(r"mkdocs (build [^#\n]+)", (ROOT / "Makefile").read_text(encoding="utf-8"))
@@ -174,18 +163,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = build(ROOT, folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
-
-
-@pytest.mark.long
-def test_a_page_without_a_place_and_a_link_to_nowhere_are_errors(tmp_path: Path) -> None:
-    pytest.importorskip("mkdocs", reason="MkDocs is not installed (make docs installs it)")
-    shutil.copytree(DOCS, tmp_path / "docs")
-    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
-    (tmp_path / "docs" / "new.md").write_text("# New\n\n[one](nowhere.md), [two](files.md#nowhere)\n")
-    done = build(tmp_path, tmp_path / "site")
-    assert done.returncode == 1, done.stderr
-    for said in ("  - new.md", "link 'nowhere.md'", "anchor '#nowhere'"):
-        assert said in done.stderr
 
 
 @pytest.mark.long
