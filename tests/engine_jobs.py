@@ -109,7 +109,6 @@ def records(count: int, sources: dict[int, str]) -> list[Pair]:
 
 
 def main() -> int:
-    """Run as the command line says, a JSON object; the exit code."""
     how = json.loads(sys.argv[1])
     if how.pop("thread", False):
         threading.Thread(target=time.sleep, args=(600,), daemon=True).start()

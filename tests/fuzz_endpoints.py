@@ -157,14 +157,12 @@ class Server:
 
 
 def drawn(seed: int) -> Case:
-    """The case of a seed."""
     chance = random.Random(seed)
     count = chance.choice([1, 1, 2, 5])
     return Case(chance.choice(list(COMMANDS)), tuple(answer(chance) for _ in range(count)))
 
 
 def honest() -> Answer:
-    """What a server says that means well."""
     data = json.dumps(completion(random.Random(0))).encode()
     return Answer((b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(data), data), "keep")
 
@@ -245,7 +243,6 @@ def asked_for(argv: list[str], code: int, place: Path, server: Server) -> None:
 
 
 def attempt(seed: int, finds: Path | None, folder: Path, server: Server) -> str | None:
-    """The case of a seed; why it is a find, None where all is well."""
     return tried(drawn(seed), f"seed {seed}", finds, folder, server)
 
 
@@ -272,14 +269,12 @@ def tried(case: Case, name: str, finds: Path | None, folder: Path, server: Serve
 
 
 def of_text(text: str) -> Case:
-    """The case that was written."""
     data = json.loads(text)
     made = (Answer(tuple(p.encode("latin-1") for p in one["parts"]), one["how"]) for one in data["answers"])
     return Case(data["command"], tuple(made))
 
 
 def prepare(folder: Path) -> None:
-    """The files that the commands name beside the server."""
     kind = {"type": "object", "properties": {"x": {"type": "integer"}}}
     task = {"tools": [{"name": "f", "description": "d", "parameters": kind}]}
     task |= {"gold": [{"name": "f", "arguments": {"x": 1}}]}
@@ -407,14 +402,11 @@ def body(chance: random.Random) -> bytes:
     if chance.random() < 0.3:
         data = mutated(data, chance)
     if chance.random() < 0.05:
-        data = data.decode("utf-8", "replace").encode(
-            chance.choice(["utf-16", "utf-8-sig", "utf-7", "utf-32"])
-        )
+        data = data.decode("utf-8", "replace").encode(chance.choice(["utf-16", "utf-7", "utf-32"]))
     return gzip.compress(data) if chance.random() < 0.03 else data
 
 
 def mutated(data: bytes, chance: random.Random) -> bytes:
-    """Bytes a few steps away."""
     for _ in range(chance.randint(1, 4)):
         at = chance.randint(0, len(data))
         end = min(len(data), at + chance.choice([1, 1, 2, 5, 20, 100]))
@@ -470,7 +462,6 @@ def answer(chance: random.Random) -> Answer:
 
 
 def main() -> int:
-    """Run the fuzzer."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=1200)
     parser.add_argument("--finds", type=Path, default=ROOT / "out" / "endpoint_finds")

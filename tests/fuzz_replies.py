@@ -56,7 +56,6 @@ def program() -> Any:
 
 
 def plan() -> Any:
-    """The plan itself."""
     from planner_eval.plan.model import Call, Plan, Ref
 
     first = Call("a", "f", (("x", 1), ("y", 2)))
@@ -64,7 +63,6 @@ def plan() -> Any:
 
 
 def mutate(text: str, chance: random.Random) -> str:
-    """A reply a few steps away."""
     for _ in range(chance.randint(1, 4)):
         at = chance.randint(0, len(text))
         end = min(len(text), at + chance.choice([1, 1, 2, 5, 20, 100]))
@@ -174,12 +172,10 @@ def search(seconds: float, seed: int, rounds: int | None = None) -> tuple[int, s
 
 
 def head(lines: int) -> str:
-    """The first lines of an honest reply."""
     return "".join(HONEST.splitlines(keepends=True)[:lines])
 
 
 def main() -> int:
-    """Search, and keep what was found."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)

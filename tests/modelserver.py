@@ -27,7 +27,6 @@ class Answer:
 
 
 def message(text: Any = "", calls: Any = None, *, finish: str | None = None) -> Answer:
-    """A completion with words, calls of tools, or both."""
     said: dict[str, Any] = {"role": "assistant", "content": text}
     if calls is not None:
         made = enumerate(({"name": name, "arguments": arguments} for name, arguments in calls), 1)
@@ -54,12 +53,10 @@ def _sends(handler: BaseHTTPRequestHandler, length: int, data: bytes, pause: flo
 
 
 def drip(handler: BaseHTTPRequestHandler) -> None:
-    """A byte now and then, for ever."""
     _sends(handler, 10**9, b" ", 0.02)
 
 
 def endless(handler: BaseHTTPRequestHandler) -> None:
-    """As much as the other side takes."""
     _sends(handler, 10**12, b" " * 65536)
 
 
@@ -70,7 +67,6 @@ def half(handler: BaseHTTPRequestHandler) -> None:
 
 
 def hang_up(handler: BaseHTTPRequestHandler) -> None:
-    """The connection ends without an answer."""
     handler.close_connection = True
     handler.connection.shutdown(socket.SHUT_RDWR)
 

@@ -35,7 +35,6 @@ class Page:
 
     @classmethod
     def of(cls, file: Path) -> Page:
-        """The page of a file."""
         return cls(file.read_text(encoding="utf-8"))
 
     @staticmethod
@@ -47,16 +46,13 @@ class Page:
         return found
 
     def states(self, side: int = 0) -> list[str]:
-        """The states of all pairs."""
         column = self.index["sides"][side]["state"]
         return [self.index["states"][column[self.place[k]]] for k in range(len(self.index["id"]))]
 
     def pairs(self, side: int = 0) -> list[dict[str, Any]]:
-        """All pairs of one system."""
         return [self.pair(k, side) for k in range(len(self.index["id"]))]
 
     def pair(self, k: int, side: int = 0) -> dict[str, Any]:
-        """All that is known of a pair."""
         at, chunk = self.place[k], self.head["chunk"]
         columns = self.packs[1 + at // chunk][side]
         p, text, edits, partners, structure, more = (column[at % chunk] for column in columns)

@@ -55,17 +55,14 @@ OWN_TOOLS = [
 def own_samples(form: str) -> list[Sample]:
     """The bundled samples of a benchmark, or tasks of one's own."""
     if form == OWN:
-        asked = ["What is a euro worth?", "Roll, then roll again.", "Guten Tag „Ä“ {tools}"]
+        asks = ["What is a euro worth?", "Roll, then roll again.", "Guten Tag „Ä“ {tools}"]
         golds = [[{"name": "get_rate", "arguments": {"cur": "EUR"}}], [], "f()"]
-        return [
-            Sample(f"own-{n}", q, OWN_TOOLS, g) for n, (q, g) in enumerate(zip(asked, golds, strict=True))
-        ]
+        return [Sample(f"own-{n}", q, OWN_TOOLS, g) for n, (q, g) in enumerate(zip(asks, golds, strict=True))]
     found = list(BENCHMARKS[form].read(folder("data") / "samples" / form))
     return [replace(s, tools=appbench_catalogue()) for s in found] if form == "appbench" else found
 
 
 def published_samples(form: str, reference: Path) -> list[Sample]:
-    """The published samples of a benchmark, as far as they are at hand."""
     place = reference / "datasets" / form
     return list(BENCHMARKS[form].read(place)) if form != "complexfuncbench" else []
 
@@ -110,7 +107,6 @@ def observed(act: Act, number: int) -> Observed:
 
 
 def through(steps: Steps, script: Script, answering: Answering = observed) -> Any:
-    """A sample's requests, calls and outcome under a script."""
     requests: list[Request] = []
     acts: list[Act] = []
     sent: Any = None
@@ -128,13 +124,11 @@ def through(steps: Steps, script: Script, answering: Answering = observed) -> An
 
 
 def listed(*texts: str | Reply) -> Script:
-    """Replies one after the other, the last for ever."""
     replies = [Reply(text) if isinstance(text, str) else text for text in texts]
     return lambda request, number: replies[min(number, len(replies) - 1)]
 
 
 def tool_names(task: Task) -> Iterator[str]:
-    """The names of a task's tools, in order."""
     from planner_eval.prediction.offer import catalog_of
 
     yield from (tool.full_name for tool in catalog_of(task).tools)

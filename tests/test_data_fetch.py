@@ -15,7 +15,6 @@ from planner_eval.datasets.published import Dataset, File, find, published, read
 from planner_eval.datasets.store import accepted, cache_folder, place, verify
 from tests.dataserver import Files, serving
 from tests.fuzz_endpoints import Answer, Server
-from tests.inside import planeval
 
 BODY = b"".join(b"line %d of a file that is long enough to break\n" % n for n in range(20_000))
 
@@ -129,18 +128,6 @@ def test_passing_trouble_and_lasting_trouble(files: Files, folder: Path) -> None
         (folder / "accepted.json").write_text(text)
         with pytest.raises(DatasetError, match="delete it and fetch again"):
             accepted(folder)
-
-
-def test_a_length_of_thousands_of_digits_is_none(files: Files, folder: Path) -> None:
-    files.length = "9" * 5000
-    assert whats(fetch(dataset(files, KNOWN), folder, FAST)) == ["fetched"]
-    for file in find("nestful-v1").files:
-        served = files.folder / "nestful-v1" / file.path
-        served.parent.mkdir(parents=True, exist_ok=True)
-        served.write_bytes(b"x")
-    done = planeval("data", "fetch", "nestful-v1", "--cache", folder, "--mirror", files.url)
-    assert done.returncode == 2, done.stderr
-    assert f"the checksum is {sha256(b'x')} (1 bytes)" in done.stderr
 
 
 def test_unknown_checksum_is_shown_and_asked_for(files: Files, folder: Path) -> None:

@@ -57,7 +57,6 @@ def judge(server: ModelServer, folder: Path) -> tuple[subprocess.CompletedProces
 
 
 def endless_head(line: bytes, pause: float) -> Callable[[BaseHTTPRequestHandler], None]:
-    """A head without end, with a pause after each piece of it."""
 
     def act(handler: BaseHTTPRequestHandler) -> None:
         try:
@@ -72,7 +71,6 @@ def endless_head(line: bytes, pause: float) -> Callable[[BaseHTTPRequestHandler]
 
 
 def refused_at_length(handler: BaseHTTPRequestHandler) -> None:
-    """A refusal whose reason has no end."""
     try:
         handler.send_response(401)
         handler.send_header("Content-Length", str(10**12))

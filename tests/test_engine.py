@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -28,9 +30,7 @@ MAIN = "import sys; from tests.engine_jobs import main; sys.exit(main())"
 
 def start(**how: Any) -> subprocess.Popen[bytes]:
     whole = [sys.executable, "-c", MAIN, json.dumps(how)]
-    return subprocess.Popen(
-        whole, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-    )
+    return subprocess.Popen(whole, cwd=ROOT, stdout=PIPE, stderr=PIPE, start_new_session=True)
 
 
 class Done:
@@ -58,7 +58,6 @@ def expected(count: int) -> tuple[list[str], Any]:
 
 
 def workers(process: subprocess.Popen[bytes]) -> list[int]:
-    """The processes that a process has started."""
     try:
         text = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
     except OSError:
@@ -115,16 +114,6 @@ def test_a_pair_that_hangs_or_kills_its_worker_costs_itself_alone(thread: bool) 
     assert done.sums[:2] == [60, 5]
 
 
-@pytest.mark.parametrize("deadline", [None, 0.5], ids=["in one process", "in a worker"])
-def test_where_gold_is_to_blame_it_is_left_out_too(deadline: float | None) -> None:
-    sources = {-13: "raise"} if deadline is None else {-13: "raise", -31: "die", -41: "sleep"}
-    done = ran(count=60, jobs=1, part=25, deadline=deadline, sources=sources)
-    wrong = {at for at, row in enumerate(done.rows) if row[2] and "error" in row[2]}
-    assert wrong == {-at - 1 for at in sources}
-    assert done.sums[:2] == [60, len(sources)]
-    assert done.failed == len(sources)
-
-
 @pytest.mark.parametrize(("fault", "code", "said"), [
     ("drops", 1, "the job echo gave 19 rows for 20 pairs"), ("refuses", 2, "planeval: the tools are gone\n"),
     ("dies", 1, "workers end before they begin a pair: exit status 4")
@@ -155,57 +144,6 @@ WHOLE = {"count": 300, "jobs": 2, "part": 11, "seconds": 0.002}
 def bytes_of(folder: Path) -> tuple[bytes, bytes]:
     assert not [name for name in os.listdir(folder / "parts") if not name.endswith(".json")]
     return (folder / "rows.jsonl").read_bytes(), (folder / "report.json").read_bytes()
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, bytes]:
-    folder = tmp_path_factory.mktemp("whole") / "run"
-    ran(folder=str(folder), **WHOLE)
-    return bytes_of(folder)
-
-
-def disturb(seed: int, folder: Path, whole: tuple[bytes, bytes]) -> None:
-    """Kill the parent or a worker at random moments, go on until the run is done, and compare."""
-    chance = random.Random(seed)
-    codes = []
-    for _ in range(3):
-        process = start(folder=str(folder), **WHOLE)
-        if chance.random() < 0.9:
-            until(lambda: workers(process) or process.poll() is not None)  # noqa: B023
-        time.sleep(chance.random() * 0.35)
-        if chance.random() < 0.3 and (found := workers(process)):
-            os.kill(chance.choice(found), signal.SIGKILL)
-            time.sleep(chance.random() * 0.1)
-        process.send_signal(chance.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
-        process.communicate(timeout=60)
-        codes.append(process.returncode)
-    done = ran(folder=str(folder), **WHOLE)
-    assert bytes_of(folder) == whole
-    assert done.failed == 0
-    assert set(codes) <= {0, 130, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT}, codes
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_a_run_that_is_killed_gives_the_same_bytes(seed: int, tmp_path: Path, undisturbed: Any) -> None:
-    disturb(seed, tmp_path / "run", undisturbed)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_worker_killed_from_outside_costs_nothing(seed: int, tmp_path: Path, undisturbed: Any) -> None:
-    chance = random.Random(seed)
-    process = start(folder=str(tmp_path / "run"), **WHOLE)
-    done = tmp_path / "run" / "parts"
-    for _ in range(4):
-        # Not before another part is done: a pair on which two workers die is taken for the cause.
-        before = len(list(done.glob("*.json")))
-        until(lambda n=before: len(list(done.glob("*.json"))) > n or process.poll() is not None)
-        until(lambda: workers(process) or process.poll() is not None)
-        time.sleep(chance.random() * 0.1)
-        for worker in workers(process)[:1]:
-            os.kill(worker, signal.SIGKILL)
-    found = Done(process)
-    assert (found.code, found.failed) == (0, 0)
-    assert bytes_of(tmp_path / "run") == undisturbed
 
 
 @pytest.mark.parametrize("how", [
@@ -240,17 +178,6 @@ def test_a_signal_ends_a_run_gently_and_it_goes_on(sent: signal.Signals, jobs: i
     assert int(found[2] or found[1]) == kept
     assert not (tmp_path / "run" / "rows.jsonl").exists()
     assert ran(jobs=2, **how).sums == expected(60)[1]
-
-
-def test_ctrl_c_reaches_workers_too_which_leave_it_to_their_parent(tmp_path: Path) -> None:
-    process = start(count=60, part=5, jobs=2, seconds=0.02)
-    until(lambda: len(workers(process)) == 2)
-    time.sleep(0.2)
-    os.killpg(process.pid, signal.SIGINT)
-    done = Done(process)
-    assert done.code == 130
-    assert done.err.startswith("interrupted after ")
-    assert done.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -370,3 +297,43 @@ def test_nothing_counts_as_done_when_an_input_changed_meanwhile(tmp_path: Path) 
     assert (done.code, done.err) == (2, "planeval: p.jsonl was changed\n")
     assert os.listdir(folder / "parts") == []
     assert not (folder / "rows.jsonl").exists()
+
+
+def below(process: int) -> list[int]:
+    """All processes that a process and its children have started."""
+    found = []
+    for thread in Path(f"/proc/{process}/task").glob("*/children"):
+        with suppress(OSError):
+            found += map(int, thread.read_text().split())
+    return [each for child in found for each in (child, *below(child))]
+
+
+on_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed (extra: ray)")
+
+
+@pytest.mark.long
+@on_ray
+def test_ray_gives_the_bytes_of_the_local_engine(tmp_path: Path) -> None:
+    sources = {3: "sleep", 11: "regex", 26: "die", 40: "raise", -31: "die"}
+    how = {"count": 100, "jobs": 2, "part": 7, "deadline": 2, "sources": sources}
+    local = ran(folder=str(tmp_path / "local"), **how)
+    cluster = ran(folder=str(tmp_path / "ray"), ray="", **how)
+    assert cluster.out == local.out
+    assert cluster.failed == 5
+    assert bytes_of(tmp_path / "ray") == bytes_of(tmp_path / "local")
+
+
+@pytest.mark.long
+@on_ray
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
+def test_a_run_that_is_killed_goes_on_with_any_engine(sent: signal.Signals, tmp_path: Path) -> None:
+    how = {**WHOLE, "folder": str(tmp_path / "run")}
+    process = start(ray="", **{**how, "seconds": 0.05})
+    until(lambda: list(tmp_path.glob("run/parts/*.json")), 60)
+    started = {one: Path(f"/proc/{one}/cmdline").read_bytes() for one in below(process.pid) if alive(one)}
+    found = [one for one, line in started.items() if b"planner_eval.engine.worker" in line]
+    process.send_signal(sent)
+    process.communicate(timeout=60)
+    assert process.returncode == (130 if sent == signal.SIGTERM else -sent)
+    until(lambda: not any(map(alive, found)), 30)
+    assert ran(**how).sums == expected(300)[1]

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import json
 import re
 import shlex
@@ -148,7 +147,6 @@ SLOW = {"execute pred.jsonl --tools world:bank --seeds 1 --isolation inline"}
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
-    """Every command, and those within one, by their names."""
     for name, (module, _) in COMMANDS.items():
         found = import_module(f"planner_eval.cli.{module}").command
         inner = found.commands.items() if isinstance(found, click.Group) else [("", found)]
@@ -177,10 +175,6 @@ def test_every_command_is_tried_in_every_form() -> None:
     assert not lacking, f"add a row to CALLS for: {', '.join(lacking)}"
 
 
-def _lines(*rows: dict[str, Any]) -> str:
-    return "".join(json.dumps(row) + "\n" for row in rows)
-
-
 SAY = """
 def say():
     print(TEXT)
@@ -191,52 +185,45 @@ def fail():
 """Tools that give, print and raise a text."""
 
 
-def files(evil: str) -> Iterator[tuple[str, str]]:
+def lay(evil: str) -> None:
     """Files in which a text stands wherever text may stand."""
     call = {"name": f"f{evil}", "arguments": {"x": evil, evil or "k": [evil, {evil: 1}]}}
     other = {"name": evil or "g", "arguments": {"x": 1}}
-    yield "pred.json", json.dumps([call])
-    yield "gold.json", json.dumps([{**call, "arguments": {"x": "fine"}}, other])
-    yield (
-        "pred.jsonl",
-        _lines({"id": evil, "output": [call], "kind": evil}, {"id": "b", "output": f"f({evil}"}),
-    )
-    golds = ({"id": evil, "gold": [other], "kind": evil}, {"id": "b", "gold": [call], "kind": evil})
-    yield "gold.jsonl", _lines(*golds)
-    yield "gold2.jsonl", _lines({"id": evil, "output": [other]}, {"id": "b", "output": [other]})
-    parameters = {"type": "object", "properties": {evil: {"type": "number", "description": evil}}}
-    yield "tools.json", json.dumps([{"name": f"f{evil}", "description": evil, "parameters": parameters}])
-    yield "judge.jsonl", _lines({"id": evil, "verdict": evil}, {"id": "b", "verdict": "pass"})
-    yield "human.jsonl", _lines({"id": evil, "verdict": "pass"}, {"id": "b", "verdict": evil})
-    yield "broken.txt", f"f(x={evil}"
-    yield "say.json", json.dumps([{"name": "say", "arguments": {}}, {"name": "fail", "arguments": {}}])
-    yield "say.py", f"TEXT = {evil!a}\n{SAY}"
-    label = {"name": f"f{evil}", "label": f"$v{evil}$", "arguments": {
-        "x": evil, evil or "k": f"${evil}.result$"
-    }}  # fmt: skip
-    sample = {
-        "sample_id": evil, "input": evil, "output": [label, {**label, "name": "g"}], "gold_answer": evil
+    given = {"x": evil, evil or "k": f"${evil}.result$"}
+    label = {"name": f"f{evil}", "label": f"$v{evil}$", "arguments": given}
+    calls = [label, {**label, "name": "g"}]
+    sample = {"sample_id": evil, "input": evil, "output": calls, "gold_answer": evil}
+    moves = [{"op": "set", "id": "c1", "argument": evil, "value": evil}]
+    moves += [{"op": "remove", "id": evil, "why": evil}]
+    patch: dict[str, Any] = {"schema": "planeval.patch/1", "operations": moves}
+
+    def tool(name: str, key: str, kind: str) -> dict[str, Any]:
+        parameters = {"type": "object", "properties": {key: {"type": kind, "description": evil}}}
+        return {"name": name, "description": evil, "parameters": parameters}
+
+    texts = {
+        "pred.json": json.dumps([call]), "broken.txt": f"f(x={evil}", "say.py": f"TEXT = {evil!a}\n{SAY}",
+        "gold.json": json.dumps([{**call, "arguments": {"x": "fine"}}, other]),
+        "say.json": json.dumps([{"name": "say", "arguments": {}}, {"name": "fail", "arguments": {}}]),
+        "tools.json": json.dumps([tool(f"f{evil}", evil, "number")]),
+        "patch.json": json.dumps({**patch, "operations": moves[:1]}),
     }  # fmt: skip
-    (Path("bench")).mkdir(exist_ok=True)
-    yield (
-        "bench/nestful_data.jsonl",
-        _lines({**sample, "tools": [{"name": evil, "description": evil, "parameters": {}}]}),
-    )
-    yield "answers.jsonl", _lines({"sample_id": evil, "generated_text": json.dumps([label])})
-    yield "others.jsonl", _lines({"sample_id": evil, "generated_text": f"f({evil}"})
-    moves = [
-        {"op": "set", "id": "c1", "argument": evil, "value": evil},
-        {"op": "remove", "id": evil, "why": evil},
-    ]
-    patch = {"schema": "planeval.patch/1", "operations": moves}
-    yield "patch.json", json.dumps({**patch, "operations": moves[:1]})
-    yield "patch.jsonl", _lines({"id": evil, **patch}, {"id": f"no {evil}", **patch}, {"id": "b", evil: evil})
-    parameters = {"type": "object", "properties": {"x": {"type": "string", "description": evil}}}
-    tool = {"name": f"f{evil}", "description": evil, "parameters": parameters}
-    yield (
-        "tasks.jsonl",
-        _lines({"id": evil, "query": evil, "tools": [tool]}, {"id": "b", "query": "?", "tools": [tool]}),
-    )
+    rows: dict[str, list[dict[str, Any]]] = {
+        "pred": [{"id": evil, "output": [call], "kind": evil}, {"id": "b", "output": f"f({evil}"}],
+        "gold": [{"id": evil, "gold": [other], "kind": evil}, {"id": "b", "gold": [call], "kind": evil}],
+        "gold2": [{"id": evil, "output": [other]}, {"id": "b", "output": [other]}],
+        "judge": [{"id": evil, "verdict": evil}, {"id": "b", "verdict": "pass"}],
+        "human": [{"id": evil, "verdict": "pass"}, {"id": "b", "verdict": evil}],
+        "bench/nestful_data": [sample | {"tools": [{"name": evil, "description": evil, "parameters": {}}]}],
+        "answers": [{"sample_id": evil, "generated_text": json.dumps([label])}],
+        "others": [{"sample_id": evil, "generated_text": f"f({evil}"}],
+        "patch": [{"id": evil, **patch}, {"id": f"no {evil}", **patch}, {"id": "b", evil: evil}],
+        "tasks": [{"id": id, "query": id, "tools": [tool(f"f{evil}", "x", "string")]} for id in (evil, "b")],
+    }
+    texts |= {f"{name}.jsonl": "".join(json.dumps(one) + "\n" for one in each) for name, each in rows.items()}
+    Path("bench").mkdir(exist_ok=True)
+    for file, text in texts.items():
+        Path(file).write_bytes(text.encode("utf-8", "surrogatepass"))
 
 
 ANNOTATION = re.compile(
@@ -245,42 +232,34 @@ ANNOTATION = re.compile(
 """What GitHub takes for a command, of which there are no others."""
 
 
-def wrong(name: str, form: str, done: Done) -> str:
+def wrong(form: str, done: Done) -> str:
     """What is wrong with what a command printed; "" where nothing is."""
+    out, said = done.out, done.code < 2
     if done.code not in (0, 1, 2, 3):
         return f"exit code {done.code}"
-    for stream, text in (("output", done.out), ("errors", done.err)):
+    for stream, text in (("output", out), ("errors", done.err)):
         if found := TERMINAL.search(text):
             return f"{stream}: {text[max(0, found.start() - 30) : found.end() + 20]!r}"
     if "Traceback" in done.err or "Warning:" in done.err:
         return done.err[-300:]
     if form == "csv":
-        cells = [cell for row in csv.reader(io.StringIO(done.out)) for cell in row]
-        bad = [cell for cell in cells if re.match(r"[=@\t\r]|[+-](?![\d.…+-]*$)", cell)]
-        return f"a formula: {bad[0]!r}" if bad else ""
-    if form == "md" and (markup := MARKUP.search(done.out)):
-        return f"markup: {done.out[max(0, markup.start() - 30) : markup.end() + 20]!r}"
-    if form == "svg" and done.code < 2:
-        ElementTree.fromstring(done.out)
-    if form == "tex" and done.code < 2 and re.search(r"(?<!\\)[#$%&~_^]", done.out.replace(" & ", "")):
-        return f"what acts in TeX: {done.out[:300]!r}"
-    if form in ("html", "svg") and (markup := ACTING.search(done.out)):
-        return f"markup: {markup.group()!r}"
-    if form == "junit" and done.code < 2:
-        words = [
-            *itertools.chain(
-                *((e.text or "", *e.attrib.values()) for e in ElementTree.fromstring(done.out).iter())
-            )
-        ]
+        cells = [cell for row in csv.reader(io.StringIO(out)) for cell in row]
+        return next((cell for cell in cells if re.match(r"[=@\t\r]|[+-](?![\d.…+-]*$)", cell)), "")
+    acting = {"md": MARKUP, "html": ACTING, "svg": ACTING}.get(form)
+    if acting and (markup := acting.search(out)):
+        return f"markup: {out[max(0, markup.start() - 30) : markup.end() + 20]!r}"
+    if form == "tex" and said and re.search(r"(?<!\\)[#$%&~_^]", out.replace(" & ", "")):
+        return f"what acts in TeX: {out[:300]!r}"
+    if form in ("junit", "svg") and said:
+        each = ElementTree.fromstring(out).iter()
+        words = [word for one in each for word in (one.text or "", *one.attrib.values())]
         return next((f"an element's {word!r}" for word in words if TERMINAL.search(word)), "")
-    if form == "github" and (
-        acts := [one for one in done.out.splitlines()[:-1] if not ANNOTATION.fullmatch(one)]
-    ):
-        return f"a line that is no annotation: {acts[0]!r}"
-    if form == "sarif" and done.code < 2:
-        json.loads(done.out)
-    if form in ("json", "jsonl") and done.out.strip() and done.code < 2:
-        json.loads(done.out) if form == "json" else [json.loads(line) for line in done.out.splitlines()]
+    if form == "github":
+        acts = [one for one in out.splitlines()[:-1] if not ANNOTATION.fullmatch(one)]
+        return f"a line that is no annotation: {acts[0]!r}" if acts else ""
+    if form in ("json", "sarif", "jsonl") and out.strip() and said:
+        for text in out.splitlines() if form == "jsonl" else [out]:
+            json.loads(text)
     return ""
 
 
@@ -291,8 +270,7 @@ def test_no_form_lets_foreign_text_act(name: str, tmp_path: Path, monkeypatch: p
     argv, forms = shlex.split(name), CALLS[name]
     found = []
     for at, evil in enumerate(HOSTILE):
-        for file, text in files(evil):
-            Path(file).write_bytes(text.encode("utf-8", "surrogatepass"))
+        lay(evil)
         for form in forms:
             if at % 5 and (name in SLOW or form in ("png", "pdf")):
                 continue
@@ -302,7 +280,7 @@ def test_no_form_lets_foreign_text_act(name: str, tmp_path: Path, monkeypatch: p
             place = ("-o", f"drawn.{form}") if form in ("png", "pdf") else ()
             asked = [*words, *(("--format", form) if form else ()), *place]
             done = run(asked, screen=name in FOR_PROGRAMS)
-            if problem := wrong(name, form, done):
+            if problem := wrong(form, done):
                 found.append(f"{form} {evil!r}: {problem}")
     assert not found, "\n".join(found)
 
@@ -325,16 +303,14 @@ def test_what_a_server_says_acts_nowhere(told: str, tmp_path: Path, monkeypatch:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     found = []
     for at, evil in enumerate(HOSTILE):
-        for file, text in files(evil):
-            Path(file).write_bytes(text.encode("utf-8", "surrogatepass"))
+        lay(evil)
         call = (f"f{evil}", f'{{"x": {evil}')
         answer = message(f"[f(x={evil!r})] {evil}", [call] if told == "call" else None)
         if told == "error":
             answer = Answer({"error": {"message": evil, "code": evil, "type": evil}}, status=400)
         elif told == "model":
-            answer = Answer(
-                {"model": evil, "choices": [{"finish_reason": evil, "message": evil}], "usage": evil}
-            )
+            choice = {"finish_reason": evil, "message": evil}
+            answer = Answer({"model": evil, "choices": [choice], "usage": evil})
         with ModelServer() as server:
             server.answers = [answer]
             asked = ("--model", "m", "--url", server.url, "--retries", "0", "-o", f"run{at}")
@@ -349,6 +325,6 @@ def test_what_a_server_says_acts_nowhere(told: str, tmp_path: Path, monkeypatch:
             ):
                 for form in forms:
                     done = run([*argv, *(("--format", form) if form else ())])
-                    if problem := wrong(argv[0], form, done):
+                    if problem := wrong(form, done):
                         found.append(f"{argv[0]} {form} {evil!r}: {problem}")
     assert not found, "\n".join(found)

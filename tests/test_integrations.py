@@ -34,7 +34,6 @@ class Section(NamedTuple):
 
 
 def sections() -> list[Section]:
-    """The parts of the page that say what they need."""
     found = []
     for part in re.split(r"^##+ ", PAGE.read_text(encoding="utf-8"), flags=re.M)[1:]:
         needs = re.search(r"<!-- packages: (.*?); tried: .*? -->", part)

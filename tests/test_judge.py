@@ -9,10 +9,8 @@ import re
 import sqlite3
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -29,80 +27,36 @@ from planner_eval.llm.endpoint import Endpoint, Prices
 from planner_eval.verbs.benchmark import score_benchmark
 from tests import inside
 from tests.conftest import ROOT
+from tests.modelserver import Answer, ModelServer, message
 
 ASK = JudgeRequest("test.task", (("system", "Judge."), ("user", "서울 ok?")), temperature=0.1)
 
 
-def completion(text: Any = "pass") -> bytes:
-    body = {
-        "id": "x", "object": "chat.completion", "created": 0, "model": "served-model",
-        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
-        "usage": {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
-    }  # fmt: skip
-    return json.dumps(body).encode()
-
-
-Answer = tuple[int, bytes, dict[str, str]]
-
-
-class Server:
-    """Answers the listed answers one after the other, then the last one for ever."""
-
-    def __init__(self) -> None:
-        self.answers: list[Answer] = []
-        self.bodies: list[dict[str, Any]] = []
-        self.delay = 0.0
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                length = int(self.headers["Content-Length"])
-                outer.bodies.append(json.loads(self.rfile.read(length)) | {"path": self.path})
-                time.sleep(outer.delay)
-                status, body, headers = outer.answers.pop(0) if len(outer.answers) > 1 else outer.answers[0]
-                self.send_response(status)
-                headers = {"Content-Type": "application/json", "Content-Length": str(len(body))} | headers
-                for name, value in headers.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.http.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
-
-    def will(self, *answers: bytes | int | Answer) -> None:
-        made = [(200, one, {}) if isinstance(one, bytes) else one for one in answers]
-        self.answers = [(one, b"{}", {}) if isinstance(one, int) else one for one in made]
+def completion(text: Any = "pass") -> Answer:
+    said = message(text)
+    usage = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
+    return Answer(json.loads(said.body) | {"usage": usage})
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
+def server() -> Iterator[ModelServer]:
     pytest.importorskip("openai", reason="the judge extra is not installed")
-    server = Server()
-    server.will(completion())
-    thread = threading.Thread(target=server.http.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.http.shutdown()
-    server.http.server_close()
-    thread.join()
+    with ModelServer() as server:
+        server.answers = [completion()]
+        yield server
 
 
-def endpoint(server: Server, **options: Any) -> tuple[Endpoint, list[float]]:
+def endpoint(server: ModelServer, **options: Any) -> tuple[Endpoint, list[float]]:
     pauses: list[float] = []
     settings: dict[str, Any] = {"retries": 3, "timeout": 5.0, "sleep": pauses.append} | options
     return Endpoint("judge-model", base_url=server.url, api_key="key", **settings), pauses
 
 
-def test_a_good_answer_comes_with_model_tokens_and_cost(server: Server) -> None:
+def test_a_good_answer_comes_with_model_tokens_and_cost(server: ModelServer) -> None:
     judge, pauses = endpoint(server, prices=Prices(2.5, 10.0))
-    assert judge.ask(ASK) == JudgeReply("pass", "served-model", Usage(1000, 100, 0.0035))
+    assert judge.ask(ASK) == JudgeReply("pass", "served", Usage(1000, 100, 0.0035))
     (sent,) = server.bodies
-    assert (sent["path"], sent["model"]) == ("/v1/chat/completions", "judge-model")
+    assert sent["model"] == "judge-model"
     assert sent["temperature"] == 0.1
     assert sent["messages"][1] == {"role": "user", "content": "서울 ok?"}
     assert "max_tokens" not in sent
@@ -112,64 +66,56 @@ def test_a_good_answer_comes_with_model_tokens_and_cost(server: Server) -> None:
     assert (server.bodies[1]["model"], server.bodies[1]["max_tokens"]) == ("other", 7)
 
 
+BODIES = (
+    b"<html>busy</html>",
+    b"",
+    b"[" * 9999,
+    b'{"choices": []}',
+    b"null",
+    b"7",
+    b'{"choices": [{"message": null}]}',
+)
+
+
 @pytest.mark.parametrize("bad", [
-    *(500, 503, 429, 408), *(b"<html>busy</html>", b"", b"[" * 9999, b'{"choices": []}', b"null", b"7"),
-    completion(None), completion(["x"]), b'{"choices": [{"message": null}]}',
-    (200, b"no", {"Content-Type": "text/plain"})
+    *(Answer({}, one) for one in (500, 503, 429, 408)), *map(Answer, BODIES), completion(None),
+    completion(["x"]), Answer(b"no", headers={"Content-Type": "text/plain"})
 ])  # fmt: skip
-def test_what_may_pass_is_asked_again(server: Server, bad: bytes | int | Answer) -> None:
-    server.will(bad, bad, completion("fail"))
+def test_what_may_pass_is_asked_again(server: ModelServer, bad: Answer) -> None:
+    server.answers = [bad, bad, completion("fail")]
     judge, pauses = endpoint(server)
     reply = judge.ask(ASK)
     assert (reply.text, reply.tries) == ("fail", 3)
     assert pauses == [1.0, 2.0]
 
 
-def test_too_many_failures_are_an_error_that_says_how_many(server: Server) -> None:
-    server.will(503)
+def test_too_many_failures_are_an_error_that_says_how_many(server: ModelServer) -> None:
+    server.answers = [Answer(status=503)]
     judge, pauses = endpoint(server, backoff=40.0)
     with pytest.raises(JudgeError, match="the judge judge-model was asked 4 times: status 503"):
         judge.ask(ASK)
     assert pauses == [40.0, 60.0, 60.0]
-    server.delay = 0.5
+    server.answers = [Answer(status=503, delay=0.5)]
     judge, _ = endpoint(server, timeout=0.05, retries=1)
     with pytest.raises(JudgeError, match=r"asked 2 times: no answer within 0\.05 seconds"):
         judge.ask(ASK)
 
 
 @pytest.mark.parametrize(("header", "pause"), [("7", 7.0), ("9999", 60.0), ("Wed, 21 Oct", 1.0), ("-3", 1.0)])
-def test_a_pause_that_the_server_asks_for_is_kept(server: Server, header: str, pause: float) -> None:
-    server.will((429, b"{}", {"Retry-After": header}), completion())
+def test_a_pause_that_the_server_asks_for_is_kept(server: ModelServer, header: str, pause: float) -> None:
+    server.answers = [Answer({}, 429, {"Retry-After": header}), completion()]
     judge, pauses = endpoint(server)
     judge.ask(ASK)
     assert pauses == [pause]
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
-def test_a_refusal_is_not_asked_again(server: Server, status: int) -> None:
-    server.will((status, b'{"error": {"message": "no such model"}}', {}))
-    judge, pauses = endpoint(server)
-    with pytest.raises(JudgeError, match=f"refused with status {status}"):
-        judge.ask(ASK)
-    assert pauses == []
-
-
-def test_a_missing_key_or_package_is_named(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(JudgeError, match="OPENAI_API_KEY"):
-        Endpoint("m", base_url=server.url).ask(ASK)
-    monkeypatch.setitem(__import__("sys").modules, "openai", None)
-    with pytest.raises(JudgeError, match=r"planner_eval\[llm\]"):
-        Endpoint("m").ask(ASK)
-
-
-def test_what_was_answered_once_needs_no_network_again(server: Server, tmp_path: Path) -> None:
+def test_what_was_answered_once_needs_no_network_again(server: ModelServer, tmp_path: Path) -> None:
     path = tmp_path / "deep" / "judge.sqlite"
     first = Cache(path, endpoint(server, prices=Prices(2.5, 10.0))[0], model="judge-model")
     reply = first.ask(ASK)
     first.close()
     replayed = Cache(path, model="judge-model").ask(ASK)
-    assert replayed == JudgeReply("pass", "served-model", reply.usage, cached=True)
+    assert replayed == JudgeReply("pass", "served", reply.usage, cached=True)
     assert len(server.bodies) == 1
 
 
@@ -186,8 +132,8 @@ def test_the_whole_request_is_the_key(tmp_path: Path, change: dict[str, Any]) ->
     assert len(asked) == 2
 
 
-def test_every_exchange_is_recorded_and_every_cost_counted(server: Server, tmp_path: Path) -> None:
-    server.will(completion(), (401, b"{}", {}))
+def test_every_exchange_is_recorded_and_every_cost_counted(server: ModelServer, tmp_path: Path) -> None:
+    server.answers = [completion(), Answer({}, 401)]
     cache = Cache(tmp_path / "c.sqlite", endpoint(server, prices=Prices(2.5, 10.0))[0])
     cache.ask(ASK)
     cache.ask(ASK)
@@ -198,22 +144,6 @@ def test_every_exchange_is_recorded_and_every_cost_counted(server: Server, tmp_p
     (spent,) = cache.spent()
     assert spent == ("test.task", 1, 1, 1, 1000, 100, 0.0035)
     cache.close()
-
-
-def test_a_replay_says_what_it_lacks_and_changes_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "c.sqlite"
-    with pytest.raises(JudgeError, match="no such cache of answers"):
-        Cache(path).ask(ASK)
-    assert not path.exists()
-    filled = Cache(path, ScriptedJudge(lambda request: "pass"), model="big")
-    filled.ask(ASK)
-    filled.close()
-    before = path.read_bytes()
-    replay = Cache(path, model="small")
-    with pytest.raises(JudgeError, match=r"task 'test\.task' to model 'small' \(it holds answers of 'big'\)"):
-        replay.ask(ASK)
-    assert Cache(path, model="big").ask(ASK).cached
-    assert path.read_bytes() == before
 
 
 def test_a_file_that_is_no_cache_is_an_error(tmp_path: Path) -> None:
@@ -326,13 +256,12 @@ def planeval(*argv: str, command: str = "score") -> subprocess.CompletedProcess[
     return inside.planeval(command, *argv, OPENAI_API_KEY="key")
 
 
-def judged(name: str, server: Server, *more: str) -> subprocess.CompletedProcess[str]:
+def judged(name: str, server: ModelServer, *more: str) -> subprocess.CompletedProcess[str]:
     return planeval(*asking(name), "--judge", "m", "--judge-url", server.url, *more)
 
 
 @pytest.fixture
 def rubrics(tmp_path: Path) -> Path:
-    """Prompts of our own making under the published names."""
     folder = tmp_path / "prompts"
     folder.mkdir()
     for kind in ("call", "completion", "slot", "relevance"):
@@ -342,7 +271,7 @@ def rubrics(tmp_path: Path) -> Path:
     return folder
 
 
-def test_own_prompts_say_so(server: Server) -> None:
+def test_own_prompts_say_so(server: ModelServer) -> None:
     done = judged("functionchat", server)
     assert done.returncode == 0
     assert OWN in done.stdout
@@ -351,7 +280,7 @@ def test_own_prompts_say_so(server: Server) -> None:
     assert json.loads(judged("functionchat", server, "--format", "json").stdout)["prompts"] == OWN[12:]
 
 
-def test_a_folder_of_prompts_is_asked_with(server: Server, rubrics: Path) -> None:
+def test_a_folder_of_prompts_is_asked_with(server: ModelServer, rubrics: Path) -> None:
     done = judged("functionchat", server, "--prompts", str(rubrics))
     assert done.returncode == 0
     said = f"judged with the prompts of {rubrics}, which are not the published ones (rubric_call.txt, "
@@ -365,21 +294,6 @@ def test_a_folder_of_prompts_is_asked_with(server: Server, rubrics: Path) -> Non
     assert " A=null R={" in call or ' A="' in call
     assert call.endswith(", {other} {}")
     assert '"id"' not in call.partition(" R=")[2]
-
-
-def test_prompts_beside_the_data_are_used(server: Server, rubrics: Path, tmp_path: Path) -> None:
-    data = tmp_path / "clone" / "data"
-    data.mkdir(parents=True)
-    for file in (*(SAMPLES / "functionchat").iterdir(), *rubrics.iterdir()):
-        (data / file.name).write_bytes(file.read_bytes())
-    answers = str(SAMPLES / "answers" / "functionchat.jsonl")
-    common = ("--benchmark", "functionchat", "--judge", "m", "--judge-url", server.url)
-    beside = planeval(answers, str(data), *common)
-    assert f"judged with the prompts of {data}, " in beside.stderr
-    clone = planeval(*asking("functionchat"), *common[2:], "--prompts", str(tmp_path / "clone"))
-    assert f"judged with the prompts of {tmp_path / 'clone'}, " in clone.stderr
-    (data / "rubric_slot.txt").unlink()
-    assert OWN in planeval(answers, str(data), *common).stderr
 
 
 def test_the_published_prompts_are_known_by_their_checksums(reference: Path) -> None:
@@ -435,13 +349,13 @@ def test_every_question_of_a_benchmark_has_its_file_and_fills_it(name: str, tmp_
         assert not any(f"{{{field}}}" in text for field in fields)
 
 
-REFUSED = (401, b'{"error": {"message": "no such key"}}', {})
+REFUSED = Answer(b'{"error": {"message": "no such key"}}', 401)
 
 
 @pytest.mark.parametrize("name", ["callnavi", "complexfuncbench", "functionchat"])
 @pytest.mark.parametrize("form", ["text", "json", "csv", "junit"])
-def test_a_judge_that_answers_nothing_is_an_error(server: Server, name: str, form: str) -> None:
-    server.will(REFUSED)
+def test_a_judge_that_answers_nothing_is_an_error(server: ModelServer, name: str, form: str) -> None:
+    server.answers = [REFUSED]
     done = judged(name, server, "--format", form)
     assert done.returncode == 3
     assert done.stdout
@@ -451,29 +365,16 @@ def test_a_judge_that_answers_nothing_is_an_error(server: Server, name: str, for
     assert "refused with status 401" in said
 
 
-def test_a_judge_that_answers_some_makes_a_figure_that_is_not_the_one_asked_for(server: Server) -> None:
-    server.will(completion(), REFUSED)
+def test_a_judge_that_answers_some_makes_a_figure_that_is_not_the_one_asked_for(server: ModelServer) -> None:
+    server.answers = [completion(), REFUSED]
     done = judged("functionchat", server)
     assert done.returncode == 1
     assert "the judge did not answer 3 of 4 questions, and what is judged is not what" in done.stderr
 
 
-def test_a_system_compared_without_its_judge_is_an_error(server: Server) -> None:
-    server.will(REFUSED)
-    answers, gold, *named = asking("functionchat")
-    common = ("--gold", gold, *named, "--judge", "m", "--judge-url", server.url)
-    done = planeval(answers, answers, *common, command="compare")
-    assert done.returncode == 3
-    assert "did not answer 8 of 8 questions" in done.stderr
-    server.will(completion())
-    done = planeval(answers, answers, *common, command="compare")
-    assert done.returncode == 0
-    assert "judged with own prompts" in done.stdout
-
-
 def test_a_judge_that_is_not_there_is_asked_one_question() -> None:
     pytest.importorskip("openai", reason="the judge extra is not installed")
-    lost = Server()
+    lost = ModelServer()
     lost.http.server_close()
     judge, pauses = endpoint(lost)
     with pytest.raises(JudgeError, match="was asked 4 times: no connection"):

@@ -16,7 +16,6 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.execution import sandbox
 from planner_eval.making.described import described
 from planner_eval.making.made import Made
 from planner_eval.verbs.questions import template_for
@@ -162,13 +161,11 @@ def test_an_interrupted_command_goes_on_from_what_is_kept(server: ModelServer, a
     server.script = slow
     asked = [*MADE, "--model", "m", "--url", server.url, "--cache", "kept.sqlite", "--concurrency", "1"]
     whole, env = [sys.executable, "-m", "planner_eval", *asked], os.environ | {"PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        [*whole, "-o", "made.jsonl"], env=env, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with subprocess.Popen([*whole, "-o", "made.jsonl"], env=env, stderr=subprocess.PIPE, text=True) as begun:
         until(lambda: len(server.bodies) == 4, 60)
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
+        begun.send_signal(signal.SIGINT)
+        _, said = begun.communicate(timeout=60)
+    assert begun.returncode == 130
     assert "what was answered is kept in kept.sqlite: the same command goes on from there" in said
     assert not Path("made.jsonl").exists()
     server.script = answering
@@ -176,7 +173,6 @@ def test_an_interrupted_command_goes_on_from_what_is_kept(server: ModelServer, a
 
 
 SLOW = "import time\n\ndef slow(a: float) -> float:\n    time.sleep(30)\n    return a\n"
-FAST = "\ndef fast(b: float) -> float:\n    return 2 * b + 3\n"
 
 
 def tools_of(folder: Path, text: str) -> str:
@@ -196,22 +192,6 @@ def test_a_tool_that_never_ends_costs_three_runs_of_it(tmp_path: Path) -> None:
     )
     assert last.startswith("0 of 1 made: no tool is left to call: ")
     assert "a call runs out of time (3)" in last
-
-
-@pytest.mark.parametrize("cpus", [1, 4])
-def test_the_others_are_made_the_same(cpus: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox, "_cpus", lambda: cpus)
-    found = pe.make(3, tools=tools_of(tmp_path, SLOW + FAST), calls="1..3", depth="1..", timeout=1)
-    assert {call.name for one in found.made for call in one.plan.calls} == {"fast"}
-    assert [one.notes["attempt"] for one in found.made] == [0, 3, 4]
-    assert [said.partition(" ")[0] for said in found.notes] == ["slow"]
-
-
-def test_progress_is_told_after_each_attempt() -> None:
-    seen = list[tuple[int, int]]()
-    found = pe.make(3, tools="nestful", seed=4, progress=lambda done, total: seen.append((done, total)))
-    assert len(seen) == found.card.attempts > 3
-    assert seen[-1] == (3, 3)
 
 
 def called(*names: str) -> list[dict[str, Any]]:
@@ -260,16 +240,6 @@ def test_each_kind_of_plan_that_cannot_be_followed_is_counted(tmp_path: Path) ->
     file.write_text("".join(LIKE.splitlines(keepends=True)[:6]), encoding="utf-8")
     with pytest.raises(InputError, match=r"none of its plans can be followed: it makes no call \(2\)"):
         pe.make(2, tools="nestful", like=str(file))
-
-
-def test_a_pattern_that_leaves_no_value_is_named() -> None:
-    kind = {"type": "object", "properties": {"n": {"type": "string", "pattern": "^[A-Z]{3}$"}}}
-    catalog = [{"name": "code", "parameters": {**kind, "required": ["n"]}}, *called("double")]
-    found = pe.make(1, catalog=catalog, calls=1)
-    assert found.notes == (
-        "code is left out: n has to be given, and no value fits its pattern '^[A-Z]{3}$': say choices, an "
-        "example or a default",
-    )
 
 
 @pytest.mark.parametrize("command", ["data make", "predict", "suggest"])

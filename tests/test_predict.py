@@ -12,7 +12,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +126,6 @@ def test_a_server_that_misbehaves_is_asked_again(server: ModelServer, tmp_path: 
 
 
 def asked(server: ModelServer, folder: Path, count: int, *more: str) -> subprocess.CompletedProcess[str]:
-    """The command over so many tasks, into the folder's "run"."""
     file = task_file(folder / "tasks.jsonl", count)
     return planeval("predict", file, "--model", "m", "--url", server.url, "-o", str(folder / "run"), *more)
 
@@ -389,15 +387,6 @@ def test_what_the_run_sets(
     assert not (tmp_path / "run").exists()
 
 
-def test_what_servers_know_and_we_do_not_passes(server: ModelServer, tmp_path: Path) -> None:
-    server.script = echo
-    given = ["mirostat=2", "temperature=1.5", "max_tokens=none", 'stop=["a"]', "response_format={}", "seed=7"]
-    done = asked(server, tmp_path, 1, *(part for one in given for part in ("--set", one)))
-    assert done.returncode == 0, done.stderr
-    body = {name: value for name, value in server.bodies[0].items() if name not in ("messages", "model")}
-    assert body == {"mirostat": 2, "temperature": 1.5, "stop": ["a"], "response_format": {}, "seed": 7}
-
-
 @pytest.mark.parametrize(
     "url", ["notaurl", "localhost:8000/v1", "http://", "ftp://a/v1", "http://a:b/v1", "http://[1"]
 )
@@ -460,28 +449,6 @@ def test_perfect_answers_are_perfect(name: str, pipeline: str, figure: str, tmp_
     assert float(report.figure(figure).value or 0) == 1
 
 
-def test_complexeval_answers_a_model_step_by_step(tmp_path: Path) -> None:
-    source, seen = SAMPLES / "complexfuncbench", list[Any]()
-    samples = list(BENCHMARKS["complexfuncbench"].read(source))
-    talks = {sample.query: [m for m in sample.gold if m["role"] == "assistant"] for sample in samples}
-
-    def answer(messages: list[Any], tools: Any) -> Reply:
-        turn = talks[messages[0]["content"]][sum(m["role"] == "assistant" for m in messages)]
-        seen.extend(m["content"] for m in messages if m["role"] == "tool")
-        if "function_call" not in turn:
-            return Reply(turn["content"])
-        made = (ToolCall("c", one["name"], json.dumps(one["arguments"])) for one in turn["function_call"])
-        return Reply("", tuple(replace(one, id=f"c{n}") for n, one in enumerate(made)))
-
-    ids = [s.id for s in samples if talks[s.query] and "content" in talks[s.query][-1]]
-    rows = pe.predict(source, Scripted(answer), benchmark="complexfuncbench", out=tmp_path, ids=ids)
-    assert {row["stop"] for row in rows} <= {"answered", "over"}
-    assert "answered" in [row["stop"] for row in rows]
-    assert any("dest_id" in text for text in seen)
-    scored = pe.score_benchmark(tmp_path / "rows.jsonl", source, "complexfuncbench")
-    assert scored.reports["corrected"].figures
-
-
 def test_a_run_is_what_score_and_compare_read(tmp_path: Path) -> None:
     source = SAMPLES / "callnavi"
     samples = list(BENCHMARKS["callnavi"].read(source))
@@ -529,21 +496,7 @@ def test_of_repeated_answers_the_first_counts(tmp_path: Path) -> None:
     assert (compared.returncode, compared.stderr.count("9 further ones not")) == (0, 2)
 
 
-def test_a_run_that_cannot_be_scored_says_why(tmp_path: Path) -> None:
-    model = Scripted(lambda messages, tools: Reply("x"))
-    run = tmp_path / "run"
-    pe.predict(tasks(2), model, out=run)
-    done = planeval("score", str(run))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "its samples came from no file: name the gold" in done.stderr
-    (run / "rows.jsonl").unlink()
-    done = planeval("score", str(run), "data/samples/callnavi")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "the run is not done" in done.stderr
-
-
 def busy(body: dict[str, Any], number: int) -> Answer:
-    """The first three requests are too many."""
     later = Answer({"error": "busy"}, status=429, headers={"Retry-After": "2"})
     return later if number < 3 else echo(body, 0)
 

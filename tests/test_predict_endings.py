@@ -94,7 +94,6 @@ def test_cut_answers_are_wrong_as_in_files(server: ModelServer, tmp_path: Path, 
 
 
 def both(first: Path, second: Path | None = None) -> list[float]:
-    """What compare says of two runs, or of one and itself."""
     done = planeval("compare", str(first), str(second or first), "--metric", "exact", "--format", "json")
     exact = json.loads(done.stdout)["figures"]["exact"]
     return [exact["first"], exact["second"]]
@@ -114,14 +113,6 @@ def test_refusals_are_told_apart_and_wrong(server: ModelServer, tmp_path: Path, 
     assert figure(str(run)) == (0.0, {"refused": 3})
     if how != "filter":
         assert [row["requests"][0]["reply"]["refusal"] for row in rows(run)] == ["I cannot help."] * 3
-
-
-def test_flat_takes_tool_calls_beside_words(server: ModelServer, tmp_path: Path) -> None:
-    said, run = "I will look that up for you.", tmp_path / "run"
-    server.script = lambda body, n: message(said, [("get_weather", json.dumps({"city": city_of(body)}))])
-    predicted(server, tasks(tmp_path / "t.jsonl"), run)
-    assert figure(str(run)) == (1.0, {"same": 3})
-    assert rows(run)[0]["requests"][0]["reply"]["text"] == said
 
 
 def made(city: str, name: str = "get_weather") -> dict[str, Any]:
@@ -156,18 +147,6 @@ def test_gold_of_a_recorded_talk_is_what_the_prompt_leaves_out(server: ModelServ
     assert "1.000" in planeval("table", str(run), "--metric", "exact").stdout
 
 
-@pytest.mark.parametrize("form", ["chat-jsonl", "tools-jsonl"])
-def test_records_to_train_on_show_no_call_that_they_train_on(tmp_path: Path, form: str) -> None:
-    file = recorded(tmp_path / "t.jsonl")
-    done = planeval("data", "export", file, "--to", form)
-    for line in done.stdout.splitlines():
-        messages = json.loads(line)["messages"]
-        assert "get_weather" not in json.dumps([one for one in messages[:-1] if one["role"] != "system"])
-        assert json.dumps(messages[-1]).count("get_weather") == 1
-        assert "get_time" not in json.dumps(messages[-1])
-    assert done.stderr.startswith("3 of 3 samples written")
-
-
 def test_a_conversation_that_shows_golds_call_is_refused(server: ModelServer, tmp_path: Path) -> None:
     record: dict[str, Any] = {"id": "a", "tools": TOOLS, "messages": talk("Rome")[4:7]}
     predicted(server, written(tmp_path / "t.jsonl", [record]), tmp_path / "run")
@@ -180,18 +159,6 @@ def test_a_conversation_that_shows_golds_call_is_refused(server: ModelServer, tm
     assert "task 'a': its conversation shows the calls of its 'gold': get_weather" in done.stderr
     record["gold"] = calls("Rome", "get_time")
     assert planeval("predict", written(tmp_path / "t.jsonl", [record]), "--dry-run").returncode == 0
-
-
-def test_other_tasks_do_not_take_the_place_of_a_runs(server: ModelServer, tmp_path: Path) -> None:
-    run, file = tmp_path / "run", tasks(tmp_path / "t.jsonl")
-    predicted(server, file, run, "--limit", "1")
-    before = (run / "rows.jsonl").read_bytes()
-    other = written(tmp_path / "other.jsonl", [{"id": "o", "query": "Why?", "tools": TOOLS}])
-    done = predicted(server, other, run)
-    assert (done.returncode, (run / "rows.jsonl").read_bytes()) == (2, before)
-    assert f"it asked the samples of {file}, not of {other}" in done.stderr
-    assert predicted(server, str(tmp_path / "." / "t.jsonl"), run).returncode == 0
-    assert len(rows(run)) == 3
 
 
 def test_every_row_of_a_dead_server_says_why(tmp_path: Path) -> None:
@@ -277,23 +244,6 @@ def test_answers_are_read_in_the_notation_that_was_asked_for(server: ModelServer
     assert "asked for in" not in same.stderr
 
 
-def test_a_value_like_another_notation_s_reference_is_a_value(server: ModelServer, tmp_path: Path) -> None:
-    """NESTful's labels and references are words where JSON was asked for by name."""
-    values = [{"city": "Rome"}, {"city": "$var_1.name$"}]
-    bare = [
-        {"name": "get_weather", "label": f"$var_{n}", "arguments": one} for n, one in enumerate(values, 1)
-    ]
-    server.script = lambda body, n: message(json.dumps(bare))
-    made = [{"name": "get_weather", "arguments": json.dumps(one)} for one in values]
-    gold = {"role": "assistant", "tool_calls": [{"type": "function", "function": one} for one in made]}
-    task = {"id": "t", "query": "Weather in Rome?", "tools": TOOLS, "gold": gold}
-    for dialect, exact in (("json", 1.0), ("nestful", 0.0)):
-        file = written(tmp_path / "t.jsonl", [task])
-        predicted(server, file, tmp_path / dialect, "--dialect", dialect)
-        assert figure(str(tmp_path / dialect))[0] == exact
-    assert both(tmp_path / "json", tmp_path / "nestful") == [1.0, 0.0]
-
-
 SAMPLES = ROOT / "data" / "samples"
 
 
@@ -320,20 +270,6 @@ def test_a_part_is_asked_again(
     assert figure(str(run)) == (1.0, {"same": 3})
 
 
-def test_a_question_beside_a_talk_that_lacks_it_is_a_row(server: ModelServer, tmp_path: Path) -> None:
-    said = [{"role": "user", "content": f"Weather in {CITIES[0]}?"}]
-    one = {"tools": TOOLS, "gold": calls(CITIES[0]), "messages": said}
-    asked = {"both": "And in Oslo?", "same": said[0]["content"], "null": None}
-    file = written(tmp_path / "t.jsonl", [{"id": id, "query": query, **one} for id, query in asked.items()])
-    run = tmp_path / "run"
-    done = predicted(server, file, run)
-    assert done.returncode == 1
-    assert "task 'both' has 'query' and 'messages', of which only the conversation would be" in done.stderr
-    assert [row["error"] is None for row in rows(run)] == [False, True, True]
-    assert len(server.bodies) == 2
-    assert planeval("predict", file, "--dry-run").returncode == 1
-
-
 def test_a_damaged_line_of_the_journal_is_named(server: ModelServer, tmp_path: Path) -> None:
     file, run = tasks(tmp_path / "t.jsonl"), tmp_path / "run"
     predicted(server, file, run)
@@ -348,24 +284,6 @@ def test_a_damaged_line_of_the_journal_is_named(server: ModelServer, tmp_path: P
         assert "remove that line, and the same command asks its sample again" in done.stderr
     journal.write_text("".join([*lines[:at], *lines[at + 1 :]]), "utf-8")
     assert "3 samples asked with flat: 3 answered" in predicted(server, file, run).stdout
-
-
-REACT = 'Thought: x\nAction: get_weather\nAction Input: {"city": "Rome"}'
-
-
-@pytest.mark.parametrize(("pipeline", "reply", "code"), [
-    ("function-calling", message("", [("get_weather", '{"city": "Rome"}')]), "max_turns"),
-    ("react", message(REACT), "max_steps")
-], ids=["function-calling", "react"])  # fmt: skip
-def test_talks_end(server: ModelServer, tmp_path: Path, pipeline: str, reply: Answer, code: str) -> None:
-    tools = tmp_path / "made.py"
-    tools.write_text("def get_weather(city):\n    return 'rain'\n", encoding="utf-8")
-    server.script = lambda body, n: reply
-    for more, count in (((), 10), (("--max-steps", "3"), 3)):
-        run, options = tmp_path / str(count), ("--pipeline", pipeline, "--tools", str(tools), "--id", "t0")
-        predicted(server, tasks(tmp_path / "t.jsonl"), run, *options, *more)
-        (row,) = rows(run)
-        assert (row["error"]["code"], len(row["requests"])) == (code, count)
 
 
 def shown(file: str, *more: str) -> Any:

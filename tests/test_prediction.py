@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,18 +13,29 @@ from typing import Any
 
 import pytest
 
+from planner_eval import dialects
 from planner_eval.base.errors import InputError
+from planner_eval.base.resources import folder
 from planner_eval.datasets.sample import Sample
+from planner_eval.dialects.read import parse
+from planner_eval.execution import Sandbox, tool_source
 from planner_eval.llm import Reply, ToolCall
 from planner_eval.llm.kept import request_text
+from planner_eval.prediction.candidates import Choice, gold_tools
+from planner_eval.prediction.notation import shown as example_of
 from planner_eval.prediction.pipeline import Observed, Request
+from planner_eval.prediction.prepare import Prepared, prepare
+from planner_eval.prediction.published import messages_of
 from planner_eval.prediction.reading import read_reply, read_step
 from planner_eval.prediction.registry import PIPELINES, USUAL, pipeline
 from planner_eval.prediction.setup import Example, Setup, our_prompts, read_prompts
+from planner_eval.prediction.shots import SHOWN, Shots
+from planner_eval.prediction.tasks import Tasks
 from planner_eval.prediction.visible import OWN, visible
 from tests.conftest import ROOT
 from tests.memory import slowness
 from tests.prediction_samples import (
+    CATALOG,
     FORMS,
     OWN_TOOLS,
     appbench_catalogue,
@@ -35,6 +47,7 @@ from tests.prediction_samples import (
     tool_names,
     without_gold,
 )
+from tests.test_predict import planeval
 
 SETUP = Setup()
 
@@ -128,7 +141,7 @@ def requests_of(name: str, sample: Sample, form: str, seed: str, setup: Setup) -
     return [request_text(each.messages, each.tools, **each.sampling, stage=each.stage) for each in requests]
 
 
-SHOWN = '{"API": ["a"], "parameters": [{}]}'
+DEMO = '{"API": ["a"], "parameters": [{}]}'
 PLAYED = '[{"name": "a", "arguments": {}, "saw": 1}]'
 
 
@@ -136,7 +149,7 @@ def hold_the_law(name: str, form: str, samples: list[Sample]) -> None:
     """Everything that may not be seen is replaced: each request stays what it was, to the byte."""
     for sample in samples:
         others = [Setup(history="own")] if name == "dialog" else []
-        shown = Example("q", PLAYED if name == "react" else SHOWN)
+        shown = Example("q", PLAYED if name == "react" else DEMO)
         for setup in (*others, SETUP, Setup(official=True, examples=(shown,), shots=1)):
             for seed in ("1", "2"):
                 real = requests_of(name, sample, form, seed, setup)
@@ -211,15 +224,6 @@ def test_a_first_stage_without_an_app_is_asked_otherwise_and_then_given_up() -> 
     assert outcome.stages["apps"] == ["Trams", "Library", "Shops", "Garden"]
 
 
-def test_the_official_first_stage_finds_apps_by_substring_and_character() -> None:
-    every = ["Trams", "Library", "Shops", "Garden"]
-    for text, apps in (("no Trams here", ["Trams"]), ('["zz"]', every), ("gg b", ["Library"])):
-        _, _, outcome = run(
-            "hierarchical", first("appbench"), "appbench", text, "", setup=Setup(official=True)
-        )
-        assert outcome.stages["apps"] == apps
-
-
 def test_the_published_catalogue_is_shown_as_published(reference: Path) -> None:
     from planner_eval.prediction.listing import app_catalogue, app_lines
 
@@ -231,20 +235,6 @@ def test_the_published_catalogue_is_shown_as_published(reference: Path) -> None:
         "'is_transactional': False, "
         "'additional_required_arguments': {'city (str)': 'name of the city'}"
     )
-
-
-def test_the_router_s_names_are_all_that_the_second_request_shows() -> None:
-    requests, _, outcome = run(
-        "route-then-fill", first("callnavi"), "callnavi", "['swapShift', 'fly', 'getShift', 'swapShift']",
-        "{}"
-    )  # fmt: skip
-    assert [request.router for request in requests] == [True, False]
-    shown = requests[1].messages[0]["content"]
-    assert shown.index('"swapShift"') < shown.index('"getShift"')
-    assert shown.count('"swapShift"') == 1
-    assert "countHours" not in shown
-    assert outcome.stages["unknown"] == ["fly"]
-    assert outcome.stages["route"] == ["swapShift", "getShift", "swapShift"]
 
 
 @pytest.mark.parametrize("text", ["", "I cannot.", "[]", '["fly"]'])
@@ -370,34 +360,6 @@ def test_own_earlier_turns_stand_in_place_of_the_recorded_ones() -> None:
     assert outcome.prediction == {"role": "assistant", "content": "Ordered."}
 
 
-@pytest.mark.parametrize(("replies", "turns", "why"), [
-    ((called("order_seeds", {}),), 0, "the user's words, which do not follow: the model called order_seeds"),
-    (("How much?", "No."), 1, "a tool's results, which do not follow: the model called nothing"),
-    (("How much?", called("water", {})), 1, "the model called water")
-])  # fmt: skip
-def test_a_conversation_that_leaves_the_record_ends(replies: Any, turns: int, why: str) -> None:
-    _, _, outcome = own_talk(*replies)
-    assert (outcome.prediction, outcome.stop, outcome.error.code) == ("", "left_record", "left_record")
-    assert why in outcome.error.message
-    assert outcome.stages == {"own_turns": turns}
-
-
-def test_react_shows_what_calls_came_to_and_keeps_the_stated_answer_apart() -> None:
-    replies = (
-        'Thought: add\nAction: add\nAction Input: {"arg_0": 3, "arg_1": 5}\nObservation: 99\nFinal Answer: 9',
-        called("divide", {"arg_0": 8, "arg_1": 2}, "Halve it."),
-        "Thought: done\n**Final Answer:** 4",
-    )
-    requests, acts, outcome = run("react", first("nestful"), "nestful", *replies)
-    assert [call.name for act in acts for call in act.calls] == ["add", "divide"]
-    assert "99" not in str(requests[1].messages)
-    assert requests[1].messages[-1] == {"role": "user", "content": 'Observation: {"seen": "0.0"}'}
-    assert [m["role"] for m in requests[2].messages[-2:]] == ["assistant", "tool"]
-    assert [call["label"] for call in json.loads(outcome.prediction)] == ["$var_1", "$var_2"]
-    assert (outcome.stages["final_answer"], outcome.stop) == ("4", "final_answer")
-    assert [step.get("saw") for step in outcome.stages["steps"]] == [{"seen": "0.0"}, {"seen": "1.0"}, None]
-
-
 @pytest.mark.parametrize("text", [
     'Action: `add`\nAction Input: ```json\n{"arg_0": 1}\n```',
     '**Action:** add\n**Action Input:** {"arg_0": 1} and so on', 'action: "add"\naction input: {"arg_0": 1}',
@@ -407,27 +369,6 @@ def test_react_shows_what_calls_came_to_and_keeps_the_stated_answer_apart() -> N
 def test_steps_are_read_as_models_write_them(text: str) -> None:
     _, acts, _ = run("react", first("nestful"), "nestful", text, "Final Answer: x")
     assert acts[0].calls[0].arguments == {"arg_0": 1}
-
-
-def test_agents_see_their_own_apis_and_are_asked_again_for_what_they_lack() -> None:
-    def script(request: Request, number: int) -> Reply:
-        text = request.messages[0]["content"]
-        if request.stage == "apps":
-            return Reply("[Trams, Library]")
-        if request.stage == "agent":
-            assert ("ride" in text) != ("borrow" in text)
-            return Reply("[ticket = ride(#to=?)]" if "ride" in text else "[branch = findbook(#title='?')]")
-        assert "branch" in text
-        return Reply("Trams: [ticket = ride(#to=branch)]" if "ride" in text else "no idea")
-
-    task = task_of(first("appbench"), "appbench")
-    requests, _, outcome = through(PIPELINES["isolated"].steps(task, SETUP), script)
-    stages = [request.stage for request in requests]
-    assert stages[:5] == ["apps", "agent", "agent", "agent-again", "agent-again"]
-    lines = "Library: [branch = findbook(#title='?')]\nTrams: [ticket = ride(#to=branch)]"
-    assert outcome.prediction == lines
-    assert outcome.stages["unknown_values"] == {"Library": ["title"]}
-    assert len(stages) == 6  # the second round changes nothing
 
 
 def test_a_folder_of_prompts_takes_the_place_of_ours(tmp_path: Path) -> None:
@@ -444,20 +385,6 @@ def test_a_folder_of_prompts_takes_the_place_of_ours(tmp_path: Path) -> None:
     assert asked.messages[0]["content"].endswith("{unknown}")
     assert prompts.origins["appbench/plan"].startswith("api_for_all_agent.txt ")
     assert prompts.origins["callnavi/plan"] == "own"
-
-
-@pytest.mark.parametrize(("name", "form"), FORMS, ids=lambda value: str(value))
-def test_a_pipeline_asks_with_the_texts_that_it_names(name: str, form: str) -> None:
-    used = PIPELINES[name].serves[form]
-    texts = {each: f"<{each}> {our_prompts().texts[each]}" for each in used}
-    shown = set()
-    for sample in own_samples(form)[:3]:
-        task = task_of(sample, form)
-        begun = PIPELINES[name].steps(task, Setup(replace(our_prompts(), texts=texts)))
-        requests, _, _ = through(begun, scripted(form, task))
-        said = json.dumps([request.messages for request in requests])
-        shown |= {each for each in used if f"<{each}>" in said}
-    assert shown == set(used)
 
 
 def test_published_prompts_are_read_and_our_words_are_not_theirs(reference: Path) -> None:
@@ -488,3 +415,319 @@ def test_a_sample_without_tools_or_question_is_said() -> None:
     with pytest.raises(InputError, match="AppBench's catalogue"):
         run("flat", Sample("ss-0", "Where?", [1]), "appbench", "")
     assert appbench_catalogue()["apps"]
+
+
+SAMPLES = folder("data") / "samples"
+NESTFUL = ["predict", str(SAMPLES / "nestful"), "--benchmark", "nestful", "--dry-run"]
+CALLNAVI = ["predict", str(SAMPLES / "callnavi"), "--benchmark", "callnavi", "--dry-run"]
+
+
+def written(path: Path, records: list[Any]) -> str:
+    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    return str(path)
+
+
+def prompts_in(folder: Path, texts: dict[str, str]) -> str:
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return str(folder)
+
+
+def refused(*argv: str) -> str:
+    done = planeval(*argv)
+    assert (done.returncode, done.stdout) == (2, "")
+    return done.stderr
+
+
+def asked(*argv: str) -> list[dict[str, Any]]:
+    done = planeval(*argv)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def said(request: dict[str, Any]) -> str:
+    return "\n".join(message["content"] for message in request["messages"])
+
+
+def test_demonstrations_of_a_file_are_chosen_by_questions_and_structures(tmp_path: Path) -> None:
+    demos = [
+        ("Roll the dice once", '[{"name": "roll.dice", "arguments": {}}]'),
+        ("Roll the dice", '[{"name": "roll.dice", "arguments": {"n": 1}}]'),
+        ("What is the rate", '[{"name": "get_rate", "arguments": {}}, {"name": "f", "arguments": {}}]'),
+    ]
+    records = [{"id": n, "query": q, "gold": a} for n, (q, a) in enumerate(demos)]
+    tasks = written(tmp_path / "tasks.jsonl", [{"query": "Roll the dice twice", "tools": OWN_TOOLS}])
+    base = ["predict", tasks, "--dry-run", "--demos", written(tmp_path / "demos.jsonl", records), "--shots"]
+    (text,) = map(said, asked(*base, "2"))
+    assert text.index("Roll the dice once") < text.index("Roll the dice\n")
+    assert "What is the rate" not in text
+    (text,) = map(said, asked(*base, "2", "--demo-by", "structure"))
+    assert ("What is the rate" in text, "Roll the dice once" in text) == (True, False)
+    (text,) = map(said, asked(*base, "1", "--dialect", "appbench"))
+    assert "Output: roll.dice(#n=1)" in text
+    drawn = set()
+    for seed in range(9):
+        (text,) = map(said, asked(*base, "1", "--demo-by", "random", "--seed", str(seed)))
+        drawn.add(tuple(q for q, _ in demos if q + "\n" in text))
+    assert len(drawn) > 1
+
+
+@pytest.mark.parametrize(("argv", "what"), [
+    (["--demos", "x.jsonl"], "--demos applies only with --shots K"),
+    (["--shots", "3"], "has 3 demonstrations, and 3 of others are wanted"),
+    (["--shots", "1", "--demo-by", "gold-apps"], "for appbench alone"),
+    (["--shots", "1", "--pipeline", "function-calling"], "the prompts of function-calling show no demon"),
+    (["--shots", "1", "--demos", "no/such"], "no/such: there is no such file"),
+    (["--closeness", "close"], "--closeness applies only with --distractors N"),
+    (["--seed", "1"], "--seed applies only with"),
+    (["--explain-references", "--pipeline", "react"], "applies only to NESTful's prompt of flat, not to"),
+    (["--budget", "5"], "tokens with gold's tools alone, and --budget is 5"),
+    (["--pipeline", "function-calling", "--list-form", "yaml"], "--list-form applies only to prompts that"),
+    (["--dialect", "hermes"], "--dialect applies only to flat with tasks of your own, not to flat of nestful")
+])  # fmt: skip
+def test_choices_that_cannot_be_made_are_told(argv: list[str], what: str) -> None:
+    assert what in refused(*NESTFUL, *argv)
+
+
+def test_nestful_s_published_prompts_become_the_messages_that_they_stand_for(tmp_path: Path) -> None:
+    """Texts of our own in the layout of a clone: tokens of turns, braces doubled or not."""
+    head, end = "<|start_header_id|>{}<|end_header_id|>\n\n", "<|eot_id|>"
+    told = 'Form [{{"name"}}]:\n{FUNCTION_STR}\n{ICL_EXAMPLES}'
+    turns = [head.format("system"), told, end, head.format("user"), "{QUERY}", end, head.format("assistant")]
+    texts = {
+        "Own-3.1": "<|begin_of_text|>" + "".join(turns) + "'", "no prompt": "{QUERY}",
+        "single": '[INST] Form {x: [{"name"}]} {FUNCTION_STR} {ICL_EXAMPLES} {QUERY} [/INST]',
+        "Hermes-2-Pro-Mistral-7B": "<|im_start|>system\n{FUNCTION_STR} {ICL_EXAMPLES}<|im_end|>\n"
+        "<|im_start|>user\n{QUERY}<|im_end|>",
+        "xLAM-1b-fc-r": "{FUNCTION_STR} {ICL_EXAMPLES} {QUERY}",
+    }  # fmt: skip
+    prompts_in(tmp_path, {"src/PROMPTS.json": json.dumps(texts)})
+    base = [*NESTFUL, "--limit", "1", "--prompts", str(tmp_path), "--shots", "2", "--demo-by", "first"]
+    first, *others = own_samples("nestful")
+
+    def messages(name: str) -> list[dict[str, str]]:
+        return asked(*base, "--prompts-for", name)[0]["messages"]
+
+    system, user = messages("hub/own-3.1")
+    prompt, tools = system["content"], json.dumps(first.tools)
+    assert (system["role"], user) == ("system", {"role": "user", "content": first.query})
+    assert prompt.startswith(f'Form [{{"name"}}]:\n{tools}\n')
+    places = [prompt.index(f"Input: {one.query}\nOutput: {json.dumps(one.gold)}") for one in others]
+    assert places == sorted(places)
+    (user,) = messages("single")
+    assert user["content"].startswith(f'Form {{x: [{{"name"}}]}} {tools}')
+    assert user["content"].endswith(first.query)
+    assert "<tool_call> {" in messages("Hermes-2-Pro-Mistral-7B")[0]["content"]
+    assert 'Output: {"tool_calls": [{' in messages("xLAM-1b-fc-r")[0]["content"]
+    for name in ("no prompt", "bloom"):
+        assert f"has no prompt for {name!r}" in refused(*base, "--prompts-for", name)
+    assert "name one with --prompts-for" in refused(*base)
+    prompts_in(tmp_path, {"src/PROMPTS.json": "[1]"})
+    assert "expected an object of texts with {FUNCTION_STR}" in refused(*base)
+
+
+def test_all_of_nestful_s_published_prompts_are_read(reference: Path) -> None:
+    place = reference / "prompts" / "nestful"
+    for name in json.loads((place / "PROMPTS.json").read_text(encoding="utf-8")):
+        prompts = read_prompts(place, name)
+        assert (prompts.published_for, prompts.origins["nestful/plan"].split()[0]) == (name, name)
+        found = messages_of(prompts.texts["nestful/plan"], tools="T7S", examples="S7N", query="Q7D")
+        text = "\n".join(message["content"] for message in found)
+        assert text.count("T7S") == text.count("S7N") == text.count("Q7D") == 1
+        assert found[-1]["role"] == "user"
+        assert "|>" not in text.replace("<|function_call_library|>", "")
+        assert "{{" not in text
+
+
+def test_a_text_without_a_place_for_demonstrations_is_said(tmp_path: Path) -> None:
+    argv = [*CALLNAVI, "--prompts", prompts_in(tmp_path, {"callnavi/plan.txt": "{tools} {query}"})]
+    assert asked(*argv)
+    assert "callnavi/plan.txt of --prompts has no {examples}" in refused(*argv, "--shots", "1")
+
+
+def test_a_broken_prompt_of_another_pipeline_stops_no_run(tmp_path: Path) -> None:
+    texts = {"callnavi/plan.txt": "MINE {tools} {query}", "callnavi/route.txt": "no field"}
+    place = prompts_in(tmp_path, texts | {"own/react.txt": "", "PROMPTS.json": "[half"})
+    (tmp_path / "own" / "react.txt").write_bytes(b"\xff\xfe")
+    how = [*CALLNAVI, "--prompts", place]
+    assert all(said(one).startswith("MINE [") for one in asked(*how, "--pipeline", "flat"))
+    for name in ("route", "route-then-fill"):
+        assert "route.txt lacks {tools}" in refused(*how, "--pipeline", name)
+    why = "holds no prompt that backward asks callnavi with: expected callnavi/backward.txt"
+    assert why in refused(*how, "--pipeline", "backward")
+    assert "PROMPTS.json: " in refused(*NESTFUL, "--prompts", place, "--prompts-for", "m")
+
+
+def test_a_prompt_that_nobody_reads_is_told(tmp_path: Path) -> None:
+    names = ("callnavi/plan.txt", "callnavi/rout.txt", "callnavi/zzz.txt", "backward.txt")
+    others = {"callnavi/README.md": "These are mine.", "requirements.txt": "openai"}
+    prompts_in(tmp_path, dict.fromkeys(names, "{tools} {query}") | others)
+    done = planeval(*CALLNAVI, "--prompts", str(tmp_path))
+    assert done.returncode == 0
+    wrong = [("backward.txt", "; did you mean callnavi/backward.txt?")]
+    wrong += [("callnavi/rout.txt", "; did you mean callnavi/route.txt?"), ("callnavi/zzz.txt", "")]
+    assert done.stderr.splitlines()[:-1] == [
+        f"{tmp_path / name} is not read: no prompt is called {name}{meant}" for name, meant in wrong
+    ]
+
+
+def test_a_copy_of_our_prompts_asks_what_ours_ask(tmp_path: Path) -> None:
+    shutil.copytree(folder("data") / "prompts", tmp_path / "my")
+    assert asked(*NESTFUL, "--prompts", str(tmp_path / "my")) == asked(*NESTFUL)
+
+
+@pytest.mark.parametrize("name", dialects.names())
+def test_the_example_of_a_notation_calls_no_tool_on_offer(name: str) -> None:
+    example = dialects.get(name).example
+    before = parse(example, dialect=name)
+    assert example_of(name, []) == example_of(name, ["brew_tea"]) == example
+    called = [call.name for call in before.calls]
+    offered = [*called, "brew_tea", *(call.tool for call in before.calls)]
+    after = parse(example_of(name, offered), dialect=name)
+    assert not {one for call in after.calls for one in (call.name, call.tool)} & {*offered}
+    assert len({call.name for call in after.calls}) == len({*called})
+    assert [call.arguments for call in after.calls] == [call.arguments for call in before.calls]
+
+
+GOLD = '[{"name": "add", "arguments": {"arg_0": 1, "arg_1": 2}}]'
+
+
+def all_requests(ready: Prepared, at: int) -> list[str]:
+    task = ready.tasks[at]
+    assert not isinstance(task, str)
+    with Sandbox(tool_source("nestful"), level="inline") as box:
+        begun = ready.jobs(box if ready.pipeline.name == "react" else None)[at].begin()
+        requests, _, _ = through(begun, scripted(ready.form, task))
+    return [request_text(each.messages, each.tools, **each.sampling) for each in requests]
+
+
+@pytest.mark.parametrize("by", ["query", "structure", "random", "first"])
+@pytest.mark.parametrize(("name", "form"), sorted(SHOWN))
+def test_no_gold_in_a_prompt_with_demonstrations(name: str, form: str, by: str, tmp_path: Path) -> None:
+    samples = own_samples(form)
+    demos = [{"query": f"{s.query} {n}", "gold": GOLD} for n, s in enumerate(samples)]
+    source = written(tmp_path / "demos.jsonl", demos) if form == "own" else str(SAMPLES / form)
+    for at, sample in enumerate(samples):
+        other = replace(without_gold(sample, form), gold=samples[at - 1].gold)
+        bare = [*samples[:at], other, *samples[at + 1 :]]
+        for where in {source, source if form == "own" else None}:
+            shots = Shots(1, by, where)
+            first, second = (
+                all_requests(prepare(Tasks(form, list(each)), name, Setup(), shots=shots), at)
+                for each in (samples, bare)
+            )
+            assert first == second
+
+
+def offered(request: dict[str, Any]) -> list[str]:
+    text = said(request)
+    line = next(one for one in text.splitlines() if one.startswith("[{"))
+    return [tool["name"] for tool in json.loads(line)]
+
+
+@pytest.mark.parametrize("closeness", ["random", "close", "same-signature"])
+def test_appbench_s_tools_are_its_apps(closeness: str, tmp_path: Path) -> None:
+    catalogue = tmp_path / "catalogue.json"
+    catalogue.write_text(json.dumps(appbench_catalogue()))
+    argv = ["predict", str(SAMPLES / "appbench"), "--benchmark", "appbench", "--dry-run", "--pipeline"]
+    argv += ["flat", "--catalog", str(catalogue)]
+    golds = {sample.id: set(sample.gold["used_app"]) for sample in own_samples("appbench")}
+    for request in asked(*argv, "--distractors", "1", "--closeness", closeness):
+        names = [app for app in CATALOG if f"\n{app}: {{'desc'" in said(request).replace(" \n\n ", "\n")]
+        assert golds[request["id"]] < set(names), request["id"]
+        assert len(names) == len(golds[request["id"]]) + 1
+    done = planeval(*argv, "--budget", "60")
+    assert "tokens with gold's tools alone, and --budget is 60" in done.stdout + done.stderr
+
+
+def test_tools_of_one_s_own_are_chosen_by_the_gold_of_their_file(tmp_path: Path) -> None:
+    object_ = {"type": "object", "properties": {"a": {"type": "string"}}}
+    tools = [{"name": f"tool{n}", "description": f"does {n}", "parameters": object_} for n in range(9)]
+    catalog = tmp_path / "tools.json"
+    catalog.write_text(json.dumps(tools))
+    golds = ('[{"name": "tool3", "arguments": {}}]', "[]", None)
+    tasks = [{"id": id, "query": "What?", "gold": gold} for id, gold in zip("xyz", golds, strict=True)]
+    file = written(tmp_path / "tasks.jsonl", tasks)
+    base = ["predict", file, "--catalog", str(catalog), "--dry-run", "--distractors"]
+    done = planeval(*base, "2")
+    x, y, z = map(json.loads, done.stdout.splitlines())
+    assert done.returncode == 1
+    assert (len(offered(x)), "tool3" in offered(x), len(offered(y))) == (3, True, 2)
+    assert "'z' has no gold plan" in z["error"]["message"]
+    assert offered(json.loads(planeval(*base, "0").stdout.splitlines()[0])) == ["tool3"]
+    written(tmp_path / "tasks.jsonl", tasks[2:])
+    assert "gold" in refused(*base, "2")
+
+
+def test_what_distractors_add_depends_on_gold_s_tools_alone() -> None:
+    """Other values, other order of calls, other ids: the same requests."""
+
+    def bare(sample: Sample, form: str) -> Sample:
+        names = sorted(gold_tools(sample, form), reverse=True)
+        nestful = [{"name": name} for name in names]
+        gold = {"appbench": {"used_app": names}, "nestful": nestful, "callnavi": {"API": names}}[form]
+        return replace(without_gold(sample, form), gold=gold)
+
+    for form in ("appbench", "nestful", "callnavi"):
+        samples = own_samples(form)
+        others = [bare(one, form) for one in samples]
+        for closeness in ("random", "close", "same-signature"):
+            choice = Choice(1, closeness)
+            real, other = (
+                prepare(Tasks(form, each), "flat", Setup(), choice=choice) for each in (samples, others)
+            )
+            for at in range(len(samples)):
+                assert all_requests(real, at) == all_requests(other, at)
+
+
+@pytest.mark.parametrize("closeness", ["random", "close", "same-signature"])
+def test_gold_s_tools_are_on_offer_with_as_many_others(closeness: str) -> None:
+    gold = {sample.id: gold_tools(sample, "nestful") for sample in own_samples("nestful")}
+    orders, places = set(), set()
+    for seed in "0123456789":
+        argv = [*NESTFUL, "--distractors", "1", "--closeness", closeness, "--seed", seed]
+        found = asked(*argv)
+        assert seed != "0" or found == asked(*argv)
+        for request in found:
+            names = offered(request)
+            assert gold[request["id"]] < set(names)
+            assert len(names) == len(set(names)) == len(gold[request["id"]]) + 1
+        names = offered(found[0])
+        orders.add(tuple(names))
+        places.add(names.index(min(gold[found[0]["id"]])))
+    assert len(orders) > 1
+    assert places == set(range(len(names)))
+
+
+def tool(name: str, described: str, *parameters: str) -> dict[str, Any]:
+    return {"name": name, "description": described, "parameters": dict.fromkeys(parameters, "string")}
+
+
+def test_a_budget_leaves_others_out_and_never_gold() -> None:
+    gold = {sample.id: gold_tools(sample, "nestful") for sample in own_samples("nestful")}
+    sizes = []
+    for budget in ("200", "400", "100000"):
+        found = asked(*NESTFUL, "--budget", budget, "--id", next(iter(gold)))
+        assert gold[found[0]["id"]] <= set(offered(found[0]))
+        sizes.append(len(offered(found[0])))
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[2] == len(own_samples("nestful")[0].tools)
+
+
+def test_fewer_others_than_are_asked_for_are_told_once(tmp_path: Path) -> None:
+    enough, short = (planeval(*CALLNAVI, "--distractors", count) for count in ("1", "40"))
+    assert (enough.returncode, short.returncode) == (0, 0)
+    assert enough.stderr == "3 samples, 4,164 characters in first requests; nothing was asked\n"
+    told = "--distractors 40: 3 of 3 samples get fewer, of all other tools that there are: "
+    assert short.stderr.startswith(f"{told}hr01 2 of 2, hr02 1 of 1, hr03 1 of 1\n")
+    got = [[json.loads(line)["distractors"] for line in one.stdout.splitlines()] for one in (enough, short)]
+    assert got == [[1, 1, 1], [2, 1, 1]]
+    one = planeval(*NESTFUL, "--distractors", "2", "--budget", "300", "--id", "half")
+    told = "1 of 1 sample gets fewer, of all other tools that there are: half 1 of 2 for --budget 300\n"
+    assert told in one.stderr
+    tools = [{"name": f"tool{n}", "description": "does"} for n in range(4)]
+    tasks = [{"id": n, "query": "?", "gold": f"[tool{n % 2}()]", "tools": tools} for n in range(6)]
+    own = planeval("predict", written(tmp_path / "tasks.jsonl", tasks), "--dry-run", "--distractors", "9")
+    assert "6 of 6 samples get fewer" in own.stderr
+    assert ": 0 3 of 3, 1 3 of 3, 2 3 of 3, 3 more samples 3\n" in own.stderr

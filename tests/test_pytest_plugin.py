@@ -131,9 +131,7 @@ def test_golden_files_that_are_no_plan_fail_and_are_written_anew(tmp_path: Path)
 
 def test_words_are_never_kept_and_places_that_cannot_be_written_are_told(tmp_path: Path) -> None:
     plans = {"words": '"I cannot."', "none": "[]", "folder": '"f()"', "await": "answer()"}
-    tests = "".join(
-        f"def test_{name}(golden_plan):\n    golden_plan({plan})\n" for name, plan in plans.items()
-    )
+    tests = "".join(f"def test_{name}(golden_plan):\n    golden_plan({it})\n" for name, it in plans.items())
     file, place = tmp_path / "test_trip.py", tmp_path / "test_trip.plans"
     file.write_text(f"async def answer():\n    return 'f()'\n{tests}")
     (place / "test_folder.json").mkdir(parents=True)

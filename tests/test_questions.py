@@ -28,13 +28,11 @@ from planner_eval.making.described import described
 from planner_eval.making.grounded import grounding_of
 from planner_eval.making.lacking import MOST_TOLD, lacks, longest
 from planner_eval.making.made import Made
-from planner_eval.making.templated import templated
 from planner_eval.making.texts import read_texts
-from planner_eval.plan.model import Call, Edge, Plan, Ref, Template, Unresolved
+from planner_eval.plan.model import Call, Edge, Plan, Ref, Unresolved
 from planner_eval.prediction.pipeline import Outcome, Request
-from planner_eval.verbs.endpoints import Endpoint
 from planner_eval.verbs.questions import ask_for, template_for
-from tests.modelserver import Answer, ModelServer, drip, half, hang_up, message
+from tests.modelserver import Answer, ModelServer, hang_up, message
 from tests.test_hostile_output import HOSTILE, TERMINAL
 
 TEXT, NUMBER = Type(("string",)), Type(("integer",))
@@ -45,10 +43,8 @@ STAY = (
 FOUND = Type(("object",), fields=(Parameter("hotel_id", TEXT),))
 NIGHTS = (Parameter("hotel_id", TEXT), Parameter("nights", NUMBER))
 TOOLS = (
-    Tool(
-        "find_hotel", app="StayFinder", description="Find hotels in a city.", parameters=STAY, returns=FOUND
-    ),
-    Tool("bookRoom", app="StayFinder", description="Book a room.", parameters=NIGHTS),
+    Tool("find_hotel", "StayFinder", "Find hotels in a city.", parameters=STAY, returns=FOUND),
+    Tool("bookRoom", "StayFinder", "Book a room.", parameters=NIGHTS),
 )
 PLAN = parse(
     "StayFinder: [hotel_id = find_hotel(#city='Rome', #checkIn='2024-03-05', #currency='EUR')]\n"
@@ -66,37 +62,29 @@ def codes(text: str, made: Made = MADE, language: str = "English") -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(("text", "code"), [
-    ("", "question.empty"), (" \n ", "question.empty"), ("Hotels?", "question.short"),
-    (GOOD + " Please." * 400, "question.long"),
-    ("I'm sorry, but I can't help with booking three nights in Rome on 2024-03-05.", "question.refusal"),
-    ("As an AI, I book three nights in Rome from 2024-03-05.", "question.refusal"),
-    (f"Sure! {GOOD}", "question.around"), (f"Here is the request: {GOOD}", "question.around"),
-    (f"USER: {GOOD}", "question.around"), (f"- {GOOD}", "question.around"),
-    (GOOD.replace(" in a", "\nin a"), "question.around"), (f"{GOOD} ```", "question.around"),
-    (GOOD.replace("a hotel", "[hotel name]"), "question.blank"),
-    (GOOD.replace("a hotel", "<hotel>"), "question.blank"),
-    (GOOD.replace("a hotel", "____"), "question.blank"),
-    (f"Which hotels are there in Rome? {GOOD}", "question.several"),
-    (f"Use find_hotel. {GOOD}", "question.names"), (f"Use Find_Hotel. {GOOD}", "question.names"),
-    (f"Call bookRoom. {GOOD}", "question.names"), (f"In StayFinder, please. {GOOD}", "question.names"),
-    (f"The checkIn is what I say. {GOOD}", "question.names"),
-    (f"Take the hotel_id of it. {GOOD}", "question.names"),
-    (f"Take the room_key of it. {GOOD}", "question.names"), (f"Do step 1 first. {GOOD}", "question.names"),
-    (GOOD.replace("a hotel", "the hotel HTL-77"), "question.leak"),
-    (GOOD.replace("?", " for 412.50?"), "question.leak"),
-    (GOOD.replace("three", "four"), "question.ungrounded"),
-    (GOOD.replace("Rome", "Oslo"), "question.ungrounded"),
-    (GOOD.replace("March 5, 2024", "tomorrow"), "question.ungrounded"),
-    (GOOD.replace("March 5, 2024", "March 6, 2024"), "question.ungrounded"),
-    (GOOD.replace("March 5, 2024", "March 5"), "question.ungrounded"),
-    (GOOD.replace("March 5, 2024", "Tuesday"), "question.ungrounded"),
-    ("Could you book me three nights in a hotel in Rome?", "question.ungrounded"),
-    (GOOD.replace("Could", "Could\u202e"), "question.hidden"),
-    (GOOD.replace("Could", "\x1b[2JCould"), "question.hidden")
-])  # fmt: skip
-def test_a_question_that_cannot_be_used_says_why(text: str, code: str) -> None:
-    assert code in codes(text)
+UNUSABLE = {
+    "empty": ("", " \n "), "short": ("Hotels?",), "long": (GOOD + " Please." * 400,),
+    "refusal": ("I'm sorry, but I can't help with booking three nights in Rome on 2024-03-05.",
+                "As an AI, I book three nights in Rome from 2024-03-05."),
+    "around": (f"Sure! {GOOD}", f"Here is the request: {GOOD}", f"USER: {GOOD}", f"- {GOOD}", f"{GOOD} ```",
+               GOOD.replace(" in a", "\nin a")),
+    "blank": [GOOD.replace("a hotel", one) for one in ("[hotel name]", "<hotel>", "____")],
+    "several": (f"Which hotels are there in Rome? {GOOD}",),
+    "names": [f"{one} {GOOD}" for one in (
+        "Use find_hotel.", "Use Find_Hotel.", "Call bookRoom.", "In StayFinder, please.", "Do step 1 first.",
+        "The checkIn is what I say.", "Take the hotel_id of it.", "Take the room_key of it.")],
+    "leak": (GOOD.replace("a hotel", "the hotel HTL-77"), GOOD.replace("?", " for 412.50?")),
+    "ungrounded": [
+        "Could you book me three nights in a hotel in Rome?", GOOD.replace("three", "four"),
+        GOOD.replace("Rome", "Oslo"), *(GOOD.replace("March 5, 2024", day) for day in (
+            "tomorrow", "March 6, 2024", "March 5", "Tuesday"))],
+    "hidden": (GOOD.replace("Could", "Could\u202e"), GOOD.replace("Could", "\x1b[2JCould")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", UNUSABLE)
+def test_a_question_that_cannot_be_used_says_why(code: str) -> None:
+    assert [text for text in UNUSABLE[code] if f"question.{code}" not in codes(text)] == []
 
 
 def plain(text: str, answer: Any = None) -> Made:
@@ -168,56 +156,29 @@ def gone_through(made: Made, replies: list[Any], wanted: Wanted = USUAL) -> tupl
         return end.value, asked
 
 
-def test_a_question_that_passes_is_kept_with_its_score() -> None:
-    outcome, asked = gone_through(MADE, [GOOD, VERDICT])
-    assert (outcome.prediction, outcome.error, outcome.stages["score"]) == (GOOD, None, 8)
-    assert [(one.stage, one.router) for one in asked] == [("question", False), ("quality", True)]
-    assert asked[1].sampling == {"temperature": 0.0}
-
-
-def test_the_reasons_are_fed_back_until_a_question_passes() -> None:
-    outcome, asked = gone_through(
-        MADE, ["Call bookRoom in Rome.", GOOD, '{"score": 5, "reason": "Stiff."}', GOOD, '{"score": 6}']
-    )
-    assert outcome.prediction == GOOD
-    assert [len(one["lacks"]) for one in outcome.stages["tries"]] == [2, 1, 0]
-    assert "'bookRoom'" in asked[1].messages[-1]["content"]
-    assert asked[1].messages[-2] == {"role": "assistant", "content": "Call bookRoom in Rome."}
-    assert "judged 5 of 10, at least 6 is wanted: Stiff." in asked[3].messages[-1]["content"]
-
-
-def test_when_the_tries_are_used_up_the_last_reason_is_said() -> None:
-    outcome, asked = gone_through(MADE, ["Rome", "", "I want three nights in Rome from 2024-03-06."])
-    assert outcome.prediction == ""
-    assert outcome.error is not None
-    assert outcome.error.code == "question.ungrounded"
-    assert outcome.error.message.startswith("none of 3 tries passed; of the last, it does not say")
-    assert asked[2].messages[-2]["content"]  # an empty answer is not sent back as one
-    assert len(outcome.stages["tries"]) == 3
-
-
-@pytest.mark.parametrize(("reply", "code"), [
-    (Reply(GOOD, finish_reason="length"), "question.cut"),
-    (Reply("", refusal="I will not."), "question.refused"),
-    (Reply("", finish_reason="content_filter"), "question.refused"),
-    (Reply("x" * 5_000_000), "question.long"), (Reply("[" * 200_000), "question.long"),
-    (Reply("", (ToolCall("1", "find_hotel", "{}"),)), "question.empty")
-])  # fmt: skip
-def test_a_reply_that_is_no_whole_question_is_a_try_that_failed(reply: Reply, code: str) -> None:
-    outcome, asked = gone_through(MADE, [reply, GOOD, VERDICT])
-    assert outcome.prediction == GOOD
-    assert outcome.stages["tries"][0]["lacks"][0]["code"] == code
-    assert sum(len(message["content"]) for message in asked[1].messages) < 10_000
-
-
-def test_a_judge_that_says_nothing_is_asked_once_more() -> None:
-    outcome, asked = gone_through(MADE, [GOOD, "Great! 10/10", VERDICT])
-    assert outcome.prediction == GOOD
-    assert len(asked[2].messages) == 4
-    outcome, _ = gone_through(MADE, [GOOD, "Great! 10/10", "9"])
-    assert outcome.error is not None
-    assert (outcome.prediction, outcome.error.code) == ("", "question.unjudged")
-    assert outcome.stages["tries"][0]["text"] == GOOD
+@pytest.mark.parametrize(("replies", "error", "first", "said"), [
+    ([GOOD, VERDICT], "", "", ""), (["Call bookRoom in Rome.", GOOD, VERDICT], "", "names", "'bookRoom'"),
+    ([GOOD, '{"score": 5, "reason": "Stiff."}', GOOD, '{"score": 6}'], "", "poor",
+     "judged 5 of 10, at least 6 is wanted: Stiff."),
+    ([GOOD, "Great! 10/10", VERDICT], "", "", ""), ([GOOD, "Great! 10/10", "9"], "unjudged", "unjudged", ""),
+    (["Rome", "", "I want three nights in Rome from 2024-03-06."], "ungrounded", "short", ""),
+    *(([reply, GOOD, VERDICT], "", code, "") for reply, code in (
+        (Reply(GOOD, finish_reason="length"), "cut"), (Reply("", refusal="I will not."), "refused"),
+        (Reply("", finish_reason="content_filter"), "refused"), (Reply("x" * 5_000_000), "long"),
+        (Reply("[" * 200_000), "long"), (Reply("", (ToolCall("1", "find_hotel", "{}"),)), "empty")))
+], ids=lambda one: one if isinstance(one, str) else "")  # fmt: skip
+def test_reasons_are_fed_back_until_a_question_passes(
+    replies: list[Any], error: str, first: str, said: str
+) -> None:
+    outcome, asked = gone_through(MADE, replies)
+    assert outcome.prediction == ("" if error else GOOD)
+    assert (outcome.error.code if outcome.error else "") == (f"question.{error}" if error else "")
+    lacking = outcome.stages["tries"][0]["lacks"]
+    assert (lacking[0]["code"] if lacking else "") == (f"question.{first}" if first else "")
+    assert asked[0].stage == "question"
+    assert any(said in one.messages[-1]["content"] for one in asked)
+    assert all(message["content"] for one in asked for message in one.messages)
+    assert all(sum(len(message["content"]) for message in one.messages) < 10_000 for one in asked)
 
 
 CIRCLE = Plan(
@@ -367,44 +328,27 @@ def test_what_cannot_be_wanted_is_refused_before_anything_is_asked(wanted: Wante
 
 
 def test_a_plan_is_told_in_plain_english_and_marked() -> None:
-    found = template_for([MADE])[0]
-    assert isinstance(found, Made)
-    assert found.query == (
-        "Please do two things and tell me what the second gives. First: find hotels in a city, with city "
-        '"Rome", check in "2024-03-05" and currency "EUR". Second: book a room, with hotel id as the first '
-        'gives it (hotel id) and nights "3".'
-    )
-    assert found.notes == {"seed": 7, "question": {"by": "template", "language": "English"}}
-
-
-def test_descriptions_that_name_things_give_way_to_the_name_in_words() -> None:
     one = (Parameter("arg_0", TEXT),)
-    tools = (Tool("getRate", description="Calls get_rate(a) for {currency}.", parameters=one),)
-    found = template_for([Made("a", parse("[getRate(arg_0='EUR')]"), tools)])[0]
-    assert isinstance(found, Made)
-    assert found.query == 'Please do this and tell me what it gives: get rate, with "EUR".'
+    rate = (Tool("getRate", description="Calls get_rate(a) for {currency}.", parameters=one),)
     taken = (
         Parameter("arg_0", NUMBER, description="The number to take from, any."),
         Parameter("arg_1", NUMBER, description="What get_it(x) is."),
     )
-    tools = (Tool("subtract", description="Takes one number from another.", parameters=taken),)
-    found = template_for([Made("a", parse("[subtract(arg_0=7, arg_1=87)]"), tools)])[0]
-    assert isinstance(found, Made)
-    assert found.query.endswith(": takes one number from another, with 7 as the number to take from and 87.")
-
-
-def test_lists_objects_flags_and_texts_around_references_are_told() -> None:
-    days, who = ["Mon", "Tue"], {"lastName": "Li", "ages": [1, 2]}
-    plan = Plan((
-        Call("1", "f", (("on", True), ("off", False), ("days", days), ("who", who))),
-        Call("2", "g", (("text", Template(("Dear ", Ref(0, ("name",))))), ("all", [Ref(0), 2]))),
-    ), (Edge(0, 1, "text", (1,), ("name",)), Edge(0, 1, "all", (0,))))  # fmt: skip
-    text = templated(Made("a", plan, ()))
-    assert (
-        'First: f, with on true, days ("Mon" and "Tue") and who (last name "Li", ages (1 and 2)), w' in text
-    )
-    told = 'Second: g, with text "Dear " followed by what the first gives (name) and all (what the first'
-    assert f"{told} gives and 2)." in text
+    less = (Tool("subtract", description="Takes one number from another.", parameters=taken),)
+    found = template_for([
+        MADE, Made("a", parse("[getRate(arg_0='EUR')]"), rate),
+        Made("b", parse("[subtract(arg_0=7, arg_1=87)]"), less),
+    ])  # fmt: skip
+    assert [one.query for one in found if isinstance(one, Made)] == [
+        "Please do two things and tell me what the second gives. First: find hotels in a city, with city "
+        '"Rome", check in "2024-03-05" and currency "EUR". Second: book a room, with hotel id as the first '
+        'gives it (hotel id) and nights "3".',
+        'Please do this and tell me what it gives: get rate, with "EUR".',
+        "Please do this and tell me what it gives: takes one number from another, with 7 as the number to "
+        "take from and 87.",
+    ]
+    assert isinstance(found[0], Made)
+    assert found[0].notes == {"seed": 7, "question": {"by": "template", "language": "English"}}
 
 
 NAMES = st.sampled_from(["city", "check_in", "maxPrice", "n", "arg_0"])
@@ -450,45 +394,13 @@ def city_of(body: dict[str, Any]) -> str:
 
 
 def served(body: dict[str, Any], number: int) -> Answer:
-    """Asks for the city of the plan, or judges."""
     judged = "Request:" in body["messages"][-1]["content"]
     return message(VERDICT if judged else f"Which trains go to {city_of(body)}?")
-
-
-def asked(server: ModelServer, **more: Any) -> list[Made | NoQuestion]:
-    at = Endpoint(server.url, deadline=2.0, retries=more.pop("retries", 1))
-    return ask_for([plan_to(city) for city in CITIES], "writer", endpoint=at, **more)
-
-
-def test_whatever_the_server_does_each_plan_has_its_row(server: ModelServer) -> None:
-    odd = [
-        Answer(act=drip), Answer(act=half), Answer(act=hang_up), Answer(b"<html>", status=500),
-        Answer(status=429, headers={"Retry-After": "0.01"}), Answer({"choices": []}),
-        Answer({"error": {"message": f"key {KEY} \x1b[2J wrong"}}, status=400),
-        *(message(text) for text in ("", "x" * 1_000_000, "[" * 100_000, '{"score": 10}', "I'm sorry, no.")),
-        message(None, calls=[("find_trains", "{}")]), message("Which trains", finish="length"),
-        *(message(f"Which trains go to Rome{text}?") for text in HOSTILE),
-    ]  # fmt: skip
-
-    def script(body: dict[str, Any], number: int) -> Answer:
-        return odd[number % len(odd)] if number % 3 else served(body, number)
-
-    server.script = script
-    at, plans = Endpoint(server.url, deadline=0.5, retries=0), [plan_to(city) for city in CITIES * 4]
-    found = ask_for(plans, "writer", endpoint=at, concurrency=1)
-    ids = [one.made.id if isinstance(one, NoQuestion) else one.id for one in found]
-    assert ids == [f"to {c}" for c in CITIES * 4]
-    assert {type(one) for one in found} == {NoQuestion, Made}
-    for one in found:
-        said = one.query if isinstance(one, Made) else one.message + json.dumps(one.tries, ensure_ascii=False)
-        assert not TERMINAL.search(said)
-        assert KEY not in said
 
 
 @click.command()
 @questioning
 def command(questions: Questions) -> int:
-    """Asks for the questions of a few plans."""
     questions.refuse()
     found = questions.to([plan_to(city) for city in CITIES])
     click.echo(json.dumps([one.query if isinstance(one, Made) else [one.code] for one in found]))
@@ -497,12 +409,6 @@ def command(questions: Questions) -> int:
 
 def run(*argv: str) -> Result:
     return CliRunner().invoke(command, list(argv), standalone_mode=False)
-
-
-def test_without_options_records_come_back_as_they_are() -> None:
-    done = run()
-    assert json.loads(done.stdout) == [""] * 6
-    assert (done.return_value, done.stderr) == (0, "")
 
 
 def test_what_was_asked_is_counted_and_kept(server: ModelServer, tmp_path: Path) -> None:
@@ -541,13 +447,8 @@ def test_reasons_are_said_once_a_code(server: ModelServer, tmp_path: Path) -> No
 
 def test_the_language_the_score_and_the_texts_are_the_users(server: ModelServer, tmp_path: Path) -> None:
     (tmp_path / "again.txt").write_text("Anew: {reasons}", encoding="utf-8")
-    argv = [
-        "--model", "m", "--url", server.url, "--cache", str(tmp_path / "kept.sqlite"), "--concurrency", "1"
-    ]  # fmt: skip
-    argv += [
-        "--language", "German", "--quality", "9", "--prompts", str(tmp_path), "--set", "temperature=0.25"
-    ]  # fmt: skip
-    done = run(*argv)
+    argv = f"--model m --url {server.url} --cache {tmp_path}/kept.sqlite --concurrency 1 --language German"
+    done = run(*argv.split(), "--quality", "9", "--prompts", str(tmp_path), "--set", "temperature=0.25")
     assert done.return_value == 3
     assert "judged 8 of 10, at least 9 is wanted" in done.stderr
     assert "write, in German, the request" in server.bodies[0]["messages"][0]["content"]

@@ -7,7 +7,6 @@ import random
 import re
 import shutil
 import subprocess
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -90,7 +89,6 @@ def found(page: Any) -> str:
 
 
 def pairs(page: Any) -> int:
-    """How many pairs the list says it has."""
     row = page.locator("#list [role=option]").first
     return int(row.get_attribute("aria-setsize")) if row.count() else 0
 
@@ -101,20 +99,6 @@ def address(page: Any) -> str:
 
 def value(page: Any, facet: str, said: str) -> Any:
     return page.locator(f'button.value[data-facet="{facet}"][data-value="{said}"]')
-
-
-def test_the_overview_says_what_became_of_the_pairs(browser: Any, demo: Path) -> None:
-    with opened(browser, demo) as page:
-        assert page.locator("#overview").is_visible()
-        said = page.locator("#overview .states li").all_inner_texts()
-        assert [re.sub(r"\s+", " ", one) for one in said] == [
-            "same 2 15 %", "different 10 77 %", "unreadable 1 7.7 %"
-        ]  # fmt: skip
-        row = page.locator("table.figures tbody tr").first
-        assert row.inner_text().split()[:2] == ["exact", "0.154"]
-        page.locator("#overview .bars a", has_text="call.missing").first.click()
-        assert address(page) == "#code=call.missing"
-        assert found(page) == "1 of 13 pairs"
 
 
 def test_a_click_shows_only_that_and_a_second_one_takes_it_away(browser: Any, demo: Path) -> None:
@@ -154,22 +138,6 @@ def test_keys(browser: Any, demo: Path) -> None:
         assert page.locator("#help").is_visible()
         page.keyboard.press("Escape")
         assert not page.locator("#help").is_visible()
-
-
-def test_words_are_found_in_texts_and_questions(browser: Any, tmp_path: Path) -> None:
-    """What differs says nothing of them: they are unpacked with the first search."""
-    asked = ["Where is the Kremlin?", "A table for two", [{"role": "user", "content": "Two in Basel"}]]
-    preds = [{"id": at, "output": f"f(#x='{at}', #kept='Alpha{at}')"} for at in range(3)]
-    golds = [{"id": at, "gold": f"f(#x='9', #kept='alpha{at}')", "question": asked[at]} for at in range(3)]
-    pred, gold = lines(tmp_path / "pred.jsonl", preds), lines(tmp_path / "gold.jsonl", golds)
-    wanted = {"kremlin": 1, "two": 2, "two basel": 1, "alpha2": 1, "ALPHA": 3, "no": 0}
-    with opened(browser, written(tmp_path / "page.html", pred, gold), "#view=pairs") as page:
-        page.keyboard.press("/")
-        assert page.evaluate("document.activeElement.id") == "find"
-        for words, count in wanted.items():
-            page.locator("#find").fill(words)
-            page.wait_for_function("n => list.found.length === n && !byId('deeper').textContent", arg=count)
-            assert found(page) == f"{count} of 3 pairs"
 
 
 def test_links_and_back(browser: Any, demo: Path) -> None:
@@ -275,21 +243,6 @@ def test_no_arrow_runs_through_a_box(browser: Any, demo: Path) -> None:
         circle = [{"tail": tail, "head": head, "w": 50} for tail, head in ((0, 1), (1, 0), (1, 1))]
         laid = page.evaluate(LAID, [[{"w": 90, "h": 40}] * 2, circle])
         assert (laid["hits"], laid["over"], laid["wide"]) == ([], [], True)
-
-
-@pytest.mark.parametrize("view", ["", "#view=pairs", "#id=trip-output"])
-def test_nothing_sticks_out_of_a_telephone(browser: Any, demo: Path, view: str) -> None:
-    with opened(browser, demo, view, viewport={"width": 390, "height": 844}) as page:
-        if "id=" in view:
-            page.locator("#pair-id").wait_for()
-            assert not page.locator("#list").is_visible()
-        elif view:
-            assert page.locator("#list").is_visible()
-            page.locator("#filters").click()
-            value(page, "state", "same").click()
-            assert page.locator("#found").text_content() == "2 of 13 pairs"
-        wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-        assert wide[0] <= wide[1]
 
 
 def test_two_runs(browser: Any, pair_of_runs: Path) -> None:
@@ -491,13 +444,3 @@ def test_the_template_has_no_style_or_script_of_its_own() -> None:
     assert set(re.findall(r"{{(\w+)}}", text)) == {
         "title", "style", "style_hash", "script", "script_hash", "head", "packs"
     }  # fmt: skip
-
-
-@pytest.mark.parametrize("role", ["missing", "extra", "changed", "wrong"])
-def test_roles_have_the_colours_of_the_drawings(role: str) -> None:
-    """Light as the default theme, dark as the dark one; ids are CSS's names for text and ground."""
-    style = (FOLDER / "drawing.css").read_text(encoding="utf-8")
-    themes = [ROOT / "viz" / "themes" / f"{name}.toml" for name in ("default", "dark")]
-    light, dark = (tomllib.loads(theme.read_text(encoding="utf-8"))["roles"][role] for theme in themes)
-    assert f"--{role}: light-dark({light['text']}, {dark['text']})" in style
-    assert f"--{role}-soft: light-dark({light['box']['fillcolor']}, {dark['box']['fillcolor']})" in style

@@ -91,7 +91,6 @@ Undisturbed = Callable[[str, str], tuple[tuple[int, str, str], dict[str, bytes]]
 
 @pytest.fixture(scope="module")
 def undisturbed(slow: Files) -> Undisturbed:
-    """What a command that nobody disturbs says, and what it leaves."""
     known: dict[tuple[str, str], tuple[tuple[int, str, str], dict[str, bytes]]] = {}
 
     def asked(kind: str, store: str) -> tuple[tuple[int, str, str], dict[str, bytes]]:
@@ -226,7 +225,6 @@ def refused(home: Path, *argv: str) -> str:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A folder with a run in ``run/``."""
     for side in ("pred", "gold"):
         shutil.copy(DEMO / f"{side}.jsonl", tmp_path)
     assert ran(tmp_path, "score", "pred.jsonl", "gold.jsonl", "-o", "run/", "--part", "5")[0] == 0
@@ -298,16 +296,6 @@ def test_the_same_files_under_other_names_are_the_same_inputs(home: Path) -> Non
     shutil.copy(home / "pred.jsonl", home / "copy.jsonl")
     said = refused(home, "score", "copy.jsonl", "gold.jsonl", "-o", "run/")
     assert 'the name of the predictions was "pred.jsonl" and is "copy.jsonl"' in said
-
-
-@pytest.mark.parametrize(("argv", "said"), [
-    (("--by", "calls"), "--by was not given and is calls"),
-    (("--strict",), "--strict was not given and is given"), (("--metric", "exact"), "is exact"),
-    (("--pair", "position"), '--pair was not given and is "position"'),
-    (("--record-deadline", "5"), "--record-deadline was 60.0 and is 5.0")
-])  # fmt: skip
-def test_other_options_are_named_as_they_are_typed(argv: tuple[str, ...], said: str, home: Path) -> None:
-    assert said in refused(home, *AGAIN, *argv)
 
 
 @pytest.mark.parametrize("command", ["score", "diff", "shrink", "render"])

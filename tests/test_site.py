@@ -27,7 +27,6 @@ VERSIONED = re.compile(r"planeval\.\w+/\d+")
 
 
 def loaded(name: str) -> ModuleType:
-    """A module that the site is built with."""
     spec = importlib.util.spec_from_file_location(f"site_{name}", DOCS / "site" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
@@ -37,7 +36,6 @@ def loaded(name: str) -> ModuleType:
 
 
 def pages(nav: list[Any]) -> list[str]:
-    """The pages of a navigation, in order."""
     found: list[str] = []
     for entry in nav:
         for below in entry.values():
@@ -148,7 +146,6 @@ def test_the_page_of_changes_names_every_file_with_a_version() -> None:
 
 
 def build(project: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Build the site as `make docs` does."""
     recipe = re.search(r"mkdocs (build [^#\n]+)", (ROOT / "Makefile").read_text(encoding="utf-8"))
     assert recipe is not None
     command = [sys.executable, "-m", "mkdocs", *recipe[1].split(), "--site-dir", str(folder)]
@@ -157,7 +154,6 @@ def build(project: Path, folder: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built as `make docs` does."""
     pytest.importorskip("mkdocs", reason="MkDocs is not installed (make docs installs it)")
     folder = tmp_path_factory.mktemp("site")
     done = build(ROOT, folder)
