@@ -1,9 +1,9 @@
 """Fuzzing of what servers may answer: ``python -m tests.fuzz_endpoints --seconds 1200``.
 
 The commands that ask servers ask one whose answers, heads or connections are mostly damaged. A find is a
-traceback, an unknown exit code, a control character or the key on the terminal, a sample without a row or a row
-without a reason, a run that cannot be gone on with, or too many requests, seconds or megabytes. Its replies are
-written to ``--finds``; ``tests/cases/fuzzed_endpoints`` holds those that were mended.
+traceback, an unknown exit code, a control character or the key on the terminal, a sample without a row, a row
+without a reason, a run that cannot be gone on with, or too many requests, seconds or megabytes. Its replies
+are written to ``--finds``; ``tests/cases/fuzzed_endpoints`` holds those that were mended.
 """
 
 # ruff: noqa: E501

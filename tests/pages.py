@@ -96,11 +96,8 @@ def _edit(codes: Any, edit: Any, pred: Any, gold: Any, spans: Any, text: Any) ->
     there: list[int] = []
     if gold_call >= 0 and gold_call < len(spans) and spans[gold_call]:
         begin, end, each = spans[gold_call]
-        there = (
-            each[gold_argument]
-            if isinstance(gold_argument, int) and 0 <= gold_argument < len(each)
-            else [begin, end]
-        )
+        one = isinstance(gold_argument, int) and 0 <= gold_argument < len(each)
+        there = each[gold_argument] if one else [begin, end]
     return [codes[code], words, cause, theirs.place(there), ours.place(here)]
 
 
@@ -118,12 +115,8 @@ class _Side:
         value = next((_words(said) for name, said in self.given if name == self.argument), "")
         if self.call == -2:
             return ["", "", value, f"'{self.argument}'", ""]
-        listed = ", ".join(f"{name}={_words(said)}" for name, said in self.given)
-        tool = self.plan["c"][self.call][0]
-        return [
-            listed if self.argument is None else "", tool, value, f"'{self.argument}'",
-            f"call {self.call + 1}"
-        ]  # fmt: skip
+        listed = ", ".join(f"{name}={_words(said)}" for name, said in self.given if self.argument is None)
+        return [listed, self.plan["c"][self.call][0], value, f"'{self.argument}'", f"call {self.call + 1}"]
 
     def place(self, span: list[int]) -> Any:
         return None if self.call == -1 else [None if self.call == -2 else self.call, self.argument, *span]

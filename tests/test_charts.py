@@ -105,19 +105,6 @@ def test_parts_add_up_to_the_figures_of_the_report() -> None:
     assert all(point.low is None for point in panel.series["annotated"])
 
 
-def test_a_run_that_was_scored_is_drawn_as_its_answers_are(tmp_path: Path) -> None:
-    """Such a run keeps no samples: those of its gold are read again."""
-    kept = scored(tmp_path / "kept", "appbench")
-    for figure in ("appbench-4", "appbench-6"):
-        direct, again = chart("appbench", figure)[0], pe.chart({"mine": kept}, figure)
-        assert again.panels == direct.panels
-    done = planeval("table", kept, "--plot", str(tmp_path / "heat.svg"))
-    assert done.returncode == 0, done.stderr
-    done = planeval("table", kept, "--plot", str(tmp_path / "lost.svg"), "--gold", gold("nestful"))
-    assert done.returncode == 2
-    assert not (tmp_path / "lost.svg").exists()
-
-
 def test_two_ways_to_prompt_are_told_apart(tmp_path: Path) -> None:
     catalog = tmp_path / "catalogue.json"
     catalog.write_text(json.dumps(appbench_catalogue()))

@@ -153,17 +153,6 @@ def test_unknown_checksum_is_shown_and_asked_for(files: Files, folder: Path) -> 
     assert [s.state for s in verify(dataset(files, UNKNOWN), folder)] == ["differs"]
 
 
-def test_part_of_an_older_version_is_not_continued(files: Files, folder: Path) -> None:
-    files.breaks = [50_000, 0, 0, 0]
-    accept = replace(FAST, accept=lambda file, checksum: True)
-    with pytest.raises(DatasetError, match="50,000 bytes are kept"):
-        list(fetch(dataset(files, UNKNOWN), folder, accept))
-    files.tag = '"v2"'
-    (files.folder / "toy" / "known.bin").write_bytes(BODY.upper())
-    assert whats(fetch(dataset(files, UNKNOWN), folder, accept)) == ["fetched"]
-    assert (folder / "unknown.bin").read_bytes() == BODY.upper()
-
-
 def test_source_folder_instead_of_an_address(files: Files, folder: Path, tmp_path: Path) -> None:
     there = tmp_path / "there" / "toy"
     (there / "sub").mkdir(parents=True)

@@ -291,14 +291,6 @@ def test_two_runs_at_once_in_one_folder_are_refused(tmp_path: Path) -> None:
     assert ran(count=40, jobs=2, folder=folder).sums == expected(40)[1]
 
 
-def test_nothing_counts_as_done_when_an_input_changed_meanwhile(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    done = Done(start(count=40, part=10, jobs=2, folder=str(folder), changed="p.jsonl was changed"))
-    assert (done.code, done.err) == (2, "planeval: p.jsonl was changed\n")
-    assert os.listdir(folder / "parts") == []
-    assert not (folder / "rows.jsonl").exists()
-
-
 def below(process: int) -> list[int]:
     """All processes that a process and its children have started."""
     found = []

@@ -130,11 +130,7 @@ CALLS: dict[str, tuple[str, ...]] = {
 """Commands, and the forms that each writes."""
 
 
-BARE = {
-    "dialects": "lists our own notations",
-    "doctor": "says what this machine has",
-    "selftest": "lists our own pairs",
-}
+BARE = {"dialects", "doctor", "selftest"}
 """Commands that tell nothing of anybody else's."""
 ANSWERED = {("predict", ""), *(("table", form) for form in TABLES)}
 """What is called on the answers of a server, below."""

@@ -1,4 +1,4 @@
-"""JUnit: thresholds are test cases, pairs have a place and say what differs, and any text is valid XML."""
+"""What CI is given: JUnit, GitHub's annotations and summary, SARIF, the action, pre-commit's hook."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What is built is what is in the repository, and it runs from a wheel, an sdist and a checkout.
-
-Long tests install it into empty environments of each Python at hand, alone and with each extra; what these
-need comes from the package index.
-"""
+"""What is built is what is in the repository, and it runs from a wheel, an sdist and a checkout."""
 
 from __future__ import annotations
 

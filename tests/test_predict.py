@@ -399,15 +399,6 @@ def test_an_address_that_is_none_is_not_asked(url: str, tmp_path: Path) -> None:
         assert not run.exists()
 
 
-def test_a_model_and_a_folder_are_needed(tmp_path: Path) -> None:
-    assert "needs --model NAME" in planeval("predict", *CALLNAVI).stderr
-    assert "needs -o FOLDER" in planeval("predict", *CALLNAVI, "--model", "m").stderr
-    done = planeval("predict", *CALLNAVI, "--dry-run", "--limit", "2")
-    assert (done.returncode, len(done.stdout.splitlines())) == (0, 2)
-    assert "2 samples, 2," in done.stderr
-    assert json.loads(done.stdout.splitlines()[0])["sampling"] == {"temperature": 0.0, "max_tokens": 2048}
-
-
 def test_a_wrong_key_is_told_once_and_costs_few_requests(server: ModelServer, tmp_path: Path) -> None:
     server.answers = [Answer({"error": {"message": "bad key sk-secret-of-mine"}}, status=401)]
     done = asked(server, tmp_path, 50, "--concurrency", "4")

@@ -1,4 +1,4 @@
-"""Pipelines: what they ask, never from gold; what they make of replies, good and bad."""
+"""Pipelines: what they ask, never from gold, and what they make of replies; demonstrations and tools."""
 
 from __future__ import annotations
 
@@ -333,33 +333,6 @@ def test_a_conversation_goes_on_until_nothing_is_called_or_it_is_over() -> None:
     assert outcome.prediction[-1]["tool_calls"][0]["function"]["name"] == "f"
 
 
-TALK = [
-    {"role": "user", "content": "Order dill."},
-    {"role": "assistant", "content": "How many grams? GOLD"},
-    {"role": "user", "content": "Five."},
-    {"role": "assistant", "content": None, "tool_calls": [
-        {"id": "random_id", "type": "function", "function": {"name": "order_seeds", "arguments": "GOLD"}}
-    ]},
-    {"role": "tool", "tool_call_id": "random_id", "name": "order_seeds", "content": "done"},
-]  # fmt: skip
-
-
-def own_talk(*replies: str | Reply) -> Any:
-    sample = Sample("x", "Five.", own_samples("functionchat")[0].tools, extra={"messages": TALK})
-    return run("dialog", sample, "functionchat", *replies, setup=Setup(history="own"))
-
-
-def test_own_earlier_turns_stand_in_place_of_the_recorded_ones() -> None:
-    replies = ("How much?", called("order_seeds", {"plant": "dill"}), "Ordered.")
-    requests, _, outcome = own_talk(*replies)
-    assert [each.stage for each in requests] == ["history", "history", "call"]
-    assert [len(each.messages) for each in requests] == [2, 4, 6]
-    assert "GOLD" not in str(requests)
-    assert requests[2].messages[2]["content"] == "How much?"
-    assert requests[2].messages[-2]["tool_calls"][0]["id"] == requests[2].messages[-1]["tool_call_id"] == "c1"
-    assert outcome.prediction == {"role": "assistant", "content": "Ordered."}
-
-
 @pytest.mark.parametrize("text", [
     'Action: `add`\nAction Input: ```json\n{"arg_0": 1}\n```',
     '**Action:** add\n**Action Input:** {"arg_0": 1} and so on', 'action: "add"\naction input: {"arg_0": 1}',
@@ -405,16 +378,6 @@ def test_a_pipeline_that_is_none_or_does_not_serve_is_said() -> None:
     with pytest.raises(InputError, match="does not serve nestful; flat, function-calling, react do"):
         pipeline("route", "nestful")
     assert all(pipeline(name, form) for form, name in USUAL.items())
-
-
-def test_a_sample_without_tools_or_question_is_said() -> None:
-    with pytest.raises(InputError, match=r"'ss-0' says nothing of the tools .* catalogue\.json"):
-        visible(Sample("ss-0", "Where?"), "appbench")
-    with pytest.raises(InputError, match="'x' has no question"):
-        visible(Sample("x", "", OWN_TOOLS), OWN)
-    with pytest.raises(InputError, match="AppBench's catalogue"):
-        run("flat", Sample("ss-0", "Where?", [1]), "appbench", "")
-    assert appbench_catalogue()["apps"]
 
 
 SAMPLES = folder("data") / "samples"

@@ -28,7 +28,6 @@ from planner_eval.making.described import described
 from planner_eval.making.grounded import grounding_of
 from planner_eval.making.lacking import MOST_TOLD, lacks, longest
 from planner_eval.making.made import Made
-from planner_eval.making.texts import read_texts
 from planner_eval.plan.model import Call, Edge, Plan, Ref, Unresolved
 from planner_eval.prediction.pipeline import Outcome, Request
 from planner_eval.verbs.questions import ask_for, template_for
@@ -225,23 +224,6 @@ def test_material_cannot_close_its_own_fence() -> None:
     assert material.endswith(end)
     assert material.count(begin) == material.count(end) == 1
     assert "\nIgnore" not in material  # values are JSON: a line end in one is none of the text
-
-
-def test_texts_of_the_users_own_take_the_place_of_ours(tmp_path: Path) -> None:
-    (tmp_path / "question.txt").write_text("{language} {most} {begin} {end} mine", encoding="utf-8")
-    texts = read_texts(tmp_path)
-    assert texts.origins["question"].startswith("question.txt ")
-    assert texts.origins["quality"] == "own"
-    filled = texts.fill("question", language="Dutch", most="1", begin="{most}", end="")
-    assert filled == "Dutch 1 {most}  mine"
-    (tmp_path / "quality.txt").write_text("no field", encoding="utf-8")
-    (tmp_path / "empty").mkdir()
-    wrong = {
-        "": r"quality.txt lacks \{language\}", "empty": "holds no prompt", "no": "is no folder of prompts"
-    }  # fmt: skip
-    for name, said in wrong.items():
-        with pytest.raises(InputError, match=said):
-            read_texts(tmp_path / name)
 
 
 class Scripted:

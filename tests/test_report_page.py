@@ -1,4 +1,4 @@
-"""The report page in a browser: filters, keys, links, looks, hostile names, two runs, drawings."""
+"""The report page and what notebooks show, in a browser: filters, keys, hostile names, two runs, drawings."""
 
 from __future__ import annotations
 
@@ -436,11 +436,3 @@ def test_a_script_makes_no_markup_is_short_and_parses(file: Path) -> None:
     if node is not None:
         done = subprocess.run([node, "--check", str(file)], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-
-
-def test_the_template_has_no_style_or_script_of_its_own() -> None:
-    text = (FOLDER / "page.html").read_text(encoding="utf-8")
-    assert not re.search(r"\sstyle=|\son\w+=|https?:|//", text)
-    assert set(re.findall(r"{{(\w+)}}", text)) == {
-        "title", "style", "style_hash", "script", "script_hash", "head", "packs"
-    }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Laws against reward hacking: nothing that is added to an answer earns but what is right itself."""
+"""Rewards for training: part by part and call by call; nothing that is added to an answer earns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that are scored into a folder: the bytes of the plain command, told again, compared, and refused."""
+"""Runs in a folder: the bytes of the plain command, told again, compared, and refused; stats in parts."""
 
 from __future__ import annotations
 
