@@ -1,6 +1,6 @@
 """Trains a tiny random model for two steps with TRL's GRPOTrainer and our rewards.
 
-test_integrations_real.py runs it. It needs torch, transformers, datasets and trl, which that installs into an
+test_integrations.py runs it. It needs torch, transformers, datasets and trl, which that installs into an
 environment of its own, and no network: the model is made here, and its tokenizer knows single characters.
 """
 

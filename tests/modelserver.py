@@ -7,7 +7,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -44,7 +44,8 @@ def _sends(handler: BaseHTTPRequestHandler, length: int, data: bytes, pause: flo
     handler.send_header("Content-Length", str(length))
     handler.end_headers()
     try:
-        for _ in itertools.repeat(None) if length > 400 else range(1):
+        times: Iterable[int] = itertools.count() if length > 400 else range(1)
+        for _ in times:
             handler.wfile.write(data)
             handler.wfile.flush()
             time.sleep(pause)

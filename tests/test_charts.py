@@ -108,7 +108,7 @@ def test_parts_add_up_to_the_figures_of_the_report() -> None:
 def test_two_ways_to_prompt_are_told_apart(tmp_path: Path) -> None:
     catalog = tmp_path / "catalogue.json"
     catalog.write_text(json.dumps(appbench_catalogue()))
-    how = {"pipeline": "flat", "catalog": str(catalog)}
+    how: dict[str, Any] = {"pipeline": "flat", "catalog": str(catalog)}
     runs = [predicted(tmp_path / "flat", "appbench", "m", set(), **how)]
     runs += [predicted(tmp_path / "two", "appbench", "m", set(), **how | {"pipeline": "hierarchical"})]
     argv = ("--plot", str(tmp_path / "5.svg"), "--figure", "appbench-5")

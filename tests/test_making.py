@@ -226,10 +226,9 @@ def written(tmp_path: Path, name: str, found: MadePlans) -> str:
     return str(tmp_path)
 
 
-@pytest.mark.more
 @pytest.mark.parametrize(("dataset", "file", "wanted"), [
-    ("nestful-v2", "nestful_data.jsonl", {"preset": "nestful"}),
-    ("appbench", "test_mm.json", {"preset": "appbench:mm"}),
+    pytest.param("nestful-v2", "nestful_data.jsonl", {"preset": "nestful"}, marks=pytest.mark.more),
+    pytest.param("appbench", "test_mm.json", {"preset": "appbench:mm"}, marks=pytest.mark.more),
     ("functionchat", "FunctionChat-Singlecall.jsonl", {"preset": "functionchat", "tools": "nestful"}),
     ("complexfuncbench", "ComplexFuncBench.jsonl", {"tools": "nestful", "to": "complexfuncbench"})
 ])  # fmt: skip
@@ -282,7 +281,8 @@ def test_a_space_that_is_exhausted_ends_and_says_why() -> None:
     assert found.card.made == len(found)
 
 
-ALONE = Tool("alone", parameters=(Parameter("a", NUMBER)), returns=Type(("object"), fields=(Parameter("b"))))
+FIELD = Type(("object",), fields=(Parameter("b"),))
+ALONE = Tool("alone", parameters=(Parameter("a", NUMBER),), returns=FIELD)
 PAY = Tool("pay", parameters=(Parameter("b", Type()),), returns=Type(("boolean",)))
 
 IMPOSSIBLE: list[tuple[dict[str, Any], str]] = [
