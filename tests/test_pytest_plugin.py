@@ -111,6 +111,7 @@ BROKEN = {
     "words": b"to be done", "bytes": b"\xff\xfe\x00{", "lists": b'[["f()"], ["g()"]]', "empty": b"",
     "cut": b"{"
 }  # fmt: skip
+BROKEN["odd"] = b"\xff\xfe\x00"
 BROKEN["records"] = b'[{"id": 1, "gold": "f()"}, {"id": 2, "gold": "g()"}]'
 
 
@@ -121,11 +122,11 @@ def test_golden_files_that_are_no_plan_fail_and_are_written_anew(tmp_path: Path)
     for name, data in BROKEN.items():
         (tmp_path / "test_trip.plans" / f"test_{name}.json").write_bytes(data)
     said = run(tmp_path, "-q", code=1)
-    assert "6 failed" in said
+    assert "7 failed" in said
     assert '"to be done" holds no call: a gold plan without calls is written []' in said
-    assert "`pytest test_trip.py::test_bytes --planeval-update` writes it anew" in said
-    assert "6 passed" in run(tmp_path, "--planeval-update", code=0)
-    assert "6 passed" in run(tmp_path, code=0)
+    assert "`pytest test_trip.py::test_odd --planeval-update` writes it anew" in said
+    assert "7 passed" in run(tmp_path, "--planeval-update", code=0)
+    assert "7 passed" in run(tmp_path, code=0)
     assert {json.loads(text)["calls"][0]["name"] for text in kept(tmp_path).values()} == {"f"}
 
 
