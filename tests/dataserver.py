@@ -13,29 +13,20 @@ from urllib.parse import unquote
 
 @dataclass
 class Files:
-    """What is served and how.
-
-    Args:
-        folder: Served below ``/``.
-        breaks: For the first requests of any file: after how many bytes of the body to hang up.
-        codes: For the first requests: answer with this status instead.
-        ranges: Whether ranges are honoured.
-        tag: The files' version.
-        spoil: Send other bytes of the same length.
-        drip: Send a byte of the body, again and again after so many seconds.
-        length: Say this length instead of the body's.
-        stall: Send so many bytes of the body, then nothing until the server is shut down.
-    """
+    """What is served and how."""
 
     folder: Path
+    """Served below ``/``."""
     breaks: list[int] = field(default_factory=list)
+    """For the first requests of any file: after how many bytes of the body to hang up."""
     codes: list[int] = field(default_factory=list)
+    """For the first requests: answer with this status instead."""
     ranges: bool = True
     tag: str = '"v1"'
-    spoil: bool = False
-    stall: int | None = None
-    drip: float | None = None
-    length: str | None = None
+    spoil: bool = False  # other bytes of the same length
+    stall: int | None = None  # so many bytes of the body, then nothing until the server is shut down
+    drip: float | None = None  # a byte of the body, again and again after so many seconds
+    length: str | None = None  # said instead of the body's
     url: str = ""
     log: list[tuple[str, str | None]] = field(default_factory=list)
     """Path and range of each request."""
@@ -51,45 +42,36 @@ def serving(folder: Path) -> Iterator[Files]:
         def do_GET(self) -> None:
             wanted = self.headers.get("Range")
             files.log.append((self.path, wanted))
-            if files.codes:
-                self.send_error(files.codes.pop(0))
-                return
             path = files.folder / unquote(self.path).lstrip("/")
-            if not path.is_file():
-                self.send_error(404)
+            if files.codes or not path.is_file():
+                self.send_error(files.codes.pop(0) if files.codes else 404)
                 return
             body = path.read_bytes()
             if files.spoil:
                 body = bytes(byte ^ 1 for byte in body)
-            start = 0
-            current = self.headers.get("If-Range") in (None, files.tag)
-            if wanted and files.ranges and current:
+            start, said = 0, {"ETag": files.tag}
+            if wanted and files.ranges and self.headers.get("If-Range") in (None, files.tag):
                 start = int(wanted.removeprefix("bytes=").rstrip("-"))
-                if start >= len(body):
-                    self.send_response(416)
-                    self.send_header("Content-Range", f"bytes */{len(body)}")
-                    self.send_header("Content-Length", "0")
-                    self.end_headers()
-                    return
-                self.send_response(206)
-                self.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
+                beyond = start >= len(body)
+                said["Content-Range"] = f"bytes {'*' if beyond else f'{start}-{len(body) - 1}'}/{len(body)}"
+                self.send_response(416 if beyond else 206)
             else:
                 self.send_response(200)
-            self.send_header("ETag", files.tag)
-            self.send_header("Content-Length", files.length or str(len(body) - start))
+            rest = body[start:]
+            said["Content-Length"] = files.length or str(len(rest))
+            for name, value in said.items():
+                self.send_header(name, value)
             self.end_headers()
-            if files.stall is not None:
-                self.wfile.write(body[start : start + files.stall])
+            if files.stall is not None and rest:
+                self.wfile.write(rest[: files.stall])
                 self.wfile.flush()
                 ended.wait(30)
-                return
-            if files.drip is not None:
+            elif files.drip is not None:
                 with suppress(OSError):
                     while not ended.wait(files.drip):
                         self.wfile.write(b"x")
-                return
-            stop = start + files.breaks.pop(0) if files.breaks else len(body)
-            self.wfile.write(body[start:stop])
+            else:
+                self.wfile.write(rest[: files.breaks.pop(0)] if files.breaks and rest else rest)
 
         def log_message(self, format: str, *args: object) -> None:
             pass

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, PlanevalError
@@ -43,17 +44,11 @@ class Sums:
 
 
 class Echo(NamedTuple):
-    """Writes down what it gets; does what a prediction's source says.
+    """Writes down what it gets; does what a prediction's source says."""
 
-    Args:
-        seconds: How long it takes for each pair.
-        note: An option.
-    fault: What the job itself does wrong.
-    """
-
-    seconds: float = 0.0
-    note: str = ""
-    fault: str = ""
+    seconds: float = 0.0  # for each pair
+    note: str = ""  # an option
+    fault: str = ""  # what the job itself does wrong
 
     @property
     def kind(self) -> str:
@@ -77,15 +72,12 @@ class Echo(NamedTuple):
             if self.fault == "refuses" and first.position == 3:
                 raise InputError("the tools are gone")
             fold.add(str(first.id), any("error" in side for side in sides if side))
-            if self.seconds:
-                time.sleep(self.seconds)
+            time.sleep(self.seconds)
             yield json.dumps([first.id, *sides], ensure_ascii=False)
 
     def _side(self, record: Record | None) -> dict[str, str] | None:
-        if record is None:
-            return None
-        if record.error is not None:
-            return {"error": record.error.reason, "code": record.error.code}
+        if record is None or record.error is not None:
+            return record and {"error": record.error.reason, "code": record.error.code}
         if record.source.startswith("notation "):
             return {"source": str(record.source[9:] in table.table())}
         misbehave(record.source)
@@ -117,7 +109,6 @@ def records(count: int, sources: dict[int, str]) -> list[Pair]:
 
 
 def main() -> int:
-    """Run as the command line says, a JSON object; the exit code."""
     how = json.loads(sys.argv[1])
     if how.pop("thread", False):
         threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
@@ -129,21 +120,21 @@ def main() -> int:
     pairs = records(how.pop("count"), sources)
     inputs = [Input(*one) for one in how.pop("inputs", [])]
     job = Echo(how.pop("seconds", 0.0), how.pop("note", ""), how.pop("fault", ""))
-    if (changed := how.pop("changed", None)) is not None:
-        how["unchanged"] = lambda: refuse(changed)
+    changed, after = how.pop("changed", None), how.pop("after", 0.0)
+
+    def unchanged() -> None:
+        if changed is not None:
+            raise InputError(changed)
+
     if (address := how.pop("ray", None)) is not None:
         from planner_eval.engine.ray import OnRay
 
         how["engine"] = OnRay(address or None)
     if (notations := how.pop("notations", None)) is not None:
         own_rows.add_file(notations)
-    after = how.pop("after", 0.0)
     try:
-        with run(
-            job, pairs, inputs=inputs, progress=tell if how.pop("tell", False) else None, **how
-        ) as finished:
-            with open(finished.rows, "rb") as stream:
-                sys.stdout.buffer.write(stream.read())
+        with run(job, pairs, inputs=inputs, unchanged=unchanged, **how) as finished:
+            sys.stdout.buffer.write(Path(finished.rows).read_bytes())
             print(json.dumps([finished.sums.data(), finished.failed, finished.pairs]), flush=True)
             time.sleep(after)
     except PlanevalError as error:
@@ -153,11 +144,3 @@ def main() -> int:
         print(" ".join(["interrupted", *getattr(error, "__notes__", [])]), file=sys.stderr)
         return 130
     return 0
-
-
-def tell(done: int, total: int, failed: int) -> None:
-    print(done, total, failed, file=sys.stderr, flush=True)
-
-
-def refuse(reason: str) -> None:
-    raise InputError(reason)

@@ -1,9 +1,8 @@
 """Fuzzing of what tools may reply: ``python -m tests.fuzz_replies --seconds 1200``.
 
-Mutated replies go through the reading that every worker's reply goes through, and what comes out through
-everything that shows it; each hundredth round they are also written by a tool in a worker's own process,
-between plans that must not notice. A find is written to ``--finds`` and ends with exit code 1; kept ones
-stand in `tests.sandbox_replies`.
+Mutated replies go through the reading that every worker's reply goes through, and what comes out through all
+that shows it; some are also written by a tool in a worker's own process, between plans that must not notice.
+A find is written to ``--finds``; kept ones stand in `tests.sandbox_replies`.
 """
 
 from __future__ import annotations
@@ -48,15 +47,8 @@ PIECES = [
 ]  # fmt: skip
 
 
-def program() -> Any:
-    """A plan of three calls, the third of which needs the second; whatever may be asked of it is."""
-    from planner_eval.execution.program import Options, compile_plan
-
-    return compile_plan(plan(), Options(retries=1, arguments=True, state=True))
-
-
 def plan() -> Any:
-    """The plan itself."""
+    """Three calls, the third of which needs the second."""
     from planner_eval.plan.model import Call, Plan, Ref
 
     first = Call("a", "f", (("x", 1), ("y", 2)))
@@ -64,29 +56,22 @@ def plan() -> Any:
 
 
 def mutate(text: str, chance: random.Random) -> str:
-    """A reply a few steps away."""
     for _ in range(chance.randint(1, 4)):
         at = chance.randint(0, len(text))
         end = min(len(text), at + chance.choice([1, 1, 2, 5, 20, 100]))
+        piece, many = chance.choice(PIECES), text[at:end] * chance.choice([2, 50, 500])
+        odd = chr(chance.choice([chance.randint(0, 127), 0xE9, 0xD800, 0xFEFF]))
         way = chance.randint(0, 6)
-        if way == 0:
-            text = text[:at] + text[end:]
-        elif way == 1:
-            text = text[:at] + chance.choice(PIECES) + text[at:]
-        elif way == 2:
-            text = text[:at] + chance.choice(PIECES) + text[end:]
-        elif way == 3:
+        atoms = list(re.finditer(r'"[^"\n]*"|-?\d[\d.]*|null|true|false', text)) if way == 5 else []
+        if way == 6:
             lines = text.splitlines(keepends=True) or [""]
             text = "".join(chance.sample(lines, len(lines)) if chance.random() < 0.3 else lines * 2)
-        elif way == 4:
-            atoms = list(re.finditer(r'"[^"\n]*"|-?\d[\d.]*|null|true|false', text)) or [None]
+        elif atoms:
             atom = chance.choice(atoms)
-            if atom is not None:
-                text = text[: atom.start()] + chance.choice(PIECES) + text[atom.end() :]
-        elif way == 5:
-            text = text[:at] + chr(chance.choice([chance.randint(0, 127), 0xE9, 0xD800, 0xFEFF])) + text[end:]
+            text = text[: atom.start()] + piece + text[atom.end() :]
         else:
-            text = text[:at] + text[at:end] * chance.choice([2, 50, 500]) + text[end:]
+            tails = [text[end:], piece + text[at:], piece + text[end:], odd + text[end:], many + text[end:]]
+            text = text[:at] + tails[way % 5]
         text = text[:200_000]
     return text
 
@@ -148,11 +133,12 @@ def in_workers(texts: list[str]) -> None:
 
 def search(seconds: float, seed: int, rounds: int | None = None) -> tuple[int, str, str]:
     """Search for a while; how many replies were tried, and the first find with what it did."""
+    from planner_eval.execution.program import Options, compile_plan
+
     chance = random.Random(seed)
-    asked, known = (
-        program(),
-        [HONEST, *(f"{head(2)}{text}" for text in HOSTILE.values() if len(text) < 10_000)],
-    )
+    head = "".join(HONEST.splitlines(keepends=True)[:2])
+    asked = compile_plan(plan(), Options(retries=1, arguments=True, state=True))
+    known = [HONEST, *(f"{head}{text}" for text in HOSTILE.values() if len(text) < 10_000)]
     until, tried = time.monotonic() + seconds, 0
     batch: list[str] = []
     while time.monotonic() < until and (rounds is None or tried < rounds):
@@ -173,13 +159,7 @@ def search(seconds: float, seed: int, rounds: int | None = None) -> tuple[int, s
     return tried, "", ""
 
 
-def head(lines: int) -> str:
-    """The first lines of an honest reply."""
-    return "".join(HONEST.splitlines(keepends=True)[:lines])
-
-
 def main() -> int:
-    """Search, and keep what was found."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)

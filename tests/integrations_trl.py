@@ -1,6 +1,6 @@
 """Trains a tiny random model for two steps with TRL's GRPOTrainer and our rewards.
 
-test_integrations_real.py runs it. It needs torch, transformers, datasets and trl, which that installs into an
+test_integrations.py runs it. It needs torch, transformers, datasets and trl, which that installs into an
 environment of its own, and no network: the model is made here, and its tokenizer knows single characters.
 """
 
@@ -38,25 +38,14 @@ def main(folder: str) -> None:
     model = GPT2LMHeadModel(GPT2Config(vocab_size=len(words), **sizes, **ends))
     rows = [{"prompt": "f(x=1)\n", "gold": "f(x=1)"}, {"prompt": "g(x=1)\n", "gold": "g(x=1)"}] * 2
     options = GRPOConfig(
-        output_dir=folder,
-        max_steps=2,
-        per_device_train_batch_size=4,
-        num_generations=4,
-        max_completion_length=8,
-        logging_steps=1,
-        report_to=[],
-        save_strategy="no",
-        use_cpu=True,
-        disable_tqdm=True,
-        seed=0,
-    )
+        output_dir=folder, max_steps=2, per_device_train_batch_size=4, num_generations=4,
+        max_completion_length=8, logging_steps=1, report_to=[], save_strategy="no", use_cpu=True,
+        disable_tqdm=True, seed=0
+    )  # fmt: skip
     trainer = GRPOTrainer(
-        model=model,
-        reward_funcs=pe.reward(unreadable=-0.1),
-        args=options,
-        train_dataset=Dataset.from_list(rows),
-        processing_class=words,
-    )
+        model=model, reward_funcs=pe.reward(unreadable=-0.1), args=options,
+        train_dataset=Dataset.from_list(rows), processing_class=words
+    )  # fmt: skip
     trainer.train()
     logged = [row for row in trainer.state.log_history if "rewards/planeval/mean" in row]
     assert len(logged) == 2, trainer.state.log_history

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -18,74 +19,57 @@ class Answer:
     """One answer: a status, a body, headers; or whatever `act` does with the connection."""
 
     def __init__(
-        self,
-        body: Any = None,
-        status: int = 200,
-        headers: dict[str, str] | None = None,
-        act: Callable[[BaseHTTPRequestHandler], None] | None = None,
-        delay: float = 0.0,
-    ) -> None:
+        self, body: Any = None, status: int = 200, headers: dict[str, str] | None = None,
+        act: Callable[[BaseHTTPRequestHandler], None] | None = None, delay: float = 0.0
+    ) -> None:  # fmt: skip
         self.body = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.status, self.headers, self.act, self.delay = status, headers or {}, act, delay
 
 
 def message(text: Any = "", calls: Any = None, *, finish: str | None = None) -> Answer:
-    """A completion with words, calls of tools, or both."""
     said: dict[str, Any] = {"role": "assistant", "content": text}
     if calls is not None:
-        said["tool_calls"] = [
-            {"id": f"call_{n}", "type": "function", "function": {"name": name, "arguments": arguments}}
-            for n, (name, arguments) in enumerate(calls, 1)
-        ]
-    ended = finish or ("tool_calls" if calls else "stop")
+        made = enumerate(({"name": name, "arguments": arguments} for name, arguments in calls), 1)
+        said["tool_calls"] = [{"id": f"call_{n}", "type": "function", "function": one} for n, one in made]
     usage = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
+    ended = finish or ("tool_calls" if calls else "stop")
     choice = {"index": 0, "finish_reason": ended, "message": said}
     return Answer({"object": "chat.completion", "model": "served", "choices": [choice], "usage": usage})
 
 
-# ---------------------------------------------------------------- how a server may misbehave
-def drip(handler: BaseHTTPRequestHandler) -> None:
-    """A byte now and then, for ever."""
-    _begin(handler, 10**9)
-    while _sent(handler, b" "):
-        time.sleep(0.02)
-
-
-def endless(handler: BaseHTTPRequestHandler) -> None:
-    """As much as the other side takes."""
-    _begin(handler, 10**12)
-    while _sent(handler, b" " * 65536):
-        pass
-
-
-def half(handler: BaseHTTPRequestHandler) -> None:
-    """The first half of a body, then the end of the connection."""
-    _begin(handler, 400)
-    _sent(handler, b'{"choices": [{"message": {"con')
-    hang_up(handler)
-
-
-def hang_up(handler: BaseHTTPRequestHandler) -> None:
-    """The connection ends without an answer."""
-    handler.close_connection = True
-    handler.connection.shutdown(socket.SHUT_RDWR)
-
-
-def _begin(handler: BaseHTTPRequestHandler, length: int) -> None:
+def _sends(handler: BaseHTTPRequestHandler, length: int, data: bytes, pause: float = 0.0) -> None:
+    """A head that promises so much, then these bytes until the other side ends, or once where it is short."""
     handler.send_response(200)
     handler.send_header("Content-Type", "application/json")
     handler.send_header("Content-Length", str(length))
     handler.end_headers()
-
-
-def _sent(handler: BaseHTTPRequestHandler, data: bytes) -> bool:
     try:
-        handler.wfile.write(data)
-        handler.wfile.flush()
+        times: Iterable[int] = itertools.count() if length > 400 else range(1)
+        for _ in times:
+            handler.wfile.write(data)
+            handler.wfile.flush()
+            time.sleep(pause)
     except OSError:
         handler.close_connection = True
-        return False
-    return True
+
+
+def drip(handler: BaseHTTPRequestHandler) -> None:
+    _sends(handler, 10**9, b" ", 0.02)
+
+
+def endless(handler: BaseHTTPRequestHandler) -> None:
+    _sends(handler, 10**12, b" " * 65536)
+
+
+def half(handler: BaseHTTPRequestHandler) -> None:
+    """The first half of a body, then the end of the connection."""
+    _sends(handler, 400, b'{"choices": [{"message": {"con')
+    hang_up(handler)
+
+
+def hang_up(handler: BaseHTTPRequestHandler) -> None:
+    handler.close_connection = True
+    handler.connection.shutdown(socket.SHUT_RDWR)
 
 
 class ModelServer:

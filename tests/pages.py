@@ -35,7 +35,6 @@ class Page:
 
     @classmethod
     def of(cls, file: Path) -> Page:
-        """The page of a file."""
         return cls(file.read_text(encoding="utf-8"))
 
     @staticmethod
@@ -47,16 +46,13 @@ class Page:
         return found
 
     def states(self, side: int = 0) -> list[str]:
-        """The states of all pairs."""
         column = self.index["sides"][side]["state"]
         return [self.index["states"][column[self.place[k]]] for k in range(len(self.index["id"]))]
 
     def pairs(self, side: int = 0) -> list[dict[str, Any]]:
-        """All pairs of one system."""
         return [self.pair(k, side) for k in range(len(self.index["id"]))]
 
     def pair(self, k: int, side: int = 0) -> dict[str, Any]:
-        """All that is known of a pair."""
         at, chunk = self.place[k], self.head["chunk"]
         columns = self.packs[1 + at // chunk][side]
         p, text, edits, partners, structure, more = (column[at % chunk] for column in columns)
@@ -100,11 +96,8 @@ def _edit(codes: Any, edit: Any, pred: Any, gold: Any, spans: Any, text: Any) ->
     there: list[int] = []
     if gold_call >= 0 and gold_call < len(spans) and spans[gold_call]:
         begin, end, each = spans[gold_call]
-        there = (
-            each[gold_argument]
-            if isinstance(gold_argument, int) and 0 <= gold_argument < len(each)
-            else [begin, end]
-        )
+        one = isinstance(gold_argument, int) and 0 <= gold_argument < len(each)
+        there = each[gold_argument] if one else [begin, end]
     return [codes[code], words, cause, theirs.place(there), ours.place(here)]
 
 
@@ -122,15 +115,8 @@ class _Side:
         value = next((_words(said) for name, said in self.given if name == self.argument), "")
         if self.call == -2:
             return ["", "", value, f"'{self.argument}'", ""]
-        listed = ", ".join(f"{name}={_words(said)}" for name, said in self.given)
-        tool = self.plan["c"][self.call][0]
-        return [
-            listed if self.argument is None else "",
-            tool,
-            value,
-            f"'{self.argument}'",
-            f"call {self.call + 1}",
-        ]
+        listed = ", ".join(f"{name}={_words(said)}" for name, said in self.given if self.argument is None)
+        return [listed, self.plan["c"][self.call][0], value, f"'{self.argument}'", f"call {self.call + 1}"]
 
     def place(self, span: list[int]) -> Any:
         return None if self.call == -1 else [None if self.call == -2 else self.call, self.argument, *span]

@@ -13,77 +13,56 @@ from planner_eval.base.resources import folder
 from planner_eval.benchmarks.registry import BENCHMARKS
 from planner_eval.datasets.sample import Sample
 from planner_eval.llm import Reply
-from planner_eval.prediction.pipeline import Act, Observed, Outcome, Request, Steps
+from planner_eval.prediction.pipeline import Act, Observed, Request, Steps
 from planner_eval.prediction.registry import PIPELINES
 from planner_eval.prediction.visible import OWN, Task, visible
 
 CATALOG: dict[str, tuple[str, dict[str, str]]] = {
-    "Trams": (
-        "trams of the town",
-        {"stops": "place / after / line minutes", "ride": "to / / ticket"},
-    ),
-    "Library": (
-        "books to borrow",
-        {"findbook": "title / / branch copies", "borrow": "title branch / / loan due"},
-    ),
-    "Shops": (
-        "shops and orders",
-        {"findshop": "kind / near / shop address", "ordergoods": "shop item / number / order price"},
-    ),
+    "Trams": ("trams of the town", {"stops": "place / after / line minutes", "ride": "to / / ticket"}),
+    "Library": ("books to borrow", {
+        "findbook": "title / / branch copies", "borrow": "title branch / / loan due"}),
+    "Shops": ("shops and orders", {
+        "findshop": "kind / near / shop address", "ordergoods": "shop item / number / order price"}),
     "Garden": ("plants at home", {"water": "plants / / done"}),
-}
+}  # fmt: skip
 """The apps of our own AppBench samples: what they are, and of each API what it needs / takes / returns."""
 
 
 def appbench_catalogue() -> dict[str, Any]:
-    def arguments(names: str) -> list[dict[str, str]]:
-        return [{"name": name, "type": "str", "description": f"the {name}"} for name in names.split()]
-
-    apps = []
+    kinds, apps = ("required_arguments", "optional_arguments", "returned_arguments"), []
     for app, (description, apis) in CATALOG.items():
-        listed = [
-            {
-                "name": name,
-                "description": f"what {name} does",
-                "is_transactional": name in ("ride", "borrow"),
-                "required_arguments": arguments(required),
-                "optional_arguments": arguments(optional),
-                "returned_arguments": arguments(returned),
-            }
-            for name, signature in apis.items()
-            for required, optional, returned in [signature.split("/")]
-        ]
+        listed: list[Any] = []
+        for name, signature in apis.items():
+            moves = name in ("ride", "borrow")
+            api = {"name": name, "description": f"what {name} does", "is_transactional": moves}
+            for kind, names in zip(kinds, signature.split("/"), strict=True):
+                each = [{"name": n, "type": "str", "description": f"the {n}"} for n in names.split()]
+                api |= {kind: each}
+            listed.append(api)
         apps.append({"app": app, "description": description, "apis": listed})
     return {"apps": apps}
 
 
 OWN_TOOLS = [
-    {
-        "type": "function",
-        "function": {
-            "name": "get_rate",
-            "description": "The rate of a currency.",
-            "parameters": {"type": "object", "properties": {"cur": {"type": "string"}}, "required": ["cur"]},
-        },
-    },
-    {"type": "function", "function": {"name": "roll.dice", "description": "Roll dice.", "parameters": {}}},
-]
+    {"type": "function", "function": {
+        "name": "get_rate", "description": "The rate of a currency.",
+        "parameters": {"type": "object", "properties": {"cur": {"type": "string"}}, "required": ["cur"]}
+    }},
+    {"type": "function", "function": {"name": "roll.dice", "description": "Roll dice.", "parameters": {}}}
+]  # fmt: skip
 
 
 def own_samples(form: str) -> list[Sample]:
     """The bundled samples of a benchmark, or tasks of one's own."""
     if form == OWN:
-        asked = ["What is a euro worth?", "Roll, then roll again.", "Guten Tag „Ä“ {tools}"]
+        asks = ["What is a euro worth?", "Roll, then roll again.", "Guten Tag „Ä“ {tools}"]
         golds = [[{"name": "get_rate", "arguments": {"cur": "EUR"}}], [], "f()"]
-        return [
-            Sample(f"own-{n}", q, OWN_TOOLS, g) for n, (q, g) in enumerate(zip(asked, golds, strict=True))
-        ]
+        return [Sample(f"own-{n}", q, OWN_TOOLS, g) for n, (q, g) in enumerate(zip(asks, golds, strict=True))]
     found = list(BENCHMARKS[form].read(folder("data") / "samples" / form))
     return [replace(s, tools=appbench_catalogue()) for s in found] if form == "appbench" else found
 
 
 def published_samples(form: str, reference: Path) -> list[Sample]:
-    """The published samples of a benchmark, as far as they are at hand."""
     place = reference / "datasets" / form
     return list(BENCHMARKS[form].read(place)) if form != "complexfuncbench" else []
 
@@ -96,7 +75,6 @@ def task_of(sample: Sample, form: str) -> Task:
     return visible(sample, form)
 
 
-# ---------------------------------------------------------------- gold taken away
 def without_gold(sample: Sample, form: str, seed: int = 0) -> Sample:
     """The sample with all that may not be seen replaced by random words and numbers of the same shape."""
     draw = random.Random(f"{sample.id} {seed}")
@@ -117,12 +95,9 @@ def scrambled(value: Any, draw: random.Random) -> Any:
         return "".join(draw.choices(string.ascii_letters, k=12))
     if isinstance(value, dict):
         return {scrambled(str(key), draw): scrambled(item, draw) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [scrambled(item, draw) for item in value]
-    return value
+    return [scrambled(item, draw) for item in value] if isinstance(value, (list, tuple)) else value
 
 
-# ---------------------------------------------------------------- models that follow a script
 Script = Callable[[Request, int], Reply]
 Answering = Callable[[Act, int], Observed]
 
@@ -131,10 +106,7 @@ def observed(act: Act, number: int) -> Observed:
     return Observed(tuple({"seen": f"{number}.{n}"} for n, _ in enumerate(act.calls)))
 
 
-def through(
-    steps: Steps, script: Script, answering: Answering = observed
-) -> tuple[list[Request], list[Act], Outcome]:
-    """A sample's requests, calls and outcome under a script."""
+def through(steps: Steps, script: Script, answering: Answering = observed) -> Any:
     requests: list[Request] = []
     acts: list[Act] = []
     sent: Any = None
@@ -152,13 +124,11 @@ def through(
 
 
 def listed(*texts: str | Reply) -> Script:
-    """Replies one after the other, the last for ever."""
     replies = [Reply(text) if isinstance(text, str) else text for text in texts]
     return lambda request, number: replies[min(number, len(replies) - 1)]
 
 
 def tool_names(task: Task) -> Iterator[str]:
-    """The names of a task's tools, in order."""
     from planner_eval.prediction.offer import catalog_of
 
     yield from (tool.full_name for tool in catalog_of(task).tools)

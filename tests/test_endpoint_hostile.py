@@ -1,4 +1,4 @@
-"""Model servers that are broken or hostile, against predict and against a judge: each ends, and says why."""
+"""Model servers that are broken or hostile: each command ends, and says why; a short run of the fuzzer."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
+from tests.fuzz_endpoints import COMMANDS, Case, Server, attempt, honest, of_text, prepare, tried
+from tests.fuzz_endpoints import Answer as Raw
 from tests.memory import measured, measures
 from tests.modelserver import Answer, ModelServer, drip, endless, hang_up, message
 
@@ -50,38 +52,25 @@ def predict(server: ModelServer, folder: Path, *more: str) -> tuple[subprocess.C
 
 
 def judge(server: ModelServer, folder: Path) -> tuple[subprocess.CompletedProcess[str], int]:
-    answers = folder / "answers.jsonl"
-    lines = (SAMPLES / "answers" / "functionchat.jsonl").read_text().splitlines()
-    answers.write_text("".join(line + "\n" for line in lines))
-    return planeval(
-        "score", str(answers), str(SAMPLES / "functionchat"), "--benchmark", "functionchat",
-        "--judge", "m", "--judge-url", server.url,
-    )  # fmt: skip
+    argv = (str(SAMPLES / "answers" / "functionchat.jsonl"), str(SAMPLES / "functionchat"), "--benchmark")
+    return planeval("score", *argv, "functionchat", "--judge", "m", "--judge-url", server.url)
 
 
-def headers(handler: BaseHTTPRequestHandler) -> None:
-    """A head without end."""
-    try:
-        handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
-        while True:
-            handler.wfile.write(b"X-A: " + b"a" * 65536)
-    except OSError:
-        handler.close_connection = True
+def endless_head(line: bytes, pause: float) -> Callable[[BaseHTTPRequestHandler], None]:
 
+    def act(handler: BaseHTTPRequestHandler) -> None:
+        try:
+            handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
+            while True:
+                handler.wfile.write(line)
+                time.sleep(pause)
+        except OSError:
+            handler.close_connection = True
 
-def slow_head(handler: BaseHTTPRequestHandler) -> None:
-    """A line of the head now and then."""
-    try:
-        handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
-        while True:
-            handler.wfile.write(b"X-A: a\r\n")
-            time.sleep(0.1)
-    except OSError:
-        handler.close_connection = True
+    return act
 
 
 def refused_at_length(handler: BaseHTTPRequestHandler) -> None:
-    """A refusal whose reason has no end."""
     try:
         handler.send_response(401)
         handler.send_header("Content-Length", str(10**12))
@@ -92,23 +81,23 @@ def refused_at_length(handler: BaseHTTPRequestHandler) -> None:
         handler.close_connection = True
 
 
+NOBODY = "no connection|nobody answered before"
+
+
 BAD: dict[str, tuple[Answer, str]] = {
     "a body without end": (Answer(act=endless), "longer than 8,388,608 bytes"),
     "a byte now and then": (Answer(act=drip), "no answer within"),
-    "a line of the head now and then": (Answer(act=slow_head), "no answer within"),
-    "a head without end": (Answer(act=headers), "no connection|nobody answered before"),
+    "a line of the head now and then": (Answer(act=endless_head(b"X-A: a\r\n", 0.1)), "no answer within"),
+    "a head without end": (Answer(act=endless_head(b"X-A: " + b"a" * 65536, 0)), NOBODY),
     "a refusal without end": (Answer(act=refused_at_length), "longer than 8,388,608 bytes"),
     "a packed body": (Answer(b"x", headers={"Content-Encoding": "gzip"}), "packed with gzip"),
     "a wrong key": (Answer({"error": {"message": f"bad {KEY}"}}, 401), "status 401"),
     "no such model": (Answer({"error": {"message": "\x1b]52;c;AA\x07"}}, 404), "status 404"),
     "a server that fails": (Answer(b"", 500), "status 500"),
-    "a server that hangs up": (Answer(act=hang_up), "no connection|nobody answered before"),
+    "a server that hangs up": (Answer(act=hang_up), NOBODY),
     "a body of brackets": (Answer(b"[" * 100_000), "no readable answer"),
     "a number of 10,000 digits": (Answer(b'{"usage": ' + b"9" * 10_000 + b"}"), "no readable answer"),
-    "a redirect in a circle": (
-        Answer(b"", 307, {"Location": "/v1/chat/completions"}),
-        "no connection|nobody answered before",
-    ),
+    "a redirect in a circle": (Answer(b"", 307, {"Location": "/v1/chat/completions"}), NOBODY),
 }
 
 
@@ -128,24 +117,8 @@ def test_predict_ends_and_says_why(name: str, server: ModelServer, tmp_path: Pat
     assert memory < 400
 
 
-@pytest.mark.parametrize("name", ["a wrong key", "no such model"])
-def test_a_judge_that_refuses_all_is_asked_three_times(
-    name: str, server: ModelServer, tmp_path: Path
-) -> None:
-    answer, said = BAD[name]
-    server.answers = [answer]
-    done, _ = judge(server, tmp_path)
-    assert done.returncode == 3, done.stderr
-    assert "the judge did not answer 4 of 4 questions" in done.stderr
-    assert said in done.stderr
-    assert not set("\x1b\x07") & set(done.stdout + done.stderr)
-    assert len(server.bodies) == 3
-
-
 @pytest.mark.parametrize("ask", [predict, judge])
-def test_no_redirect_is_followed_to_another_origin(
-    ask: Callable[..., Any], server: ModelServer, tmp_path: Path
-) -> None:
+def test_no_redirect_leads_to_another_origin(ask: Any, server: ModelServer, tmp_path: Path) -> None:
     with ModelServer() as other:
         place = other.url.replace("http://", "http://user:word@")
         server.answers = [Answer(b"", 307, {"Location": f"{place}/chat/completions?key=hidden"})]
@@ -158,13 +131,6 @@ def test_no_redirect_is_followed_to_another_origin(
     assert len(server.bodies) <= TASKS
 
 
-def test_a_redirect_to_the_same_server_is_followed(server: ModelServer, tmp_path: Path) -> None:
-    asked = {"Location": "/v1/other"}
-    server.script = lambda _body, number: Answer(b"", 307, asked) if number % 2 == 0 else message("ok")
-    done, _ = predict(server, tmp_path, "--concurrency", "1")
-    assert done.returncode == 0, done.stderr
-
-
 def test_what_was_answered_is_kept_when_a_server_dies(server: ModelServer, tmp_path: Path) -> None:
     server.script = lambda _body, number: message("ok") if number < 3 else Answer(act=hang_up)
     done, _ = predict(server, tmp_path, "--concurrency", "1", "--retries", "0")
@@ -174,25 +140,55 @@ def test_what_was_answered_is_kept_when_a_server_dies(server: ModelServer, tmp_p
     assert [row["error"] is None for row in rows] == [True] * 3 + [False] * 9
 
 
-def test_a_judge_that_only_fails_is_asked_three_questions(server: ModelServer) -> None:
-    from planner_eval.base.errors import JudgeError
-    from planner_eval.llm import JudgeRequest
-    from planner_eval.llm.endpoint import Endpoint
-
-    server.answers = [Answer(b"", 500)]
-    endpoint = Endpoint("m", server.url, KEY, retries=3, sleep=lambda seconds: None)
-    for number in range(5):
-        with pytest.raises(JudgeError, match="status 500"):
-            endpoint.ask(JudgeRequest("t", (("user", str(number)),)))
-    assert len(server.bodies) == 3 * 4
+CASES = sorted((ROOT / "tests" / "cases" / "fuzzed_endpoints").glob("*.json"))
+SERVERS = 15
 
 
-def test_counts_of_tokens_that_cannot_be_are_none(server: ModelServer) -> None:
-    from planner_eval.llm import JudgeRequest, Usage
-    from planner_eval.llm.endpoint import Endpoint
-    from planner_eval.llm.replies import Prices
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("fuzzed")
+    prepare(folder)
+    return folder
 
-    said = {"choices": [{"message": {"content": "ok"}}]}
-    server.answers = [Answer({**said, "usage": {"prompt_tokens": -5, "completion_tokens": 10**300}})]
-    reply = Endpoint("m", server.url, KEY, prices=Prices(1, 1)).ask(JudgeRequest("t", (("user", "?"),)))
-    assert reply.usage == Usage(0, 0, None, counted=False)
+
+@pytest.fixture(scope="module")
+def raw() -> Iterator[Server]:
+    with Server() as found:
+        yield found
+
+
+def test_whatever_a_server_answers_is_a_row_or_an_error_for_people(place: Path, raw: Server) -> None:
+    found = [why for seed in range(SERVERS) if (why := attempt(seed, None, place, raw)) is not None]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_server_that_means_well_is_asked(command: str, place: Path, raw: Server) -> None:
+    assert tried(Case(command, (honest(),)), command, None, place, raw) is None
+    assert raw.asked or command != "fetch"
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_what_was_found_stays_mended(path: Path, place: Path, raw: Server) -> None:
+    assert tried(of_text(path.read_text()), path.name, None, place, raw) is None
+
+
+def test_the_fuzzer_sees_what_is_wrong(place: Path, raw: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that raises, one that shows what it hears, and one that never gives up."""
+    body = json.dumps({"error": "\x1b[2J"}).encode()
+    head = b"HTTP/1.1 400 No\r\nContent-Length: %d\r\n\r\n" % len(body)
+    assert tried(Case("flat", (Raw((head, body), "keep"),)), "", None, place, raw) is None
+
+    def raises(*_: object, **__: object) -> None:
+        raise KeyError("x")
+
+    fuzzer = "tests.fuzz_endpoints"
+    for said, broken in (
+        ("KeyError", {"planner_eval.llm.client.read_completion": raises}),
+        ("took", {f"{fuzzer}.PATIENT": -1.0, f"{fuzzer}.EACH": 0.0}),
+        ("the key is on the terminal", {f"{fuzzer}.KEY": "samples asked"}),
+    ):
+        with monkeypatch.context() as wrong:
+            for name, value in broken.items():
+                wrong.setattr(name, value)
+            assert said in str(tried(Case("flat", (honest(),)), "", None, place, raw))

@@ -1,15 +1,16 @@
-"""The judge interface: a local server that speaks the protocol (and misbehaves), the cache, the prompts."""
+"""The judge: a local server that misbehaves, the cache, its prompts, and what its silence costs."""
 
 from __future__ import annotations
 
 import json
 import multiprocessing
 import os
+import re
 import sqlite3
+import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,210 +20,107 @@ from planner_eval.base.errors import InputError, JudgeError
 from planner_eval.benchmarks.callnavi import prompts as callnavi
 from planner_eval.benchmarks.complexfuncbench import prompts as complexfuncbench
 from planner_eval.benchmarks.functionchat import prompts as functionchat
-from planner_eval.llm import Judge, JudgeReply, JudgeRequest, ScriptedJudge, Usage, open_judge, prompts
+from planner_eval.benchmarks.registry import BENCHMARKS
+from planner_eval.llm import JudgeReply, JudgeRequest, ScriptedJudge, Usage, open_judge, prompts
 from planner_eval.llm.cache import Cache
 from planner_eval.llm.endpoint import Endpoint, Prices
+from planner_eval.verbs.benchmark import score_benchmark
+from tests import inside
+from tests.conftest import ROOT
+from tests.modelserver import Answer, ModelServer, message
 
 ASK = JudgeRequest("test.task", (("system", "Judge."), ("user", "서울 ok?")), temperature=0.1)
 
 
-def completion(text: Any = "pass") -> bytes:
-    body = {
-        "id": "x",
-        "object": "chat.completion",
-        "created": 0,
-        "model": "served-model",
-        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
-        "usage": {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100},
-    }
-    return json.dumps(body).encode()
-
-
-Answer = tuple[int, bytes, dict[str, str]]
-
-
-class Server:
-    """Answers the listed answers one after the other, then the last one for ever."""
-
-    def __init__(self) -> None:
-        self.answers: list[Answer] = []
-        self.bodies: list[dict[str, Any]] = []
-        self.delay = 0.0
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                length = int(self.headers["Content-Length"])
-                outer.bodies.append(json.loads(self.rfile.read(length)) | {"path": self.path})
-                time.sleep(outer.delay)
-                status, body, headers = outer.answers.pop(0) if len(outer.answers) > 1 else outer.answers[0]
-                self.send_response(status)
-                for name, value in ({"Content-Type": "application/json"} | headers).items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.http.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
-
-    def will(self, *answers: bytes | int | Answer) -> None:
-        self.answers = [
-            (200, a, {}) if isinstance(a, bytes) else (a, b"{}", {}) if isinstance(a, int) else a
-            for a in answers
-        ]
+def completion(text: Any = "pass") -> Answer:
+    said = message(text)
+    usage = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
+    return Answer(json.loads(said.body) | {"usage": usage})
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
+def server() -> Iterator[ModelServer]:
     pytest.importorskip("openai", reason="the judge extra is not installed")
-    server = Server()
-    server.will(completion())
-    thread = threading.Thread(target=server.http.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.http.shutdown()
-    server.http.server_close()
-    thread.join()
+    with ModelServer() as server:
+        server.answers = [completion()]
+        yield server
 
 
-def endpoint(server: Server, **options: Any) -> tuple[Endpoint, list[float]]:
+def endpoint(server: ModelServer, **options: Any) -> tuple[Endpoint, list[float]]:
     pauses: list[float] = []
     settings: dict[str, Any] = {"retries": 3, "timeout": 5.0, "sleep": pauses.append} | options
     return Endpoint("judge-model", base_url=server.url, api_key="key", **settings), pauses
 
 
-# ---------------------------------------------------------------- the endpoint
-def test_a_good_answer_comes_with_model_tokens_and_cost(server: Server) -> None:
+def test_a_good_answer_comes_with_model_tokens_and_cost(server: ModelServer) -> None:
     judge, pauses = endpoint(server, prices=Prices(2.5, 10.0))
-    assert judge.ask(ASK) == JudgeReply("pass", "served-model", Usage(1000, 100, 0.0035))
+    assert judge.ask(ASK) == JudgeReply("pass", "served", Usage(1000, 100, 0.0035))
     (sent,) = server.bodies
-    assert sent["path"] == "/v1/chat/completions"
     assert sent["model"] == "judge-model"
     assert sent["temperature"] == 0.1
     assert sent["messages"][1] == {"role": "user", "content": "서울 ok?"}
     assert "max_tokens" not in sent
     assert pauses == []
-
-
-def test_a_request_may_name_its_model_and_length(server: Server) -> None:
+    assert "secret" not in repr(Endpoint("m", api_key="secret"))
     endpoint(server)[0].ask(JudgeRequest("t", (("user", "?"),), model="other", max_tokens=7))
-    assert (server.bodies[0]["model"], server.bodies[0]["max_tokens"]) == ("other", 7)
+    assert (server.bodies[1]["model"], server.bodies[1]["max_tokens"]) == ("other", 7)
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        *(500, 503, 429, 408),
-        *(b"<html>busy</html>", b"", b"[" * 9999, b'{"choices": []}', b"null", b"7"),
-        completion(None),
-        completion(["x"]),
-        b'{"choices": [{"message": null}]}',
-        (200, b"no", {"Content-Type": "text/plain"}),
-    ],
-)
-def test_what_may_pass_is_asked_again(server: Server, bad: bytes | int | Answer) -> None:
-    server.will(bad, bad, completion("fail"))
+BODIES = (
+    b"<html>busy</html>", b"", b"[" * 9999, b'{"choices": []}', b"null", b"7",
+    b'{"choices": [{"message": null}]}'
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("bad", [
+    *(Answer({}, one) for one in (500, 503, 429, 408)), *map(Answer, BODIES), completion(None),
+    completion(["x"]), Answer(b"no", headers={"Content-Type": "text/plain"})
+])  # fmt: skip
+def test_what_may_pass_is_asked_again(server: ModelServer, bad: Answer) -> None:
+    server.answers = [bad, bad, completion("fail")]
     judge, pauses = endpoint(server)
     reply = judge.ask(ASK)
     assert (reply.text, reply.tries) == ("fail", 3)
     assert pauses == [1.0, 2.0]
 
 
-def test_too_many_failures_are_an_error_that_says_how_many(server: Server) -> None:
-    server.will(503)
+def test_too_many_failures_are_an_error_that_says_how_many(server: ModelServer) -> None:
+    server.answers = [Answer(status=503)]
     judge, pauses = endpoint(server, backoff=40.0)
     with pytest.raises(JudgeError, match="the judge judge-model was asked 4 times: status 503"):
         judge.ask(ASK)
     assert pauses == [40.0, 60.0, 60.0]
-
-
-@pytest.mark.parametrize(("header", "pause"), [("7", 7.0), ("9999", 60.0), ("Wed, 21 Oct", 1.0), ("-3", 1.0)])
-def test_a_pause_that_the_server_asks_for_is_kept(server: Server, header: str, pause: float) -> None:
-    server.will((429, b"{}", {"Retry-After": header}), completion())
-    judge, pauses = endpoint(server)
-    judge.ask(ASK)
-    assert pauses == [pause]
-
-
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
-def test_a_refusal_is_not_asked_again(server: Server, status: int) -> None:
-    server.will((status, b'{"error": {"message": "no such model"}}', {}))
-    judge, pauses = endpoint(server)
-    with pytest.raises(JudgeError, match=f"refused with status {status}"):
-        judge.ask(ASK)
-    assert pauses == []
-
-
-def test_a_slow_server_is_a_timeout(server: Server) -> None:
-    server.delay = 0.5
+    server.answers = [Answer(status=503, delay=0.5)]
     judge, _ = endpoint(server, timeout=0.05, retries=1)
     with pytest.raises(JudgeError, match=r"asked 2 times: no answer within 0\.05 seconds"):
         judge.ask(ASK)
 
 
-def test_nobody_there_is_an_error(server: Server) -> None:
-    judge = Endpoint("m", base_url="http://127.0.0.1:9/v1", api_key="k", retries=0)
-    with pytest.raises(JudgeError, match="asked once: no connection"):
-        judge.ask(ASK)
-
-
-def test_a_missing_key_is_an_error_that_names_it(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(JudgeError, match="OPENAI_API_KEY"):
-        Endpoint("m", base_url=server.url).ask(ASK)
-
-
-def test_a_missing_package_is_an_error_that_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "openai", None)
-    with pytest.raises(JudgeError, match=r"planner_eval\[llm\]"):
-        Endpoint("m").ask(ASK)
-
-
-def test_the_key_is_never_shown() -> None:
-    assert "secret" not in repr(Endpoint("m", api_key="secret"))
-
-
-# ---------------------------------------------------------------- the cache
-def test_what_was_answered_once_needs_no_network_again(server: Server, tmp_path: Path) -> None:
+def test_what_was_answered_once_needs_no_network_again(server: ModelServer, tmp_path: Path) -> None:
     path = tmp_path / "deep" / "judge.sqlite"
     first = Cache(path, endpoint(server, prices=Prices(2.5, 10.0))[0], model="judge-model")
     reply = first.ask(ASK)
     first.close()
     replayed = Cache(path, model="judge-model").ask(ASK)
-    assert replayed == JudgeReply("pass", "served-model", reply.usage, cached=True)
+    assert replayed == JudgeReply("pass", "served", reply.usage, cached=True)
     assert len(server.bodies) == 1
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        *({"task": "other"}, {"temperature": 0.2}, {"attempt": 1}, {"model": "n"}, {"max_tokens": 5}),
-        {"messages": (("user", "서울 ok?"),)},
-    ],
-)
+@pytest.mark.parametrize("change", [
+    *({"task": "other"}, {"temperature": 0.2}, {"attempt": 1}, {"model": "n"}, {"max_tokens": 5}),
+    {"messages": (("user", "서울 ok?"),)}
+])  # fmt: skip
 def test_the_whole_request_is_the_key(tmp_path: Path, change: dict[str, Any]) -> None:
-    from dataclasses import replace
-
     asked: list[JudgeRequest] = []
-
-    def answer(request: JudgeRequest) -> str:
-        asked.append(request)
-        return "pass"
-
-    cache = Cache(tmp_path / "c.sqlite", ScriptedJudge(answer), model="m")
+    cache = Cache(tmp_path / "c.sqlite", ScriptedJudge(lambda one: asked.append(one) or "pass"), model="m")
     for request in (ASK, replace(ASK, **change), ASK):
         cache.ask(request)
     cache.close()
     assert len(asked) == 2
 
 
-def test_every_exchange_is_recorded_and_every_cost_counted(server: Server, tmp_path: Path) -> None:
-    server.will(completion(), (401, b"{}", {}))
+def test_every_exchange_is_recorded_and_every_cost_counted(server: ModelServer, tmp_path: Path) -> None:
+    server.answers = [completion(), Answer({}, 401)]
     cache = Cache(tmp_path / "c.sqlite", endpoint(server, prices=Prices(2.5, 10.0))[0])
     cache.ask(ASK)
     cache.ask(ASK)
@@ -233,31 +131,6 @@ def test_every_exchange_is_recorded_and_every_cost_counted(server: Server, tmp_p
     (spent,) = cache.spent()
     assert spent == ("test.task", 1, 1, 1, 1000, 100, 0.0035)
     cache.close()
-
-
-def test_a_failure_is_not_kept(tmp_path: Path) -> None:
-    answers = iter([None, "pass"])
-    cache = Cache(tmp_path / "c.sqlite", ScriptedJudge(lambda request: next(answers)))
-    with pytest.raises(JudgeError):
-        cache.ask(ASK)
-    assert cache.ask(ASK).text == "pass"
-    cache.close()
-
-
-def test_a_replay_says_what_it_lacks_and_changes_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "c.sqlite"
-    with pytest.raises(JudgeError, match="no such cache of answers"):
-        Cache(path).ask(ASK)
-    assert not path.exists()
-    filled = Cache(path, ScriptedJudge(lambda request: "pass"), model="big")
-    filled.ask(ASK)
-    filled.close()
-    before = path.read_bytes()
-    replay = Cache(path, model="small")
-    with pytest.raises(JudgeError, match=r"task 'test\.task' to model 'small' \(it holds answers of 'big'\)"):
-        replay.ask(ASK)
-    assert Cache(path, model="big").ask(ASK).cached
-    assert path.read_bytes() == before
 
 
 def test_a_file_that_is_no_cache_is_an_error(tmp_path: Path) -> None:
@@ -272,19 +145,6 @@ def test_a_file_that_is_no_cache_is_an_error(tmp_path: Path) -> None:
                 Cache(path, judge).ask(ASK)
     with pytest.raises(JudgeError, match="the folder cannot be made"):
         Cache(text / "c.sqlite", ScriptedJudge(lambda request: "pass")).ask(ASK)
-
-
-def test_a_damaged_answer_is_an_error(tmp_path: Path) -> None:
-    path = tmp_path / "c.sqlite"
-    cache = Cache(path, ScriptedJudge(lambda request: "pass"))
-    cache.ask(ASK)
-    cache.close()
-    connection = sqlite3.connect(path)
-    connection.execute("UPDATE replies SET reply = '{'")
-    connection.commit()
-    connection.close()
-    with pytest.raises(JudgeError, match="is damaged"):
-        Cache(path).ask(ASK)
 
 
 def hammer(path: Path, worker: int) -> None:
@@ -326,7 +186,6 @@ def test_a_connection_is_not_shared_with_a_forked_child(tmp_path: Path) -> None:
     before[1].close()
 
 
-# ---------------------------------------------------------------- by name
 def test_open_judge_gives_what_is_described(tmp_path: Path) -> None:
     path = tmp_path / "c.sqlite"
     both = open_judge("m", base_url="http://x/v1", cache=path, prices=(1.0, 2.0))
@@ -341,29 +200,13 @@ def test_open_judge_gives_what_is_described(tmp_path: Path) -> None:
         open_judge("m", replay=True)
 
 
-def test_everything_that_answers_is_a_judge(tmp_path: Path) -> None:
-    judges: list[Any] = [Endpoint("m"), Cache(tmp_path / "c"), ScriptedJudge(lambda request: "")]
-    assert all(isinstance(judge, Judge) for judge in judges)
-
-
-def test_the_interface_imports_nothing_heavy() -> None:
-    import subprocess
-    import sys
-
-    code = "import sys, planner_eval.llm; print(sorted({'openai', 'sqlite3', 'httpx'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
-# ---------------------------------------------------------------- the prompts
 REQUESTS = [
-    callnavi.rating({"API": ["pay"]}, "무"),
-    callnavi.repair("pay(", [{"name": "pay"}]),
+    callnavi.rating({"API": ["pay"]}, "무"), callnavi.repair("pay(", [{"name": "pay"}]),
     *(functionchat.verdict(kind, {"Answer": "무"}, {}) for kind in functionchat.OUTPUT_TYPES),
     complexfuncbench.completeness("where?", "there"),
     complexfuncbench.correctness([{"role": "user"}], "there"),
     complexfuncbench.same_call({"name": "f"}, {"name": "f"}, {"name": "f"}),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("request_", REQUESTS, ids=lambda request: request.task)
@@ -375,22 +218,147 @@ def test_material_is_marked_as_data(request_: JudgeRequest) -> None:
     assert "{" not in instructions.replace('{"reason"', "").replace('{"API"', "").replace('{"argument"', "")
 
 
-@pytest.mark.parametrize(
-    ("read", "text", "value"),
-    [
-        (prompts.read_rating, "[[1]]", 1.0),
-        (prompts.read_rating, "[[0.2]] or rather [[ 0.35 ]]", 0.35),
-        (prompts.read_rating, "[[1.01]]", None),
-        (prompts.read_rating, "[[nan]] [[-1]]", None),
-        (prompts.read_scale, 'x {"score": 1} {"score": 0, "reason": "a { b"}', 0),
-        (prompts.read_scale, '{"score": 3}', None),
-        (prompts.read_scale, '{"score": true}', None),
-        (prompts.read_scale, '{"score": "2"}', None),
-        (prompts.read_scale, "{" * 100_000, None),
-        (prompts.read_equal, '{"is_equal": false}', False),
-        (prompts.read_equal, '{"is_equal": "no"}', None),
-        (prompts.read_equal, "", None),
-    ],
-)
+@pytest.mark.parametrize(("read", "text", "value"), [
+    (prompts.read_rating, "[[1]]", 1.0), (prompts.read_rating, "[[0.2]] or rather [[ 0.35 ]]", 0.35),
+    (prompts.read_rating, "[[1.01]]", None), (prompts.read_rating, "[[nan]] [[-1]]", None),
+    (prompts.read_scale, 'x {"score": 1} {"score": 0, "reason": "a { b"}', 0),
+    (prompts.read_scale, '{"score": 3}', None), (prompts.read_scale, '{"score": true}', None),
+    (prompts.read_scale, '{"score": "2"}', None), (prompts.read_scale, "{" * 100_000, None),
+    (prompts.read_equal, '{"is_equal": false}', False), (prompts.read_equal, '{"is_equal": "no"}', None),
+    (prompts.read_equal, "", None)
+])  # fmt: skip
 def test_answers_are_read_or_refused(read: Callable[[str], Any], text: str, value: Any) -> None:
     assert read(text) == value
+
+
+SAMPLES = ROOT / "data" / "samples"
+OWN = "judged with own prompts, not the published ones"
+
+
+def asking(name: str) -> tuple[str, ...]:
+    return (str(SAMPLES / "answers" / f"{name}.jsonl"), str(SAMPLES / name), "--benchmark", name)
+
+
+def planeval(*argv: str, command: str = "score") -> subprocess.CompletedProcess[str]:
+    return inside.planeval(command, *argv, OPENAI_API_KEY="key")
+
+
+def judged(name: str, server: ModelServer, *more: str) -> subprocess.CompletedProcess[str]:
+    return planeval(*asking(name), "--judge", "m", "--judge-url", server.url, *more)
+
+
+@pytest.fixture
+def rubrics(tmp_path: Path) -> Path:
+    folder = tmp_path / "prompts"
+    folder.mkdir()
+    for kind in ("call", "completion", "slot", "relevance"):
+        more = " A={acceptable_arguments}" if kind == "call" else ""
+        text = f"\n{kind}: T={{tools}} Q={{query}} G={{ground_truth}}{more} R={{response}}, {{other}} {{}}\n"
+        (folder / f"rubric_{kind}.txt").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_a_folder_of_prompts_is_asked_with(server: ModelServer, rubrics: Path) -> None:
+    done = judged("functionchat", server, "--prompts", str(rubrics))
+    assert done.returncode == 0
+    said = f"judged with the prompts of {rubrics}, which are not the published ones (rubric_call.txt, "
+    assert said in done.stderr
+    asked = [body["messages"] for body in server.bodies]
+    assert {len(messages) for messages in asked} == {1}
+    assert {body["temperature"] for body in server.bodies} == {0.1}
+    texts = [messages[0]["content"] for messages in asked]
+    call = next(text for text in texts if text.startswith('call: T=[{"type": "function"'))
+    assert '"name": "order_seeds"' in call
+    assert " A=null R={" in call or ' A="' in call
+    assert call.endswith(", {other} {}")
+    assert '"id"' not in call.partition(" R=")[2]
+
+
+def test_the_published_prompts_are_known_by_their_checksums(reference: Path) -> None:
+    judge, prompts = ScriptedJudge(lambda request: "pass\npass"), reference / "prompts" / "functionchat"
+    found = score_benchmark(*asking("functionchat")[:2], "functionchat", judge=judge, prompts=prompts)
+    names = "rubric_call.txt, rubric_completion.txt, rubric_slot.txt, rubric_relevance.txt"
+    assert found.prompts == f"the published prompts ({names})"
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    (lambda folder: (folder / "rubric_slot.txt").unlink(), "has no file rubric_slot.txt: expected it"),
+    (lambda folder: (folder / "rubric_slot.txt").write_text("{tools} {query}"), "lacks {ground_truth}"),
+    (lambda folder: (folder / "rubric_slot.txt").write_bytes(b"\xff\xfe"), "is no UTF-8 text"),
+    (lambda folder: (folder / "rubric_slot.txt").write_bytes(b"x" * 2**21), "larger than")
+])  # fmt: skip
+def test_a_prompt_that_is_none_is_named(rubrics: Path, change: Any, said: str) -> None:
+    change(rubrics)
+    done = planeval(*asking("functionchat"), "--judge", "m", "--prompts", str(rubrics))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "rubric_slot.txt" in done.stderr
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    done = planeval(*asking("functionchat"), "--judge", "m", "--prompts", "nowhere")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "nowhere is no folder, expected one of prompts" in done.stderr
+    with pytest.raises(InputError, match="there is none"):
+        score_benchmark(*asking("functionchat")[:2], "functionchat", prompts="nowhere")
+
+
+@pytest.mark.parametrize("name", ["callnavi", "complexfuncbench", "functionchat"])
+def test_every_question_of_a_benchmark_has_its_file_and_fills_it(name: str, tmp_path: Path) -> None:
+    wanted = BENCHMARKS[name].prompt_files
+    assert wanted is not None
+    for file in wanted().values():
+        (tmp_path / file.name).write_text("\0".join(f"{{{field}}}" for field in file.fields))
+    asked: list[JudgeRequest] = []
+
+    def answer(request: JudgeRequest) -> str:
+        asked.append(request)
+        return '{"score": 2, "is_equal": true} [[0.5]]\npass'
+
+    answers, gold, *_ = asking(name)
+    broken = tmp_path / "broken.jsonl"
+    lines = Path(answers).read_text(encoding="utf-8")
+    broken.write_text(lines.replace("countHours", "countHours(").replace("Ada", "Ida"), encoding="utf-8")
+    score_benchmark(broken, gold, name, judge=ScriptedJudge(answer), prompts=tmp_path)
+    assert asked
+    for request in asked:
+        (role, text), *rest = request.messages
+        assert (role, rest) == ("user", [])
+        fields = wanted()[request.task].fields
+        assert len(text.split("\0")) == len(fields)
+        assert not any(f"{{{field}}}" in text for field in fields)
+
+
+REFUSED = Answer(b'{"error": {"message": "no such key"}}', 401)
+
+
+@pytest.mark.parametrize("name", ["callnavi", "complexfuncbench", "functionchat"])
+@pytest.mark.parametrize("form", ["text", "json", "csv", "junit"])
+def test_a_judge_that_answers_nothing_is_an_error(server: ModelServer, name: str, form: str) -> None:
+    server.answers = [REFUSED]
+    done = judged(name, server, "--format", form)
+    assert done.returncode == 3
+    assert done.stdout
+    (said,) = [line for line in done.stderr.splitlines() if "did not answer" in line]
+    assert 1 <= len(server.bodies) <= 3
+    assert re.search(r"the judge did not answer (\d+) of \1 question", said)
+    assert "refused with status 401" in said
+
+
+def test_a_judge_that_answers_some_makes_a_figure_that_is_not_the_one_asked_for(server: ModelServer) -> None:
+    server.answers = [completion(), REFUSED]
+    done = judged("functionchat", server)
+    assert done.returncode == 1
+    assert "the judge did not answer 3 of 4 questions, and what is judged is not what" in done.stderr
+    assert OWN in done.stderr
+
+
+def test_a_judge_that_is_not_there_is_asked_one_question() -> None:
+    pytest.importorskip("openai", reason="the judge extra is not installed")
+    lost = ModelServer()
+    lost.http.server_close()
+    judge, pauses = endpoint(lost)
+    with pytest.raises(JudgeError, match="was asked 4 times: no connection"):
+        judge.ask(ASK)
+    for _ in range(5):
+        with pytest.raises(JudgeError, match="is not asked any more: nobody answered before"):
+            judge.ask(ASK)
+    assert len(pauses) == 3

@@ -1,4 +1,4 @@
-"""`planeval data make` with questions: layouts, plans without one, what is kept, what `data check` says."""
+"""`planeval data make` with questions, what data check says of it, and what plans cannot be made of."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
+from planner_eval.base.errors import InputError
 from planner_eval.making.described import described
 from planner_eval.making.made import Made
 from planner_eval.verbs.questions import template_for
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.modelserver import Answer, ModelServer, message
+from tests.test_engine import until
 from tests.test_questions import VERDICT
 
 MADE = ("data", "make", "--tools", "nestful", "--isolation", "inline", "--single", "-n", "4", "--seed", "3")
@@ -61,69 +63,48 @@ def server(answering: Script) -> Iterator[ModelServer]:
         yield server
 
 
-def all_but_the_first(told: list[tuple[str, str]], answering: Script) -> Script:
+@pytest.fixture
+def refusing(server: ModelServer, told: list[tuple[str, str]], answering: Script) -> ModelServer:
     """Refuses the first plan, and answers the rest."""
 
     def script(body: dict[str, Any], number: int) -> Answer:
         shown = "\n".join(str(each["content"]) for each in body["messages"])
         return message("I'm sorry, no.") if told[0][0] in shown else answering(body, number)
 
-    return script
+    server.script = script
+    return server
 
 
 def rows(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-# ---------------------------------------------------------------- a template
-@pytest.mark.parametrize(
-    ("preset", "field"),
-    [([], "query"), (["--preset", "nestful"], "input"), (["--to", "nestful", "--single"], "input")],
-    ids=["planeval", "nestful", "to nestful"],
-)
-def test_a_template_tells_each_plan_in_its_layouts_field(preset: list[str], field: str) -> None:
-    tools = [] if "--preset" in preset else ["--tools", "nestful"]
-    done = planeval(
-        "data", "make", *tools, *preset, "-n", 5, "--isolation", "inline", "--question", "template"
-    )
+@pytest.mark.parametrize(("argv", "field"), [
+    (["--tools", "nestful"], "query"), (["--preset", "nestful"], "input"),
+    (["--tools", "nestful", "--to", "nestful", "--single"], "input")
+])  # fmt: skip
+def test_a_template_tells_each_plan_in_its_layouts_field(argv: list[str], field: str) -> None:
+    done = planeval("data", "make", *argv, "-n", 5, "--isolation", "inline", "--question", "template")
     assert (done.returncode, done.stderr.splitlines()[0]) == (0, "5 questions asked for: 5 written")
     assert all(row[field].startswith("Please ") for row in rows(done.stdout))
     assert len({row[field] for row in rows(done.stdout)}) == 5
 
 
 @pytest.mark.more
-def test_a_template_tells_plans_of_appbench() -> None:
-    done = planeval("data", "make", "--preset", "appbench:mm", "-n", 5, "--question", "template")
-    assert done.returncode == 0
-    assert all("Please " in json.dumps(row) for row in json.loads(done.stdout))
-
-
-@pytest.mark.more
 @pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize(
-    ("options", "tools"),
-    [
-        (["--preset", "nestful"], "nestful"),
-        (["--preset", "appbench:ss"], "world:appbench"),
-        (["--preset", "appbench:mm"], "world:appbench"),
-        (["--tools", "world:library"], "world:library"),
-        (["--tools", "world:bank"], "world:bank"),
-        (["--tools", "nestful", "--components", "2"], "nestful"),
-        (["--tools", "nestful", "--depth", "1", "--width", "3"], "nestful"),
-        (["--tools", "own.py", "--join", "type"], "own.py"),
-    ],
-    ids=" ".join,
-)
+@pytest.mark.parametrize(("options", "tools"), [
+    (["--preset", "nestful"], "nestful"), (["--preset", "appbench:ss"], "world:appbench"),
+    (["--preset", "appbench:mm"], "world:appbench"), (["--tools", "world:library"], "world:library"),
+    (["--tools", "world:bank"], "world:bank"), (["--tools", "nestful", "--components", "2"], "nestful"),
+    (["--tools", "nestful", "--depth", "1", "--width", "3"], "nestful"),
+    (["--tools", "own.py", "--join", "type"], "own.py")
+], ids=lambda one: " ".join(one) if isinstance(one, list) else "")  # fmt: skip
 def test_data_check_finds_nothing_against_what_was_made(options: list[str], tools: str, seed: int) -> None:
-    Path("own.py").write_text(
-        "def price(weight: float) -> float:\n    return round(4.5 + 1.25 * weight, 2)\n\n\n"
-        "def twice(value: float) -> float:\n    return 2 * value\n",
-        encoding="utf-8",
-    )
-    made = planeval(
-        "data", "make", *options, "-n", 12, "--seed", seed, "--question", "template", "--tries", 200,
-        "-o", "made.json",
-    )  # fmt: skip
+    price = "def price(weight: float) -> float:\n    return round(4.5 + 1.25 * weight, 2)\n"
+    twice = "def twice(value: float) -> float:\n    return 2 * value\n"
+    Path("own.py").write_text(f"{price}\n\n{twice}", encoding="utf-8")
+    how = ("-n", 12, "--seed", seed, "--question", "template", "--tries", 200, "-o", "made.json")
+    made = planeval("data", "make", *options, *how)
     assert made.returncode in (0, 1), made.stderr
     assert len(json.loads(Path("made.json").read_text())) >= 5
     done = planeval("data", "check", "made.json", "--tools", tools, "--confidence", "low")
@@ -131,12 +112,12 @@ def test_data_check_finds_nothing_against_what_was_made(options: list[str], tool
     assert ", 0 failed" in done.stdout
 
 
-# ---------------------------------------------------------------- a model
-def test_a_model_writes_and_the_same_comes_without_it(
-    server: ModelServer, told: list[tuple[str, str]]
-) -> None:
-    asked = [*MADE, "--model", "m", "--url", server.url, "--cache", "kept.sqlite"]
-    done = planeval(*asked)
+def asking(server: ModelServer, *more: object) -> Any:
+    return planeval(*MADE, "--model", "m", "--url", server.url, "--cache", "kept.sqlite", *more)
+
+
+def test_a_model_writes_and_the_same_comes_without_it(server: ModelServer, told: list[Any]) -> None:
+    done = asking(server)
     assert done.returncode == 0, done.stderr
     assert [row["query"] for row in rows(done.stdout)] == [query for _, query in told]
     assert all(row["notes"]["question"]["score"] == 8 for row in rows(done.stdout))
@@ -146,23 +127,8 @@ def test_a_model_writes_and_the_same_comes_without_it(
     assert Path("again.jsonl").read_text(encoding="utf-8") == done.stdout
 
 
-def test_a_plan_without_a_question_keeps_its_row_with_the_reason(
-    server: ModelServer, told: list[tuple[str, str]], answering: Script
-) -> None:
-    server.script = all_but_the_first(told, answering)
-    done = planeval(
-        *MADE,
-        "--model",
-        "m",
-        "--url",
-        server.url,
-        "--cache",
-        "kept.sqlite",
-        "--attempts",
-        2,
-        "-o",
-        "made.jsonl",
-    )
+def test_a_plan_without_a_question_keeps_its_row(refusing: ModelServer, told: list[Any]) -> None:
+    done = asking(refusing, "--attempts", 2, "-o", "made.jsonl")
     assert done.returncode == 1
     assert "4 questions asked for: 3 written, 1 question.refusal" in done.stderr
     found = rows(Path("made.jsonl").read_text(encoding="utf-8"))
@@ -171,27 +137,10 @@ def test_a_plan_without_a_question_keeps_its_row_with_the_reason(
     assert len(found[0]["notes"]["question"]["tries"]) == 2
 
 
-def test_a_layout_without_room_for_the_reason_leaves_the_plan_out_and_says_so(
-    server: ModelServer, told: list[tuple[str, str]], answering: Script
-) -> None:
-    server.script = all_but_the_first(told, answering)
-    done = planeval(
-        *MADE,
-        "--to",
-        "nestful",
-        "--model",
-        "m",
-        "--url",
-        server.url,
-        "--cache",
-        "kept.sqlite",
-        "-o",
-        "made.jsonl",
-    )
+def test_a_layout_without_room_for_the_reason_leaves_it_out(refusing: ModelServer, told: list[Any]) -> None:
+    done = asking(refusing, "--to", "nestful", "-o", "made.jsonl")
     assert done.returncode == 1
-    assert (
-        "1 plan without a query: left out, for records of nestful have no place for the reason" in done.stderr
-    )
+    assert "1 plan without a query: left out, for records of nestful have no place for the r" in done.stderr
     found = rows(Path("made.jsonl").read_text(encoding="utf-8"))
     assert [row["input"] for row in found] == [query for _, query in told[1:]]
 
@@ -199,9 +148,7 @@ def test_a_layout_without_room_for_the_reason_leaves_the_plan_out_and_says_so(
 @pytest.mark.parametrize(("layout", "kept"), [("planeval", 4), ("nestful", 0)])
 def test_no_question_at_all_is_three(server: ModelServer, layout: str, kept: int) -> None:
     server.script = lambda body, number: message("No.")
-    done = planeval(
-        *MADE, "--to", layout, "--model", "m", "--url", server.url, "--cache", "kept.sqlite", "--attempts", 1
-    )
+    done = asking(server, "--to", layout, "--attempts", 1)
     assert (done.returncode, len(rows(done.stdout))) == (3, kept)
 
 
@@ -213,21 +160,95 @@ def test_an_interrupted_command_goes_on_from_what_is_kept(server: ModelServer, a
 
     server.script = slow
     asked = [*MADE, "--model", "m", "--url", server.url, "--cache", "kept.sqlite", "--concurrency", "1"]
-    with subprocess.Popen(
-        [sys.executable, "-m", "planner_eval", *asked, "-o", "made.jsonl"],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        for _ in range(600):
-            if len(server.bodies) == 4:
-                break
-            time.sleep(0.1)
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
+    whole, env = [sys.executable, "-m", "planner_eval", *asked], os.environ | {"PYTHONPATH": str(ROOT)}
+    with subprocess.Popen([*whole, "-o", "made.jsonl"], env=env, stderr=subprocess.PIPE, text=True) as begun:
+        until(lambda: len(server.bodies) == 4, 60)
+        begun.send_signal(signal.SIGINT)
+        _, said = begun.communicate(timeout=60)
+    assert begun.returncode == 130
     assert "what was answered is kept in kept.sqlite: the same command goes on from there" in said
     assert not Path("made.jsonl").exists()
     server.script = answering
-    done = planeval(*asked)
-    assert (done.returncode, len(server.bodies)) == (0, 4 + 8 - 3)
+    assert (planeval(*asked).returncode, len(server.bodies)) == (0, 4 + 8 - 3)
+
+
+SLOW = "import time\n\ndef slow(a: float) -> float:\n    time.sleep(30)\n    return a\n"
+
+
+def tools_of(folder: Path, text: str) -> str:
+    file = folder / "own.py"
+    file.write_text(text, encoding="utf-8")
+    return str(file)
+
+
+def test_a_tool_that_never_ends_costs_three_runs_of_it(tmp_path: Path) -> None:
+    begun, tools = time.monotonic(), tools_of(tmp_path, SLOW)
+    done = planeval("data", "make", "--tools", tools, "-n", "1", "--calls", "1", "--timeout", "0.3")
+    assert time.monotonic() - begun < 15  # ten draws for each of eight attempts take 24
+    assert done.returncode == 3
+    first, last = done.stderr.splitlines()
+    assert first == (
+        "slow is called no more: 3 runs of it in a row took longer than 0.3 seconds; --timeout allows more"
+    )
+    assert last.startswith("0 of 1 made: no tool is left to call: ")
+    assert "a call runs out of time (3)" in last
+
+
+def called(*names: str) -> list[dict[str, Any]]:
+    """A catalog of tools that take a number."""
+    kind = {"type": "object", "properties": {"a": {"type": "number"}}, "required": ["a"]}
+    return [{"name": name, "parameters": kind} for name in names]
+
+
+def test_only_tools_that_are_there_are_called_and_the_others_are_named(tmp_path: Path) -> None:
+    text = "ran = []\n\ndef double(a: float) -> float:\n    ran.append(a)\n    return 2 * a + len(ran)\n"
+    tools = tools_of(tmp_path, text)
+    found = pe.make(3, catalog=called("pay", "double", "find"), tools=tools, calls=1, distinct="values")
+    assert {one.plan.calls[0].name for one in found.made} == {"double"}
+    assert all(one.answer == 2 * dict(one.plan.calls[0].arguments)["a"] + 1 for one in found.made)
+    (said,) = found.notes
+    assert said.startswith(f"{tools} lacks 2 tools of ")
+    assert said.endswith(", left out: find, pay")
+
+
+LIKE = """\
+{"id": "a", "gold": "Hello, I would like to add two numbers, please."}
+{"id": "b", "gold": null}
+{"id": "c", "gold": []}
+{"id": "d", "gold": [
+{"id": "e", "gold": [{"name": "nosuch", "arguments": {"x": 3}}]}
+{"id": "f", "gold": [{"name": "add", "label": "$v1", "arguments": {"arg_0": 3, "arg_1": "$v9.result$"}}]}
+{"id": "g", "gold": [{"name": "add", "label": "$v1", "arguments": {"arg_0": 3, "arg_1": 4}}]}
+"""
+
+
+def test_each_kind_of_plan_that_cannot_be_followed_is_counted(tmp_path: Path) -> None:
+    file = tmp_path / "bad.jsonl"
+    file.write_text(LIKE, encoding="utf-8")
+    found = pe.make(2, tools="nestful", like=str(file))
+    assert {call.name for one in found.made for call in one.plan.calls} == {"add"}
+    (said,) = found.notes
+    first = f"6 plans of {file} cannot be followed: it makes no call (2), it cannot be read (2; "
+    assert said.startswith(first)
+    assert "the catalog has no such tool (1; 'nosuch'), a reference leads to no call (1; 'arg_1' of" in said
+    file.write_text("".join(LIKE.splitlines(keepends=True)[:6]), encoding="utf-8")
+    with pytest.raises(InputError, match=r"none of its plans can be followed: it makes no call \(2\)"):
+        pe.make(2, tools="nestful", like=str(file))
+
+
+@pytest.mark.parametrize("command", ["data make", "predict", "suggest"])
+def test_without_a_key_it_is_said(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "catalog.json").write_text(json.dumps(called("double")), encoding="utf-8")
+    tasks = tmp_path / "tasks.jsonl"
+    tasks.write_text('{"id": "a", "query": "Double 3.", "plan": "zzzz()"}\n', encoding="utf-8")
+    argv = {
+        "data make": ("--tools", "nestful", "-n", "1", "--model", "m", "--cache", "kept.sqlite"),
+        "predict": (tasks, "--catalog", "catalog.json", "--model", "m", "-o", "run"),
+        "suggest": (tasks, "--catalog", "catalog.json", "--model", "m"),
+    }[command]
+    done = planeval(*command.split(), *argv, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "there is no key; set OPENAI_API_KEY, or name a server of your own" in done.stderr
+    assert "workload_identity" not in done.stderr

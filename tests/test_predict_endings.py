@@ -1,15 +1,24 @@
-"""planeval predict: answers that are cut or refused, calls beside words, and what gold may be."""
+"""planeval predict: answers that are cut or refused, what gold may be, nothing lost in silence."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import planner_eval as pe
+from planner_eval.benchmarks.registry import BENCHMARKS, NAMES
+from planner_eval.llm import Reply
+from planner_eval.prediction.shots import Shots
+from tests.conftest import ROOT
 from tests.modelserver import Answer, ModelServer, message
+from tests.pages import Page
+from tests.prediction_samples import appbench_catalogue
+from tests.test_predict import Scripted
 from tests.test_predict import here as planeval
 
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}
@@ -23,7 +32,7 @@ CITIES = ("Rome", "Oslo", "Bonn")
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
     pytest.importorskip("openai", reason="the llm extra is not installed")
-    with ModelServer() as server:
+    with ModelServer(lambda body, n: message(json.dumps(calls(city_of(body))))) as server:
         yield server
 
 
@@ -32,13 +41,9 @@ def calls(city: str, name: str = "get_weather") -> list[dict[str, Any]]:
 
 
 def tasks(path: Path, **more: Any) -> str:
-    return written(
-        path,
-        [
-            {"id": f"t{n}", "query": f"Weather in {city}?", "tools": TOOLS, "gold": calls(city)} | more
-            for n, city in enumerate(CITIES)
-        ],
-    )
+    asked = [{"id": f"t{n}", "query": f"Weather in {city}?", "tools": TOOLS, "gold": calls(city)} | more
+             for n, city in enumerate(CITIES)]  # fmt: skip
+    return written(path, asked)
 
 
 def written(path: Path, records: list[Any]) -> str:
@@ -67,43 +72,41 @@ def rows(out: Path) -> list[Any]:
     return [json.loads(line) for line in (out / "rows.jsonl").read_text("utf-8").splitlines()]
 
 
-# ---------------------------------------------------------------- how answers end
-@pytest.mark.parametrize("lost", ["]", ""])
-def test_answers_cut_at_the_limit_are_wrong_as_they_are_in_files(
-    server: ModelServer, tmp_path: Path, lost: str
-) -> None:
-    server.script = lambda body, n: message(
-        json.dumps(calls(city_of(body))).removesuffix(lost), finish="length"
-    )
-    run = tmp_path / "run"
-    done = predicted(server, tasks(tmp_path / "t.jsonl"), run)
+@pytest.mark.parametrize("lost", ["]", "", None])
+def test_cut_answers_are_wrong_as_in_files(server: ModelServer, tmp_path: Path, lost: str | None) -> None:
+    def script(body: dict[str, Any], n: int) -> Answer:
+        if lost is None:
+            return message("", [("get_weather", json.dumps({"city": city_of(body)}))], finish="length")
+        return message(json.dumps(calls(city_of(body))).removesuffix(lost), finish="length")
+
+    server.script, run = script, tmp_path / "run"
+    more = ["--pipeline", "function-calling"] if lost is None else []
+    done = predicted(server, tasks(tmp_path / "t.jsonl"), run, *more)
     assert "0 answered, 3 cut; 3 requests" in done.stdout
     assert "again" not in done.stderr
     assert done.returncode == 3
     assert figure(str(run)) == (0.0, {"cut": 3})
-    compared = planeval("compare", str(run), str(run), "--metric", "exact", "--format", "json")
-    found = json.loads(compared.stdout)["figures"]["exact"]
-    assert (found["first"], found["second"]) == (0.0, 0.0)
+    assert both(run) == [0.0, 0.0]
     assert "0.000" in planeval("table", str(run), "--metric", "exact").stdout
     before = (run / "rows.jsonl").read_bytes()
-    assert "0 answered, 3 cut" in predicted(server, tasks(tmp_path / "t.jsonl"), run).stdout
+    assert "0 answered, 3 cut" in predicted(server, tasks(tmp_path / "t.jsonl"), run, *more).stdout
     assert (len(server.bodies), (run / "rows.jsonl").read_bytes()) == (3, before)
 
 
+def both(first: Path, second: Path | None = None) -> list[float]:
+    done = planeval("compare", str(first), str(second or first), "--metric", "exact", "--format", "json")
+    exact = json.loads(done.stdout)["figures"]["exact"]
+    return [exact["first"], exact["second"]]
+
+
 @pytest.mark.parametrize("how", ["words", "parts", "filter"])
-def test_refusals_are_told_apart_and_wrong_where_gold_calls_nothing(
-    server: ModelServer, tmp_path: Path, how: str
-) -> None:
+def test_refusals_are_told_apart_and_wrong(server: ModelServer, tmp_path: Path, how: str) -> None:
     refusal = {"type": "refusal", "refusal": "I cannot help."}
-    said: dict[str, Any] = {
-        "words": {"content": None, "refusal": "I cannot help."},
-        "parts": {"content": [refusal]},
-        "filter": {"content": ""},
-    }[how]
+    words: dict[str, Any] = {"content": None, "refusal": "I cannot help."}
+    said = {"words": words, "parts": {"content": [refusal]}, "filter": {"content": ""}}[how]
     finish = "content_filter" if how == "filter" else "stop"
     choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", **said}}
-    server.script = lambda body, n: Answer({"choices": [choice]})
-    run = tmp_path / "run"
+    server.script, run = lambda body, n: Answer({"choices": [choice]}), tmp_path / "run"
     done = predicted(server, tasks(tmp_path / "t.jsonl", gold=[]), run)
     assert "0 answered, 3 refused; 3 requests" in done.stdout
     assert "again" not in done.stderr
@@ -112,144 +115,50 @@ def test_refusals_are_told_apart_and_wrong_where_gold_calls_nothing(
         assert [row["requests"][0]["reply"]["refusal"] for row in rows(run)] == ["I cannot help."] * 3
 
 
-def test_of_a_talk_with_tools_a_reply_that_is_cut_makes_no_answer(
-    server: ModelServer, tmp_path: Path
-) -> None:
-    server.script = lambda body, n: message(
-        "", [("get_weather", json.dumps({"city": city_of(body)}))], finish="length"
-    )
-    run = tmp_path / "run"
-    done = predicted(server, tasks(tmp_path / "t.jsonl"), run, "--pipeline", "function-calling")
-    assert "3 cut" in done.stdout
-    assert figure(str(run)) == (0.0, {"cut": 3})
-
-
-def test_a_benchmark_scores_a_cut_text_as_it_stands(server: ModelServer, tmp_path: Path) -> None:
-    def script(finish: str) -> str:
-        server.script = lambda body, n: message("['countHours']", finish=finish)
-        out = tmp_path / finish
-        predicted(
-            server, "data/samples/callnavi", out, "--benchmark", "callnavi", "--pipeline", "route",
-            "--id", "hr01",
-        )  # fmt: skip
-        return planeval("score", str(out)).stdout
-
-    assert script("length") == script("stop")
-    assert rows(tmp_path / "length")[0]["finish_reason"] == "length"
-
-
-def test_flat_takes_the_calls_of_tool_calls_though_words_stand_beside_them(
-    server: ModelServer, tmp_path: Path
-) -> None:
-    server.script = lambda body, n: message(
-        "I will look that up for you.", [("get_weather", json.dumps({"city": city_of(body)}))]
-    )
-    run = tmp_path / "run"
-    predicted(server, tasks(tmp_path / "t.jsonl"), run)
-    assert figure(str(run)) == (1.0, {"same": 3})
-    assert rows(run)[0]["requests"][0]["reply"]["text"] == "I will look that up for you."
-
-
-# ---------------------------------------------------------------- recorded conversations
 def made(city: str, name: str = "get_weather") -> dict[str, Any]:
-    function = {"name": name, "arguments": json.dumps({"city": city})}
-    return {
-        "role": "assistant",
-        "content": None,
-        "tool_calls": [{"id": "c1", "type": "function", "function": function}],
-    }
+    call = {"id": "c1", "type": "function", "function": {
+        "name": name, "arguments": json.dumps({"city": city})
+    }}  # fmt: skip
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
 
 
 def talk(city: str) -> list[dict[str, Any]]:
     return [
-        {"role": "user", "content": f"Time in {city}?"},
-        made(city, "get_time"),
+        {"role": "user", "content": f"Time in {city}?"}, made(city, "get_time"),
         {"role": "tool", "tool_call_id": "c1", "content": "noon"},
         {"role": "assistant", "content": "It is noon."},
-        {"role": "user", "content": f"And the weather in {city}?"},
-        made(city),
+        {"role": "user", "content": f"And the weather in {city}?"}, made(city),
         {"role": "tool", "tool_call_id": "c1", "content": "rain"},
         {"role": "assistant", "content": "It rains."},
-    ]
+    ]  # fmt: skip
 
 
-def recorded(path: Path, **more: Any) -> str:
-    return written(
-        path,
-        [{"id": f"t{n}", "tools": TOOLS, "messages": talk(city)} | more for n, city in enumerate(CITIES)],
-    )
+def recorded(path: Path) -> str:
+    return written(path, [{"id": city, "tools": TOOLS, "messages": talk(city)} for city in CITIES])
 
 
-def test_gold_of_a_recorded_conversation_is_what_the_prompt_leaves_out(
-    server: ModelServer, tmp_path: Path
-) -> None:
-    file = recorded(tmp_path / "t.jsonl")
+def test_gold_of_a_recorded_talk_is_what_the_prompt_leaves_out(server: ModelServer, tmp_path: Path) -> None:
+    file, run = recorded(tmp_path / "t.jsonl"), tmp_path / "run"
     shown = [json.loads(line) for line in planeval("predict", file, "--dry-run").stdout.splitlines()]
     assert [one["messages"][1:] for one in shown] == [talk(city)[:5] for city in CITIES]
-    server.script = lambda body, n: message(json.dumps(calls(city_of(body))))
-    run = tmp_path / "run"
     predicted(server, file, run)
     assert figure(str(run)) == (1.0, {"same": 3})
-    compared = planeval("compare", str(run), str(run), "--metric", "exact", "--format", "json")
-    assert json.loads(compared.stdout)["figures"]["exact"]["first"] == 1.0
+    assert both(run) == [1.0, 1.0]
     assert "1.000" in planeval("table", str(run), "--metric", "exact").stdout
 
 
-@pytest.mark.parametrize("form", ["chat-jsonl", "tools-jsonl"])
-def test_records_to_train_on_show_no_call_that_they_train_on(tmp_path: Path, form: str) -> None:
-    file = recorded(tmp_path / "t.jsonl")
-    done = planeval("data", "export", file, "--to", form)
-    for line in done.stdout.splitlines():
-        messages = json.loads(line)["messages"]
-        assert "get_weather" not in json.dumps([one for one in messages[:-1] if one["role"] != "system"])
-        assert json.dumps(messages[-1]).count("get_weather") == 1
-        assert "get_time" not in json.dumps(messages[-1])
-    assert done.stderr.startswith("3 of 3 samples written")
-
-
-def test_a_conversation_that_shows_golds_call_is_refused(tmp_path: Path) -> None:
-    shown = talk("Rome")[4:7]
-    record = {"id": "a", "tools": TOOLS, "messages": shown, "gold": calls("Rome")}
+def test_a_conversation_that_shows_golds_call_is_refused(server: ModelServer, tmp_path: Path) -> None:
+    record: dict[str, Any] = {"id": "a", "tools": TOOLS, "messages": talk("Rome")[4:7]}
+    predicted(server, written(tmp_path / "t.jsonl", [record]), tmp_path / "run")
+    done = planeval("score", str(tmp_path / "run"))
+    assert done.returncode == 3
+    assert "does not end with the assistant, so all of it was shown" in done.stderr
+    record["gold"] = calls("Rome")
     done = planeval("predict", written(tmp_path / "t.jsonl", [record]), "--dry-run")
     assert (done.returncode, done.stdout) == (2, "")
     assert "task 'a': its conversation shows the calls of its 'gold': get_weather" in done.stderr
     record["gold"] = calls("Rome", "get_time")
     assert planeval("predict", written(tmp_path / "t.jsonl", [record]), "--dry-run").returncode == 0
-
-
-def test_a_conversation_that_is_shown_whole_has_no_gold(server: ModelServer, tmp_path: Path) -> None:
-    record = {"id": "a", "tools": TOOLS, "messages": talk("Rome")[4:7]}
-    run = tmp_path / "run"
-    predicted(server, written(tmp_path / "t.jsonl", [record]), run)
-    done = planeval("score", str(run))
-    assert done.returncode == 3
-    assert "does not end with the assistant, so all of it was shown" in done.stderr
-
-
-# ---------------------------------------------------------------- other samples than those that were asked
-def test_an_id_given_twice_is_refused_before_anything_is_asked(server: ModelServer, tmp_path: Path) -> None:
-    done = predicted(server, tasks(tmp_path / "t.jsonl", id="same"), tmp_path / "run")
-    assert (done.returncode, server.bodies) == (2, [])
-    assert "tasks 1 and 2 have the same id, 'same'" in done.stderr
-
-
-def test_other_tasks_do_not_take_the_place_of_a_runs(server: ModelServer, tmp_path: Path) -> None:
-    run, file = tmp_path / "run", tasks(tmp_path / "t.jsonl")
-    predicted(server, file, run, "--limit", "1")
-    before = (run / "rows.jsonl").read_bytes()
-    other = written(tmp_path / "other.jsonl", [{"id": "o", "query": "Why?", "tools": TOOLS}])
-    done = predicted(server, other, run)
-    assert (done.returncode, (run / "rows.jsonl").read_bytes()) == (2, before)
-    assert f"it asked the samples of {file}, not of {other}" in done.stderr
-    assert predicted(server, str(tmp_path / "." / "t.jsonl"), run).returncode == 0
-    assert len(rows(run)) == 3
-
-
-# ---------------------------------------------------------------- words
-def test_what_the_server_says_of_its_error_is_shown(server: ModelServer, tmp_path: Path) -> None:
-    server.script = lambda body, n: Answer({"error": {"message": "upstream\x1b[31m failed"}})
-    done = predicted(server, tasks(tmp_path / "t.jsonl"), tmp_path / "run", "--retries", "0")
-    assert "with an error: upstream\ufffd[31m failed" in done.stderr
 
 
 def test_every_row_of_a_dead_server_says_why(tmp_path: Path) -> None:
@@ -261,28 +170,6 @@ def test_every_row_of_a_dead_server_says_why(tmp_path: Path) -> None:
     errors = [row["error"]["message"] for row in rows(run)]
     assert "not asked any more" in errors[-1]
     assert all("no connection to http://127.0.0.1:9/v1" in error for error in errors)
-
-
-def test_a_row_of_a_model_that_answered_without_end_blames_no_api(tmp_path: Path) -> None:
-    why = "the model was still calling tools after 200 turns"
-    row = {"id": "t0", "prediction": [], "error": {"code": "max_turns", "message": why}}
-    done = planeval("diff", written(tmp_path / "run.jsonl", [row]), tasks(tmp_path / "t.jsonl"))
-    assert f'there is no answer: "{why}"' in done.stdout
-    assert "API" not in done.stdout
-
-
-def test_no_connection_names_the_address(tmp_path: Path) -> None:
-    pytest.importorskip("openai", reason="the llm extra is not installed")
-    file, out = tasks(tmp_path / "t.jsonl"), str(tmp_path / "run")
-    url = "http://127.0.0.1:9/v1"
-    done = planeval("predict", file, "--model", "m", "--url", url, "-o", out, "--retries", "0")
-    assert "no connection to http://127.0.0.1:9/v1" in done.stderr
-
-
-def test_a_dry_run_may_name_whom_it_would_ask(tmp_path: Path) -> None:
-    file = tasks(tmp_path / "t.jsonl")
-    done = planeval("predict", file, "--model", "m", "--url", "http://127.0.0.1:9/v1", "--dry-run")
-    assert (done.returncode, len(done.stdout.splitlines())) == (0, 3)
 
 
 def test_a_question_that_changed_since_is_said(server: ModelServer, tmp_path: Path) -> None:
@@ -302,75 +189,12 @@ def test_a_question_that_changed_since_is_said(server: ModelServer, tmp_path: Pa
     assert "1 of their questions differ, that of 't1' first" in done.stderr
 
 
-def test_further_answers_of_a_run_are_no_ids_given_twice(server: ModelServer, tmp_path: Path) -> None:
-    server.script = lambda body, n: message(json.dumps(calls(city_of(body))))
-    run = tmp_path / "run"
-    predicted(server, tasks(tmp_path / "t.jsonl"), run, "--repeat", "3")
-    done = planeval("score", str(run))
-    assert done.returncode == 0
-    assert "asked 3 times; the first answer to each counts" in done.stderr
-    assert "given twice" not in done.stderr
-
-
-def test_samples_without_a_whole_answer_are_counted_by_the_answers_that_count(
-    server: ModelServer, tmp_path: Path
-) -> None:
-    server.script = lambda body, n: message(
-        json.dumps(calls(city_of(body))), finish="stop" if city_of(body) == "Bonn" else "length"
-    )
-    run = tmp_path / "run"
-    predicted(server, tasks(tmp_path / "t.jsonl"), run, "--repeat", "3")
-    for command in (["score", str(run)], ["compare", str(run), str(run)]):
-        assert "2 samples without a whole answer count as wrong" in planeval(*command).stderr
-    table = planeval("table", str(run), "--metric", "exact")
-    assert "3 samples" in table.stdout + table.stderr
-    assert "2 of them without a whole answer" in table.stdout + table.stderr
-
-
-def test_tasks_without_ids_are_scored_by_what_predict_calls_them(server: ModelServer, tmp_path: Path) -> None:
-    server.script = lambda body, n: message(json.dumps(calls(city_of(body))))
-    named = Path(tasks(tmp_path / "t.jsonl")).read_text(encoding="utf-8").splitlines()
-    bare = [{key: value for key, value in json.loads(one).items() if key != "id"} for one in named]
-    run, file = tmp_path / "run", written(tmp_path / "bare.jsonl", bare)
-    predicted(server, file, run, "--limit", "2")
-    assert [one["id"] for one in rows(run)] == ["task-1", "task-2"]
-    for command in ([str(run)], [str(run), file]):
-        done = planeval("score", *command)
-        assert done.returncode == 0, done.stderr
-        assert "2 of 3 gold plans were asked for" in done.stderr
-        assert figure(*command) == (1.0, {"same": 2})
-    compared = planeval("compare", str(run), str(run), "--metric", "exact", "--format", "json")
-    assert json.loads(compared.stdout)["figures"]["exact"]["first"] == 1.0
-    assert "1.000" in planeval("table", str(run), "--metric", "exact").stdout
-
-
-def test_gold_that_is_not_named_is_said_of_what_is_there(server: ModelServer, tmp_path: Path) -> None:
-    done = planeval("score", str(tmp_path / "NOPE"))
-    assert (done.returncode, done.stderr) == (
-        2,
-        f"planeval: there is no file or folder {tmp_path / 'NOPE'}\n",
-    )
-    run = tmp_path / "run"
-    predicted(server, tasks(tmp_path / "t.jsonl"), run)
-    done = planeval("diff", str(run))
-    assert done.returncode == 2
-    assert f"its answers are {run / 'rows.jsonl'}" in done.stderr
-    assert "Missing argument" in planeval("diff", "README.md").stderr
-
-
 @pytest.mark.parametrize("first", [0, 1])
 def test_a_file_may_mix_gold_and_recorded_turns(first: int, server: ModelServer, tmp_path: Path) -> None:
-    server.script = lambda body, n: message(json.dumps(calls(city_of(body))))
-    turn = [
-        {"id": "c", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Oslo"}'}}
-    ]
-    talk = [
-        {"role": "user", "content": "Weather in Oslo?"},
-        {"role": "assistant", "content": None, "tool_calls": turn},
-    ]
-    records = [
+    talk = [{"role": "user", "content": "Weather in Oslo?"}, made("Oslo")]
+    records: list[Any] = [
         {"id": "g", "query": "Weather in Rome?", "gold": calls("Rome"), "tools": TOOLS},
-        {"id": "m", "messages": talk, "tools": TOOLS},
+        {"id": "m", "messages": talk, "tools": TOOLS, "gold": None},
         {"id": "n", "messages": talk[:1], "tools": TOOLS},
     ]
     file, run = written(tmp_path / "t.jsonl", records[first:] + records[:first]), str(tmp_path / "run")
@@ -393,15 +217,11 @@ def test_a_file_may_mix_gold_and_recorded_turns(first: int, server: ModelServer,
     assert "has no gold plan" in offered["n"]["error"]["message"]
 
 
-# ---------------------------------------------------------------- the notation that was asked for
 def in_several_notations(body: dict[str, Any], number: int) -> Answer:
     city = city_of(body)
-    said = {
-        "Rome": f"[get_weather(city='{city}')]",
-        "Oslo": json.dumps(calls(city)),
-        "Bonn": f"<tool_call>{json.dumps(calls(city)[0])}</tool_call>",
-    }
-    return message(said[city])
+    told = f"<tool_call>{json.dumps(calls(city)[0])}</tool_call>"
+    json_ = json.dumps(calls(city))
+    return message({"Rome": f"[get_weather(city='{city}')]", "Oslo": json_, "Bonn": told}[city])
 
 
 def test_answers_are_read_in_the_notation_that_was_asked_for(server: ModelServer, tmp_path: Path) -> None:
@@ -417,57 +237,181 @@ def test_answers_are_read_in_the_notation_that_was_asked_for(server: ModelServer
     assert figure(run, "--strict")[1] == {"same": 1, "unreadable": 2}
     typed = planeval("score", run, "--from", "json", "--gold-from", "json", "--metric", "exact")
     assert "1 same, 2 unreadable" in typed.stdout
-    assert said not in typed.stderr
-    told = (
-        "answers that were asked for in pythonic are read in json, as you said; 2 answers are not in json: "
-    )
-    assert f"{run}: {told}hermes (1), pythonic (1)\n" in typed.stderr
+    told = "answers that were asked for in pythonic are read in json, as you said; 2 answers are not in json"
+    assert f"{run}: {told}: hermes (1), pythonic (1)\n" in typed.stderr
     same = planeval("score", run, "--from", "pythonic", "--gold-from", "json", "--metric", "exact")
     assert "1 same, 2 unreadable" in same.stdout
     assert "asked for in" not in same.stderr
 
 
-def test_a_value_that_looks_like_another_notation_s_reference_is_a_value(
-    server: ModelServer, tmp_path: Path
+SAMPLES = ROOT / "data" / "samples"
+
+
+@pytest.mark.parametrize("dialect", ["json", "hermes", "appbench", "react", "mistral", "pythonic"])
+@pytest.mark.parametrize("said", ["No tool is needed here.", "[]"])
+def test_words_call_nothing(server: ModelServer, tmp_path: Path, dialect: str, said: str) -> None:
+    server.script, run = lambda body, n: message(said), tmp_path / "run"
+    predicted(server, tasks(tmp_path / "t.jsonl", gold=[]), run, "--dialect", dialect)
+    assert figure(str(run)) == figure(str(run), "--strict") == (1.0, {"same": 3})
+
+
+@pytest.mark.parametrize(("count", "more"), [(1, ("--id", "t1")), (2, ("--limit", "1"))])
+def test_a_part_is_asked_again(
+    server: ModelServer, tmp_path: Path, count: int, more: tuple[str, ...]
 ) -> None:
-    """NESTful's labels and references are words where JSON was asked for by name."""
-    values = [{"city": "Rome"}, {"city": "$var_1.name$"}]
-    answer = [
-        {"name": "get_weather", "label": f"$var_{n}", "arguments": one} for n, one in enumerate(values, 1)
-    ]
-    server.script = lambda body, n: message(json.dumps(answer))
-    made = [{"name": "get_weather", "arguments": json.dumps(one)} for one in values]
-    gold = {"role": "assistant", "tool_calls": [{"type": "function", "function": one} for one in made]}
-    task = {"id": "t", "query": "Weather in Rome?", "tools": TOOLS, "gold": gold}
-    file = written(tmp_path / "t.jsonl", [task])
-    for dialect, exact in (("json", 1.0), ("nestful", 0.0)):
-        predicted(server, file, tmp_path / dialect, "--dialect", dialect)
-        assert figure(str(tmp_path / dialect))[0] == exact
-        assert f"{exact:.3f} [" in planeval("table", str(tmp_path / dialect), "--metric", "exact").stdout
-    compared = planeval("compare", *(str(tmp_path / one) for one in ("json", "nestful")), "--format", "json")
-    exact = json.loads(compared.stdout)["figures"]["exact"]
-    assert (exact["first"], exact["second"]) == (1.0, 0.0)
+    file, run, repeat = tasks(tmp_path / "t.jsonl"), tmp_path / "run", ("--repeat", str(count))
+    predicted(server, file, run, *repeat)
+    before = {name: (run / name).read_bytes() for name in ("rows.jsonl", "report.json", "run.json")}
+    done = predicted(server, file, run, *repeat, *more)
+    assert f"{3 * count} samples asked with flat: {3 * count} answered" in done.stdout
+    assert f"{2 * count} samples of these were asked before" in done.stderr
+    assert {name: (run / name).read_bytes() for name in before} == before
+    assert len(server.bodies) == 3 * count
+    assert figure(str(run)) == (1.0, {"same": 3})
 
 
-def test_a_cut_answer_is_wrong_in_the_notation_that_was_asked_for(
-    server: ModelServer, tmp_path: Path
-) -> None:
-    server.script = lambda body, n: message(f"[get_weather(city='{city_of(body)}')]", finish="length")
-    run = tmp_path / "run"
-    predicted(server, tasks(tmp_path / "t.jsonl"), run, "--dialect", "pythonic")
-    assert figure(str(run)) == (0.0, {"cut": 3})
+def test_a_damaged_line_of_the_journal_is_named(server: ModelServer, tmp_path: Path) -> None:
+    file, run = tasks(tmp_path / "t.jsonl"), tmp_path / "run"
+    predicted(server, file, run)
+    journal = run / "parts" / "journal.jsonl"
+    lines = journal.read_text("utf-8").splitlines(keepends=True)
+    at = next(n for n, line in enumerate(lines) if '"row"' in line)
+    for broken in ("{half\n", "[1]\n", '{"sample": "t0"}\n'):
+        journal.write_text("".join([*lines[:at], broken, *lines[at + 1 :]]), "utf-8")
+        done = predicted(server, file, run)
+        assert done.returncode == 2
+        assert f"journal.jsonl, line {at + 1}: this is no line of a run" in done.stderr
+        assert "remove that line, and the same command asks its sample again" in done.stderr
+    journal.write_text("".join([*lines[:at], *lines[at + 1 :]]), "utf-8")
+    assert "3 samples asked with flat: 3 answered" in predicted(server, file, run).stdout
 
 
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (["--pipeline", "function-calling"], "not to function-calling"),
-        (["--benchmark", "callnavi"], "not to flat of callnavi"),
-    ],
-)
-def test_a_notation_that_nobody_is_asked_for_is_told(argv: list[str], said: str, tmp_path: Path) -> None:
-    named = "--benchmark" in argv
-    source = "data/samples/callnavi" if named else tasks(tmp_path / "t.jsonl")
-    done = planeval("predict", source, "--dry-run", "--dialect", "hermes", *argv)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert f"--dialect applies only to flat with tasks of your own, {said}" in done.stderr
+def shown(file: str, *more: str) -> Any:
+    return planeval("predict", file, "--dry-run", *more)
+
+
+def test_fewer_demonstrations_than_were_asked_for_are_said(tmp_path: Path) -> None:
+    file = tasks(tmp_path / "t.jsonl")
+    others = [{"query": f"Weather in {city}?", "gold": calls(city)} for city in ("Rome", "Bern")]
+    demos = written(tmp_path / "demos.jsonl", others)
+    done = shown(file, "--shots", "2", "--demos", demos, "--near-duplicates")
+    assert "--shots 2: 1 of 3 samples is shown fewer, of all that can be shown: t0 1" in done.stderr
+    assert done.stdout.count("#Example-2") == 2
+    assert "shown fewer" not in shown(file, "--shots", "1", "--demos", demos, "--near-duplicates").stderr
+    tools = tmp_path / "made.py"
+    tools.write_text("def get_weather(city):\n    return 'rain' if city != 'Oslo' else 1 / 0\n", "utf-8")
+    done = shown(file, "--pipeline", "react", "--tools", str(tools), "--near-duplicates", "--shots", "2")
+    assert "--shots 2: 2 of 3 samples are shown fewer, of all that can be shown: t0 1, t2 1" in done.stderr
+    demos = written(tmp_path / "demos.jsonl", [{"query": "Hello?", "gold": []}])
+    done = shown(file, "--shots", "1", "--demos", demos)
+    assert "Input: Hello?\\nOutput: No tool is needed, or none fits." in done.stdout
+
+
+@pytest.mark.parametrize("name", list(BENCHMARKS))
+def test_a_run_is_a_page_with_its_questions(server: ModelServer, name: str, tmp_path: Path) -> None:
+    data, run, page = str(ROOT / "data" / "samples" / name), tmp_path / "run", tmp_path / "page.html"
+    catalog = tmp_path / "catalogue.json"
+    catalog.write_text(json.dumps(appbench_catalogue()), encoding="utf-8")
+    more = ["--catalog", str(catalog)] if name == "appbench" else []
+    server.script = None  # each answer is "ok"
+    predicted(server, data, run, "--benchmark", name, "--limit", "2", *more)
+    samples = list(BENCHMARKS[name].read(Path(data)))[:2]
+    for argv in (["report", str(run)], ["compare", str(run), str(run), "--format", "html"]):
+        done = planeval(*argv, "-o", str(page))
+        assert (done.returncode, "2 of" in done.stderr or len(samples) < 3) == (0, True), done.stderr
+        shown = Page.of(page)
+        assert shown.index["id"] == [one.id for one in samples]
+        for pair, sample in zip(shown.pairs(), samples, strict=True):
+            assert sample.query in str(pair["q"])
+    (command,) = {tuple(one) for one in shown.head["commands"]}
+    assert planeval(*command[1:], samples[0].id).returncode == 1
+
+
+COATS = {
+    "Weather in Rome?": ["Rome"], "Weather in Oslo?": ["Oslo"],
+    "Is it wet in Rome, and in Oslo?": ["Rome", "Oslo"], "Should I take a coat to Bonn": ["Bonn"]
+}  # fmt: skip
+SHARED = "4 of 5 gold calls stand in their own prompts, all calls of 3 of 4 samples"
+
+
+EMPTY = type("m", (Scripted,), {})(lambda messages, tools: Reply("{}"))
+
+
+def coats(path: Path) -> str:
+    golds = {query: [calls(one)[0] for one in cities] for query, cities in COATS.items()}
+    records = [{"id": id, "query": query, "tools": TOOLS} for id, query in zip("abcd", golds, strict=True)]
+    return written(path, [one | {"gold": golds[str(one["query"])]} for one in records])
+
+
+def test_near_duplicates_are_shown_only_where_they_are_asked_for(tmp_path: Path) -> None:
+    file = coats(tmp_path / "t.jsonl")
+    for more, nearest in ((), [["d", "c"], ["d", "c"]]), (("--near-duplicates",), [["c", "b"], ["c", "a"]]):
+        done = shown(file, "--shots", "2", *more)
+        found = [json.loads(line)["demonstrations"]["ids"] for line in done.stdout.splitlines()]
+        assert found[:2] == nearest
+        said = "--shots 2: 2 of 4 samples are not shown their near duplicates: --near-duplicates shows them"
+        assert (said in done.stderr) == (not more)
+
+
+def test_a_run_whose_demonstrations_share_answers_is_marked_wherever_it_is_told(tmp_path: Path) -> None:
+    model = type("m", (Scripted,), {})(lambda messages, tools: Reply(json.dumps(calls("Rome"))))
+    file, run, other = coats(tmp_path / "t.jsonl"), tmp_path / "run", tmp_path / "other"
+    mark = f"demonstrations out of the test set, {file}; {SHARED}"
+    assert f"--shots 2: {mark}; name others with --demos FILE" in shown(file, "--shots", "2").stderr
+    train = written(tmp_path / "train.jsonl", [{"query": "Rain in Kiel?", "gold": calls("Kiel")}])
+    assert "test set" not in shown(file, "--shots", "1", "--demos", train).stderr
+    pe.predict(file, model, out=run, shots=Shots(2))
+    pe.predict(file, model, out=other, shots=Shots(1, source=train))
+    about = json.loads((run / "run.json").read_text("utf-8"))
+    assert about["options"]["gold"] == ["demonstrations: test set"]
+    inputs = [(one["role"], one["path"], one["size"]) for one in about["inputs"]]
+    assert inputs == [("samples", file, 4), ("demonstrations", file, 4)]
+    told = [one["demonstrations"] for one in rows(run)]
+    assert [(one["gold_calls"], one["shared"]) for one in told] == [(1, 1), (1, 1), (2, 2), (1, 0)]
+    scored, page, exact = tmp_path / "scored", tmp_path / "page.html", ("--metric", "exact")
+    for argv in (
+        ("score", str(run)), ("score", str(run / "rows.jsonl"), file),
+        ("score", str(run), "-o", f"{scored}/"), ("score", str(scored)),
+        ("compare", str(other), str(run)), ("table", str(run), *exact), ("table", str(scored), *exact),
+    ):  # fmt: skip
+        assert SHARED in planeval(*argv).stdout, argv
+    assert SHARED in planeval("report", str(run), "-o", str(page)).stderr
+    assert SHARED in page.read_text("utf-8")
+    bare = planeval("score", str(other)), planeval("table", str(other), "--metric", "exact")
+    assert all("demonstrations" not in done.stdout.replace("shots 1", "") for done in bare)
+
+
+def test_a_run_remembers_its_cache_of_data_sets(tmp_path: Path) -> None:
+    run, scored, cache = str(tmp_path / "run"), str(tmp_path / "scored"), str(ROOT / "data" / "samples")
+    pe.predict("callnavi", EMPTY, data_cache=cache, pipeline="flat", out=run)
+    named = ("score", f"{run}/rows.jsonl", "callnavi", "--benchmark", "callnavi", "--cache", cache)
+    told = (*named, "-o", f"{scored}/")
+    for argv in (("score", run), told, ("compare", run, run), ("table", run), ("table", scored)):
+        done = planeval(*argv)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_request_that_failed_is_no_answer_to_a_benchmark(tmp_path: Path, name: str) -> None:
+    """Its row is not taken for the answer: as JSON it has the right form, and looks like another notation."""
+    samples = BENCHMARKS[name].read(SAMPLES / name)
+    bare = [{"id": one.id, "prediction": ""} for one in samples]
+    failed = [one | {"error": {"code": "refused", "message": "no"}} for one in bare]
+    told = []
+    for records in (bare, failed):
+        file = written(tmp_path / "answers.jsonl", records)
+        done = planeval("score", file, str(SAMPLES / name), "--benchmark", name)
+        assert "look like" not in done.stdout
+        told.append((done.returncode, done.stdout, done.stderr))
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("named", ["", "test_ss.json"])
+def test_appbench_s_catalogue_beside_the_data_is_taken(tmp_path: Path, named: str) -> None:
+    place = tmp_path / "appbench"
+    shutil.copytree(SAMPLES / "appbench", place)
+    argv = ["predict", str(place / named), "--benchmark", "appbench", "--dry-run", "--limit", "1"]
+    assert "or lay AppBench's catalogue.json beside the data" in planeval(*argv).stderr
+    (place / "catalogue.json").write_text(json.dumps(appbench_catalogue()), encoding="utf-8")
+    done = planeval(*argv)
+    assert (done.returncode, "Trams" in done.stdout) == (0, True), done.stderr

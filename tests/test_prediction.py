@@ -1,10 +1,10 @@
-"""Pipelines: what they ask, never from gold; what they make of replies, good and bad."""
+"""Pipelines: what they ask, never from gold, and what they make of replies; demonstrations and tools."""
 
 from __future__ import annotations
 
 import json
 import random
-import re
+import shutil
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,18 +13,29 @@ from typing import Any
 
 import pytest
 
+from planner_eval import dialects
 from planner_eval.base.errors import InputError
+from planner_eval.base.resources import folder
 from planner_eval.datasets.sample import Sample
+from planner_eval.dialects.read import parse
+from planner_eval.execution import Sandbox, tool_source
 from planner_eval.llm import Reply, ToolCall
 from planner_eval.llm.kept import request_text
-from planner_eval.prediction.pipeline import Act, Observed, Request
+from planner_eval.prediction.candidates import Choice, gold_tools
+from planner_eval.prediction.notation import shown as example_of
+from planner_eval.prediction.pipeline import Observed, Request
+from planner_eval.prediction.prepare import Prepared, prepare
+from planner_eval.prediction.published import messages_of
 from planner_eval.prediction.reading import read_reply, read_step
 from planner_eval.prediction.registry import PIPELINES, USUAL, pipeline
-from planner_eval.prediction.setup import Example, Setup, our_prompts, read_prompts, sampling_of
+from planner_eval.prediction.setup import Example, Setup, our_prompts, read_prompts
+from planner_eval.prediction.shots import SHOWN, Shots
+from planner_eval.prediction.tasks import Tasks
 from planner_eval.prediction.visible import OWN, visible
 from tests.conftest import ROOT
 from tests.memory import slowness
 from tests.prediction_samples import (
+    CATALOG,
     FORMS,
     OWN_TOOLS,
     appbench_catalogue,
@@ -36,6 +47,7 @@ from tests.prediction_samples import (
     tool_names,
     without_gold,
 )
+from tests.test_predict import planeval
 
 SETUP = Setup()
 
@@ -53,7 +65,6 @@ def first(form: str) -> Sample:
     return own_samples(form)[0]
 
 
-# ---------------------------------------------------------------- what is asked
 def as_text(request: Request) -> str:
     head = [f"stage {request.stage}", *(["router"] if request.router else [])]
     head += [f"{name} {value!r}" for name, value in request.sampling.items()]
@@ -70,25 +81,21 @@ def as_text(request: Request) -> str:
 def scripted(form: str, task: Any) -> Callable[[Request, int], Reply]:
     """Replies that lead through every stage: names, lines, calls, and an end."""
     name = next(iter(tool_names(task)))
+    named = "[Trams, Library]" if form == "appbench" else f'["{name}"]'
+    step = f"Thought: a\nAction: {name}\nAction Input: {{}}\nObservation: 7"
+    said = {
+        "apps": named, "route": named, "agent": "[ticket = ride(#to=?)]",
+        "agent-again": "[ticket = ride(#to=branch)]"
+    }  # fmt: skip
 
     def reply(request: Request, number: int) -> Reply:
-        if request.stage in ("apps", "route"):
-            return Reply("[Trams, Library]" if form == "appbench" else f'["{name}"]')
-        if request.stage == "agent":
-            return Reply("[ticket = ride(#to=?)]")
-        if request.stage == "agent-again":
-            return Reply("[ticket = ride(#to=branch)]")
         if request.stage == "backward":
             return Reply('{"API": [], "parameters": []}' + (" <!stop>" if number == 2 else ""))
         if request.stage == "step":
-            return Reply(
-                f"Thought: a\nAction: {name}\nAction Input: {{}}\nObservation: 7"
-                if not number
-                else "Final Answer: 7"
-            )
+            return Reply("Final Answer: 7" if number else step)
         if request.stage == "call" and not number:
             return called(request.tools[0]["function"]["name"] if request.tools else "f", {"a": 1})
-        return Reply("Done.")
+        return Reply(said.get(request.stage, "Done."))
 
     return reply
 
@@ -108,14 +115,10 @@ def test_prompts_are_golden(name: str, form: str, request: pytest.FixtureRequest
     assert found == path.read_text(encoding="utf-8")
 
 
-# ---------------------------------------------------------------- gold never reaches a prompt
 WORDS = [
-    "[Trams, Library]",
-    "",
-    "[x = ride(#to=?)]",
-    '{"API": ["a"], "parameters": [{}]} <!stop>',
-    "Final Answer: 1",
-]
+    "[Trams, Library]", "", "[x = ride(#to=?)]", '{"API": ["a"], "parameters": [{}]} <!stop>',
+    "Final Answer: 1"
+]  # fmt: skip
 
 
 def wild(seed: str, task: Any) -> Callable[[Request, int], Reply]:
@@ -124,15 +127,10 @@ def wild(seed: str, task: Any) -> Callable[[Request, int], Reply]:
     names = list(tool_names(task))
 
     def reply(request: Request, number: int) -> Reply:
-        kind = draw.randrange(5) if number < 6 else 4
-        name = draw.choice(names)
-        if kind == 0:
-            return called(name, {"a": draw.randrange(9)}, draw.choice(WORDS))
-        if kind == 1:
-            return Reply(f'["{name}"]')
-        if kind == 2:
-            return Reply(f"Action: {name}\nAction Input: {{}}")
-        return Reply(draw.choice(WORDS))
+        name, words = draw.choice(names), draw.choice(WORDS)
+        kinds = [called(name, {"a": draw.randrange(9)}, words), Reply(f'["{name}"]'), Reply(words)]
+        kinds += [Reply(f"Action: {name}\nAction Input: {{}}"), Reply(words)]
+        return draw.choice(kinds) if number < 6 else Reply(words)
 
     return reply
 
@@ -143,7 +141,7 @@ def requests_of(name: str, sample: Sample, form: str, seed: str, setup: Setup) -
     return [request_text(each.messages, each.tools, **each.sampling, stage=each.stage) for each in requests]
 
 
-SHOWN = '{"API": ["a"], "parameters": [{}]}'
+DEMO = '{"API": ["a"], "parameters": [{}]}'
 PLAYED = '[{"name": "a", "arguments": {}, "saw": 1}]'
 
 
@@ -151,7 +149,7 @@ def hold_the_law(name: str, form: str, samples: list[Sample]) -> None:
     """Everything that may not be seen is replaced: each request stays what it was, to the byte."""
     for sample in samples:
         others = [Setup(history="own")] if name == "dialog" else []
-        shown = Example("q", PLAYED if name == "react" else SHOWN)
+        shown = Example("q", PLAYED if name == "react" else DEMO)
         for setup in (*others, SETUP, Setup(official=True, examples=(shown,), shots=1)):
             for seed in ("1", "2"):
                 real = requests_of(name, sample, form, seed, setup)
@@ -181,80 +179,36 @@ def test_the_law_would_notice_gold() -> None:
 
 
 def test_a_task_holds_no_more_than_may_be_seen() -> None:
-    canary = "canary-7c1"
+    mark = "canary-7c1"
     for form in USUAL:
         sample = first(form)
-        kept = {key: sample.extra[key] for key in ("messages",) if key in sample.extra}
-        marked = Sample(
-            canary, sample.query, sample.tools, {canary: canary}, canary, canary, {canary: canary, **kept}
-        )
-        assert canary not in repr(visible(marked, form))
+        extra = {key: sample.extra[key] for key in ("messages",) if key in sample.extra} | {mark: mark}
+        marked = Sample(mark, sample.query, sample.tools, {mark: mark}, mark, mark, extra)
+        assert mark not in repr(visible(marked, form))
 
 
-# ---------------------------------------------------------------- flat
-def test_what_a_model_writes_is_the_answer_unchanged() -> None:
-    text = "  Sure!\n```\nTrams: [x = ride(#to='a')]\n```  "
-    (asked,), _, outcome = run("flat", first("appbench"), "appbench", text)
-    assert outcome.prediction == text
-    assert [message["role"] for message in asked.messages] == ["system", "user"]
-    assert (
-        "Library: {'desc': 'books to borrow', 'base_required_arguments': {}" in asked.messages[0]["content"]
-    )
-
-
-def test_calls_without_words_are_no_empty_answer() -> None:
-    _, _, outcome = run("flat", first("nestful"), "nestful", called("add", {"arg_0": 1}))
-    assert json.loads(outcome.prediction) == [{"name": "add", "arguments": {"arg_0": 1}}]
-
-
-def test_demonstrations_stand_where_each_benchmark_has_them() -> None:
-    setup = Setup(examples=(Example("Which?", "A: [b = c()]"), Example("{query}", "{tools}")))
-    (asked,), _, _ = run("flat", first("appbench"), "appbench", "", setup=setup)
-    assert [m["role"] for m in asked.messages] == ["system", "user", "assistant", "user", "assistant", "user"]
-    (asked,), _, _ = run("flat", first("nestful"), "nestful", "", setup=setup)
-    assert "#Example-2\nInput: {query}\nOutput: {tools}" in asked.messages[0]["content"]
-
-
-def test_references_are_explained_only_on_demand() -> None:
-    (plain,), _, _ = run("flat", first("nestful"), "nestful", "")
-    (more,), _, _ = run("flat", first("nestful"), "nestful", "", setup=Setup(explain_references=True))
+def test_tools_and_references_are_told_as_it_is_asked_for() -> None:
+    for way in ("json", "docstring", "lines", "yaml"):
+        (asked,), _, _ = run("flat", first(OWN), OWN, "", setup=Setup(listing=way, dialect="hermes"))
+        assert "get_rate" in asked.messages[0]["content"]
+        assert "<tool_call>" in asked.messages[0]["content"]
+    with pytest.raises(InputError, match="there are json, docstring, python, yaml"):
+        run("flat", first("callnavi"), "callnavi", "", setup=Setup(listing="lines"))
+    sample = first("nestful")
+    (plain,), _, _ = run("flat", sample, "nestful", "")
+    (more,), _, _ = run("flat", sample, "nestful", "", setup=Setup(explain_references=True))
     assert ".result$" not in plain.messages[0]["content"]
     assert "$var_1.result$" in more.messages[0]["content"]
-
-
-def test_official_nestful_shows_the_tools_as_the_published_code_does() -> None:
-    sample = first("nestful")
     (asked,), _, _ = run("flat", sample, "nestful", "", setup=Setup(official=True))
     assert json.dumps(json.dumps(sample.tools)) in asked.messages[0]["content"]
 
 
-@pytest.mark.parametrize("way", ["json", "docstring", "lines", "yaml"])
-def test_own_tools_are_listed_in_any_way(way: str) -> None:
-    (asked,), _, _ = run("flat", first(OWN), OWN, "", setup=Setup(listing=way, dialect="hermes"))
-    assert "get_rate" in asked.messages[0]["content"]
-    assert "<tool_call>" in asked.messages[0]["content"]
-
-
-def test_a_way_of_listing_that_is_none_is_said() -> None:
-    with pytest.raises(InputError, match="there are json, docstring, python, yaml"):
-        run("flat", first("callnavi"), "callnavi", "", setup=Setup(listing="lines"))
-
-
-# ---------------------------------------------------------------- hierarchical
-@pytest.mark.parametrize(
-    ("text", "apps", "unknown"),
-    [
-        ("[Trams, Library]", ["Trams", "Library"], []),
-        ("['library', \"TRAMS\"]", ["Trams", "Library"], []),
-        ('```json\n["Shops"]\n```', ["Shops"], []),
-        ("<think>[Garden]?</think>\n[Shops]", ["Shops"], []),
-        ("- Library\n- Cinema", ["Library"], ["Cinema"]),
-        ("Apps: Library, Trams.", ["Trams", "Library"], []),
-    ],
-)
-def test_the_apps_that_a_model_names_are_those_it_is_shown(
-    text: str, apps: list[str], unknown: list[str]
-) -> None:
+@pytest.mark.parametrize(("text", "apps", "unknown"), [
+    ("[Trams, Library]", ["Trams", "Library"], []), ("['library', \"TRAMS\"]", ["Trams", "Library"], []),
+    ('```json\n["Shops"]\n```', ["Shops"], []), ("<think>[Garden]?</think>\n[Shops]", ["Shops"], []),
+    ("- Library\n- Cinema", ["Library"], ["Cinema"]), ("Apps: Library, Trams.", ["Trams", "Library"], [])
+])  # fmt: skip
+def test_the_apps_that_a_model_names_are_shown(text: str, apps: list[str], unknown: list[str]) -> None:
     requests, _, outcome = run("hierarchical", first("appbench"), "appbench", text, "lines")
     assert (outcome.stages["apps"], outcome.stages["unknown"], outcome.prediction) == (apps, unknown, "lines")
     shown = requests[1].messages[0]["content"]
@@ -270,28 +224,6 @@ def test_a_first_stage_without_an_app_is_asked_otherwise_and_then_given_up() -> 
     assert outcome.stages["apps"] == ["Trams", "Library", "Shops", "Garden"]
 
 
-def test_the_official_first_stage_finds_apps_by_substring_and_character() -> None:
-    setup = Setup(official=True)
-    _, _, outcome = run("hierarchical", first("appbench"), "appbench", "no Trams here", "", setup=setup)
-    assert outcome.stages["apps"] == ["Trams"]
-    _, _, outcome = run("hierarchical", first("appbench"), "appbench", '["zz"]', "", setup=setup)
-    assert outcome.stages["fallback"] == "all_apps"
-    _, _, outcome = run("hierarchical", first("appbench"), "appbench", "gg b", "", setup=setup)
-    assert outcome.stages["apps"] == ["Library"]
-
-
-def test_apps_stand_in_the_published_order() -> None:
-    from planner_eval.prediction.listing import app_lines
-
-    apps = [
-        {"app": name, "description": name.lower(), "apis": []} for name in ("Buses", "Hotels", "Rents", "Own")
-    ]
-    other = {"app": "WeChat", "listed_in_benchmark": False}
-    assert app_lines({"apps": [*apps, other]}).split(" \n\n ") == [
-        "Hotels: hotels", "Rents: rents", "Buses: buses", "Own: own", "",
-    ]  # fmt: skip
-
-
 def test_the_published_catalogue_is_shown_as_published(reference: Path) -> None:
     from planner_eval.prediction.listing import app_catalogue, app_lines
 
@@ -305,34 +237,6 @@ def test_the_published_catalogue_is_shown_as_published(reference: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("domain", "size"), [("bank", 22_207), ("telecommunications", 20_676), ("hr", 5_539), ("hospital", 5_136)]
-)
-def test_callnavi_s_lists_are_shown_as_published(domain: str, size: int, reference: Path) -> None:
-    from planner_eval.prediction.listing import as_docstrings
-
-    tools = next(s.tools for s in published_samples("callnavi", reference) if s.category == domain)
-    assert len(as_docstrings(tools)) == size
-
-
-# ---------------------------------------------------------------- routing
-def test_the_router_s_names_are_all_that_the_second_request_shows() -> None:
-    requests, _, outcome = run(
-        "route-then-fill",
-        first("callnavi"),
-        "callnavi",
-        "['swapShift', 'fly', 'getShift', 'swapShift']",
-        "{}",
-    )
-    assert [request.router for request in requests] == [True, False]
-    shown = requests[1].messages[0]["content"]
-    assert shown.index('"swapShift"') < shown.index('"getShift"')
-    assert shown.count('"swapShift"') == 1
-    assert "countHours" not in shown
-    assert outcome.stages["unknown"] == ["fly"]
-    assert outcome.stages["route"] == ["swapShift", "getShift", "swapShift"]
-
-
 @pytest.mark.parametrize("text", ["", "I cannot.", "[]", '["fly"]'])
 def test_no_route_is_an_answer_that_says_so(text: str) -> None:
     requests, _, outcome = run("route-then-fill", first("callnavi"), "callnavi", text)
@@ -341,64 +245,47 @@ def test_no_route_is_an_answer_that_says_so(text: str) -> None:
 
 
 def test_backward_is_one_chat_that_ends_at_the_stop_word() -> None:
-    requests, _, outcome = run("backward", first("callnavi"), "callnavi", "A", "B", "C <!stop> ", "D")
+    def said(*replies: str, setup: Setup = SETUP) -> tuple[Any, ...]:
+        requests, _, outcome = run("backward", first("callnavi"), "callnavi", *replies, setup=setup)
+        return len(requests), outcome.prediction, outcome.stop
+
+    requests, _, _ = run("backward", first("callnavi"), "callnavi", "A", "B", "C <!stop> ", "D")
     assert [len(request.messages) for request in requests] == [1, 3, 5]
-    assert (outcome.prediction, outcome.stop) == ("C", "stop_word")
     assert [m["content"] for m in requests[2].messages if m["role"] == "assistant"] == ["A", "B"]
+    assert said("A", "B", "C <!stop> ", "D") == (3, "C", "stop_word")
+    for bare in ("<!stop>", " <!stop>\n", "<!stop><!stop>"):
+        assert said("A", "B", bare, "D") == (3, "B", "stop_word")
+        assert said("A <!stop>", bare)[1:] == ("A", "stop_word")
+        assert said("A", bare, setup=Setup(official=True))[1] == ""
+    assert said("A", "B", "") == (6, "B", "max_rounds")
+    assert said("A", setup=Setup(official=True))[1] == ""
 
 
-@pytest.mark.parametrize("bare", ["<!stop>", " <!stop>\n", "<!stop><!stop>"])
-def test_backward_keeps_the_answer_before_a_bare_stop_word(bare: str) -> None:
-    requests, _, outcome = run("backward", first("callnavi"), "callnavi", "A", "B", bare, "D")
-    assert (len(requests), outcome.prediction, outcome.stop) == (3, "B", "stop_word")
-    early = run("backward", first("callnavi"), "callnavi", "A <!stop>", bare)[2]
-    assert (early.prediction, early.stop) == ("A", "stop_word")
-    official = run("backward", first("callnavi"), "callnavi", "A", bare, setup=Setup(official=True))[2]
-    assert official.prediction == ""
-
-
-def test_backward_without_a_stop_word_keeps_the_last_answer() -> None:
-    requests, _, outcome = run("backward", first("callnavi"), "callnavi", "A", "B", "")
-    assert (len(requests), outcome.prediction, outcome.stop) == (6, "B", "max_rounds")
-    setup = Setup(official=True)
-    assert run("backward", first("callnavi"), "callnavi", "A", setup=setup)[2].prediction == ""
-
-
-# ---------------------------------------------------------------- tools of the protocol
 def test_calls_in_a_fence_are_calls_and_prose_is_none() -> None:
-    sample = own_samples("functionchat")[0]
+    sample = first("functionchat")
     fenced = 'Gern.\n```json\n{"name": "order_seeds", "arguments": {"plant": "dill", "grams": 5}}\n```'
     _, _, outcome = run("dialog", sample, "functionchat", fenced)
     (call,) = outcome.prediction["tool_calls"]
     assert json.loads(call["function"]["arguments"]) == {"plant": "dill", "grams": 5}
     assert outcome.stages["calls_from"] == "text"
-    for prose in ("I could call order_seeds(plant='dill', grams=5) for you. Shall I?", "Which plant?", ""):
-        _, _, outcome = run("dialog", sample, "functionchat", prose)
-        assert outcome.prediction == {"role": "assistant", "content": prose}
+    prose = "I could call order_seeds(plant='dill', grams=5) for you. Shall I?"
+    for text in (prose, "Which plant?", "", '{"name": "launch", "arguments": {}}'):
+        _, _, outcome = run("dialog", sample, "functionchat", text)
+        assert outcome.prediction == {"role": "assistant", "content": text}
         assert outcome.stages["calls_from"] == ""
-
-
-def test_calls_of_other_tools_in_a_text_are_words() -> None:
-    text = '{"name": "launch", "arguments": {}}'
-    _, _, outcome = run("dialog", first("functionchat"), "functionchat", text)
-    assert outcome.prediction == {"role": "assistant", "content": text}
-
-
-def test_a_name_in_another_case_is_a_call_under_the_name_that_was_written() -> None:
-    text = '{"name": "Order_Seeds", "arguments": {"plant": "dill"}}'
-    _, _, outcome = run("dialog", own_samples("functionchat")[0], "functionchat", text)
+    _, _, outcome = run("dialog", sample, "functionchat", '{"name": "Order_Seeds", "arguments": {}}')
     assert outcome.prediction["tool_calls"][0]["function"]["name"] == "Order_Seeds"
-    assert outcome.prediction["content"] is None
+    reply = called("order_seeds", '{"plant": "dill', "I order.")
+    _, _, outcome = run("dialog", sample, "functionchat", reply)
+    assert outcome.prediction["content"] == "I order."
+    assert outcome.prediction["tool_calls"][0]["function"]["arguments"] == '{"plant": "dill'
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"name": "order_seeds", "arguments": {"grams": 5}}, {"name": "water", "arguments": {}}',
-        '```json\n{"name": "order_seeds", "arguments": {}},\n{"name": "water", "arguments": {}}\n```',
-        "[{'name': 'order_seeds', 'arguments': {'grams': 5}}, {'name': 'water', 'arguments': {},}]",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    '{"name": "order_seeds", "arguments": {"grams": 5}}, {"name": "water", "arguments": {}}',
+    '```json\n{"name": "order_seeds", "arguments": {}},\n{"name": "water", "arguments": {}}\n```',
+    "[{'name': 'order_seeds', 'arguments': {'grams': 5}}, {'name': 'water', 'arguments': {},}]"
+])  # fmt: skip
 def test_calls_with_small_faults_are_calls(text: str) -> None:
     sample = own_samples("functionchat")[0]
     tools = [{"type": "function", "function": {"name": name}} for name in ("order_seeds", "water")]
@@ -413,221 +300,54 @@ def test_long_texts_that_are_nearly_calls_are_read_in_time(text: str) -> None:
     assert time.process_time() - started < 10 * slowness()
 
 
-def test_words_beside_calls_and_broken_arguments_are_kept() -> None:
-    reply = called("order_seeds", '{"plant": "dill', "I order.")
-    _, _, outcome = run("dialog", first("functionchat"), "functionchat", reply)
-    assert outcome.prediction["content"] == "I order."
-    assert outcome.prediction["tool_calls"][0]["function"]["arguments"] == '{"plant": "dill'
-
-
-def test_functionchat_gets_our_system_message_only_where_the_data_has_none() -> None:
-    sample = first("functionchat")
-    (asked,), _, _ = run("dialog", sample, "functionchat", "x")
-    assert asked.messages[0]["content"] == our_prompts().texts["functionchat/system"]
-    begun = [{"role": "system", "content": "S"}, {"role": "user", "content": "?"}]
-    own = Sample("x", "?", sample.tools, extra={"messages": begun})
-    (asked,), _, _ = run("dialog", own, "functionchat", "x")
-    assert list(asked.messages) == begun
-    assert asked.tools == tuple(sample.tools)
-
-
 def test_nestful_calls_are_labelled_in_order() -> None:
-    two = (
-        ToolCall("a", "add", '{"arg_0": 1}'),
-        ToolCall("b", "divide", '{"label": "$x", "arg_0": "$var_1.result$"}'),
-    )
+    labelled = '{"label": "$x", "arg_0": "$var_1.result$"}'
+    two = (ToolCall("a", "add", '{"arg_0": 1}'), ToolCall("b", "divide", labelled))
     (asked,), _, outcome = run("function-calling", first("nestful"), "nestful", Reply("", two))
     assert json.loads(outcome.prediction) == [
         {"name": "add", "label": "$var_1", "arguments": {"arg_0": 1}},
         {"name": "divide", "label": "$x", "arguments": {"arg_0": "$var_1.result$"}},
     ]
     assert "Returns: result." in asked.tools[0]["function"]["description"]
-
-
-def test_names_that_endpoints_refuse_are_sent_otherwise_and_mapped_back() -> None:
     (asked,), _, outcome = run("function-calling", first(OWN), OWN, called("roll-dice", {}))
     assert [tool["function"]["name"] for tool in asked.tools] == ["get_rate", "roll-dice"]
     assert outcome.prediction["tool_calls"][0]["function"]["name"] == "roll.dice"
 
 
-def test_a_conversation_goes_on_until_nothing_is_called() -> None:
+def test_a_conversation_goes_on_until_nothing_is_called_or_it_is_over() -> None:
+    replies = (called("get_rate", {"cur": "EUR"}), called("get_rate", "{"), "1.1")
     setup = Setup(makes_calls=True)
-    requests, acts, outcome = run(
-        "function-calling",
-        first(OWN),
-        OWN,
-        called("get_rate", {"cur": "EUR"}),
-        called("get_rate", "{"),
-        "1.1",
-        setup=setup,
-    )
+    requests, acts, outcome = run("function-calling", first(OWN), OWN, *replies, setup=setup)
     assert [len(each.messages) for each in requests] == [1, 3, 5]
     assert acts[1].calls[0].arguments is None
     assert [m["role"] for m in outcome.prediction] == ["assistant", "tool", "assistant", "tool", "assistant"]
     assert requests[1].messages[2] == {"role": "tool", "tool_call_id": "c1", "content": '{"seen": "0.0"}'}
     assert outcome.stop == "answered"
-
-
-def test_a_conversation_without_an_end_ends() -> None:
-    setup = Setup(steps=3)
-    requests, _, outcome = run(
-        "stepwise", first("complexfuncbench"), "complexfuncbench", called("f", {}), setup=setup
-    )
+    sample = first("complexfuncbench")
+    again = called("f", {})
+    requests, _, outcome = run("stepwise", sample, "complexfuncbench", again, setup=Setup(steps=3))
     assert (len(requests), outcome.stop, outcome.error.code) == (3, "max_turns", "max_turns")
-
-
-def test_what_cannot_go_on_is_over() -> None:
-    steps = PIPELINES["stepwise"].steps(task_of(first("complexfuncbench"), "complexfuncbench"), SETUP)
-    requests, _, outcome = through(steps, listed(called("f", {})), lambda act, number: Observed(over=True))
+    steps = PIPELINES["stepwise"].steps(task_of(sample, "complexfuncbench"), SETUP)
+    requests, _, outcome = through(steps, listed(again), lambda act, number: Observed(over=True))
     assert (len(requests), outcome.stop) == (1, "over")
     assert outcome.prediction[-1]["tool_calls"][0]["function"]["name"] == "f"
 
 
-TALK = [
-    {"role": "user", "content": "Order dill."},
-    {"role": "assistant", "content": "How many grams? GOLD"},
-    {"role": "user", "content": "Five."},
-    {"role": "assistant", "content": None, "tool_calls": [
-        {"id": "random_id", "type": "function", "function": {"name": "order_seeds", "arguments": "GOLD"}}
-    ]},
-    {"role": "tool", "tool_call_id": "random_id", "name": "order_seeds", "content": "done"},
-]  # fmt: skip
-
-
-def own_talk(*replies: str | Reply) -> Any:
-    sample = Sample("x", "Five.", own_samples("functionchat")[0].tools, extra={"messages": TALK})
-    return run("dialog", sample, "functionchat", *replies, setup=Setup(history="own"))
-
-
-def test_own_earlier_turns_stand_in_place_of_the_recorded_ones() -> None:
-    replies = ("How much?", called("order_seeds", {"plant": "dill"}), "Ordered.")
-    requests, _, outcome = own_talk(*replies)
-    assert [each.stage for each in requests] == ["history", "history", "call"]
-    assert [len(each.messages) for each in requests] == [2, 4, 6]
-    assert "GOLD" not in str(requests)
-    assert requests[2].messages[2]["content"] == "How much?"
-    assert requests[2].messages[-2]["tool_calls"][0]["id"] == requests[2].messages[-1]["tool_call_id"] == "c1"
-    assert outcome.prediction == {"role": "assistant", "content": "Ordered."}
-
-
-@pytest.mark.parametrize(
-    ("replies", "turns", "why"),
-    [
-        (
-            (called("order_seeds", {}),),
-            0,
-            "the user's words, which do not follow: the model called order_seeds",
-        ),
-        (("How much?", "No."), 1, "a tool's results, which do not follow: the model called nothing"),
-        (("How much?", called("water", {})), 1, "the model called water"),
-    ],
-)
-def test_a_conversation_that_leaves_the_record_ends(replies: Any, turns: int, why: str) -> None:
-    _, _, outcome = own_talk(*replies)
-    assert (outcome.prediction, outcome.stop, outcome.error.code) == ("", "left_record", "left_record")
-    assert why in outcome.error.message
-    assert outcome.stages == {"own_turns": turns}
-
-
-# ---------------------------------------------------------------- ReAct
-def test_react_shows_what_calls_came_to_and_keeps_the_stated_answer_apart() -> None:
-    replies = (
-        'Thought: add\nAction: add\nAction Input: {"arg_0": 3, "arg_1": 5}\nObservation: 99\nFinal Answer: 9',
-        called("divide", {"arg_0": 8, "arg_1": 2}, "Halve it."),
-        "Thought: done\n**Final Answer:** 4",
-    )
-    requests, acts, outcome = run("react", first("nestful"), "nestful", *replies)
-    assert [call.name for act in acts for call in act.calls] == ["add", "divide"]
-    assert "99" not in str(requests[1].messages)
-    assert requests[1].messages[-1] == {"role": "user", "content": 'Observation: {"seen": "0.0"}'}
-    assert [m["role"] for m in requests[2].messages[-2:]] == ["assistant", "tool"]
-    assert [call["label"] for call in json.loads(outcome.prediction)] == ["$var_1", "$var_2"]
-    assert (outcome.stages["final_answer"], outcome.stop) == ("4", "final_answer")
-    assert [step.get("saw") for step in outcome.stages["steps"]] == [{"seen": "0.0"}, {"seen": "1.0"}, None]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        'Action: `add`\nAction Input: ```json\n{"arg_0": 1}\n```',
-        '**Action:** add\n**Action Input:** {"arg_0": 1} and so on',
-        'action: "add"\naction input: {"arg_0": 1}',
-        '```json\n{"name": "add", "arguments": {"arg_0": 1}}\n```',
-        '<tool_call>\n{"name": "add", "arguments": {"arg_0": 1}}\n</tool_call>',
-    ],
-)
+@pytest.mark.parametrize("text", [
+    'Action: `add`\nAction Input: ```json\n{"arg_0": 1}\n```',
+    '**Action:** add\n**Action Input:** {"arg_0": 1} and so on', 'action: "add"\naction input: {"arg_0": 1}',
+    '```json\n{"name": "add", "arguments": {"arg_0": 1}}\n```',
+    '<tool_call>\n{"name": "add", "arguments": {"arg_0": 1}}\n</tool_call>'
+])  # fmt: skip
 def test_steps_are_read_as_models_write_them(text: str) -> None:
     _, acts, _ = run("react", first("nestful"), "nestful", text, "Final Answer: x")
     assert acts[0].calls[0].arguments == {"arg_0": 1}
 
 
-def test_an_observation_that_a_reply_begins_with_hides_nothing() -> None:
-    replies = (
-        'Observation: so far nothing.\nAction: add\nAction Input: {"arg_0": 1}\n\nThought: more',
-        "Observation: the sum is 4.",
-        "Final Answer: 4",
-    )
-    requests, acts, outcome = run("react", first("nestful"), "nestful", *replies)
-    assert [call.arguments for act in acts for call in act.calls] == [{"arg_0": 1}]
-    assert requests[2].messages[-2]["content"] == "Observation: the sum is 4."
-    assert outcome.stop == "final_answer"
-
-
-def test_a_step_that_is_none_is_said_so_and_costs_a_step() -> None:
-    requests, acts, outcome = run("react", first("nestful"), "nestful", "I wonder.")
-    assert (len(requests), acts, outcome.stop, outcome.prediction) == (10, [], "max_steps", "[]")
-    assert "neither a call nor a final answer" in requests[1].messages[-1]["content"]
-
-
-# ---------------------------------------------------------------- isolated
-def test_agents_see_their_own_apis_and_are_asked_again_for_what_they_lack() -> None:
-    def script(request: Request, number: int) -> Reply:
-        text = request.messages[0]["content"]
-        if request.stage == "apps":
-            return Reply("[Trams, Library]")
-        if request.stage == "agent":
-            assert ("ride" in text) != ("borrow" in text)
-            return Reply(
-                "[ticket = ride(#to=?)]" if "ride" in text else "Here:\n[branch = findbook(#title='?')]"
-            )
-        assert "branch" in text
-        return Reply("Trams: [ticket = ride(#to=branch)]" if "ride" in text else "no idea")
-
-    task = task_of(first("appbench"), "appbench")
-    requests, _, outcome = through(PIPELINES["isolated"].steps(task, SETUP), script)
-    stages = [request.stage for request in requests]
-    assert stages[:3] == ["apps", "agent", "agent"]
-    assert stages[3:5] == ["agent-again", "agent-again"]
-    assert (
-        outcome.prediction == "Library: [branch = findbook(#title='?')]\nTrams: [ticket = ride(#to=branch)]"
-    )
-    assert outcome.stages["unknown_values"] == {"Library": ["title"]}
-    assert len(stages) == 6  # the second round changes nothing
-
-
-@pytest.mark.parametrize(
-    "text", ["", "?" * 9999, "[" * 9999, "x = f(" + "a=?," * 500 + ")", " \t" * 50_000 + "= "]
-)
-def test_agents_that_ramble_end(text: str) -> None:
-    requests, _, _ = run("isolated", first("appbench"), "appbench", "[Trams]", text)
-    assert len(requests) <= 8
-
-
-def test_an_agent_may_put_the_names_of_results_into_brackets_of_their_own() -> None:
-    said = "[line, stop] = findtram(#to='Harbour')"
-    _, _, outcome = run("isolated", first("appbench"), "appbench", "[Trams]", said)
-    assert outcome.prediction == "Trams: [line, stop = findtram(#to='Harbour')]"
-    unread = "[1, 2] = findtram(to='Harbour')"  # is no empty answer: reading it says what is wrong
-    _, _, outcome = run("isolated", first("appbench"), "appbench", "[Trams]", unread)
-    assert outcome.prediction == "Trams: [1, 2 = findtram(to='Harbour')]"
-
-
-# ---------------------------------------------------------------- prompts, sampling, names
 def test_a_folder_of_prompts_takes_the_place_of_ours(tmp_path: Path) -> None:
-    (tmp_path / "code" / "prompts" / "appbench").mkdir(parents=True)
-    (tmp_path / "code" / "prompts" / "appbench" / "api_for_all_agent.txt").write_text(
-        " Theirs {app_api_list} \n"
-    )
+    file = tmp_path / "code" / "prompts" / "appbench" / "api_for_all_agent.txt"
+    file.parent.mkdir(parents=True)
+    file.write_text(" Theirs {app_api_list} \n")
     (tmp_path / "callnavi").mkdir()
     (tmp_path / "callnavi" / "route.txt").write_text("Mine {tools} {query} {unknown}")
     prompts = read_prompts(tmp_path)
@@ -640,95 +360,337 @@ def test_a_folder_of_prompts_takes_the_place_of_ours(tmp_path: Path) -> None:
     assert prompts.origins["callnavi/plan"] == "own"
 
 
-def test_a_folder_without_prompts_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no prompt"):
-        read_prompts(tmp_path)
-    with pytest.raises(InputError, match="is no folder"):
-        read_prompts(tmp_path / "none")
-
-
-@pytest.mark.parametrize(("name", "form"), FORMS, ids=lambda value: str(value))
-def test_a_pipeline_asks_with_the_texts_that_it_names(name: str, form: str) -> None:
-    used = PIPELINES[name].serves[form]
-    texts = {each: f"<{each}> {our_prompts().texts[each]}" for each in used}
-    shown = set()
-    for sample in own_samples(form)[:3]:
-        task = task_of(sample, form)
-        begun = PIPELINES[name].steps(task, Setup(replace(our_prompts(), texts=texts)))
-        requests, _, _ = through(begun, scripted(form, task))
-        said = json.dumps([request.messages for request in requests])
-        shown |= {each for each in used if f"<{each}>" in said}
-    assert shown == set(used)
-
-
-def test_published_prompts_are_read(reference: Path) -> None:
-    found = read_prompts(reference / "prompts" / "appbench")
-    assert found.notes == read_prompts(reference / "prompts" / "functionchat").notes == ()
+def test_published_prompts_are_read_and_our_words_are_not_theirs(reference: Path) -> None:
+    found, other = (read_prompts(reference / "prompts" / name) for name in ("appbench", "functionchat"))
+    assert found.notes == other.notes == ()
     assert sum(origin != "own" for origin in found.origins.values()) == 3
-    assert read_prompts(reference / "prompts" / "functionchat").origins["functionchat/system"] != "own"
-
-
-def test_our_words_are_not_theirs(reference: Path) -> None:
-    """No sentence of ours stands in a published prompt."""
-    theirs = " ".join(
-        " ".join(path.read_text(encoding="utf-8").split()).lower()
-        for path in (reference / "prompts").rglob("*")
-        if path.suffix in (".txt", ".json")
-    )
+    assert other.origins["functionchat/system"] != "own"
+    files = [path for path in (reference / "prompts").rglob("*") if path.suffix in (".txt", ".json")]
+    theirs = " ".join(" ".join(path.read_text(encoding="utf-8").split()).lower() for path in files)
     for name, text in our_prompts().texts.items():
         for sentence in " ".join(text.split()).replace("- ", ". ").split(". "):
-            if len(sentence) > 40:
-                assert sentence.lower() not in theirs, (name, sentence)
-
-
-def test_what_is_to_be_replaced_is_marked() -> None:
-    """Small models copy what looks like a name or a value."""
-    meant = {
-        "API",
-        "parameters",
-        "name",
-        "label",
-        "arguments",
-        "$var_1",
-        "$$$",
-        "Observation:",
-        "next Friday",
-        *("rice", "soup", "2"),  # of examples with apps that there are not
-    }
-    for name, text in our_prompts().texts.items():
-        quoted = set(re.findall(r"""(?<!\w)["']([^"'\n]+)["']""", text)) - meant
-        assert all(re.fullmatch("<[^<>]+>", one) for one in quoted), (name, quoted)
-
-
-def test_sampling_is_that_of_the_published_code() -> None:
-    assert sampling_of("appbench") == {"temperature": 0.0, "max_tokens": 1024}
-    assert sampling_of("callnavi") == {"temperature": 0.0, "max_tokens": 2048}
-    assert sampling_of("functionchat", {"top_p": 0.5})["top_p"] == 0.5
+            assert len(sentence) <= 40 or sentence.lower() not in theirs, (name, sentence)
 
 
 def test_a_pipeline_that_is_none_or_does_not_serve_is_said() -> None:
-    with pytest.raises(
-        InputError, match=r"there is no pipeline 'hierarchial': did you mean 'hierarchical'\?"
-    ):
+    with pytest.raises(InputError, match=r"no pipeline 'hierarchial': did you mean 'hierarchical'\?"):
         pipeline("hierarchial", "appbench")
     with pytest.raises(InputError, match="does not serve nestful; flat, function-calling, react do"):
         pipeline("route", "nestful")
     assert all(pipeline(name, form) for form, name in USUAL.items())
 
 
-def test_a_sample_without_tools_or_question_is_said() -> None:
-    with pytest.raises(InputError, match=r"'ss-0' says nothing of the tools .* catalogue\.json"):
-        visible(Sample("ss-0", "Where?"), "appbench")
-    with pytest.raises(InputError, match="'x' has no question"):
-        visible(Sample("x", "", OWN_TOOLS), OWN)
-    with pytest.raises(InputError, match="AppBench's catalogue"):
-        run("flat", Sample("ss-0", "Where?", [1]), "appbench", "")
-    assert appbench_catalogue()["apps"]
+SAMPLES = folder("data") / "samples"
+NESTFUL = ["predict", str(SAMPLES / "nestful"), "--benchmark", "nestful", "--dry-run"]
+CALLNAVI = ["predict", str(SAMPLES / "callnavi"), "--benchmark", "callnavi", "--dry-run"]
 
 
-def test_replies_that_are_no_replies_are_not_taken() -> None:
-    steps = PIPELINES["flat"].steps(task_of(first("callnavi"), "callnavi"), SETUP)
-    next(steps)
-    with pytest.raises(TypeError, match="expected a Reply"):
-        steps.send(Observed())
-    assert Act(()).calls == ()
+def written(path: Path, records: list[Any]) -> str:
+    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    return str(path)
+
+
+def prompts_in(folder: Path, texts: dict[str, str]) -> str:
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return str(folder)
+
+
+def refused(*argv: str) -> str:
+    done = planeval(*argv)
+    assert (done.returncode, done.stdout) == (2, "")
+    return done.stderr
+
+
+def asked(*argv: str) -> list[dict[str, Any]]:
+    done = planeval(*argv)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def said(request: dict[str, Any]) -> str:
+    return "\n".join(message["content"] for message in request["messages"])
+
+
+def test_demonstrations_of_a_file_are_chosen_by_questions_and_structures(tmp_path: Path) -> None:
+    demos = [
+        ("Roll the dice once", '[{"name": "roll.dice", "arguments": {}}]'),
+        ("Roll the dice", '[{"name": "roll.dice", "arguments": {"n": 1}}]'),
+        ("What is the rate", '[{"name": "get_rate", "arguments": {}}, {"name": "f", "arguments": {}}]'),
+    ]
+    records = [{"id": n, "query": q, "gold": a} for n, (q, a) in enumerate(demos)]
+    tasks = written(tmp_path / "tasks.jsonl", [{"query": "Roll the dice twice", "tools": OWN_TOOLS}])
+    base = ["predict", tasks, "--dry-run", "--demos", written(tmp_path / "demos.jsonl", records), "--shots"]
+    (text,) = map(said, asked(*base, "2"))
+    assert text.index("Roll the dice once") < text.index("Roll the dice\n")
+    assert "What is the rate" not in text
+    (text,) = map(said, asked(*base, "2", "--demo-by", "structure"))
+    assert ("What is the rate" in text, "Roll the dice once" in text) == (True, False)
+    (text,) = map(said, asked(*base, "1", "--dialect", "appbench"))
+    assert "Output: roll.dice(#n=1)" in text
+    drawn = set()
+    for seed in range(9):
+        (text,) = map(said, asked(*base, "1", "--demo-by", "random", "--seed", str(seed)))
+        drawn.add(tuple(q for q, _ in demos if q + "\n" in text))
+    assert len(drawn) > 1
+
+
+@pytest.mark.parametrize(("argv", "what"), [
+    (["--demos", "x.jsonl"], "--demos applies only with --shots K"),
+    (["--shots", "3"], "has 3 demonstrations, and 3 of others are wanted"),
+    (["--shots", "1", "--demo-by", "gold-apps"], "for appbench alone"),
+    (["--shots", "1", "--pipeline", "function-calling"], "the prompts of function-calling show no demon"),
+    (["--shots", "1", "--demos", "no/such"], "no/such: there is no such file"),
+    (["--closeness", "close"], "--closeness applies only with --distractors N"),
+    (["--seed", "1"], "--seed applies only with"),
+    (["--explain-references", "--pipeline", "react"], "applies only to NESTful's prompt of flat, not to"),
+    (["--budget", "5"], "tokens with gold's tools alone, and --budget is 5"),
+    (["--pipeline", "function-calling", "--list-form", "yaml"], "--list-form applies only to prompts that"),
+    (["--dialect", "hermes"], "--dialect applies only to flat with tasks of your own, not to flat of nestful")
+])  # fmt: skip
+def test_choices_that_cannot_be_made_are_told(argv: list[str], what: str) -> None:
+    assert what in refused(*NESTFUL, *argv)
+
+
+def test_nestful_s_published_prompts_become_the_messages_that_they_stand_for(tmp_path: Path) -> None:
+    """Texts of our own in the layout of a clone: tokens of turns, braces doubled or not."""
+    head, end = "<|start_header_id|>{}<|end_header_id|>\n\n", "<|eot_id|>"
+    told = 'Form [{{"name"}}]:\n{FUNCTION_STR}\n{ICL_EXAMPLES}'
+    turns = [head.format("system"), told, end, head.format("user"), "{QUERY}", end, head.format("assistant")]
+    texts = {
+        "Own-3.1": "<|begin_of_text|>" + "".join(turns) + "'", "no prompt": "{QUERY}",
+        "single": '[INST] Form {x: [{"name"}]} {FUNCTION_STR} {ICL_EXAMPLES} {QUERY} [/INST]',
+        "Hermes-2-Pro-Mistral-7B": "<|im_start|>system\n{FUNCTION_STR} {ICL_EXAMPLES}<|im_end|>\n"
+        "<|im_start|>user\n{QUERY}<|im_end|>",
+        "xLAM-1b-fc-r": "{FUNCTION_STR} {ICL_EXAMPLES} {QUERY}",
+    }  # fmt: skip
+    prompts_in(tmp_path, {"src/PROMPTS.json": json.dumps(texts)})
+    base = [*NESTFUL, "--limit", "1", "--prompts", str(tmp_path), "--shots", "2", "--demo-by", "first"]
+    first, *others = own_samples("nestful")
+
+    def messages(name: str) -> list[dict[str, str]]:
+        return asked(*base, "--prompts-for", name)[0]["messages"]
+
+    system, user = messages("hub/own-3.1")
+    prompt, tools = system["content"], json.dumps(first.tools)
+    assert (system["role"], user) == ("system", {"role": "user", "content": first.query})
+    assert prompt.startswith(f'Form [{{"name"}}]:\n{tools}\n')
+    places = [prompt.index(f"Input: {one.query}\nOutput: {json.dumps(one.gold)}") for one in others]
+    assert places == sorted(places)
+    (user,) = messages("single")
+    assert user["content"].startswith(f'Form {{x: [{{"name"}}]}} {tools}')
+    assert user["content"].endswith(first.query)
+    assert "<tool_call> {" in messages("Hermes-2-Pro-Mistral-7B")[0]["content"]
+    assert 'Output: {"tool_calls": [{' in messages("xLAM-1b-fc-r")[0]["content"]
+    for name in ("no prompt", "bloom"):
+        assert f"has no prompt for {name!r}" in refused(*base, "--prompts-for", name)
+    assert "name one with --prompts-for" in refused(*base)
+    prompts_in(tmp_path, {"src/PROMPTS.json": "[1]"})
+    assert "expected an object of texts with {FUNCTION_STR}" in refused(*base)
+
+
+def test_all_of_nestful_s_published_prompts_are_read(reference: Path) -> None:
+    place = reference / "prompts" / "nestful"
+    for name in json.loads((place / "PROMPTS.json").read_text(encoding="utf-8")):
+        prompts = read_prompts(place, name)
+        assert (prompts.published_for, prompts.origins["nestful/plan"].split()[0]) == (name, name)
+        found = messages_of(prompts.texts["nestful/plan"], tools="T7S", examples="S7N", query="Q7D")
+        text = "\n".join(message["content"] for message in found)
+        assert text.count("T7S") == text.count("S7N") == text.count("Q7D") == 1
+        assert found[-1]["role"] == "user"
+        assert "|>" not in text.replace("<|function_call_library|>", "")
+        assert "{{" not in text
+
+
+def test_a_text_without_a_place_for_demonstrations_is_said(tmp_path: Path) -> None:
+    argv = [*CALLNAVI, "--prompts", prompts_in(tmp_path, {"callnavi/plan.txt": "{tools} {query}"})]
+    assert asked(*argv)
+    assert "callnavi/plan.txt of --prompts has no {examples}" in refused(*argv, "--shots", "1")
+
+
+def test_a_broken_prompt_of_another_pipeline_stops_no_run(tmp_path: Path) -> None:
+    texts = {"callnavi/plan.txt": "MINE {tools} {query}", "callnavi/route.txt": "no field"}
+    place = prompts_in(tmp_path, texts | {"own/react.txt": "", "PROMPTS.json": "[half"})
+    (tmp_path / "own" / "react.txt").write_bytes(b"\xff\xfe")
+    how = [*CALLNAVI, "--prompts", place]
+    assert all(said(one).startswith("MINE [") for one in asked(*how, "--pipeline", "flat"))
+    for name in ("route", "route-then-fill"):
+        assert "route.txt lacks {tools}" in refused(*how, "--pipeline", name)
+    why = "holds no prompt that backward asks callnavi with: expected callnavi/backward.txt"
+    assert why in refused(*how, "--pipeline", "backward")
+    assert "PROMPTS.json: " in refused(*NESTFUL, "--prompts", place, "--prompts-for", "m")
+
+
+def test_a_prompt_that_nobody_reads_is_told(tmp_path: Path) -> None:
+    names = ("callnavi/plan.txt", "callnavi/rout.txt", "callnavi/zzz.txt", "backward.txt")
+    others = {"callnavi/README.md": "These are mine.", "requirements.txt": "openai"}
+    prompts_in(tmp_path, dict.fromkeys(names, "{tools} {query}") | others)
+    done = planeval(*CALLNAVI, "--prompts", str(tmp_path))
+    assert done.returncode == 0
+    wrong = [("backward.txt", "; did you mean callnavi/backward.txt?")]
+    wrong += [("callnavi/rout.txt", "; did you mean callnavi/route.txt?"), ("callnavi/zzz.txt", "")]
+    assert done.stderr.splitlines()[:-1] == [
+        f"{tmp_path / name} is not read: no prompt is called {name}{meant}" for name, meant in wrong
+    ]
+
+
+def test_a_copy_of_our_prompts_asks_what_ours_ask(tmp_path: Path) -> None:
+    shutil.copytree(folder("data") / "prompts", tmp_path / "my")
+    assert asked(*NESTFUL, "--prompts", str(tmp_path / "my")) == asked(*NESTFUL)
+
+
+@pytest.mark.parametrize("name", dialects.names())
+def test_the_example_of_a_notation_calls_no_tool_on_offer(name: str) -> None:
+    example = dialects.get(name).example
+    before = parse(example, dialect=name)
+    assert example_of(name, []) == example_of(name, ["brew_tea"]) == example
+    called = [call.name for call in before.calls]
+    offered = [*called, "brew_tea", *(call.tool for call in before.calls)]
+    after = parse(example_of(name, offered), dialect=name)
+    assert not {one for call in after.calls for one in (call.name, call.tool)} & {*offered}
+    assert len({call.name for call in after.calls}) == len({*called})
+    assert [call.arguments for call in after.calls] == [call.arguments for call in before.calls]
+
+
+GOLD = '[{"name": "add", "arguments": {"arg_0": 1, "arg_1": 2}}]'
+
+
+def all_requests(ready: Prepared, at: int) -> list[str]:
+    task = ready.tasks[at]
+    assert not isinstance(task, str)
+    with Sandbox(tool_source("nestful"), level="inline") as box:
+        begun = ready.jobs(box if ready.pipeline.name == "react" else None)[at].begin()
+        requests, _, _ = through(begun, scripted(ready.form, task))
+    return [request_text(each.messages, each.tools, **each.sampling) for each in requests]
+
+
+@pytest.mark.parametrize("by", ["query", "structure", "random", "first"])
+@pytest.mark.parametrize(("name", "form"), sorted(SHOWN))
+def test_no_gold_in_a_prompt_with_demonstrations(name: str, form: str, by: str, tmp_path: Path) -> None:
+    samples = own_samples(form)
+    demos = [{"query": f"{s.query} {n}", "gold": GOLD} for n, s in enumerate(samples)]
+    source = written(tmp_path / "demos.jsonl", demos) if form == "own" else str(SAMPLES / form)
+    for at, sample in enumerate(samples):
+        other = replace(without_gold(sample, form), gold=samples[at - 1].gold)
+        bare = [*samples[:at], other, *samples[at + 1 :]]
+        for where in {source, source if form == "own" else None}:
+            shots = Shots(1, by, where)
+            first, second = (
+                all_requests(prepare(Tasks(form, list(each)), name, Setup(), shots=shots), at)
+                for each in (samples, bare)
+            )
+            assert first == second
+
+
+def offered(request: dict[str, Any]) -> list[str]:
+    text = said(request)
+    line = next(one for one in text.splitlines() if one.startswith("[{"))
+    return [tool["name"] for tool in json.loads(line)]
+
+
+@pytest.mark.parametrize("closeness", ["random", "close", "same-signature"])
+def test_appbench_s_tools_are_its_apps(closeness: str, tmp_path: Path) -> None:
+    catalogue = tmp_path / "catalogue.json"
+    catalogue.write_text(json.dumps(appbench_catalogue()))
+    argv = ["predict", str(SAMPLES / "appbench"), "--benchmark", "appbench", "--dry-run", "--pipeline"]
+    argv += ["flat", "--catalog", str(catalogue)]
+    golds = {sample.id: set(sample.gold["used_app"]) for sample in own_samples("appbench")}
+    for request in asked(*argv, "--distractors", "1", "--closeness", closeness):
+        names = [app for app in CATALOG if f"\n{app}: {{'desc'" in said(request).replace(" \n\n ", "\n")]
+        assert golds[request["id"]] < set(names), request["id"]
+        assert len(names) == len(golds[request["id"]]) + 1
+    done = planeval(*argv, "--budget", "60")
+    assert "tokens with gold's tools alone, and --budget is 60" in done.stdout + done.stderr
+
+
+def test_tools_of_one_s_own_are_chosen_by_the_gold_of_their_file(tmp_path: Path) -> None:
+    object_ = {"type": "object", "properties": {"a": {"type": "string"}}}
+    tools = [{"name": f"tool{n}", "description": f"does {n}", "parameters": object_} for n in range(9)]
+    catalog = tmp_path / "tools.json"
+    catalog.write_text(json.dumps(tools))
+    golds = ('[{"name": "tool3", "arguments": {}}]', "[]", None)
+    tasks = [{"id": id, "query": "What?", "gold": gold} for id, gold in zip("xyz", golds, strict=True)]
+    file = written(tmp_path / "tasks.jsonl", tasks)
+    base = ["predict", file, "--catalog", str(catalog), "--dry-run", "--distractors"]
+    done = planeval(*base, "2")
+    x, y, z = map(json.loads, done.stdout.splitlines())
+    assert done.returncode == 1
+    assert (len(offered(x)), "tool3" in offered(x), len(offered(y))) == (3, True, 2)
+    assert "'z' has no gold plan" in z["error"]["message"]
+    assert offered(json.loads(planeval(*base, "0").stdout.splitlines()[0])) == ["tool3"]
+    written(tmp_path / "tasks.jsonl", tasks[2:])
+    assert "gold" in refused(*base, "2")
+
+
+def test_what_distractors_add_depends_on_gold_s_tools_alone() -> None:
+    """Other values, other order of calls, other ids: the same requests."""
+
+    def bare(sample: Sample, form: str) -> Sample:
+        names = sorted(gold_tools(sample, form), reverse=True)
+        nestful = [{"name": name} for name in names]
+        gold = {"appbench": {"used_app": names}, "nestful": nestful, "callnavi": {"API": names}}[form]
+        return replace(without_gold(sample, form), gold=gold)
+
+    for form in ("appbench", "nestful", "callnavi"):
+        samples = own_samples(form)
+        others = [bare(one, form) for one in samples]
+        for closeness in ("random", "close", "same-signature"):
+            choice = Choice(1, closeness)
+            real, other = (
+                prepare(Tasks(form, each), "flat", Setup(), choice=choice) for each in (samples, others)
+            )
+            for at in range(len(samples)):
+                assert all_requests(real, at) == all_requests(other, at)
+
+
+@pytest.mark.parametrize("closeness", ["random", "close", "same-signature"])
+def test_gold_s_tools_are_on_offer_with_as_many_others(closeness: str) -> None:
+    gold = {sample.id: gold_tools(sample, "nestful") for sample in own_samples("nestful")}
+    orders, places = set(), set()
+    for seed in "0123456789":
+        argv = [*NESTFUL, "--distractors", "1", "--closeness", closeness, "--seed", seed]
+        found = asked(*argv)
+        assert seed != "0" or found == asked(*argv)
+        for request in found:
+            names = offered(request)
+            assert gold[request["id"]] < set(names)
+            assert len(names) == len(set(names)) == len(gold[request["id"]]) + 1
+        names = offered(found[0])
+        orders.add(tuple(names))
+        places.add(names.index(min(gold[found[0]["id"]])))
+    assert len(orders) > 1
+    assert places == set(range(len(names)))
+
+
+def tool(name: str, described: str, *parameters: str) -> dict[str, Any]:
+    return {"name": name, "description": described, "parameters": dict.fromkeys(parameters, "string")}
+
+
+def test_a_budget_leaves_others_out_and_never_gold() -> None:
+    gold = {sample.id: gold_tools(sample, "nestful") for sample in own_samples("nestful")}
+    sizes = []
+    for budget in ("200", "400", "100000"):
+        found = asked(*NESTFUL, "--budget", budget, "--id", next(iter(gold)))
+        assert gold[found[0]["id"]] <= set(offered(found[0]))
+        sizes.append(len(offered(found[0])))
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[2] == len(own_samples("nestful")[0].tools)
+
+
+def test_fewer_others_than_are_asked_for_are_told_once(tmp_path: Path) -> None:
+    enough, short = (planeval(*CALLNAVI, "--distractors", count) for count in ("1", "40"))
+    assert (enough.returncode, short.returncode) == (0, 0)
+    assert enough.stderr == "3 samples, 4,164 characters in first requests; nothing was asked\n"
+    told = "--distractors 40: 3 of 3 samples get fewer, of all other tools that there are: "
+    assert short.stderr.startswith(f"{told}hr01 2 of 2, hr02 1 of 1, hr03 1 of 1\n")
+    got = [[json.loads(line)["distractors"] for line in one.stdout.splitlines()] for one in (enough, short)]
+    assert got == [[1, 1, 1], [2, 1, 1]]
+    one = planeval(*NESTFUL, "--distractors", "2", "--budget", "300", "--id", "half")
+    told = "1 of 1 sample gets fewer, of all other tools that there are: half 1 of 2 for --budget 300\n"
+    assert told in one.stderr
+    tools = [{"name": f"tool{n}", "description": "does"} for n in range(4)]
+    tasks = [{"id": n, "query": "?", "gold": f"[tool{n % 2}()]", "tools": tools} for n in range(6)]
+    own = planeval("predict", written(tmp_path / "tasks.jsonl", tasks), "--dry-run", "--distractors", "9")
+    assert "6 of 6 samples get fewer" in own.stderr
+    assert ": 0 3 of 3, 1 3 of 3, 2 3 of 3, 3 more samples 3\n" in own.stderr

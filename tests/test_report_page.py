@@ -1,9 +1,12 @@
-"""The report page in a browser: filters, keys, links, looks, hostile names, two runs, drawings."""
+"""The report page and what notebooks show, in a browser: filters, keys, hostile names, two runs, drawings."""
 
 from __future__ import annotations
 
 import json
+import random
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,8 +14,11 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
+from planner_eval.base.errors import RenderError
 from planner_eval.drawing.labels import visible
 from planner_eval.drawing.overlay import diff_scene
+from planner_eval.reports.notebook import SCRIPTS as IN_NOTEBOOKS
+from planner_eval.reports.page import SCRIPTS
 from planner_eval.verbs.readings import Reading
 from planner_eval.verbs.reporting import Shown, report
 from tests.browser import launched, opened
@@ -22,20 +28,12 @@ from tests.render_plans import HOSTILE
 DEMO = ROOT / "data" / "demo"
 EXAMPLES = ROOT / "docs" / "examples" / "openai"
 MARKUP = [
-    "<img src=x onerror='window.__pwned=1'>",
-    "</script><script>window.__pwned=1</script>",
-    '"><svg onload=window.__pwned=1>',
-    "<!--<script>",
-    "javascript:window.__pwned=1",
-    "<style>*{display:none}</style>",
-    "<iframe srcdoc='<script>parent.__pwned=1</script>'></iframe>",
-    "<base href='https://example.org/'>",
-    "{{constructor.constructor('window.__pwned=1')()}}",
-    "__proto__",
-    "constructor",
-    "#id=x&code=y",
-    "$&$`$'",
-]
+    "<img src=x onerror='window.__pwned=1'>", "</script><script>window.__pwned=1</script>",
+    '"><svg onload=window.__pwned=1>', "<!--<script>", "javascript:window.__pwned=1",
+    "<style>*{display:none}</style>", "<iframe srcdoc='<script>parent.__pwned=1</script>'></iframe>",
+    "<base href='https://example.org/'>", "{{constructor.constructor('window.__pwned=1')()}}", "__proto__",
+    "constructor", "#id=x&code=y", "$&$`$'"
+]  # fmt: skip
 NAMES = [*MARKUP, *HOSTILE]
 """35 names and values that would like to be more than text."""
 
@@ -48,6 +46,11 @@ def browser() -> Iterator[Any]:
 
 def written(file: Path, *given: Any, **how: Any) -> Path:
     file.write_text("".join(report(*given, **how).pieces), encoding="utf-8")
+    return file
+
+
+def lines(file: Path, records: list[Any]) -> Path:
+    file.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
     return file
 
 
@@ -71,17 +74,13 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page whose ids, tools, arguments, values, fields and questions all are hostile."""
     folder = tmp_path_factory.mktemp("hostile")
 
-    def call(name: str, value: Any) -> dict[str, Any]:
-        return {"name": name, "arguments": {name: value, "z": [{name: value}]}}
+    def record(at: int, name: str, value: Any) -> dict[str, Any]:
+        call = {"name": name, "arguments": {name: value, "z": [{name: value}]}}
+        plan = [call, {"name": "next", "arguments": {"x": value}}]
+        return {"id": f"{at} {name[:50]}", "output": plan, "query": name, "category": name[:50]}
 
-    def record(at: int, name: str, value: Any) -> str:
-        plan = [call(name, value), {"name": "next", "arguments": {"x": value}}]
-        told = {"id": f"{at} {name[:50]}", "output": plan, "query": name, "category": name[:50]}
-        return json.dumps(told) + "\n"
-
-    pred, gold = folder / "pred.jsonl", folder / "gold.jsonl"
-    pred.write_text("".join(record(at, name, name) for at, name in enumerate(NAMES)))
-    gold.write_text("".join(record(at, name, f"not {name}") for at, name in enumerate(NAMES)))
+    pred = lines(folder / "pred.jsonl", [record(at, name, name) for at, name in enumerate(NAMES)])
+    gold = lines(folder / "gold.jsonl", [record(at, name, f"not {name}") for at, name in enumerate(NAMES)])
     return written(folder / "page.html", pred, gold, shown=Shown(title=MARKUP[1], query="query"))
 
 
@@ -90,7 +89,6 @@ def found(page: Any) -> str:
 
 
 def pairs(page: Any) -> int:
-    """How many pairs the list says it has."""
     row = page.locator("#list [role=option]").first
     return int(row.get_attribute("aria-setsize")) if row.count() else 0
 
@@ -101,20 +99,6 @@ def address(page: Any) -> str:
 
 def value(page: Any, facet: str, said: str) -> Any:
     return page.locator(f'button.value[data-facet="{facet}"][data-value="{said}"]')
-
-
-def test_the_overview_says_what_became_of_the_pairs(browser: Any, demo: Path) -> None:
-    with opened(browser, demo) as page:
-        assert page.locator("#overview").is_visible()
-        said = page.locator("#overview .states li").all_inner_texts()
-        assert [re.sub(r"\s+", " ", one) for one in said] == [
-            "same 2 15 %", "different 10 77 %", "unreadable 1 7.7 %"
-        ]  # fmt: skip
-        row = page.locator("table.figures tbody tr").first
-        assert row.inner_text().split()[:2] == ["exact", "0.154"]
-        page.locator("#overview .bars a", has_text="call.missing").first.click()
-        assert address(page) == "#code=call.missing"
-        assert found(page) == "1 of 13 pairs"
 
 
 def test_a_click_shows_only_that_and_a_second_one_takes_it_away(browser: Any, demo: Path) -> None:
@@ -131,38 +115,6 @@ def test_a_click_shows_only_that_and_a_second_one_takes_it_away(browser: Any, de
         value(page, "code", "call.extra").click()
         value(page, "state", "different").click()
         assert (pairs(page), address(page)) == (13, "#view=pairs")
-
-
-def test_counts_are_of_pairs_never_of_edits(browser: Any, demo: Path) -> None:
-    rows = [pair for pair in pe.evaluate(DEMO / "pred.jsonl", DEMO / "gold.jsonl") if pair.diff is not None]
-    codes = [{edit.code for edit in row.diff.edits} for row in rows if row.diff is not None]
-    with opened(browser, demo, "#view=pairs") as page:
-        page.locator("#facets .facet", has_text="Difference").locator(".more").click()
-        buttons = page.locator('button.value[data-facet="code"]')
-        shown = {
-            one.get_attribute("data-value"): int(one.locator(".number").inner_text()) for one in buttons.all()
-        }
-    assert shown == {code: sum(code in one for one in codes) for code in set().union(*codes)}
-
-
-def test_words_are_found_in_ids_tools_and_sentences(browser: Any, demo: Path) -> None:
-    with opened(browser, demo, "#view=pairs") as page:
-        page.keyboard.press("/")
-        page.keyboard.type("TRIP- extra")
-        assert page.evaluate("document.activeElement.id") == "find"
-        assert (address(page), found(page)) == ("#q=TRIP-+extra", "2 of 13 pairs")
-        page.fill("#find", '"is not in gold"')
-        assert found(page) == "2 of 13 pairs"
-        page.fill("#find", "no such word")
-        assert (found(page), pairs(page)) == ("0 of 13 pairs", 0)
-
-
-def test_sorting(browser: Any, demo: Path) -> None:
-    with opened(browser, demo, "#view=pairs") as page:
-        page.select_option("#sort", "id")
-        ids = page.locator("#list .id").all_inner_texts()
-        assert ids == sorted(ids)
-        assert "sort=id" in address(page)
 
 
 def test_keys(browser: Any, demo: Path) -> None:
@@ -188,40 +140,6 @@ def test_keys(browser: Any, demo: Path) -> None:
         assert not page.locator("#help").is_visible()
 
 
-def test_words_are_found_in_texts_and_questions(browser: Any, tmp_path: Path) -> None:
-    """What differs says nothing of them: they are unpacked with the first search."""
-    pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
-    asked = ["Where is the Kremlin?", "A table for two", [{"role": "user", "content": "Two in Basel"}]]
-    lines = [(f"f(#x='{at}', #kept='Alpha{at}')", f"f(#x='9', #kept='alpha{at}')") for at in range(3)]
-    pred.write_text(
-        "".join(json.dumps({"id": at, "output": one}) + "\n" for at, (one, _) in enumerate(lines))
-    )
-    rows = [{"id": at, "gold": one, "question": asked[at]} for at, (_, one) in enumerate(lines)]
-    gold.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    file = written(tmp_path / "page.html", pred, gold)
-    with opened(browser, file, "#view=pairs") as page:
-        for words, wanted in (
-            ("kremlin", 1),
-            ("two", 2),
-            ("two basel", 1),
-            ("alpha2", 1),
-            ("ALPHA", 3),
-            ("no", 0),
-        ):
-            page.locator("#find").fill(words)
-            page.wait_for_function("n => list.found.length === n && !byId('deeper').textContent", arg=wanted)
-            assert found(page) == f"{wanted} of 3 pairs"
-
-
-def test_what_is_alike_is_no_score(browser: Any, demo: Path) -> None:
-    with opened(browser, demo, "#id=trip-missing&sort=alike") as page:
-        page.locator("#pair-id").wait_for()
-        assert page.locator("#pair .chips .muted").inner_text() == "40 % of calls alike"
-        shares = page.evaluate("list.found.map(k => all.score[k])")
-        assert shares == sorted(shares)
-        assert "score" not in page.locator("#sort").inner_text()
-
-
 def test_links_and_back(browser: Any, demo: Path) -> None:
     with opened(browser, demo, "#id=trip-missing&code=call.missing") as page:
         page.locator("#pair-id", has_text="trip-missing").wait_for()
@@ -236,16 +154,6 @@ def test_links_and_back(browser: Any, demo: Path) -> None:
         assert (address(page), found(page)) == ("#id=trip-missing", "13 pairs")
         page.evaluate("location.hash = '#id=not-there'")
         page.locator("#pair", has_text="There is no pair not-there").wait_for()
-
-
-def test_copying_a_link_and_a_command(browser: Any, demo: Path) -> None:
-    with opened(browser, demo, "#id=trip-missing&q=trip") as page:
-        page.evaluate("navigator.clipboard.writeText = text => { window.kept = text; }")
-        page.get_by_role("button", name="copy link").click()
-        assert page.evaluate("window.kept") == f"{demo.as_uri()}#id=trip-missing"
-        page.get_by_role("button", name="copy command").click()
-        page.wait_for_function("window.kept.startsWith('planeval')")
-        assert page.evaluate("window.kept") == "planeval diff 'pred it.jsonl' gold.jsonl --id trip-missing"
 
 
 def test_one_pair_tells_all_that_is_known(browser: Any, demo: Path) -> None:
@@ -322,79 +230,27 @@ LAID = """([boxes, edges]) => {
 
 
 def test_no_arrow_runs_through_a_box(browser: Any, demo: Path) -> None:
-    import random
-
     dice = random.Random(5)
     with opened(browser, demo) as page:
         for size in (1, 2, 5, 9, 17, 30, 60):
             boxes = [{"w": dice.randint(72, 260), "h": dice.randint(28, 150)} for _ in range(size)]
-            edges = [
-                {"tail": dice.randrange(max(0, head - 9), head), "head": head, "w": dice.choice([0, 60, 110])}
-                for head in range(1, size)
-                for _ in range(dice.randint(0, 2))
-            ]
+            heads = [head for head in range(1, size) for _ in range(dice.randint(0, 2))]
+            tails = [dice.randrange(max(0, head - 9), head) for head in heads]
+            ends = zip(tails, heads, strict=True)
+            edges = [{"tail": tail, "head": head, "w": dice.choice([0, 60, 110])} for tail, head in ends]
             laid = page.evaluate(LAID, [boxes, edges])
             assert laid == {"hits": [], "over": [], "below": True, "wide": True}, size
-
-
-def test_a_circle_is_laid_out(browser: Any, demo: Path) -> None:
-    edges = [{"tail": 0, "head": 1, "w": 50}, {"tail": 1, "head": 0, "w": 50}, {"tail": 1, "head": 1, "w": 9}]
-    with opened(browser, demo) as page:
-        laid = page.evaluate(LAID, [[{"w": 90, "h": 40}] * 2, edges])
+        circle = [{"tail": tail, "head": head, "w": 50} for tail, head in ((0, 1), (1, 0), (1, 1))]
+        laid = page.evaluate(LAID, [[{"w": 90, "h": 40}] * 2, circle])
         assert (laid["hits"], laid["over"], laid["wide"]) == ([], [], True)
-
-
-@pytest.mark.parametrize("view", ["", "#view=pairs", "#id=trip-output"])
-def test_nothing_sticks_out_of_a_telephone(browser: Any, demo: Path, view: str) -> None:
-    with opened(browser, demo, view, viewport={"width": 390, "height": 844}) as page:
-        if "id=" in view:
-            page.locator("#pair-id").wait_for()
-            assert not page.locator("#list").is_visible()
-        elif view:
-            assert page.locator("#list").is_visible()
-            page.locator("#filters").click()
-            value(page, "state", "same").click()
-            assert found_text(page) == "2 of 13 pairs"
-        wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-        assert wide[0] <= wide[1]
-
-
-def found_text(page: Any) -> str:
-    return str(page.locator("#found").text_content())
-
-
-def test_dark_by_the_system_and_by_the_switch(browser: Any, demo: Path) -> None:
-    ground = "getComputedStyle(document.documentElement).backgroundColor"
-    with opened(browser, demo, color_scheme="dark") as page:
-        assert page.evaluate(ground) == "rgb(13, 17, 23)"
-        page.locator("#theme").click()
-        assert page.evaluate(ground) == "rgb(255, 255, 255)"
-        assert page.locator("#theme").get_attribute("aria-label") == "Colours: light"
-    with opened(browser, demo, color_scheme="light") as page:
-        assert page.evaluate(ground) == "rgb(255, 255, 255)"
-
-
-def test_printing(browser: Any, demo: Path) -> None:
-    with opened(browser, demo, "#state=different", color_scheme="dark") as page:
-        page.emulate_media(media="print")
-        page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        assert page.locator("#printed tbody tr").count() == 10
-        assert page.locator("#printed").is_visible()
-        assert not page.locator(".tools").is_visible()
-        assert (
-            page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
-            == "rgb(255, 255, 255)"
-        )
-        assert page.pdf().startswith(b"%PDF")
 
 
 def test_two_runs(browser: Any, pair_of_runs: Path) -> None:
     with opened(browser, pair_of_runs, "#view=compare") as page:
         cells = [re.sub(r"\s+", " ", one) for one in page.locator(".quadrant").all_inner_texts()]
         assert [one.split(" ")[0] for one in cells] == ["2", "0", "5", "1"]
-        assert page.locator("#compare table.figures tbody tr").first.inner_text().split()[:4] == [
-            "exact", "0.250", "0.875", "+0.625"
-        ]  # fmt: skip
+        row = page.locator("#compare table.figures tbody tr").first.inner_text()
+        assert row.split()[:4] == ["exact", "0.250", "0.875", "+0.625"]
         page.locator(".quadrant.b").click()
         assert (address(page), pairs(page)) == ("#who=b", 5)
         page.keyboard.press("j")
@@ -404,58 +260,8 @@ def test_two_runs(browser: Any, pair_of_runs: Path) -> None:
         assert page.locator("#pair .chip").all_inner_texts()[1].replace("\n", "") == "Bsame"
 
 
-def test_of_two_runs_the_list_tells_both_and_filters_ask_either(browser: Any, pair_of_runs: Path) -> None:
-    with opened(browser, pair_of_runs, "#view=pairs") as page:
-        row = page.locator("#list .row").first
-        lines = [one.replace("\n", " ") for one in row.locator(".run-line").all_inner_texts()]
-        assert [line.split()[0][0] for line in lines] == ["A", "B"]
-        counts = "key => Object.fromEntries(last.facets.flatMap((one, at) => one.key === key ? "
-        counts += "one.names.map((name, i) => [name, last.counts[at][i]]) : []))"
-        either = page.evaluate(counts, "code")
-        alone = {}
-        for run, column in (("A", "codes_a"), ("B", "codes_b")):
-            page.get_by_role("group", name="Differences of").get_by_role("button", name=run).click()
-            assert address(page) == f"#of={run.lower()}&view=pairs" or f"of={run.lower()}" in address(page)
-            alone[run] = page.evaluate(counts, "code")
-            for code, n in alone[run].items():
-                found = "all[column].filter(one => one.some(s => all.strings[s] === code)).length"
-                assert page.evaluate(f"([column, code]) => {found}", [column, code]) == n
-        assert set(either) == set(alone["A"]) | set(alone["B"])
-        assert alone["A"] != alone["B"]
-        code, n = next(iter(alone["A"].items()))
-        page.evaluate("code => go({ of: 'a', code })", code)
-        assert pairs(page) == n
-        page.evaluate("go({ ...nothing(), of: null, sort: 'alikeb' })")
-        scores = page.evaluate("list.found.map(k => scoreOf(k, 1))")
-        assert scores == sorted(scores)
-
-
-def test_what_an_address_asks_for_and_nothing_has_is_said(browser: Any, demo: Path) -> None:
-    for asked, said in (
-        ("#state=gold+absent", "no pair has “gold absent” as State: there are "),
-        ("#f.colour=red", "this report has no “colour” to choose by"),
-        ("#sort=size&view=pairs", "there is no order “size”"),
-        ("#of=b&view=pairs", "there is no run “b”"),
-        ("#stateb=same", "this report has no “stateb” to choose by"),
-    ):
-        with opened(browser, demo, asked) as page:
-            assert said in page.locator("#unknown").inner_text(), asked
-    with opened(browser, demo, "#state=different") as page:
-        assert not page.locator("#unknown").is_visible()
-
-
-def test_a_mended_reply_stands_beside_what_was_read_of_it(browser: Any, tmp_path: Path) -> None:
-    said = '{"name": "f", "arguments": {"x": "1",}}'
-    file = written(tmp_path / "mended.html", [said], ["f(#x='1')"], reading=Reading(repair=True))
-    with opened(browser, file, "#id=1") as page:
-        page.locator("#pair-id").wait_for()
-        assert page.locator("#pair h3", has_text="Repairs").count() == 1
-        heads = page.locator("#pair .texts h4").all_inner_texts()
-        assert heads == ["Prediction, as it came", "Prediction, as it was mended", "Gold"]
-        assert page.locator("#pair .texts pre").all_inner_texts()[:2] == [said, 'f(x = "1")']
-
-
 def test_hostile_names_stay_text(browser: Any, hostile: Path) -> None:
+    back = "at => { state = readState(location.hash); update(); return pane.k === at; }"
     assert len(NAMES) == 35
     with opened(browser, hostile) as page:
         kinds = "[...new Set([...document.querySelectorAll('*')].map(e => e.localName))].sort().join()"
@@ -466,14 +272,10 @@ def test_hostile_names_stay_text(browser: Any, hostile: Path) -> None:
         for at, one in enumerate(ids):
             page.evaluate("id => go({ id, view: 'pairs' })", one)
             page.wait_for_function("k => pane.k === k && document.querySelector('#pair-id')", arg=at)
-            page.wait_for_function(
-                "id => document.querySelector('#pair-id').textContent === visible(id)", arg=one
-            )
+            shown = "id => document.querySelector('#pair-id').textContent === visible(id)"
+            page.wait_for_function(shown, arg=one)
             assert page.locator("#pair-id").text_content() == visible(one)
-            shown = page.evaluate(
-                "at => { state = readState(location.hash); update(); return pane.k === at; }", at
-            )
-            assert shown, "the address leads back"
+            assert page.evaluate(back, at), "the address leads back"
         page.evaluate("go({ id: null, fields: { category: all.strings[all.fields.category[1]] } })")
         assert pairs(page) == 1
         page.evaluate("go({ fields: {}, tool: '' })")
@@ -503,38 +305,19 @@ def test_the_page_allows_nothing_but_its_own(browser: Any, hostile: Path) -> Non
 def test_axe_finds_nothing_serious(browser: Any, demo: Path, pair_of_runs: Path, scheme: Any) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
-    options = {"resultTypes": ["violations"]}
     views = [(demo, ""), (demo, "#id=trip-output&state=different"), (pair_of_runs, "#view=compare")]
     for file, view in views:
         with opened(browser, file, view, color_scheme=scheme, bypass_csp=True) as page:
             if "id=" in view:
                 page.locator("#pair-id").wait_for()
-            told = Axe().run(page, options=options).response["violations"]
-            serious = [
-                (one["id"], [node["html"][:200] for node in one["nodes"][:3]])
-                for one in told
-                if one["impact"] in ("serious", "critical")
-            ]
-            assert serious == [], (file.name, view)
-
-
-def test_one_pair_and_none(browser: Any, tmp_path: Path) -> None:
-    one = written(tmp_path / "one.html", ["f(#x='1')"], ["f(#x='2')"])
-    with opened(browser, one, "#view=pairs") as page:
-        assert found(page) == "1 pair"
-        page.keyboard.press("j")
-        page.locator("#pair-id").wait_for()
-    empty = written(tmp_path / "same.html", ["f(#x='1')"], ["f(#x='1')"], shown=Shown(failures=True))
-    with opened(browser, empty, "#view=pairs") as page:
-        assert (found(page), pairs(page)) == ("0 pairs", 0)
-        assert "There are no pairs" in page.locator("#pair").inner_text()
+            told = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+            bad = [one for one in told if one["impact"] in ("serious", "critical")]
+            assert [(one["id"], one["nodes"][0]["html"][:200]) for one in bad] == [], (file.name, view)
 
 
 def test_many_pairs_are_few_elements(browser: Any, tmp_path: Path) -> None:
-    count = 3_000
-    many = written(
-        tmp_path / "many.html", ["f(#x='1')"] * count, [f"f(#x='{at % 9}')" for at in range(count)]
-    )
+    golds = [f"f(#x='{at % 9}')" for at in range(3_000)]
+    many = written(tmp_path / "many.html", ["f(#x='1')"] * 3_000, golds)
     with opened(browser, many, "#view=pairs") as page:
         assert found(page) == "3,000 pairs"
         assert page.locator("#list .row").count() < 60
@@ -545,3 +328,111 @@ def test_many_pairs_are_few_elements(browser: Any, tmp_path: Path) -> None:
         assert last.get_attribute("aria-posinset") == "3000"
         assert last.is_visible()
         assert page.evaluate("document.querySelectorAll('*').length") < 2_500
+    empty = written(tmp_path / "same.html", ["f(#x='1')"], ["f(#x='1')"], shown=Shown(failures=True))
+    with opened(browser, empty, "#view=pairs") as page:
+        assert (found(page), pairs(page)) == ("0 pairs", 0)
+        assert "There are no pairs" in page.locator("#pair").inner_text()
+
+
+GOLD = "Hotels: [h = search(#city='Rome')]\nHotels: [book(#name=h)]\nTrips: [pay(#by='card')]"
+PRED = "Hotels: [h = search(#city='Roma')]\nHotels: [book(#name='h')]"
+
+
+@pytest.fixture
+def no_graphviz(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_args: object, **_how: object) -> None:
+        raise RenderError("nothing here draws svg")
+
+    monkeypatch.setattr("planner_eval.drawing.notebook._drawn", refused)
+
+
+INSERTED = """text => {
+  const cell = document.createElement('div');
+  cell.innerHTML = text;
+  document.body.append(cell);
+  for (const old of cell.querySelectorAll('script')) {
+    const made = document.createElement('script');
+    made.type = old.type;
+    made.textContent = old.textContent;
+    old.replaceWith(made);
+  }
+}"""
+"""As notebooks do it: the fragment is set as markup, then its scripts are made anew."""
+
+
+@pytest.fixture
+def notebook(browser: Any, tmp_path: Path, no_graphviz: None) -> Any:
+    """Makes a page that holds what notebooks show of some things."""
+
+    def shown(things: list[Any], theme: str = "") -> Any:
+        page = browser.new_context(color_scheme="light").new_page()
+        page.complaints = []
+        page.on("console", lambda said: page.complaints.append(said.text))
+        page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        file = tmp_path / "notebook.html"
+        file.write_text(f"<!doctype html><meta charset=utf-8><body {theme}>", encoding="utf-8")
+        page.goto(file.as_uri())
+        for thing in things:
+            page.evaluate(INSERTED, thing._repr_html_())
+        return page
+
+    return shown
+
+
+def test_a_plan_and_a_diff_are_drawn_in_place_of_the_listing(notebook: Any) -> None:
+    found, plan = pe.diff(PRED, GOLD), pe.parse(GOLD)
+    page = notebook([plan, found])
+    assert page.complaints == []
+    assert page.locator(".planeval-drawing svg.drawing").count() == 2
+    first, second = page.locator(".planeval-drawing").all()
+    assert first.locator("g.box.plain").count() == 3
+    roles = [one.get_attribute("class") for one in second.locator("g.box").all()]
+    assert roles == ["box changed", "box changed", "box missing"]
+    assert not page.locator("pre").first.is_visible()
+    said = page.evaluate("document.querySelectorAll('.planeval-drawing')[1].shadowRoot.textContent")
+    assert [edit.message for edit in found.edits if edit.message not in said] == []
+    page.evaluate("text => { document.body.innerHTML = text; }", plan._repr_html_())
+    assert page.locator("pre").is_visible(), "without its script the listing stays"
+    assert page.locator("pre").inner_text() == str(plan)
+    page = notebook([plan], "data-jp-theme-light=false")
+    ground = "getComputedStyle(document.querySelector('.planeval-drawing')).backgroundColor"
+    assert page.evaluate(ground) == "rgb(13, 17, 23)"
+
+
+@pytest.mark.parametrize("text", MARKUP)
+def test_foreign_text_is_data(notebook: Any, text: str) -> None:
+    plan = pe.Plan((pe.Call("a", text, ((text, text),)),))
+    page = notebook([plan, pe.diff(plan, pe.Plan((pe.Call("a", text, ((text, "2"),)),)))])
+    assert page.complaints == []
+    assert page.locator("svg.drawing").count() == 2
+    assert page.evaluate("window.__pwned") is None
+    assert page.evaluate("document.querySelectorAll('img, iframe, object').length") == 0
+
+
+FOLDER = ROOT / "viz" / "report"
+FILES = sorted(FOLDER.glob("*.js"))
+REFUSED = {
+    r"(inner|outer|insertAdjacent)HTML|document\.write|DOMParser|ContextualFragment": "makes markup",
+    r"\beval\(|new Function|setTimeout\(\s*[\"'`]|import\(": "runs text",
+    r"\bfetch\(|XMLHttpRequest|WebSocket|sendBeacon|\.src\s*=": "asks the network",
+    r"</script|<!--": "ends or hides a script in a page",
+    r"setAttribute\(\s*[\"'](?:style|on)|\bstyle:|cssText": "is refused by the page's policy",
+    r"\bvar |(?<![=!])==(?!=)|!=(?!=)": "is not how this script is written",
+}
+
+
+def test_every_script_is_part_of_the_page_or_of_what_notebooks_show() -> None:
+    assert sorted({*SCRIPTS, *IN_NOTEBOOKS}) == [file.name for file in FILES]
+
+
+@pytest.mark.parametrize("file", FILES, ids=[file.name for file in FILES])
+def test_a_script_makes_no_markup_is_short_and_parses(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    for pattern, why in REFUSED.items():
+        found = re.search(pattern, text)
+        assert found is None, f"{file.name}: {found and found[0]!r} {why}"
+    assert text.count("\n") <= 400
+    node = shutil.which("node")
+    if node is not None:
+        done = subprocess.run([node, "--check", str(file)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr

@@ -1,20 +1,24 @@
-"""Laws against reward hacking: nothing that is added to an answer earns but what is right itself."""
+"""Rewards for training: part by part and call by call; nothing that is added to an answer earns."""
 
 from __future__ import annotations
 
+import json
+import math
 import pickle
+import time
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.integrations.reward_judging import LIMITS
-from planner_eval.integrations.reward_parts import WRONG_AT_MOST, Weights
+from planner_eval.integrations.reward_parts import WRONG_AT_MOST, Verdicts, Weights, weights_of
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.plan.rewire import plan_of
-from tests.conftest import examples
+from tests.conftest import ROOT
+from tests.memory import slowness
 
 TOOLS = ("f", "g", "h")
 OTHERS = ("k", "m", "n")
@@ -40,7 +44,7 @@ def plans(draw: st.DrawFn, tools: tuple[str, ...] = TOOLS, least: int = 0, most:
 WEIGHTS = st.builds(Weights, *(st.integers(0, 4) for _ in Weights._fields)).filter(any)
 
 
-def worth(pred: Plan, gold: Plan, reward: Any = REWARD) -> float:
+def earned(pred: Plan, gold: Plan, reward: Any = REWARD) -> float:
     return reward.judge(pred, gold).reward
 
 
@@ -49,24 +53,24 @@ def text(plan: Plan) -> str:
 
 
 @given(plans(least=1), plans(), WEIGHTS)
-def test_it_lies_between_0_and_1_and_is_1_for_what_means_the_same_alone(
-    gold: Plan, pred: Plan, weights: Weights
-) -> None:
+def test_it_is_1_for_what_means_the_same_alone(gold: Plan, pred: Plan, weights: Weights) -> None:
     reward = pe.reward(weights=weights)
-    assert abs(worth(gold, gold, reward) - 1) < NEAR
-    found = worth(pred, gold, reward)
+    assert abs(earned(gold, gold, reward) - 1) < NEAR
+    found = earned(pred, gold, reward)
     assert 0 <= found <= (1 + NEAR if pe.same(pred, gold) else WRONG_AT_MOST)
+    again = pickle.loads(pickle.dumps(reward))
+    assert reward([text(pred)], gold=[text(gold)]) == again([text(pred)], gold=[text(gold)])
 
 
 @given(plans(least=1), plans())
 def test_an_empty_plan_earns_no_more_than_any_other(gold: Plan, pred: Plan) -> None:
-    assert worth(Plan(), gold) <= worth(pred, gold)
-    assert REWARD(["[]", "I can't", ""], gold=gold) == [worth(Plan(), gold), 0, 0]
-    assert worth(Plan(), Plan()) == 1
+    assert earned(Plan(), gold) <= earned(pred, gold)
+    assert REWARD(["[]", "I can't", ""], gold=gold) == [earned(Plan(), gold), 0, 0]
+    assert earned(Plan(), Plan()) == 1
 
 
 @given(plans(), plans(), plans(tools=OTHERS, least=1), WEIGHTS, st.randoms(use_true_random=False))
-def test_calls_of_tools_that_gold_does_not_call_earn_nothing(
+def test_calls_of_other_tools_earn_nothing(
     gold: Plan, pred: Plan, more: Plan, weights: Weights, random: Any
 ) -> None:
     assume(pred.calls)
@@ -76,20 +80,7 @@ def test_calls_of_tools_that_gold_does_not_call_earn_nothing(
         values = [value for one in gold.calls for _, value in one.arguments if not isinstance(value, Ref)]
         values = values or [1]
         calls.append(Call(f"x{at}", call.name, tuple((n, random.choice(values)) for n, _ in call.arguments)))
-    assert worth(plan_of(calls), gold, reward) <= worth(pred, gold, reward) + NEAR
-
-
-@given(plans(least=1), st.data())
-def test_all_tools_called_earn_no_more_than_those_that_are_right(gold: Plan, data: st.DataObject) -> None:
-    kept = data.draw(st.sets(st.integers(0, len(gold.calls) - 1), min_size=1))
-    honest = [call for at, call in enumerate(gold.calls) if at in kept and not _refers(call)]
-    assume(honest)
-    extra = [Call(f"x{at}", name, ()) for at, name in enumerate(OTHERS)]
-    assert worth(plan_of([*honest, *extra]), gold) < worth(plan_of(honest), gold)
-
-
-def _refers(call: Call) -> bool:
-    return any(isinstance(value, Ref) for _, value in call.arguments)
+    assert earned(plan_of(calls), gold, reward) <= earned(pred, gold, reward) + NEAR
 
 
 @given(plans(least=1), plans(least=1), WEIGHTS, st.data())
@@ -101,7 +92,7 @@ def test_calls_made_again_earn_nothing(gold: Plan, pred: Plan, weights: Weights,
     # What gold itself makes twice is no copy.
     equal = [(call.name, sorted(call.arguments, key=repr)) for call in gold.calls]
     assume(all(equal.count((c.name, sorted(c.arguments, key=repr))) < 2 for c in copies))
-    assert worth(doubled, gold, reward) <= worth(pred, gold, reward) + NEAR
+    assert earned(doubled, gold, reward) <= earned(pred, gold, reward) + NEAR
 
 
 PROMPTS = (
@@ -114,21 +105,16 @@ PROMPTS = (
 @given(plans(least=1, most=3), plans(least=1, most=3), st.sampled_from(PROMPTS))
 def test_a_prompt_that_is_copied_earns_nothing(gold: Plan, pred: Plan, prompt: str) -> None:
     honest = REWARD.judge(text(pred), gold).reward
-    for asked in (
-        prompt,
-        [{"role": "system", "content": prompt}, {"role": "user", "content": "Go on, please!"}],
-    ):
-        said = f"{prompt}\n{text(pred)}"
-        assert REWARD.judge(said, gold, asked).reward <= honest + NEAR
+    talk = [{"role": "system", "content": prompt}, {"role": "user", "content": "Go on, please!"}]
+    for asked in (prompt, talk):
+        assert REWARD.judge(f"{prompt}\n{text(pred)}", gold, asked).reward <= honest + NEAR
         assert REWARD.judge(prompt, gold, asked).reward == 0
 
 
 QUOTED = (
-    "I would answer {gold} if I were asked to.",
-    "{pred}\nThe right answer would have been {gold}",
-    "The plan is not {gold}",
-    "{pred}\n\nNote: the gold plan is `{gold}`.",
-)
+    "I would answer {gold} if I were asked to.", "{pred}\nThe right answer would have been {gold}",
+    "The plan is not {gold}", "{pred}\n\nNote: the gold plan is `{gold}`."
+)  # fmt: skip
 
 
 @given(plans(least=1, most=3), plans(least=1, most=3), st.sampled_from(QUOTED))
@@ -143,20 +129,10 @@ def test_gold_quoted_in_prose_earns_less_than_gold(gold: Plan, pred: Plan, words
     assert found.reward < 1 or pe.same(pred, gold)
 
 
-@given(plans(least=1, most=3), st.integers(LIMITS.calls, LIMITS.calls + 50))
-@examples(20)
-def test_huge_plans_earn_nothing(gold: Plan, count: int) -> None:
-    calls = [*gold.calls, *(Call(f"x{at}", "k", (("x", at),)) for at in range(count))]
-    found = REWARD.judge(text(plan_of(calls)), gold)
-    assert found.state == "too_large"
-    assert found.reward == 0
+ANY = st.text() | st.binary() | st.none() | st.integers() | st.lists(st.dictionaries(st.text(), st.text()))
 
 
-@given(
-    st.one_of(
-        st.text(), st.binary(), st.none(), st.integers(), st.lists(st.dictionaries(st.text(), st.text()))
-    )
-)
+@given(ANY)
 def test_no_completion_raises_anything(completion: Any) -> None:
     found = REWARD([completion], gold=["f(x=1)"])
     assert len(found) == 1
@@ -164,8 +140,230 @@ def test_no_completion_raises_anything(completion: Any) -> None:
     assert pe.reward(repair=True, prose=True)([completion], gold="f(x=1)")[0] <= 1
 
 
-@given(st.lists(st.tuples(plans(), plans()), max_size=5))
-def test_it_is_the_same_each_time_and_after_pickling(pairs: list[tuple[Plan, Plan]]) -> None:
-    preds, golds = [text(pred) for pred, _ in pairs], [text(gold) for _, gold in pairs]
-    again = pickle.loads(pickle.dumps(REWARD))
-    assert REWARD(preds, gold=golds) == REWARD(preds, gold=golds) == again(preds, gold=golds)
+GOLD = 'a = f(x=1)\nb = g(y=a, z="q")'
+RIGHT, VALUE, MISSING, CUT = GOLD, GOLD.replace("x=1", "x=2"), "f(x=1)", "f(x="
+
+
+def worth(completion: Any, gold: Any = GOLD, **how: Any) -> float:
+    return pe.reward(**how)([completion], gold=[gold])[0]
+
+
+def test_the_parts_by_hand() -> None:
+    found = pe.reward().judge(MISSING, GOLD)
+    # calls 2·1/(1+2); arguments 2·1/(1+3): x of x, y, z; no reference of 1; no dependency of 1
+    assert found.parts == {"format": 1, "calls": 2 / 3, "arguments": 1 / 2, "references": 0, "structure": 0}
+    assert found.reward == pytest.approx(0.1 + 0.3 * 2 / 3 + 0.3 * 1 / 2)
+    assert found.missing == 1
+    alone = {name: float(name == "calls") for name in Weights._fields}
+    assert worth(MISSING, weights=alone) == pytest.approx(2 / 3)
+    assert sum(weights_of({"calls": 3, "format": 1})) == pytest.approx(1)
+
+
+FAULTY = '[{"name": "f", "arguments": {"x": 1,}}]'
+SAID = [{"role": "assistant", "content": "I call it", "tool_calls": [
+    {"type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}
+]}]  # fmt: skip
+BACKWARD = "multiply(arg_0=3, arg_1=3)\nadd(arg_0=7, arg_1=8)"
+FORWARD = "a = add(arg_0=1, arg_1=2)\nmultiply(arg_0=a, arg_1=3)"
+
+
+@pytest.mark.parametrize(("completion", "gold", "how", "reward"), [
+    (VALUE, GOLD, {}, 0.1 + 0.3 + 0.3 * 2 / 3 + 0.2 + 0.1),
+    # neither plan has references or a structure: calls and arguments share the rest
+    ("f(x=1, y=3)", "f(x=1, y=2)", {}, 0.1 + 0.9 * (0.3 + 0.3 * 0.5) / 0.6), ("I can't", "[]", {}, 1),
+    ("f()", "[]", {}, 0.1), (FAULTY, "f(x=1)", {}, 0), (FAULTY, "f(x=1)", {"repair": True}, 0.9),
+    (SAID, "f(x=1)", {}, 1), (f"So:\n```\n{GOLD}\n```", GOLD, {"prose": True}, 1),
+    (GOLD, GOLD, {"dialect": "hermes"}, 0), ("f(x='ROME')", "f(x='rome')", {"policy": "lenient"}, 1),
+    ("f(x=1)\nf(x=1)", "f(x=1)\nf(x=1)", {}, 1)
+])  # fmt: skip
+def test_what_an_answer_is_worth(completion: Any, gold: str, how: dict[str, Any], reward: float) -> None:
+    assert worth(completion, gold, **how) == pytest.approx(reward)
+
+
+def test_copies_earn_once_and_all_pairings_count_as_figures_do() -> None:
+    gold = "f(x=1)\nf(x=2)"
+    assert worth("f(x=1)\nf(x=1)", gold) < worth("f(x=1)", gold) < worth("f(x=1)\nf(x=3)", gold)
+    found = pe.reward().judge(BACKWARD, FORWARD)
+    assert found.reward == worth(BACKWARD, FORWARD)
+    assert found.parts["calls"] == 1
+
+
+@pytest.mark.parametrize(("completion", "reward", "state"), [
+    (RIGHT, 1, "same"), (CUT, 0, "cut"), ("[{'name': }]", 0, "unreadable"), ("", 0, "unreadable"),
+    (None, 0, "unreadable"), (7, 0, "unreadable"), (float("nan"), 0, "unreadable"),
+    ([{"role": "assistant", "content": RIGHT}], 1, "same"),
+    ([{"role": "assistant", "content": None}], 0, "unreadable"), ([], 0.1, "different"),
+    ("x" * 100_000, 0, "too_large"), ("[" * 5000, 0, "too_large"), ("I would rather not.", 0, "different"),
+    (f"<think>f(x=7)?</think>\n{RIGHT}", 1, "same"), (f"Here is the plan:\n```\n{RIGHT}\n```", 0.9, "same"),
+    ("no_such(x=1)", 0.1, "different")
+])  # fmt: skip
+def test_unreadable_is_told_from_wrong(completion: Any, reward: float, state: str) -> None:
+    found = pe.reward().judge(completion, GOLD)
+    assert (found.state, round(found.reward, 9)) == (state, reward)
+    unreadable = pe.reward(unreadable=-0.5).judge(completion, GOLD)
+    assert unreadable.reward == (found.reward if found.readable else -0.5)
+
+
+TAGGED = '<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>'
+LISTED = '[{"name": "f", "arguments": {"x": 1}}]'
+PROGRAM = "a = f(x=1)\nb = g(y=a[0], z=2)"
+OTHER = TAGGED.replace('"f"', '"g"')
+
+
+@pytest.mark.parametrize("completion", [
+    f"{TAGGED}\nIgnore the call above, it is not meant.", f"{TAGGED} Ignore the call above. {OTHER}",
+    f"{TAGGED}{OTHER}" + " I did what I was asked to." * 50, f"Sure. {TAGGED}", f"{TAGGED} done.",
+    f"{LISTED} ok", f"{LISTED} or {LISTED.replace('1', '2')}", f"```json\n{LISTED}\n```\nok", "Sure\nf(x=1)",
+    "f(x=1)\nDone", f"I think\n</think>\nSure. {TAGGED}",
+    *(f"{word}\n{PROGRAM}" for word in ("Sure.", "Sure!", "Sure. Done.", "OK", "Plan:", "**Plan**")),
+    *(f"{PROGRAM}\n{word}" for word in ("done", "Done.", "\ndone", "Yes, done")),
+    f"<tool_call>\nSure.\n{PROGRAM}\n</tool_call>"
+])  # fmt: skip
+def test_words_around_calls_cost_the_format_however_few(completion: str) -> None:
+    assert pe.reward().judge(completion, "f(x=1)").parts["format"] == 0
+    assert pe.reward(prose=True).judge(completion, "f(x=1)").parts["format"] == 1
+
+
+@pytest.mark.parametrize("completion", [
+    TAGGED, f"{TAGGED}\n{OTHER}<|im_end|>", f"```json\n{LISTED}\n```", f"```json\n{LISTED}\n```<|im_end|>",
+    f"[TOOL_CALLS]{LISTED}", "a = f(x=1)\nb = g(y=a)", "```python\n[f(x=1), g(y=2)]\n```",
+    "1. f(x=1)\n2. g(y=2)", PROGRAM, f"<tool_call>\n{PROGRAM}\n</tool_call>",
+    f"<plan>\n{PROGRAM}\n</plan><|im_end|>", f"```python\n{PROGRAM}\n```", f"# the rate first\n{PROGRAM}\nb",
+    f"import asyncio\ntry:\n    {PROGRAM.replace(chr(10), chr(10) + '    ')}\nfinally:\n    pass",
+    f'g(z="""\ndone\n""")\n{PROGRAM}',
+    *(f"So I would call f(x=1).\n</think>\n\n{plan}" for plan in (TAGGED, LISTED, "f(x=1)"))
+])  # fmt: skip
+def test_marks_names_and_thoughts_are_no_words(completion: str) -> None:
+    assert pe.reward().judge(completion, "f(x=1)").parts["format"] == 1
+
+
+def test_what_we_write_ourselves_has_no_words_around_it() -> None:
+    plan = pe.parse('a = f(x=1, z="It is a word")\nb = g(y=a.k, l=[1,{"k":"v"}])\nh(q=b)')
+    for name in pe.dialects.names():
+        try:
+            text = pe.write(plan, name)
+        except pe.PlanevalError:  # it cannot say all of this
+            continue
+        assert pe.reward().judge(text, plan).parts["format"] == 1, name
+
+
+def test_an_order_that_cannot_be_is_no_structure() -> None:
+    f, g = {"name": "f", "arguments": {}, "label": "$var_1"}, {"name": "g", "arguments": {"y": "$var_1.r$"}}
+    late, gold = json.dumps([g, f]), json.dumps([f, g])
+    found = pe.reward().judge(late, gold)
+    assert found.parts["structure"] == 0
+    assert found.state == "different"
+    assert found.reward < 0.95
+
+
+def test_what_each_call_is_worth() -> None:
+    gold = "a = f(x=1)\nb = g(y=a)\nh(z=b)\nk()"
+    pred = "b = g(y=7)\nh(z=b)\nk()\nm()"
+    found = pe.reward(per_call=Verdicts(right=2, wrong=-3, consequence=-0.5)).judge(pred, gold)
+    assert [(c.tool, c.verdict, c.reward) for c in found.calls] == [
+        ("g", "consequence", -0.5), ("h", "right", 2), ("k", "right", 2), ("m", "wrong", -3)
+    ]  # fmt: skip
+    assert found.calls[0].said == "gold's f (gold's call 1) with x=1 is missing"
+    spans = [c.span for c in found.calls]
+    assert all(span is not None for span in spans)
+    assert [pred[slice(*span)] for span in spans if span] == ["g(y=7)", "h(z=b)", "k()", "m()"]
+
+
+@pytest.mark.parametrize("gold", [
+    GOLD, pe.parse(GOLD), {"gold": "h()", "alternatives": [GOLD]},
+    '{"gold": "h()", "alternatives": ["a = f(x=1)\\nb = g(y=a, z=\\"q\\")"]}',
+    [{"name": "f", "arguments": {"x": 1}, "label": "$var_1"}, {"name": "g", "arguments": {
+        "y": "$var_1$", "z": "q"
+    }}]
+])  # fmt: skip
+def test_gold_is_whatever_says_a_plan(gold: Any) -> None:
+    assert worth(RIGHT, gold) == 1
+
+
+@pytest.mark.parametrize("gold", ["[]", [], '{"calls": []}', "```json\n[]\n```", pe.Plan(), {"gold": []}])
+def test_gold_without_calls_says_so_as_a_plan(gold: Any) -> None:
+    assert worth("I cannot.", gold) == 1
+
+
+@pytest.mark.parametrize(
+    "gold",
+    ["I cannot", {"gold": "to be done"}, "none", "f(x=", None, {"gold": "f(x="}, {1, 2}, "[" * 100_000],
+)
+def test_a_gold_plan_that_cannot_be_read_teaches_nothing(gold: Any) -> None:
+    reward = pe.reward()
+    assert math.isnan(reward.judge(RIGHT, gold).reward)
+    assert [math.isnan(each) for each in reward([RIGHT, RIGHT], gold=[gold, GOLD])] == [True, False]
+    told = reward.compute_score("any", RIGHT, gold)
+    assert told == {"score": 0.0, "same": 0, "readable": 0, "state": "gold_unreadable"}
+
+
+def test_trl_and_verl_call_it_their_way() -> None:
+    told: dict[str, float] = {}
+    reward = pe.reward(gold="plan", name="plans")
+    said = [[{"role": "assistant", "content": one}] for one in (RIGHT, VALUE, CUT)]
+    more: dict[str, Any] = {"completion_ids": [[1]] * 3, "trainer_state": object(), "prompts": ["p"] * 3}
+    more |= {"log_metric": told.__setitem__, "log_extra": lambda *_: None}
+    assert reward(completions=said, plan=[GOLD] * 3, **more) == pytest.approx([1, 0.9, 0])
+    assert told == {"plans/readable": 2 / 3, "plans/same": 1 / 3}
+    assert reward.__name__ == "plans"
+    more = {"data_source": "any", "extra_info": {"num_turns": None}, "reward_router_address": None}
+    found = pe.reward().compute_score(solution_str=VALUE, ground_truth=GOLD, **more)
+    assert found == {"score": pytest.approx(0.9), "same": 0, "readable": 1, "state": "different"}
+
+
+def test_a_wrong_column_is_refused_before_anything_is_trained() -> None:
+    with pytest.raises(pe.PlanevalError, match=r"no column 'gold' of gold plans; the columns are answer"):
+        pe.reward()(["f()"], answer=["f()"])
+    with pytest.raises(pe.PlanevalError, match="2 completions, 1 gold plans"):
+        pe.reward()(["f()", "g()"], gold=["f()"])
+    assert pe.reward()(["f()", "g()"], gold="f()") == [1, pytest.approx(0.1)]
+
+
+@pytest.mark.parametrize(("how", "said"), [
+    ({"weights": {"call": 1}}, "'call', which is no part of a reward; did you mean 'calls'"),
+    ({"weights": {"calls": -1}}, "the weight of calls is -1"),
+    ({"weights": dict.fromkeys(Weights._fields, 0)}, "the weights add up to 0"),
+    ({"unreadable": float("nan")}, "unreadable is nan"),
+    ({"unreadable": 1.5}, "unreadable is 1.5, expected at most 1"),
+    ({"weights": [1]}, "the weights are [1], expected parts and numbers"),
+    ({"per_call": 3}, "per_call is 3, expected Verdicts("), ({"limits": 3}, "limits is 3, expected Limits"),
+    *(({"jobs": jobs}, f"jobs is {jobs}, expected a whole number from 1 on") for jobs in (-1, 0, 1.5)),
+    *(({"deadline": at}, f"deadline is {at}, expected seconds, more than 0") for at in (-1, 0)),
+    ({"policy": "nosuch"}, "nosuch"), ({"dialect": "nosuch"}, "nosuch")
+])  # fmt: skip
+def test_what_cannot_be_meant_is_refused(how: dict[str, Any], said: str) -> None:
+    with pytest.raises(pe.PlanevalError) as found:
+        pe.reward(**how)
+    assert said in str(found.value)
+
+
+def test_processes_give_the_same() -> None:
+    texts = [RIGHT, VALUE, MISSING, CUT, None, [{"role": "assistant", "content": RIGHT}]] * 4
+    golds = [GOLD] * 20 + ["f(x="] * 4
+    alone = [str(each) for each in pe.reward()(texts, gold=golds)]
+    assert [str(each) for each in pe.reward(jobs=2)(texts, gold=golds)] == alone
+    assert [str(each) for each in pe.reward(deadline=30)(texts[:4], gold=golds[:4])] == alone[:4]
+
+
+HARD = [
+    "[" * 30_000, "f(" * 30_000, "<tool_call>" * 5_000, "```\nf(x=\n```\n" * 4_000, '{"name":' * 7_000,
+    "<think>" * 9_000, "f(x=1) and then\n" * 4_000, "f(x=1) or " * 6_000, "f(x='" + "\\" * 60_000,
+    "\n".join(f"a{at} = f(x={at % 7}, y={at % 5})" for at in range(250)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("completion", HARD, ids=range(len(HARD)))
+def test_no_completion_takes_long(completion: str) -> None:
+    reward = pe.reward()
+    reward.judge("f()", "f()")
+    begun = time.process_time()
+    reward([completion], gold=[GOLD])
+    assert time.process_time() - begun < 2 * slowness()
+
+
+def test_the_page_shows_the_file_that_verl_loads() -> None:
+    file = (ROOT / "docs" / "examples" / "training" / "rewards.py").read_text(encoding="utf-8")
+    assert f"```python\n{file}```" in (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    held: dict[str, Any] = {}
+    exec(file, held)
+    assert held["compute_score"]("any", CUT, GOLD)["score"] == -0.1

@@ -1,7 +1,4 @@
-"""Runs of whole commands that are killed, hang, find no room or other files: a message each, nothing lost.
-
-A policy's own function makes each pair slow enough to be disturbed; another ends its process.
-"""
+"""Runs of commands that are killed, hang or find other files and folders: a message each, nothing lost."""
 
 from __future__ import annotations
 
@@ -9,35 +6,25 @@ import contextlib
 import json
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from planner_eval.engine.run_file import write_run
 from tests.conftest import ROOT
+from tests.inside import planeval
 from tests.test_engine import until, workers
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds workers in /proc")
 
 COUNT = 120
-OURS = """
-import os, time
-def slow(ours, gold):
-    time.sleep(0.004)
-    return ours == gold
-def deadly(ours, gold):
-    if ours == "die":
-        os.kill(os.getpid(), 9)
-    return ours == gold
-"""
+OURS = "import time\ndef slow(ours, gold):\n    time.sleep(0.004)\n    return ours == gold\n"
 
 
 class Files(NamedTuple):
@@ -45,24 +32,16 @@ class Files(NamedTuple):
 
     home: Path
 
-    def start(self, kind: str, run: Path, *more: str, limit: int | None = None) -> subprocess.Popen[str]:
-        def prepare() -> None:
-            if limit is not None:
-                resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
+    def start(self, kind: str, run: Path, *more: str) -> subprocess.Popen[str]:
         argv = [kind, "p.jsonl", "g.jsonl", "--policy", "policy.toml", "-o", f"{run}/", *more]
         return subprocess.Popen(
-            [sys.executable, "-m", "planner_eval", *argv],
-            cwd=self.home,
-            env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{self.home}"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=prepare,
-        )
+            [sys.executable, "-m", "planner_eval", *argv], cwd=self.home,
+            env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{self.home}"}, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True
+        )  # fmt: skip
 
-    def ran(self, kind: str, run: Path, *more: str, limit: int | None = None) -> tuple[int, str, str]:
-        process = self.start(kind, run, *more, limit=limit)
+    def ran(self, kind: str, run: Path, *more: str) -> tuple[int, str, str]:
+        process = self.start(kind, run, *more)
         out, err = process.communicate(timeout=120)
         assert "Traceback" not in err, err
         return process.returncode, out, err
@@ -109,7 +88,6 @@ Undisturbed = Callable[[str, str], tuple[tuple[int, str, str], dict[str, bytes]]
 
 @pytest.fixture(scope="module")
 def undisturbed(slow: Files) -> Undisturbed:
-    """What a command that nobody disturbs says, and what it leaves."""
     known: dict[tuple[str, str], tuple[tuple[int, str, str], dict[str, bytes]]] = {}
 
     def asked(kind: str, store: str) -> tuple[tuple[int, str, str], dict[str, bytes]]:
@@ -122,7 +100,6 @@ def undisturbed(slow: Files) -> Undisturbed:
     return asked
 
 
-# ---------------------------------------------------------------- kills
 KINDS, JOBS, PARTS = ("score", "diff"), (1, 2, 7), (1, 7, 50, COUNT)
 
 
@@ -158,9 +135,7 @@ def disturb(seed: int, slow: Files, run: Path, whole: Undisturbed) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_command_that_is_killed_and_given_again_leaves_the_same_bytes(
-    seed: int, slow: Files, tmp_path: Path, undisturbed: Undisturbed
-) -> None:
+def test_a_killed_command_goes_on(seed: int, slow: Files, tmp_path: Path, undisturbed: Undisturbed) -> None:
     disturb(seed, slow, tmp_path / "run", undisturbed)
 
 
@@ -170,85 +145,8 @@ def test_killed_at_any_moment(seed: int, slow: Files, tmp_path: Path, undisturbe
     disturb(seed, slow, tmp_path / "run", undisturbed)
 
 
-# ---------------------------------------------------------------- records that harm
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_record_that_hangs_becomes_a_row_that_says_so(kind: str, tmp_path: Path) -> None:
-    files = written(tmp_path, {40: "a" * 60 + "aaa!"})
-    files.rule('pattern = "(a*)*b"')
-    code, _, err = files.ran(kind, tmp_path / "run", "--record-deadline", "2", "--jobs", "2", "--part", "9")
-    assert code < 2, err
-    rows = [json.loads(line) for line in (tmp_path / "run" / "rows.jsonl").read_text().splitlines()]
-    assert len(rows) == COUNT
-    said = [
-        (row["id"], row.get("error", row.get("reason"))) for row in rows if "took longer than" in str(row)
-    ]
-    assert [id for id, _ in said] == ["i40"]
-    assert "working on it took longer than 2 seconds" in said[0][1]
-    other = files.ran(kind, tmp_path / "other", "--record-deadline", "2", "--jobs", "1", "--part", "100")
-    assert other[0] == code
-    assert bytes_of(tmp_path / "other") == bytes_of(tmp_path / "run")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_record_that_ends_its_process_becomes_a_row_that_says_so(kind: str, tmp_path: Path) -> None:
-    files = written(tmp_path, {40: "die", 41: "die", 100: "die"})
-    files.rule('function = "disturbed_functions:deadly"')
-    for run, jobs, part in ("run", "2", "9"), ("other", "1", "100"):
-        code, _, err = files.ran(kind, tmp_path / run, "--jobs", jobs, "--part", part)
-        assert code < 2, err
-    text = (tmp_path / "run" / "rows.jsonl").read_text(encoding="utf-8")
-    rows = [json.loads(line) for line in text.splitlines()]
-    assert [row["id"] for row in rows if "ended the process each time" in str(row)] == ["i40", "i41", "i100"]
-    assert len(rows) == COUNT
-    assert bytes_of(tmp_path / "other") == bytes_of(tmp_path / "run")
-
-
-# ---------------------------------------------------------------- no room
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_full_disk_is_said_and_the_command_goes_on_when_there_is_room(
-    kind: str, slow: Files, tmp_path: Path, undisturbed: Undisturbed
-) -> None:
-    run, whole = tmp_path / "run", undisturbed(kind, "jsonl")
-    for limit, file in ((4_000, "parts/"), (len(whole[1]["rows.jsonl"]) // 2, "rows.jsonl")):
-        code, out, err = slow.ran(kind, run, "--part", "30", "--store", "jsonl", limit=limit)
-        assert (code, out) == (2, "")
-        assert f"{run}/{file}" in err.replace("//", "/")
-        assert "cannot be written: File too large" in err
-        assert not (run / "rows.jsonl").exists()
-    assert (slow.ran(kind, run, "--store", "jsonl"), bytes_of(run)) == whole
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 60 kB."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = shutil.which("mount")
-    asked = [mount or "mount", "-t", "tmpfs", "-o", "size=60k", "tmpfs", str(disk)]
-    if mount is None or os.geteuid() or subprocess.run(asked, capture_output=True).returncode:
-        pytest.skip("no file system can be mounted here")
-    yield disk
-    subprocess.run(["umount", str(disk)], check=True)
-
-
-@pytest.mark.parametrize("store", ["jsonl", "parquet"])
-def test_a_disk_that_is_full_indeed(store: str, small: Path, slow: Files, undisturbed: Undisturbed) -> None:
-    pytest.importorskip("pyarrow")
-    filler = small / "filler"
-    for room in (4_096, 20_480, 36_864):
-        filler.write_bytes(bytes(max(0, 61_440 - 4_096 - room)))
-        code, out, err = slow.ran("score", small / "run", "--part", "10", "--store", store)
-        assert (code, out) == (2, ""), (room, code, err)
-        assert "No space left on device" in err
-    filler.unlink()
-    shutil.move(small / "run", small.parent / "run")  # all rows want more than this disk has
-    found = slow.ran("score", small.parent / "run", "--store", store)
-    assert (found, bytes_of(small.parent / "run")) == undisturbed("score", store)
-
-
-# ---------------------------------------------------------------- other files, other versions
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_input_that_changes_under_a_run_is_said_and_nothing_of_it_counts(
+def test_an_input_that_changes_is_said(
     kind: str, tmp_path: Path, slow: Files, undisturbed: Undisturbed
 ) -> None:
     files, run = Files(Path(shutil.copytree(slow.home, tmp_path / "copy"))), tmp_path / "run"
@@ -261,57 +159,24 @@ def test_an_input_that_changes_under_a_run_is_said_and_nothing_of_it_counts(
     assert "p.jsonl" in err
     assert "changed" in err
     assert not (run / "rows.jsonl").exists()
-    refused = files.ran(kind, run)
-    assert refused[:2] == (2, "")
-    assert "the file p.jsonl (pred) has changed since" in refused[2]
+    code, out, err = files.ran(kind, run)
+    assert (code, out) == (2, "")
+    assert "the file p.jsonl (pred) has changed since" in err
     (files.home / "p.jsonl").write_text(known, encoding="utf-8")
     assert (files.ran(kind, run), bytes_of(run)) == undisturbed(kind, "jsonl")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("planeval.run/1", "planeval.run/0", "it is of the form 'planeval.run/0', which this version does"),
-        ('"version": "', '"version": "0.0.', "it is of version 0.0."),
-        ('"kind": "', '"kind": "other', "it is a run of other"),
-        ("{", "", "run.json cannot be read, expected what a run wrote there"),
-    ],
-)
-def test_a_folder_of_another_version_is_refused_and_left_alone(
-    old: str, new: str, said: str, slow: Files, tmp_path: Path, undisturbed: Undisturbed
-) -> None:
-    undisturbed("diff", "jsonl")
-    run = Path(shutil.copytree(slow.home / "whole-diff-jsonl", tmp_path / "run"))
-    file = run / "run.json"
-    text = file.read_text(encoding="utf-8").replace(old, new, 1)
-    file.write_text(text, encoding="utf-8")
-    if text.startswith("{"):  # as that version would have written it
-        data = json.loads(text)
-        write_run(str(run), {name: one for name, one in data.items() if name != "check"})
-    before = {file: file.read_bytes() for file in run.rglob("*") if file.is_file()}
-    code, out, err = slow.ran("diff", run)
-    assert (code, out) == (2, "")
-    assert said in err
-    assert {file: file.read_bytes() for file in run.rglob("*") if file.is_file()} == before
-
-
 @pytest.mark.parametrize("filler", [0, 9_000_000], ids=["held in memory", "read by its index"])
 @pytest.mark.parametrize("command", ["score", "diff"])
-def test_a_file_that_changes_before_the_work_begins_is_refused(
-    tmp_path: Path, command: str, filler: int
-) -> None:
+def test_a_file_that_changes_before_the_work_is_refused(tmp_path: Path, command: str, filler: int) -> None:
     """Gold comes through a pipe, so that predictions can be changed after they are read."""
     pred, pipe = tmp_path / "p.jsonl", tmp_path / "g.pipe"
     lines = [json.dumps({"id": "a", "output": "f(x=1)"}), json.dumps({"id": "b", "output": "g()"})]
     pred.write_text("\n".join(lines) + "\n" + " " * filler + "\n", encoding="utf-8")
     os.mkfifo(pipe)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "planner_eval", command, str(pred), str(pipe), "-o", f"{tmp_path}/run/"],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    argv = [sys.executable, "-m", "planner_eval", command, str(pred), str(pipe), "-o", f"{tmp_path}/run/"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     with pipe.open("w", encoding="utf-8") as gold:  # waits until the command wants gold
         pred.write_text(pred.read_text(encoding="utf-8").replace("x=1", "x=2"), encoding="utf-8")
         gold.write("\n".join(lines).replace("output", "gold"))
@@ -319,3 +184,142 @@ def test_a_file_that_changes_before_the_work_begins_is_refused(
     assert (process.returncode, out) == (2, "")
     assert f"{pred} changed while it was read" in err
     assert not list(tmp_path.glob("run/r*"))
+
+
+DEMO = ROOT / "data" / "demo"
+MISTAKEN = "trip-missing"
+
+
+def ran(home: Path, *argv: str, **env: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "planner_eval", *argv], cwd=home,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **env}, capture_output=True, text=True
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.returncode, done.stdout, done.stderr
+
+
+def refused(home: Path, *argv: str) -> str:
+    code, out, err = ran(home, *argv)
+    assert (code, out) == (2, ""), err
+    return err
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    for side in ("pred", "gold"):
+        shutil.copy(DEMO / f"{side}.jsonl", tmp_path)
+    assert ran(tmp_path, "score", "pred.jsonl", "gold.jsonl", "-o", "run/", "--part", "5")[0] == 0
+    return tmp_path
+
+
+AGAIN = ("score", "pred.jsonl", "gold.jsonl", "-o", "run/")
+ADVICE = "put it back from a copy, name another folder, or remove run"
+
+
+@pytest.mark.parametrize("kind", ["digit", "space in a name", "cut", "empty", "gone"])
+def test_a_changed_run_file_is_noticed(kind: str, home: Path) -> None:
+    file = home / "run" / "run.json"
+    text = file.read_text(encoding="utf-8")
+    changed = {
+        "digit": text.replace('"pairs": 13', '"pairs": 12'),
+        "space in a name": text.replace("pred.jsonl", "pred.json "), "cut": text[: len(text) // 2],
+    }.get(kind, "")  # fmt: skip
+    file.write_text(changed, encoding="utf-8")
+    if kind == "gone":
+        file.unlink()
+    for argv in (("score", "run"), AGAIN, ("compare", "run", "run")):
+        said = refused(home, *argv)
+        assert ("holds parts of a run whose run.json is gone" if kind == "gone" else "run/run.json") in said
+        assert ADVICE in said
+    if kind == "gone":
+        for name in ("rows.jsonl", "report.json"):  # parts alone would be taken for those of any other run
+            (home / "run" / name).unlink()
+        assert "whose run.json is gone" in refused(home, *AGAIN)
+    file.write_text(text, encoding="utf-8")
+    assert ran(home, *AGAIN)[0] == 0
+
+
+@pytest.mark.parametrize("name", ["parts/000001.json", "parts/000001.jsonl", "rows.jsonl"])
+def test_a_folder_in_the_place_of_a_file_is_said(name: str, home: Path) -> None:
+    before = (home / "run" / "rows.jsonl").read_bytes()
+    (home / "run" / "rows.jsonl").unlink()
+    (home / "run" / name).unlink(missing_ok=True)
+    (home / "run" / name).mkdir()
+    assert f"run/{name} is a folder in the place of a file of the run: remove it" in refused(home, *AGAIN)
+    (home / "run" / name).rmdir()
+    assert ran(home, *AGAIN)[0] == 0
+    assert (home / "run" / "rows.jsonl").read_bytes() == before
+
+
+def test_a_run_beside_a_file_is_an_error_that_says_what_to_type(home: Path) -> None:
+    for argv, said in (
+        ("compare run pred.jsonl --gold gold.jsonl", "planeval score pred.jsonl gold.jsonl -o DIR/"),
+        ("compare pred.jsonl run", "planeval score pred.jsonl GOLD -o DIR/"),
+        ("compare run run --gold gold.jsonl", "planeval compare run run"),
+        ("score run gold.jsonl", "planeval score run tells it again"),
+        ("diff run gold.jsonl", "what it was made of is pred.jsonl"),
+    ):
+        assert said in refused(home, *argv.split()), argv
+
+
+def test_the_same_files_under_other_names_are_the_same_inputs(home: Path) -> None:
+    for file in ("rows.jsonl", "report.json", "parts/000001.json"):
+        (home / "run" / file).unlink()
+    whole = ran(home, *AGAIN)
+    kept = {file: file.read_bytes() for file in (home / "run").rglob("*.json*")}
+    named = (("./pred.jsonl", "gold.jsonl"), (str(home / "pred.jsonl"), f"../{home.name}/gold.jsonl"))
+    for pred, gold in named:
+        (home / "run" / "rows.jsonl").unlink()  # the parts' rows are gone: all is done again
+        assert ran(home, "score", pred, gold, "-o", "run/") == whole
+        assert {file: file.read_bytes() for file in (home / "run").rglob("*.json*")} == kept
+    ran(home, "diff", "pred.jsonl", "gold.jsonl", "-o", "diffs/")
+    assert ran(home, "diff", "./pred.jsonl", "./gold.jsonl", "-o", "diffs/")[0] == 1
+    shutil.copy(home / "pred.jsonl", home / "copy.jsonl")
+    said = refused(home, "score", "copy.jsonl", "gold.jsonl", "-o", "run/")
+    assert 'the name of the predictions was "pred.jsonl" and is "copy.jsonl"' in said
+
+
+@pytest.mark.parametrize("command", ["score", "diff", "shrink", "render"])
+def test_a_folder_is_made_with_those_above_it(command: str, tmp_path: Path) -> None:
+    files = [str(DEMO / "pred.jsonl"), *([] if command == "render" else [str(DEMO / "gold.jsonl")])]
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    more = {"render": ["--format", "dot"], "shrink": ["--id", MISTAKEN, "--code", "call.missing"]}
+    for folder, made in (("file/run/", False), ("runs/first/", True)):
+        done = planeval(command, *files, *more.get(command, []), "-o", folder, cwd=tmp_path)
+        assert ("into file/run/: file is no folder" in done.stderr) is not made, done.stderr
+    assert any((tmp_path / "runs" / "first").iterdir())
+
+
+def test_what_a_killed_command_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    file, catalog, place = tmp_path / "large.jsonl", tmp_path / "none.json", tmp_path / "tmp"
+    gold = '[{"name": "f", "arguments": {"x": "' + "y" * 4000 + '"}}]'
+    rows = (json.dumps({"id": f"i{at}", "gold": gold}) + "\n" for at in range(2_200))
+    file.write_text("".join(rows), encoding="utf-8")  # too large to be held: it is indexed
+    others = place / "planeval-notes"
+    others.mkdir(parents=True)
+    (others / "mine.txt").write_text("x", encoding="utf-8")
+    argv = ["check", str(file), "--catalog", str(catalog), "--jobs", "2"]
+    catalog.write_text('[{"type": "function", "function": {"name": "f"}}]', encoding="utf-8")
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(place)}
+
+    def begun() -> subprocess.Popen[bytes]:
+        known, whole = set(place.iterdir()), [sys.executable, "-m", "planner_eval", *argv]
+        process = subprocess.Popen(whole, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until(lambda: set(place.glob("planeval-tmp-*")) - known)
+        return process
+
+    killed = begun()
+    killed.kill()
+    killed.wait()
+    left = set(place.glob("planeval-tmp-*"))
+    assert left
+    stopped = begun()  # which removes what was left, and is alive
+    stopped.send_signal(signal.SIGSTOP)
+    assert not any(one.exists() for one in left)
+    held = set(place.glob("planeval-tmp-*"))
+    assert ran(tmp_path, *argv, TMPDIR=str(place))[0] in (0, 1)
+    assert set(place.iterdir()) == {*held, others}
+    stopped.send_signal(signal.SIGCONT)
+    assert stopped.wait(60) in (0, 1)
+    assert list(place.iterdir()) == [others]

@@ -1,24 +1,26 @@
-"""Runs that are scored into a folder: the bytes of the plain command, told again, compared, and refused."""
+"""Runs in a folder: the bytes of the plain command, told again, compared, and refused; stats in parts."""
 
 from __future__ import annotations
 
 import json
 import os
-import pickle
 import shutil
+import statistics
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.engine.run_file import read_run, write_run
-from planner_eval.engine.score import ScoreJob
-from planner_eval.policy.file import load_policy
-from planner_eval.scoring.report import UNSAID
+from planner_eval.plan.statistics import Stats
+from planner_eval.plan.summary import FIGURES, Sums, summarise
 from tests.conftest import ROOT
-from tests.test_cli import planeval
+from tests.inside import planeval
+from tests.test_cli import planeval as started
 
 PRED, GOLD = (str(ROOT / "data" / "demo" / f"{side}.jsonl") for side in ("pred", "gold"))
 FORMS = ("text", "json", "jsonl", "csv", "md", "junit")
@@ -35,24 +37,21 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def seen(*argv: str) -> tuple[str, str, int]:
-    done = planeval(*argv)
+    """In a process of its own where it starts further ones."""
+    done = started(*argv) if "--jobs" in argv else planeval(*argv)
     return done.stdout, done.stderr, done.returncode
 
 
 @pytest.mark.parametrize("file", ["demo", "other"])
 def test_a_run_says_what_the_plain_command_says(file: str, other: str, tmp_path: Path) -> None:
-    pred = PRED if file == "demo" else other
-    run = f"{tmp_path}/run/"
+    pred, run = PRED if file == "demo" else other, f"{tmp_path}/run/"
     assert seen("score", pred, GOLD, "--by", "calls", "-o", run) == seen("score", pred, GOLD, "--by", "calls")
+    limit = ["--fail-under", "exact=0.9"]
     for form in FORMS:
         more = [] if form in ("csv", "junit") else ["--by", "calls"]
-        limit = ["--fail-under", "exact=0.9"]
-        options = [limit] if form == "csv" else [[], ["--only", "failures", *limit]]
-        for option in options:
+        for option in [limit] if form == "csv" else [[], ["--only", "failures", *limit]]:
             plain = seen("score", pred, GOLD, "--format", form, *more, *option)
-            out, notes, code = seen("score", run, "--format", form, *option)
-            assert (out, code) == plain[::2], (form, option)
-            assert notes == plain[1], (form, option)
+            assert seen("score", run, "--format", form, *option) == plain, (form, option)
     text = planeval("score", pred, GOLD, "--all").stdout.partition("\n\n")[0]
     assert planeval("score", run.rstrip("/"), "--all").stdout.partition("\n\n")[0] == text
 
@@ -76,17 +75,6 @@ def test_a_run_with_a_function_that_has_changed_is_another_run(tmp_path: Path) -
     assert scored("def alike(ours, theirs):\n    return ours == theirs\n").stdout == first.stdout
 
 
-def test_a_run_tells_again_what_is_to_be_known_of_gold(tmp_path: Path) -> None:
-    gold = tmp_path / "gold.jsonl"
-    records = [{"id": "a", "gold": "f(#x='1')", "alternative": []}, {"id": "b", "gold": "none of these"}]
-    gold.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
-    pred = tmp_path / "pred.jsonl"
-    pred.write_text('{"id": "a", "output": "f(#x=\'1\')"}\n{"id": "b", "output": "g()"}\n', encoding="utf-8")
-    first = seen("score", str(pred), str(gold), "-o", f"{tmp_path}/run/")
-    assert "did you mean 'alternatives'" in first[1]
-    assert seen("score", f"{tmp_path}/run") == first
-
-
 def test_any_processes_and_parts_give_the_same_bytes(other: str, tmp_path: Path) -> None:
     kept, plain = {}, seen("score", other, GOLD, "--format", "json", "--by", "depth")
     for jobs, part in ((1, 1), (2, 3), (1, 100), (7, 2)):
@@ -104,42 +92,18 @@ def test_any_processes_and_parts_give_the_same_bytes(other: str, tmp_path: Path)
     assert json.loads(report) == told
 
 
-def test_records_without_an_id_are_named_by_their_place_in_any_cut(tmp_path: Path) -> None:
-    files = []
-    for name, field, texts in (("p", "output", ["f()", "g()", "(", "h()"]), ("g", "gold", ["f()"] * 5)):
-        lines = [
-            json.dumps({"id": "a"} | {field: texts[0]}),
-            *(json.dumps({field: one}) for one in texts[1:]),
-        ]
-        files.append(tmp_path / f"{name}.jsonl")
-        files[-1].write_text("\n".join(lines), encoding="utf-8")
-    pair = [str(file) for file in files]
-    for by in ("id", "position"):
-        plain = seen("score", *pair, "--pair", by, "--format", "jsonl")
-        assert seen("score", *pair, "--pair", by, "--format", "jsonl", "--jobs", "2", "--part", "2") == plain
-    assert [json.loads(line)["id"] for line in plain[0].splitlines()] == [
-        "a",
-        "record 2",
-        "record 3",
-        "record 4",
-        "record 5",
-    ]
-
-
 @pytest.mark.parametrize("command", ["diff", "score"])
 @pytest.mark.parametrize("padding", [10, 3_000_000], ids=["held", "stored"])
-def test_no_row_has_the_id_of_another_where_one_record_has_none(
-    command: str, padding: int, tmp_path: Path
-) -> None:
+def test_no_row_has_the_id_of_another(command: str, padding: int, tmp_path: Path) -> None:
     """The third record has no id, and the second is called 3."""
-    files = []
+    pair = []
     for name, field in (("p", "output"), ("g", "gold")):
         lines = [{"id": id, field: f"f(a={at})"} for at, id in enumerate(["1", "3", None, "4"])]
-        files.append(tmp_path / f"{name}.jsonl")
+        file = tmp_path / f"{name}.jsonl"
         notes = ["", *3 * ["x" * padding]]  # the head of a file is looked at whole
         text = "\n".join(json.dumps({**line, "note": note}) for line, note in zip(lines, notes, strict=True))
-        files[-1].write_text(text.replace('"id": null, ', ""), encoding="utf-8")
-    pair = [str(file) for file in files]
+        file.write_text(text.replace('"id": null, ', ""), encoding="utf-8")
+        pair.append(str(file))
     plain = seen(command, *pair, "--format", "jsonl")
     assert seen(command, *pair, "--format", "jsonl", "--jobs", "2", "--part", "2") == plain
     run = f"{tmp_path}/run/"
@@ -149,44 +113,6 @@ def test_no_row_has_the_id_of_another_where_one_record_has_none(
         assert names == ["1", "3", "record 3", "4", "prediction 3"]
 
 
-def test_one_plan_in_a_file_of_its_own_is_a_run_too(tmp_path: Path) -> None:
-    pair = [str(ROOT / "data" / "demo" / f"{side}.json") for side in ("pred", "gold")]
-    run = f"{tmp_path}/run/"
-    assert seen("score", *pair, "-o", run) == seen("score", *pair) == seen("score", run)
-
-
-# ---------------------------------------------------------------- policies
-RULES = """
-[[rule]]
-argument = "{argument}"
-compare = "casefold"
-"""
-
-
-def test_a_policy_of_ones_own_goes_to_other_processes(tmp_path: Path) -> None:
-    policy = tmp_path / "policy.toml"
-    policy.write_text(RULES.format(argument="city"), encoding="utf-8")
-    how = ["--policy", str(policy), "--format", "json"]
-    plain = seen("score", PRED, GOLD, *how)
-    assert plain[2] == 0
-    assert seen("score", PRED, GOLD, *how, "--jobs", "2", "--part", "3") == plain
-    policy.write_text(RULES.format(argument="citty"), encoding="utf-8")
-    plain = seen("score", PRED, GOLD, *how)
-    assert plain[2] == 2
-    assert "no plan gives the argument 'citty'" in plain[1]
-    assert seen("score", PRED, GOLD, *how, "--jobs", "2", "--part", "3") == plain
-
-
-@pytest.mark.parametrize("name", ["default", "strict", "lenient", "appbench", "nestful"])
-def test_a_job_can_be_sent_and_says_what_it_is(name: str) -> None:
-    policy = load_policy(name)
-    job = ScoreJob(("exact",), policy, ("calls",), pe.Reading()._asdict(), UNSAID)
-    again = pickle.loads(pickle.dumps(job))
-    assert again == job
-    assert json.loads(json.dumps(again.options())) == job.options()
-
-
-# ---------------------------------------------------------------- two runs
 @pytest.fixture(scope="module")
 def runs(other: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("runs")
@@ -221,18 +147,16 @@ def test_runs_of_other_gold_or_options_are_not_compared(runs: tuple[Path, Path],
         assert (done.returncode, done.stdout) == (2, "")
         assert "cannot be compared" in done.stderr
         assert said in done.stderr
-    done = planeval("compare", *map(str, runs), "--by", "depth")
-    assert done.returncode == 2
-    assert "was not scored with --by depth" in done.stderr
-    alone = planeval("compare", str(runs[0]), PRED)
-    assert alone.returncode == 2
-    assert f"score {PRED} into a folder of its own" in alone.stderr
-    idle = planeval("compare", *map(str, runs), "--metric", "exact")
-    assert idle.returncode == 2
-    assert "--metric applies only to files of plans" in idle.stderr
+    pair = [*map(str, runs)]
+    for argv, said in (
+        ([*pair, "--by", "depth"], "was not scored with --by depth"),
+        ([pair[0], PRED], f"score {PRED} into a folder of its own"),
+        ([*pair, "--metric", "exact"], "--metric applies only to files of plans"),
+    ):
+        done = planeval("compare", *argv)
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
 
 
-# ---------------------------------------------------------------- what is no run
 def test_a_folder_without_a_run_is_refused(runs: tuple[Path, Path], tmp_path: Path) -> None:
     for argv, said in (
         (["score", str(tmp_path)], "Missing argument 'GOLD|DATASET'"),
@@ -240,77 +164,135 @@ def test_a_folder_without_a_run_is_refused(runs: tuple[Path, Path], tmp_path: Pa
         (["score", str(runs[0]), "--metric", "exact"], "--metric applies only to files of plans"),
         (["score", str(runs[0]), "--jobs", "2"], "--jobs applies only to files of plans"),
         (["score", PRED, GOLD, "-o", f"{ROOT}/tests/"], "holds other files"),
+        (["score", PRED, GOLD, "-o", f"{runs[0]}/"], "--by was calls and is not given"),
     ):
         done = planeval(*argv)
         assert (done.returncode, done.stdout) == (2, "")
         assert said in done.stderr
-        assert "Traceback" not in done.stderr
 
 
 def test_a_damaged_run_is_refused(runs: tuple[Path, Path], tmp_path: Path) -> None:
     def damaged(name: str) -> Path:
         return Path(shutil.copytree(runs[0], tmp_path / name))
 
-    rows = damaged("rows") / "rows.jsonl"
-    rows.write_text(rows.read_text(encoding="utf-8").replace('"same"', '"diff"', 1), encoding="utf-8")
-    rows = damaged("more") / "rows.jsonl"
-    rows.write_text(rows.read_text(encoding="utf-8") + "{}\n", encoding="utf-8")
+    for name, old, new in (("rows", '"same"', '"diff"'), ("more", "{", "{}\n{")):
+        rows = damaged(name) / "rows.jsonl"
+        rows.write_text(rows.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
     (damaged("undone") / "rows.jsonl").unlink()
     next((damaged("parts") / "parts").iterdir()).unlink()
-    (damaged("text") / "run.json").write_text("{", encoding="utf-8")
-    (damaged("list") / "run.json").write_text("[]", encoding="utf-8")
-    for name, old, new in (("kind", '"score"', '"diff"'), ("schema", "planeval.run/1", "planeval.run/9")):
+    for name, text in (("text", "{"), ("list", "[]")):
+        (damaged(name) / "run.json").write_text(text, encoding="utf-8")
+    for name, old, new in (
+        ("kind", '"score"', '"diff"'), ("schema", "planeval.run/1", "planeval.run/9"),
+        ("options", '"metrics": [', '"metrics": ["exactt", ')
+    ):  # fmt: skip
         known = str(damaged(name))
         write_run(known, json.loads(json.dumps(read_run(known)).replace(old, new, 1)))
-    data = read_run(options := str(damaged("options")))
-    assert data is not None
-    data["options"]["metrics"] = ["exactt"]
-    write_run(options, data)
     for name, said in (
-        ("rows", "not as the run left them"),
-        ("more", "not as the run left them"),
+        ("rows", "not as the run left them"), ("more", "not as the run left them"),
         ("undone", "the run is not done: the command that began it goes on with it"),
-        ("parts", "not as the run left them"),
-        ("text", "run.json cannot be read"),
-        ("list", "run.json cannot be read"),
-        ("kind", "is a run of diff, expected one of score"),
-        ("schema", "is of the form 'planeval.run/9'"),
-        ("options", "cannot be read"),
-    ):
+        ("parts", "not as the run left them"), ("text", "run.json cannot be read"),
+        ("list", "run.json cannot be read"), ("kind", "is a run of diff, expected one of score"),
+        ("schema", "is of the form 'planeval.run/9'"), ("options", "cannot be read")
+    ):  # fmt: skip
         done = planeval("score", str(tmp_path / name))
         assert (name, done.returncode, done.stdout) == (name, 2, "")
         assert said in done.stderr
         assert "Traceback" not in done.stderr
 
 
-def test_another_command_does_not_go_on_with_a_run(runs: tuple[Path, Path]) -> None:
-    for how, said in (
-        ([], "--by was calls and is not given"),
-        (["--by", "calls", "--strict"], "--strict was not given and is given"),
-    ):
-        done = planeval("score", PRED, GOLD, *how, "-o", f"{runs[0]}/")
-        assert done.returncode == 2
-        assert "holds another run" in done.stderr
-        assert said in done.stderr
-
-
-# ---------------------------------------------------------------- the library
 def test_the_library_scores_by_processes_and_keeps_runs(tmp_path: Path) -> None:
-    plain = pe.score(Path(PRED), Path(GOLD), by=["calls"])
-    told: list[tuple[int, ...]] = []
-    found = pe.score(Path(PRED), Path(GOLD), by=["calls"], jobs=2, part=4, progress=lambda *n: told.append(n))
-    run = tmp_path / "run"
-    kept = pe.score(Path(PRED), Path(GOLD), by=["calls"], folder=run)
-    again = pe.score(run)
-    for one in (found, kept, again):
-        assert (one.figures, one.breakdown, one.signature) == (
-            plain.figures,
-            plain.breakdown,
-            plain.signature,
-        )
+    pred, gold, run, told = Path(PRED), Path(GOLD), tmp_path / "run", list[tuple[int, ...]]()
+    plain = pe.score(pred, gold, by=["calls"])
+    found = pe.score(pred, gold, by=["calls"], jobs=2, part=4, progress=lambda *n: told.append(n))
+    kept = pe.score(pred, gold, by=["calls"], folder=run)
+    for one in (found, kept, pe.score(run)):
+        assert (one.figures, one.breakdown) == (plain.figures, plain.breakdown)
+        assert one.signature == plain.signature
         assert tuple(one.rows) == plain.rows
         assert one.rows[-1] == plain.rows[-1]
         assert len(one.rows) == len(plain.rows)
     assert told[-1] == (13, 13, 0)
-    both = pe.compare({"a": run, "b": run})
-    assert both.contrasts[0].n == 13
+    assert pe.compare({"a": run, "b": run}).contrasts[0].n == 13
+
+
+DEMO = ROOT / "data" / "demo"
+SAMPLES = str(ROOT / "data" / "samples")
+
+PLANS = [pe.parse(json.loads(line)["gold"]) for line in Path(GOLD).read_text(encoding="utf-8").splitlines()]
+PLANS += [pe.parse("f()"), pe.parse("a = f(#x='1')\nb = g(#y=a)\nc = g(#y=a, #z=b)")]
+FOUND: list[Stats] = [pe.stats(plan) for plan in PLANS]
+
+
+@given(st.lists(st.sampled_from(FOUND), max_size=12), st.integers(0, 12))
+def test_sums_of_parts_are_those_of_the_whole(every: list[Stats], at: int) -> None:
+    """And the figures are as the standard library has them."""
+    parts = [Sums(), Sums()]
+    for place, found in enumerate(every):
+        parts[place >= at].add(found)
+    whole = Sums(json.loads(json.dumps(parts[0].data())))
+    whole.extend(Sums(json.loads(json.dumps(parts[1].data()))))
+    summary = whole.summary(inferred=True)
+    assert summary == summarise(every, inferred=True)
+    for name in FIGURES:
+        values = [getattr(found, name) for found in every]
+        figure = summary.figure(name)
+        known = (figure.total, figure.mean, figure.median, figure.max)
+        if not values:
+            assert known == (0, None, None, None)
+            continue
+        wanted = sum(values), statistics.mean(values), statistics.median(values), max(values)
+        assert known == wanted
+        assert [*map(type, known[1:3])] == [*map(type, wanted[1:3])]
+
+
+CASES = [
+    (PRED, GOLD), (GOLD, "--each"), (PRED, GOLD, "--each", "--format", "csv"),
+    (PRED, "--each", "--format", "json"), (PRED, "--explain"), (GOLD, "--infer", "--format", "json"),
+    ("callnavi", GOLD, "--source", SAMPLES, "--infer"),
+    ("complexfuncbench", "--source", SAMPLES, "--each", "--format", "csv"), (str(DEMO / "gold.json"),)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("argv", CASES, ids=lambda argv: " ".join(map(os.path.basename, argv)))
+def test_the_bytes_are_the_same_for_any_workers_and_any_cut(argv: tuple[str, ...]) -> None:
+    alone = planeval("stats", *argv)
+    assert alone.returncode < 2, alone.stderr
+    for jobs, part in (("1", "1"), ("2", "3"), ("7", "5"), ("2", "1000")):
+        cut = started("stats", *argv, "--jobs", jobs, "--part", part)
+        assert (cut.returncode, cut.stdout, cut.stderr) == (alone.returncode, alone.stdout, alone.stderr)
+
+
+def ran(home: Path, *argv: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "planner_eval", *argv], cwd=home, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("store", ["jsonl", "parquet"])
+@pytest.mark.parametrize("more", [(), ("--each", "--format", "csv")], ids=["summary", "each"])
+def test_a_run_of_stats_says_the_same(store: str, more: tuple[str, ...], tmp_path: Path) -> None:
+    if store == "parquet":
+        pytest.importorskip("pyarrow")
+    for side in ("pred", "gold"):
+        shutil.copy(DEMO / f"{side}.jsonl", tmp_path)
+    plain = ran(tmp_path, "stats", "pred.jsonl", "gold.jsonl", *more)
+    argv = ("stats", "pred.jsonl", "gold.jsonl", *more, "-o", "run/", "--store", store)
+    assert ran(tmp_path, *argv, "--part", "5") == plain
+    run = tmp_path / "run"
+    summary = json.loads(planeval("stats", PRED, GOLD, "--format", "json").stdout)
+    for one, side in zip(summary, ("pred", "gold"), strict=True):
+        one["file"] = f"{side}.jsonl"
+    assert json.loads((run / "report.json").read_text()) == summary
+    before = {file: file.read_bytes() for file in run.rglob("*") if file.is_file()}
+    (run / f"rows.{store}").unlink()
+    (run / "parts" / "000002.json").unlink()
+    assert ran(tmp_path, *argv) == plain
+    assert {file: file.read_bytes() for file in run.rglob("*") if file.is_file()} == before
+    assert ran(tmp_path, "stats", "./pred.jsonl", "./gold.jsonl", *argv[3:]) == plain
+    code, out, err = ran(tmp_path, *argv, "--infer")
+    assert (code, out) == (2, "")
+    assert "holds another run: --infer was not given and is given" in err
