@@ -23,15 +23,14 @@ SLOW = 2.0
 LONGEST = 4_000
 
 PIECES = [
-    "```json\n", "```python\n", "```", "<tool_call>", "</tool_call>", "<think>", "</think>",
-    "[TOOL_CALLS]", "[ARGS]", '{"name": "f", "arguments": {', "}}", '"a": ', "[f(a=1", ")", "x = ",
-    "await ", "const x = ", "#E1 = ", "1. ", "$1", "$var_1.result$", "<node-0>", "<GENERATED>-0",
-    "App: [", "(#a='", "'", '"', "\\", "\\n", "\\_", "\n\n", "<<function>>", "<<<code>>>:", "Action: f\n",
-    "Action Input: ", "lambda x: ", "for x in y:\n    ", "def f():\n", "<|python_tag|>", "functions.f:0",
-    "call:f{", '<|"|>', "API:\n- ", "{{tool0turn0}}", "\ud800", "\x00", "🙂", "<function=f>",
-    "<parameter=a>", "</parameter>", "</function>", '<invoke name="f">', "None", "True", "null",
-    "### Instruction:", "<|im_start|>assistant", "task_nodes", "Node:\n1. a\nEdges:\n(START,1)", 'f"{x}"',
-    "`${x}`",
+    "```json\n", "```python\n", "```", "<tool_call>", "</tool_call>", "<think>", "</think>", "[TOOL_CALLS]",
+    "[ARGS]", '{"name": "f", "arguments": {', "}}", '"a": ', "[f(a=1", ")", "x = ", "await ", "const x = ",
+    "#E1 = ", "1. ", "$1", "$var_1.result$", "<node-0>", "<GENERATED>-0", "App: [", "(#a='", "'", '"', "\\",
+    "\\n", "\\_", "\n\n", "<<function>>", "<<<code>>>:", "Action: f\n", "Action Input: ", "lambda x: ",
+    "for x in y:\n    ", "def f():\n", "<|python_tag|>", "functions.f:0", "call:f{", '<|"|>', "API:\n- ",
+    "{{tool0turn0}}", "\ud800", "\x00", "🙂", "<function=f>", "<parameter=a>", "</parameter>", "</function>",
+    '<invoke name="f">', "None", "True", "null", "### Instruction:", "<|im_start|>assistant", "task_nodes",
+    "Node:\n1. a\nEdges:\n(START,1)", 'f"{x}"', "`${x}`",
 ]  # fmt: skip
 
 
@@ -178,12 +177,8 @@ def guided(seconds: float, folder: Path) -> int:
             attempt(data.decode("utf-8", "replace")[:LONGEST], folder)
 
     options = [
-        sys.argv[0],
-        str(corpus),
-        f"-max_total_time={int(seconds)}",
-        f"-max_len={LONGEST}",
-        f"-dict={tokens}",
-    ]
+        sys.argv[0], str(corpus), f"-max_total_time={int(seconds)}", f"-max_len={LONGEST}", f"-dict={tokens}",
+    ]  # fmt: skip
     atheris.Setup([*options, "-rss_limit_mb=2000", "-timeout=30"], safely)
     atheris.Fuzz()
     return 0

@@ -169,17 +169,12 @@ def damaged(data: bytes, chance: random.Random) -> bytes:
         at = chance.randint(0, len(data))
         end = min(len(data), at + chance.choice([1, 1, 2, 8, 64]))
         data = chance.choice(
-            [
-                lambda d=data, a=at, e=end: d[:a] + d[e:],
-                lambda d=data, a=at: d[:a] + chance.choice(PIECES) + d[a:],
-                lambda d=data, a=at, e=end: (
-                    d[:a] + bytes(chance.randrange(256) for _ in range(e - a)) + d[e:]
-                ),
-                lambda d=data, a=at: d[:a],
-                lambda d=data, a=at, e=end: d[:e] + d[a:],
-                lambda d=data, a=at, e=end: d[:a] + d[a:e] * 30 + d[e:],
-            ]
-        )()
+            [lambda d=data, a=at, e=end: d[:a] + d[e:], lambda d=data,
+                a=at: d[:a] + chance.choice(PIECES) + d[a:], lambda d=data, a=at,
+                e=end: (d[:a] + bytes(chance.randrange(256) for _ in range(e - a)) + d[e:]), lambda d=data,
+                a=at: d[:a], lambda d=data, a=at, e=end: d[:e] + d[a:], lambda d=data, a=at,
+                e=end: d[:a] + d[a:e] * 30 + d[e:]],
+        )()  # fmt: skip
     return data[:200_000]
 
 

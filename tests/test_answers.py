@@ -34,37 +34,34 @@ def test_text_and_data_of_an_answer_say_the_same(name: str) -> None:
     assert said(json.dumps(CASES[name], indent=1)) == said(CASES[name])
 
 
-@pytest.mark.parametrize(
-    ("name", "code"),
-    [
-        ("openai_chat_cut", "answer.cut"),
-        ("openai_responses_incomplete", "answer.cut"),
-        ("anthropic_cut", "answer.cut"),
-        ("gemini_cut", "answer.cut"),
-        ("bedrock_cut", "answer.cut"),
-        ("ollama_cut", "answer.cut"),
-        ("vercel_ui_cut", "answer.cut"),
-        ("langchain_cut", "answer.cut"),
-        ("opentelemetry_cut", "answer.cut"),
-        ("openai_chat_refused", "answer.refused"),
-        ("openai_chat_filtered", "answer.refused"),
-        ("openai_responses_refused", "answer.refused"),
-        ("anthropic_refused", "answer.refused"),
-        ("gemini_safety", "answer.refused"),
-        ("gemini_blocked", "answer.refused"),
-        ("bedrock_guardrail", "answer.refused"),
-        ("openai_batch_error", "answer.failed"),
-        ("openai_batch_status", "answer.failed"),
-        ("openai_responses_failed", "answer.failed"),
-        ("anthropic_batch_errored", "answer.failed"),
-        ("anthropic_batch_expired", "answer.failed"),
-        ("anthropic_error", "answer.failed"),
-        ("gemini_malformed", "answer.failed"),
-        ("ollama_error", "answer.failed"),
-        ("messages_nobody", "answer.absent"),
-        ("messages_empty", "answer.absent"),
-    ],
-)
+@pytest.mark.parametrize(("name", "code"), [
+    ("openai_chat_cut", "answer.cut"),
+    ("openai_responses_incomplete", "answer.cut"),
+    ("anthropic_cut", "answer.cut"),
+    ("gemini_cut", "answer.cut"),
+    ("bedrock_cut", "answer.cut"),
+    ("ollama_cut", "answer.cut"),
+    ("vercel_ui_cut", "answer.cut"),
+    ("langchain_cut", "answer.cut"),
+    ("opentelemetry_cut", "answer.cut"),
+    ("openai_chat_refused", "answer.refused"),
+    ("openai_chat_filtered", "answer.refused"),
+    ("openai_responses_refused", "answer.refused"),
+    ("anthropic_refused", "answer.refused"),
+    ("gemini_safety", "answer.refused"),
+    ("gemini_blocked", "answer.refused"),
+    ("bedrock_guardrail", "answer.refused"),
+    ("openai_batch_error", "answer.failed"),
+    ("openai_batch_status", "answer.failed"),
+    ("openai_responses_failed", "answer.failed"),
+    ("anthropic_batch_errored", "answer.failed"),
+    ("anthropic_batch_expired", "answer.failed"),
+    ("anthropic_error", "answer.failed"),
+    ("gemini_malformed", "answer.failed"),
+    ("ollama_error", "answer.failed"),
+    ("messages_nobody", "answer.absent"),
+    ("messages_empty", "answer.absent"),
+])  # fmt: skip
 def test_what_is_no_whole_answer_is_told_apart(name: str, code: str) -> None:
     with pytest.raises(AnswerError) as found:
         pe.parse(CASES[name])
@@ -189,23 +186,8 @@ def test_objects_of_the_packages_themselves_are_read() -> None:
 
 # ---------------------------------------------------------------- what is of another shape than its kind has
 WRONG = [
-    None,
-    True,
-    0,
-    -1.5,
-    "",
-    "x",
-    "{",
-    [],
-    {},
-    [None],
-    [1],
-    ["x"],
-    {"x": 1},
-    [[]],
-    [{}],
-    {"type": "text"},
-]
+    None, True, 0, -1.5, "", "x", "{", [], {}, [None], [1], ["x"], {"x": 1}, [[]], [{}], {"type": "text"},
+]  # fmt: skip
 
 
 def ways(data: Any, way: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

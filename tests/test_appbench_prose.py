@@ -77,34 +77,25 @@ def test_the_places_are_those_of_the_text() -> None:
     assert text[slice(*calls[1].spans[1])] == "#price=price"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Movies: we should buy tickets (two)",
-        "Note: [see appendix (#3)]",
-        "Plan:\nNote: [see(#3)], as above",
-        "I would use buy(#city='Reno') here.",
-        "Well,\nbuy(#city='Reno') is what I would use.",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "Movies: we should buy tickets (two)", "Note: [see appendix (#3)]", "Plan:\nNote: [see(#3)], as above",
+    "I would use buy(#city='Reno') here.", "Well,\nbuy(#city='Reno') is what I would use.",
+])  # fmt: skip
 def test_prose_calls_nothing(text: str) -> None:
     done = planeval("parse", "--format", "json", "-", text=text)
     assert json.loads(done.stdout)["plan"]["calls"] == []
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "said"),
-    [
-        ("Plan:\n\nMovies: [x = buy(#city='Reno' #seats=...", 3, "cut off at the end, inside a call"),
-        ("Plan:\n- Movies: [x = buy(#city='Reno'\n- Hotels: [b(#movie=x)]", 2, "is never closed"),
-        ('Plan:\nMovies: [x = buy(#city="Reno")]', 2, "expected a quoted value"),
-        ("Plan:\nMovies: [x = buy(city='Reno')]", 2, "an argument such as #name='value'"),
-        ("Plan:\n[x = buy(#city='Reno')]", 2, "an app's name"),
-        ("Movies: x = buy(#city='Reno')", 1, "an app's name"),
-        ("Plan:\n- x = buy(#city='Reno') y = pay(#for=x)", 2, "expected a new line"),
-        ("Plan:\nMovies: [x = buy(#city='Reno')] Hotels - [b(#movie=x)]", 2, "found 'Hotels -"),
-    ],
-)
+@pytest.mark.parametrize(("text", "line", "said"), [
+    ("Plan:\n\nMovies: [x = buy(#city='Reno' #seats=...", 3, "cut off at the end, inside a call"),
+    ("Plan:\n- Movies: [x = buy(#city='Reno'\n- Hotels: [b(#movie=x)]", 2, "is never closed"),
+    ('Plan:\nMovies: [x = buy(#city="Reno")]', 2, "expected a quoted value"),
+    ("Plan:\nMovies: [x = buy(city='Reno')]", 2, "an argument such as #name='value'"),
+    ("Plan:\n[x = buy(#city='Reno')]", 2, "an app's name"),
+    ("Movies: x = buy(#city='Reno')", 1, "an app's name"),
+    ("Plan:\n- x = buy(#city='Reno') y = pay(#for=x)", 2, "expected a new line"),
+    ("Plan:\nMovies: [x = buy(#city='Reno')] Hotels - [b(#movie=x)]", 2, "found 'Hotels -"),
+])  # fmt: skip
 def test_a_broken_line_is_an_error_with_its_place(text: str, line: int, said: str) -> None:
     done = planeval("parse", "-", text=text)
     assert done.returncode != 0
@@ -124,18 +115,10 @@ def test_the_end_of_a_sentence_is_no_part_of_an_app() -> None:
 
 
 @pytest.mark.more
-@pytest.mark.parametrize(
-    "text",
-    [
-        "A: [x = f(#a='b )]\n",
-        "Hi A: [x = f(#a='1' and ",
-        "- f(#a='1') is a\n",
-        "A: [f() and\n",
-        "a: [x, ",
-        "(#a=",
-        "Hi\n[x = f(#a='1')]\n",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "A: [x = f(#a='b )]\n", "Hi A: [x = f(#a='1' and ", "- f(#a='1') is a\n", "A: [f() and\n", "a: [x, ",
+    "(#a=", "Hi\n[x = f(#a='1')]\n",
+])  # fmt: skip
 def test_hostile_text_takes_linear_time(text: str) -> None:
     def seconds(times: int) -> float:
         start = time.process_time()

@@ -40,13 +40,10 @@ def test_types_that_are_given_up_are_listed(name: str) -> None:
     assert given == {"n": "7", "s": "7", "b": "true", "t": "true", "u": "null"}
 
 
-@pytest.mark.parametrize(
-    ("types", "told"),
-    [
-        ({"f": {"s": "integer"}}, "'7' would read as 7, for the tools say that it is of type 'integer'"),
-        ({"f": {"s": "string"}}, "True would read as 'true', .* the tools given do not type this one"),
-    ],
-)
+@pytest.mark.parametrize(("types", "told"), [
+    ({"f": {"s": "integer"}}, "'7' would read as 7, for the tools say that it is of type 'integer'"),
+    ({"f": {"s": "string"}}, "True would read as 'true', .* the tools given do not type this one"),
+])  # fmt: skip
 def test_what_the_tools_say_of_a_value_is_said(types: dict[str, dict[str, str]], told: str) -> None:
     with pytest.raises(WriteError, match=told):
         pe.convert([{"name": "f", "arguments": {"s": "7", "b": True}}], "glm", tools=types)
@@ -67,20 +64,14 @@ def test_no_call_is_written_where_a_list_of_none_says_it(name: str) -> None:
     assert pe.parse(text, dialect=name).calls == pe.parse(text).calls == ()
 
 
-@pytest.mark.parametrize(
-    ("call", "name", "told"),
-    [
-        (Call("c1", "f g"), "appbench", r"cannot say call c1 \(f g\): read again, .*; 'plan' can"),
-        (Call("c1", "f", (("$x", 1),)), "appbench", r"cannot say call c1 \(f\): read again, .*; 'plan' can"),
-        (Call("c1", "f", (("x\n", "1"),)), "appbench", r"cannot say call c1 \(f\); 'plan' can"),
-        (Call("c1", "f", (("x", float("nan")),)), "appbench", "'x' of call c1"),
-        (
-            Call("c1", "f", (("x", float("inf")),)),
-            "plan",
-            r"cannot say call c1 \(f\): read again, .* past 1.8e308",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("call", "name", "told"), [
+    (Call("c1", "f g"), "appbench", r"cannot say call c1 \(f g\): read again, .*; 'plan' can"),
+    (Call("c1", "f", (("$x", 1),)), "appbench", r"cannot say call c1 \(f\): read again, .*; 'plan' can"),
+    (Call("c1", "f", (("x\n", "1"),)), "appbench", r"cannot say call c1 \(f\); 'plan' can"),
+    (Call("c1", "f", (("x", float("nan")),)), "appbench", "'x' of call c1"),
+    (Call("c1", "f", (("x", float("inf")),)), "plan",
+        r"cannot say call c1 \(f\): read again, .* past 1.8e308"),
+])  # fmt: skip
 def test_what_cannot_be_said_names_the_call(call: Call, name: str, told: str) -> None:
     with pytest.raises(WriteError, match=told):
         pe.convert(Plan((call,)), name)

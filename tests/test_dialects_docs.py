@@ -44,14 +44,9 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "planner_eval", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        input=text,
-        env=os.environ | {"COLUMNS": "100"},
-        timeout=60,
-    )
+        [sys.executable, "-m", "planner_eval", *arguments], capture_output=True, text=True, cwd=ROOT,
+        input=text, env=os.environ | {"COLUMNS": "100"}, timeout=60,
+    )  # fmt: skip
 
 
 def test_the_page_is_up_to_date(request: pytest.FixtureRequest) -> None:
@@ -71,17 +66,14 @@ def test_a_row_of_ones_own_reads_and_writes(own: Path) -> None:
     assert "own-model" in dialects.names()
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (("shape = \"sections\"", "shape = \"circles\""), "shape is 'circles', expected one of json, "),
-        (("open =", "opens ="), r"there is no key 'opens'; did you mean 'open'\?"),
-        (("open = [\"<call>\"]", "open = \"<call>\""), "open is '<call>', expected a list"),
-        (("[[dialect]]", "[dialect"), "own.toml"),
-        (("name = \"own-model\"", ""), "a row without a name"),
-        (("open = [\"<call>\"]", ""), "needs 'open'"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "message"), [
+    (("shape = \"sections\"", "shape = \"circles\""), "shape is 'circles', expected one of json, "),
+    (("open =", "opens ="), r"there is no key 'opens'; did you mean 'open'\?"),
+    (("open = [\"<call>\"]", "open = \"<call>\""), "open is '<call>', expected a list"),
+    (("[[dialect]]", "[dialect"), "own.toml"),
+    (("name = \"own-model\"", ""), "a row without a name"),
+    (("open = [\"<call>\"]", ""), "needs 'open'"),
+])  # fmt: skip
 def test_a_row_that_cannot_be_used_says_why(own: Path, change: tuple[str, str], message: str) -> None:
     own.write_text(OWN.replace(*change), encoding="utf-8")
     with pytest.raises(InputError, match=message):

@@ -47,24 +47,14 @@ def round_trips(plans: list[Plan], dialect: str) -> None:
         assert codes([plan]) == codes([back]), plan
 
 
-@pytest.mark.parametrize(
-    ("part", "count", "expected"),
-    [
-        ("ss", 200, {}),
-        ("sm", 200, {"reference.ambiguous": 176}),
-        ("ms", 201, {"reference.ambiguous": 1}),
-        (
-            "mm",
-            200,
-            {
-                "reference.forward": 12,
-                "reference.self": 5,
-                "argument.bare_number": 1,
-                "reference.ambiguous": 114,
-            },
-        ),
-    ],
-)
+@pytest.mark.parametrize(("part", "count", "expected"), [
+    ("ss", 200, {}),
+    ("sm", 200, {"reference.ambiguous": 176}),
+    ("ms", 201, {"reference.ambiguous": 1}),
+    ("mm", 200,
+        {"reference.forward": 12, "reference.self": 5, "argument.bare_number": 1,
+            "reference.ambiguous": 114}),
+])  # fmt: skip
 def test_appbench(reference: Path, part: str, count: int, expected: dict[str, int]) -> None:
     plans = appbench(reference, part)
     assert len(plans) == count

@@ -58,14 +58,9 @@ example = '[{"fn": "f", "kw": {"a": 1}}, {"fn": "g", "kw": {"b": "{{tool0turn0}}
 
 def run(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "planner_eval", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        input=text,
-        env=os.environ | {"COLUMNS": "100"},
-        timeout=60,
-    )
+        [sys.executable, "-m", "planner_eval", *arguments], capture_output=True, text=True, cwd=ROOT,
+        input=text, env=os.environ | {"COLUMNS": "100"}, timeout=60,
+    )  # fmt: skip
 
 
 def calls(*arguments: str, text: str) -> list[tuple[str, dict[str, object]]]:
@@ -116,10 +111,9 @@ REFUSED = {
     "no way to the calls": (('"json"', '"json"\naround = "[]"'), "'around' is '[]', expected \"$each\""),
     "no call": (("[{\"fn\": \"f\", \"kw\": {\"a\": 1}}]", "[]"), "calls no tool as the row says"),
     "another depth": (('"$arguments"', '{"all": "$arguments"}'), "cannot be read as the row says: found"),
-    "no token": (
-        ('shape = "json"\ncall', 'shape = "sections"\nopen = ["<go>"]\ninner = "python"\nseparator = "x"\n#'),
-        "cannot be read as the row says: found no '<go>'",
-    ),
+    "no token": (('shape = "json"\ncall',
+            'shape = "sections"\nopen = ["<go>"]\ninner = "python"\nseparator = "x"\n#'),
+        "cannot be read as the row says: found no '<go>'"),
 }  # fmt: skip
 
 

@@ -78,18 +78,12 @@ def test_signs_stand_where_they_are_looked_for() -> None:
 TEXT = {"table", "detect", "find", "plan"}
 
 
-@pytest.mark.parametrize(
-    ("source", "never"),
-    [
-        ('\'[{"name": "f", "arguments": {"price": "5 $"}}]\'', TEXT | {"appbench"}),
-        ('\'[{"name": "f", "label": "a", "arguments": {}}]\'', TEXT | {"appbench"}),
-        ("\"a = f(#x='1')\"", TEXT | {"nestful"}),
-        (
-            '[{"name": "f", "arguments": {"a": 1}}]',
-            {"find", "plan", "nestful", "appbench", "nodes", "traces"},
-        ),
-    ],
-)
+@pytest.mark.parametrize(("source", "never"), [
+    ('\'[{"name": "f", "arguments": {"price": "5 $"}}]\'', TEXT | {"appbench"}),
+    ('\'[{"name": "f", "label": "a", "arguments": {}}]\'', TEXT | {"appbench"}),
+    ("\"a = f(#x='1')\"", TEXT | {"nestful"}),
+    ('[{"name": "f", "arguments": {"a": 1}}]', {"find", "plan", "nestful", "appbench", "nodes", "traces"}),
+])  # fmt: skip
 def test_recognising_imports_no_other_dialect(source: str, never: set[str]) -> None:
     code = f"import sys; from planner_eval import parse; print(len(parse({source}).calls), *sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -18,66 +18,30 @@ from planner_eval.plan.model import Plan
 from tests.real_plans import real_plans
 
 PLANS: dict[str, tuple[Any, int]] = {
-    "flat": (
-        [
-            {"name": "get_rate", "arguments": {"cur": "EUR", "days": 7, "via": {"a": [1, 2.5, None, True]}}},
-            {"name": "roll", "arguments": {"sides": 6}},
-            {"name": "ping", "arguments": {}},
-        ],
-        70,
-    ),
-    "texts": (
-        [
-            {"name": "say", "arguments": {"text": 'it\'s 5 < 6 & "q" \\ back\nline', "to": "日本 😀"}},
-            {"name": "say", "arguments": {"text": "", "to": " sp "}},
-        ],
-        70,
-    ),
-    "positional": (
-        [{"name": "f", "arguments": {"0": "x"}}, {"name": "g", "arguments": {"0": "y", "1": "z"}}],
-        70,
-    ),
+    "flat": ([{"name": "get_rate",
+                "arguments": {"cur": "EUR", "days": 7, "via": {"a": [1, 2.5, None, True]}}},
+            {"name": "roll", "arguments": {"sides": 6}}, {"name": "ping", "arguments": {}}], 70),
+    "texts": ([{"name": "say", "arguments": {"text": 'it\'s 5 < 6 & "q" \\ back\nline', "to": "日本 😀"}},
+            {"name": "say", "arguments": {"text": "", "to": " sp "}}], 70),
+    "positional": ([{"name": "f", "arguments": {"0": "x"}}, {"name": "g", "arguments": {"0": "y", "1": "z"}}],
+        70),
     "names only": ([{"name": "a"}, {"name": "b"}], 74),
-    "chain": (
-        [
-            {"id": "a", "name": "f", "arguments": {"x": 1}},
+    "chain": ([{"id": "a", "name": "f", "arguments": {"x": 1}},
             {"id": "b", "name": "g", "arguments": {"y": {"$ref": "a"}}},
-            {"id": "c", "name": "h", "arguments": {"z": {"$ref": "b"}, "w": "k"}},
-        ],
-        22,
-    ),
-    "fan": (
-        [
-            {"id": "a", "name": "f", "arguments": {"x": 1}},
+            {"id": "c", "name": "h", "arguments": {"z": {"$ref": "b"}, "w": "k"}}], 22),
+    "fan": ([{"id": "a", "name": "f", "arguments": {"x": 1}},
             {"id": "b", "name": "g", "arguments": {"y": {"$ref": "a"}}},
             {"id": "c", "name": "g", "arguments": {"y": {"$ref": "a"}}},
-            {"id": "d", "name": "h", "arguments": {"p": {"$ref": "b"}, "q": {"$ref": "c"}}},
-        ],
-        13,
-    ),
-    "paths": (
-        [
-            {"id": "a", "name": "f", "arguments": {"x": 1}},
-            {"id": "b", "name": "g", "arguments": {"y": {"$ref": "a", "path": ["city"]},
-                                                   "w": [{"$ref": "a", "path": ["l", 0]}]}},
-        ],
-        6,
-    ),
-    "templates": (
-        [
-            {"id": "a", "name": "f", "arguments": {"x": "1"}},
-            {"id": "b", "name": "g", "arguments": {"y": {"$template": ["from ", {"$ref": "a"}, " on"]}}},
-        ],
-        12,
-    ),
-    "links": (
-        [
-            {"id": "a", "name": "do a"},
-            {"id": "b", "name": "do b", "arguments": {"": {"$ref": "a"}}},
-            {"id": "c", "name": "c", "arguments": {"": [{"$ref": "a"}, {"$ref": "b"}]}},
-        ],
-        9,
-    ),
+            {"id": "d", "name": "h", "arguments": {"p": {"$ref": "b"}, "q": {"$ref": "c"}}}], 13),
+    "paths": ([{"id": "a", "name": "f", "arguments": {"x": 1}},
+            {"id": "b", "name": "g",
+                "arguments": {"y": {"$ref": "a", "path": ["city"]}, "w": [{"$ref": "a", "path": ["l", 0]}]}}],
+        6),
+    "templates": ([{"id": "a", "name": "f", "arguments": {"x": "1"}},
+            {"id": "b", "name": "g", "arguments": {"y": {"$template": ["from ", {"$ref": "a"}, " on"]}}}],
+        12),
+    "links": ([{"id": "a", "name": "do a"}, {"id": "b", "name": "do b", "arguments": {"": {"$ref": "a"}}},
+            {"id": "c", "name": "c", "arguments": {"": [{"$ref": "a"}, {"$ref": "b"}]}}], 9),
 }  # fmt: skip
 """Name → a plan, and how many dialects can hold it at least."""
 

@@ -65,17 +65,10 @@ def test_no_more_pieces_are_asked_for_than_are_read() -> None:
 
 
 @pytest.mark.parametrize("way", ["", "--color=always"])
-@pytest.mark.parametrize(
-    ("count", "piece", "whole"),
-    [
-        (0, "", b"\n"),
-        (2, "", b"\n"),
-        (2, "a", b"aa\n"),
-        (2, r"a\n", b"a\na\n"),
-        (2, r"\nb", b"\nb\nb\n"),
-        (1, r"\ud800\xe9", b"\\ud800\xc3\xa9\n"),
-    ],
-)
+@pytest.mark.parametrize(("count", "piece", "whole"), [
+    (0, "", b"\n"), (2, "", b"\n"), (2, "a", b"aa\n"), (2, r"a\n", b"a\na\n"), (2, r"\nb", b"\nb\nb\n"),
+    (1, r"\ud800\xe9", b"\\ud800\xc3\xa9\n"),
+])  # fmt: skip
 def test_pieces_are_the_same_bytes_as_the_whole(
     count: int, piece: str, whole: bytes, way: str, tmp_path: Path
 ) -> None:

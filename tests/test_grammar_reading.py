@@ -162,24 +162,21 @@ def test_a_nestful_text_reads_alike_by_regex_and_by_the_grammar(text: str) -> No
     assert tree.label(text) == _label(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "refs", "broken"),
-    [
-        ("$var_1.result$", [("var_1", ("result",))], None),
-        ("$var1.author[0].id$", [("var1", ("author", 0, "id"))], None),
-        ("5 * $var1.Exchange Rate$", [("var1", ("Exchange Rate",))], None),
-        ("$100-$200", [], None),
-        ("$5 for $v$ and $v.x$", [("v", ()), ("v", ("x",))], None),
-        ("$a$b$", [("a", ())], None),
-        ("$a[1234567890][123456789]$", [("a", ("1234567890", 123456789))], None),
-        ("$a.$b$", [("b", ())], None),
-        ("$a.[0]$", [], None),
-        ("var1.product_id$", [], "var1"),
-        ("var1.product id$", [], None),
-        ("var1[0].id$", [], None),
-        ("", [], None),
-    ],
-)
+@pytest.mark.parametrize(("text", "refs", "broken"), [
+    ("$var_1.result$", [("var_1", ("result",))], None),
+    ("$var1.author[0].id$", [("var1", ("author", 0, "id"))], None),
+    ("5 * $var1.Exchange Rate$", [("var1", ("Exchange Rate",))], None),
+    ("$100-$200", [], None),
+    ("$5 for $v$ and $v.x$", [("v", ()), ("v", ("x",))], None),
+    ("$a$b$", [("a", ())], None),
+    ("$a[1234567890][123456789]$", [("a", ("1234567890", 123456789))], None),
+    ("$a.$b$", [("b", ())], None),
+    ("$a.[0]$", [], None),
+    ("var1.product_id$", [], "var1"),
+    ("var1.product id$", [], None),
+    ("var1[0].id$", [], None),
+    ("", [], None),
+])  # fmt: skip
 def test_a_nestful_text_holds_these_references(
     text: str, refs: list[tuple[str, Any]], broken: str | None
 ) -> None:
@@ -218,11 +215,8 @@ def test_the_grammar_gives_places_the_fast_path_does_not() -> None:
     assert plan == parse(PLAN)
     assert parse(PLAN).calls[1].span is None
     assert shown(plan) == {
-        "text": '"It \\u2192 $v1.sum$."',
-        "b": '["$v9$"]',
-        "text refers": "$v1.sum$",
-        "b refers": "$v9$",
-    }
+        "text": '"It \\u2192 $v1.sum$."', "b": '["$v9$"]', "text refers": "$v1.sum$", "b refers": "$v9$",
+    }  # fmt: skip
     (unresolved,) = [note for note in plan.diagnostics if note.code == "reference.unresolved"]
     assert unresolved.span is not None
     assert PLAN[slice(*unresolved.span)] == "$v9$"
@@ -248,17 +242,14 @@ def test_fences_are_read_one_after_another_and_a_broken_one_is_an_error_there() 
         parse(text.replace('[{"name": "g"', '[}{"name": "g"'), dialect="nestful", reader="grammar")
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("gemma", {"cur": '<|"|>EUR<|"|>'}),
-        ("hermes", {"cur": '"EUR"'}),
-        ("mistral-v11", {"cur": '"EUR"'}),
-        ("deepseek", {"cur": '"EUR"'}),
-        ("pythonic", {"cur": '"EUR"'}),
-        ("qwen3-coder", {"cur": "EUR"}),
-    ],
-)
+@pytest.mark.parametrize(("name", "expected"), [
+    ("gemma", {"cur": '<|"|>EUR<|"|>'}),
+    ("hermes", {"cur": '"EUR"'}),
+    ("mistral-v11", {"cur": '"EUR"'}),
+    ("deepseek", {"cur": '"EUR"'}),
+    ("pythonic", {"cur": '"EUR"'}),
+    ("qwen3-coder", {"cur": "EUR"}),
+])  # fmt: skip
 def test_other_notations_give_places_too(name: str, expected: dict[str, str]) -> None:
     call = json.dumps([{"name": "get_rate", "arguments": {"cur": "EUR"}}])
     from planner_eval.dialects.read import write
@@ -306,16 +297,11 @@ def test_the_command_line_shows_places() -> None:
     done = planeval("parse", "-", "--grammar", text=PLAN)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
-        "nestful: labels or $name$ references, read by the grammar",
-        "  v1  add  a=1",
-        "      at 1:2-55",
-        "      a at 1:52-53",
-        '  c2  say  text="It → " + ← v1.sum + "."  b=[{"$ref": "v9"}]',
-        "      at 2:2-78",
-        "      text at 2:40-61, ← v1 at 2:51-59",
-        "      b at 2:68-76, ← ?v9 at 2:70-74",
+        "nestful: labels or $name$ references, read by the grammar", "  v1  add  a=1", "      at 1:2-55",
+        "      a at 1:52-53", '  c2  say  text="It → " + ← v1.sum + "."  b=[{"$ref": "v9"}]',
+        "      at 2:2-78", "      text at 2:40-61, ← v1 at 2:51-59", "      b at 2:68-76, ← ?v9 at 2:70-74",
         "  reference.unresolved: 'b' of call 2 refers to 'v9', which no call returns (line 2, column 70)",
-    ]
+    ]  # fmt: skip
 
 
 def test_the_command_line_writes_places_as_json() -> None:

@@ -45,12 +45,9 @@ def walked(kept: dict[str, Any]) -> list[Any]:
     ends = {start: numbers[str(end)] for start, end in table["end_states"].items()}
     terminals = [memo[str(one["@"])] for one in parser["lexer_conf"]["terminals"]]
     return [
-        met,
-        ends,
-        sorted(terminals, key=str),
-        sorted(parser["lexer_conf"]["ignore"]),
+        met, ends, sorted(terminals, key=str), sorted(parser["lexer_conf"]["ignore"]),
         kept["data"]["options"],
-    ]
+    ]  # fmt: skip
 
 
 def numbers_grow(numbers: dict[str, int]) -> Any:
@@ -61,13 +58,10 @@ def numbers_grow(numbers: dict[str, int]) -> Any:
         done += 1
 
 
-@pytest.mark.parametrize(
-    ("name", "transformer", "text"),
-    [
-        ("python", PythonTransformer, "a = f(x=[1, 'b'])\ng("),
-        ("javascript", JavaScriptTransformer, "f({a: 1}); try {"),
-    ],
-)
+@pytest.mark.parametrize(("name", "transformer", "text"), [
+    ("python", PythonTransformer, "a = f(x=[1, 'b'])\ng("),
+    ("javascript", JavaScriptTransformer, "f({a: 1}); try {"),
+])  # fmt: skip
 def test_tables_of_another_lark_or_grammar_are_passed_over(
     name: str, transformer: Any, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,14 +44,9 @@ class Counts(NamedTuple):
         precision = self.right / self.inferred if self.inferred else None
         recall = self.right / self.true if self.true else None
         return {
-            "plans": what,
-            "read by hand": self.plans,
-            "edges": self.true,
-            "inferred": self.inferred,
-            "right": self.right,
-            "precision": precision,
-            "recall": recall,
-        }
+            "plans": what, "read by hand": self.plans, "edges": self.true, "inferred": self.inferred,
+            "right": self.right, "precision": precision, "recall": recall,
+        }  # fmt: skip
 
 
 def of_dataset(name: str, folder: Path) -> dict[str, Plan]:
@@ -207,19 +202,16 @@ def test_calls_of_one_step_do_not_see_one_another() -> None:
     assert links(told([("a", {}, {"id": "x-17"}), ("b", {"id": "x-17"}, {})])) == []
 
 
-@pytest.mark.parametrize(
-    ("given", "answer", "linked"),
-    [
-        ({"radius": 10}, {"price": 10}, False),
-        ({"hotel_id": "771"}, {"hotel_id": 771}, True),
-        ({"hotel_id": "771"}, {"id": 771}, True),
-        ({"sort": "BEST"}, {"badge": "BEST"}, False),
-        ({"search_type": "city"}, {"search_type": "city"}, True),
-        ({"date": "2027-03-03"}, {"opens": "2027-03-03"}, False),
-        ({"lat": "46.993"}, {"geometry": {"location": {"x": 46.993}}}, True),
-        ({"adults": 2}, {"adults": 2}, False),
-    ],
-)
+@pytest.mark.parametrize(("given", "answer", "linked"), [
+    ({"radius": 10}, {"price": 10}, False),
+    ({"hotel_id": "771"}, {"hotel_id": 771}, True),
+    ({"hotel_id": "771"}, {"id": 771}, True),
+    ({"sort": "BEST"}, {"badge": "BEST"}, False),
+    ({"search_type": "city"}, {"search_type": "city"}, True),
+    ({"date": "2027-03-03"}, {"opens": "2027-03-03"}, False),
+    ({"lat": "46.993"}, {"geometry": {"location": {"x": 46.993}}}, True),
+    ({"adults": 2}, {"adults": 2}, False),
+])  # fmt: skip
 def test_common_values_count_under_fitting_names(given: Any, answer: Any, linked: bool) -> None:
     assert bool(links(told([("find", {}, answer)], [("use", given, {})]))) == linked
 
@@ -317,12 +309,9 @@ def test_a_deep_answer_and_an_odd_conversation_end() -> None:
         deep = [deep]
     plan = Plan((Call("a", "f", result=deep, has_result=True), Call("b", "g", (("x", "x-17"),))))
     assert infer_edges(plan).edges == ()
-    odd: Iterable[Any] = (
-        7,
-        None,
-        {"role": "user"},
-        {"role": "user", "content": [7, {"text": 3}, {"text": "x"}]},
-    )
+    odd: Iterable[Any] = (7, None, {"role": "user"}, {
+        "role": "user", "content": [7, {"text": 3}, {"text": "x"}],
+    })  # fmt: skip
     from planner_eval.dialects.asked import asked
 
     assert asked(list(odd)) == "x"

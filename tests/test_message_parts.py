@@ -17,12 +17,9 @@ TEXT = {"type": "text", "text": "I look."}
 USE = {"type": "tool_use", "id": "toolu_1", "name": "get_weather", "input": {"city": "Rome"}}
 GIVEN = {"name": "get_weather", "args": {"city": "Rome"}}
 CALL = {
-    "type": "function_call",
-    "id": "fc_1",
-    "call_id": "c1",
-    "name": "get_weather",
+    "type": "function_call", "id": "fc_1", "call_id": "c1", "name": "get_weather",
     "arguments": '{"city":"Rome"}',
-}
+}  # fmt: skip
 SAID = {
     "type": "message",
     "id": "msg_1",
@@ -44,43 +41,27 @@ ONE = {
     "anthropic": [TEXT, USE],
     "anthropic, thought": [{"type": "thinking", "thinking": "hm", "signature": "x"}, TEXT, USE],
     "anthropic, with results": [TEXT, USE, {"type": "tool_result", "tool_use_id": "t", "content": "20"}],
-    "anthropic, a tool of its own": [
-        TEXT,
-        USE,
+    "anthropic, a tool of its own": [TEXT, USE,
         {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []},
-        {"type": "text", "text": "Rome", "citations": []},
-    ],
-    "bedrock": [
-        {"reasoningContent": {"reasoningText": {"text": "hm"}}},
-        {"text": "I look."},
-        {"toolUse": {"toolUseId": "t1", "name": "get_weather", "input": {"city": "Rome"}}},
-    ],
+        {"type": "text", "text": "Rome", "citations": []}],
+    "bedrock": [{"reasoningContent": {"reasoningText": {"text": "hm"}}}, {"text": "I look."},
+        {"toolUse": {"toolUseId": "t1", "name": "get_weather", "input": {"city": "Rome"}}}],
     "gemini": [{"text": "I look."}, {"functionCall": GIVEN, "thoughtSignature": "x"}],
     "gemini, in Python": [{"text": "hm", "thought": True, "function_call": None}, {"function_call": GIVEN}],
-    "vercel": [
-        {"type": "reasoning", "text": "hm"},
-        TEXT,
-        {"type": "tool-call", "toolCallId": "c1", "toolName": "get_weather", "input": {"city": "Rome"}},
-    ],
-    "vercel's messages": [
-        {"type": "step-start"},
-        {**TEXT, "state": "done"},
-        {"type": "tool-get_weather", "toolCallId": "c1", "input": {"city": "Rome"}, "output": 20},
-    ],
+    "vercel": [{"type": "reasoning", "text": "hm"}, TEXT,
+        {"type": "tool-call", "toolCallId": "c1", "toolName": "get_weather", "input": {"city": "Rome"}}],
+    "vercel's messages": [{"type": "step-start"}, {**TEXT, "state": "done"},
+        {"type": "tool-get_weather", "toolCallId": "c1", "input": {"city": "Rome"}, "output": 20}],
     "responses": [{"type": "reasoning", "id": "rs_1", "summary": []}, SAID, CALL],
-    "gemini's stream": [
-        chunk({"text": "I "}, responseId="r1"),
-        chunk({"text": "look."}, responseId="r1"),
-        chunk({"functionCall": GIVEN}, end="STOP", responseId="r1"),
-    ],
+    "gemini's stream": [chunk({"text": "I "}, responseId="r1"), chunk({"text": "look."}, responseId="r1"),
+        chunk({"functionCall": GIVEN}, end="STOP", responseId="r1")],
     "gemini's stream without an id": [chunk({"text": "I look."}), chunk({"functionCall": GIVEN}, end="STOP")],
-    "responses' stream": [
-        event("created", response={"object": "response", "status": "in_progress", "output": []}),
+    "responses' stream": [event("created",
+            response={"object": "response", "status": "in_progress", "output": []}),
         event("output_item.added", output_index=0, item={**CALL, "arguments": ""}),
         event("function_call_arguments.delta", item_id="fc_1", delta='{"city":"Rome"}'),
         event("output_item.done", output_index=0, item=CALL),
-        event("completed", response={"object": "response", "status": "completed", "output": [CALL]}),
-    ],
+        event("completed", response={"object": "response", "status": "completed", "output": [CALL]})],
 }  # fmt: skip
 
 
@@ -105,12 +86,10 @@ MANY = {
     "gemini's answers": [chunk({"functionCall": GIVEN}, end="STOP", responseId=f"r{at}") for at in range(2)],
     "gemini's answers, trimmed": [chunk({"functionCall": GIVEN}), chunk({"functionCall": GIVEN})],
     "the ends of two streams": [event("completed", response={"object": "response", "output": [CALL]})] * 2,
-    "completions": [
-        {"id": f"c{at}", "choices": [{"message": {"role": "assistant", "content": "f()"}}]} for at in range(2)
-    ],
-    "messages": [
-        {"id": f"msg_{at}", "type": "message", "role": "assistant", "content": [TEXT, USE]} for at in range(2)
-    ],
+    "completions": [{"id": f"c{at}",
+            "choices": [{"message": {"role": "assistant", "content": "f()"}}]} for at in range(2)],
+    "messages": [{"id": f"msg_{at}", "type": "message", "role": "assistant",
+            "content": [TEXT, USE]} for at in range(2)],
 }  # fmt: skip
 
 

@@ -84,32 +84,26 @@ def test_a_failed_piece_binds_nothing() -> None:
     assert [(call.tool, call.arguments) for call in plan.calls] == [("g", (("y", "t"),))]
 
 
-@pytest.mark.parametrize(
-    ("text", "gold"),
-    [
-        ('from tools import get\nr = get(base="E")\nput(x=r)', 'r = get(base="E")\nput(x=r)'),
-        ('import tools as t\nr = t.get(base="E")\nput(x=r)', 'r = tools.get(base="E")\nput(x=r)'),
-        ("```\nfrom tools import get as g\n```\nThen:\n```\nr = g(b=1)\nput(x=r)\n```", "put(x=get(b=1))"),
-        ("import math, numpy as np\nx = math.sqrt(2)\ny = np.array([1])\nf(x=1)", "f(x=1)"),
-        ("def go():\n    f(x=1)\ngo()\ngo()", "f(x=1)\nf(x=1)"),
-        ("def mail(to, *, text=2):\n    send(a=to, b=text)\nr = get(b=1)\nmail(r)", "send(a=get(b=1), b=2)"),
-        ("def a():\n    return f(x=1)\n    g(y=2)\nv = a()\ng(y=v)", "v = f(x=1)\ng(y=v)"),
-        ("x = f(a=1)\ndef go(y):\n    x = g(b=y)\n    h(c=x)\ngo(2)\nk(x)", "x = f(a=1)\nh(c=g(b=2))\nk(x)"),
-        ("def go():\n    return f(x=1)\nh(a=g(y=1), b=go())", "h(a=g(y=1), b=f(x=1))"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "gold"), [
+    ('from tools import get\nr = get(base="E")\nput(x=r)', 'r = get(base="E")\nput(x=r)'),
+    ('import tools as t\nr = t.get(base="E")\nput(x=r)', 'r = tools.get(base="E")\nput(x=r)'),
+    ("```\nfrom tools import get as g\n```\nThen:\n```\nr = g(b=1)\nput(x=r)\n```", "put(x=get(b=1))"),
+    ("import math, numpy as np\nx = math.sqrt(2)\ny = np.array([1])\nf(x=1)", "f(x=1)"),
+    ("def go():\n    f(x=1)\ngo()\ngo()", "f(x=1)\nf(x=1)"),
+    ("def mail(to, *, text=2):\n    send(a=to, b=text)\nr = get(b=1)\nmail(r)", "send(a=get(b=1), b=2)"),
+    ("def a():\n    return f(x=1)\n    g(y=2)\nv = a()\ng(y=v)", "v = f(x=1)\ng(y=v)"),
+    ("x = f(a=1)\ndef go(y):\n    x = g(b=y)\n    h(c=x)\ngo(2)\nk(x)", "x = f(a=1)\nh(c=g(b=2))\nk(x)"),
+    ("def go():\n    return f(x=1)\nh(a=g(y=1), b=go())", "h(a=g(y=1), b=f(x=1))"),
+])  # fmt: skip
 def test_functions_and_imports_are_followed(text: str, gold: str) -> None:
     assert same(parse(text), parse(gold))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "def mail(*to):\n    send(to=to)\nmail(1)\ng(y=1)",
-        "class A:\n    def run(self):\n        send(to=1)\nA().run()\ng(y=1)",
-        "h = lambda: send(to=1)\nh()\ng(y=1)",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "def mail(*to):\n    send(to=to)\nmail(1)\ng(y=1)",
+    "class A:\n    def run(self):\n        send(to=1)\nA().run()\ng(y=1)",
+    "h = lambda: send(to=1)\nh()\ng(y=1)",
+])  # fmt: skip
 def test_what_is_not_followed_is_said(text: str) -> None:
     plan = parse(text)
     assert [call.tool for call in plan.calls] == ["g"]
@@ -127,19 +121,10 @@ def test_functions_that_double_are_refused() -> None:
         parse(f"def a0():\n    pass\n{steps}a39()\nf(x=1)")
 
 
-@pytest.mark.parametrize(
-    "marks",
-    [
-        "a) |b) ",
-        "-> |-> ",
-        "1.1 |1.2 ",
-        "✅ |✅ ",
-        "In [1]: |In [2]: ",
-        "i. |ii. ",
-        "First, |Then, ",
-        "- a) |- b) ",
-    ],
-)
+@pytest.mark.parametrize("marks", [
+    "a) |b) ", "-> |-> ", "1.1 |1.2 ", "✅ |✅ ", "In [1]: |In [2]: ", "i. |ii. ", "First, |Then, ",
+    "- a) |- b) ",
+])  # fmt: skip
 @pytest.mark.parametrize("around", ["%s", "```python\n%s\n```", "The plan:\n%s\nDone."])
 def test_markers(marks: str, around: str) -> None:
     one, two = marks.split("|")

@@ -44,27 +44,17 @@ class Programs:
 
     def simple(self) -> str:
         name = self.name()
-        return self.random.choice([
-            f"{name} = {self.value()}",
-            f"{name} = {self.value()}",
-            f"{name} = {self.name()} = {self.value()}",
-            f"{name}, {self.name()} = {self.value()}, {self.value()}",
-            f"{name}.append({self.value()})",
-            f"{name}.extend([{self.value()}])",
-            f"{name}.update(k={self.value()})",
-            f"{name}.{self.random.choice(['pop', 'clear', 'reverse', 'copy'])}()",
-            f"{name}['k'] = {self.value()}",
-            f"{name}[0] = {self.value()}",
-            f"{name}[0].append(5)",
-            f"{name} += [7]",
-            f"del {name}[0]",
-            f"change({name})",
-            f"{name} = {self.name()}[0]",
-            f"{name} = [{self.value()}, len({self.name()})]",
-            f"({name} := {self.value()})",
-            f"{self.tool()}(x={self.value()})",
-            f"{self.tool()}(**{{'x': {self.name()}}})",
-        ])  # fmt: skip
+        return self.random.choice(
+            [f"{name} = {self.value()}", f"{name} = {self.value()}",
+                f"{name} = {self.name()} = {self.value()}",
+                f"{name}, {self.name()} = {self.value()}, {self.value()}", f"{name}.append({self.value()})",
+                f"{name}.extend([{self.value()}])", f"{name}.update(k={self.value()})",
+                f"{name}.{self.random.choice(['pop', 'clear', 'reverse', 'copy'])}()",
+                f"{name}['k'] = {self.value()}", f"{name}[0] = {self.value()}", f"{name}[0].append(5)",
+                f"{name} += [7]", f"del {name}[0]", f"change({name})", f"{name} = {self.name()}[0]",
+                f"{name} = [{self.value()}, len({self.name()})]", f"({name} := {self.value()})",
+                f"{self.tool()}(x={self.value()})", f"{self.tool()}(**{{'x': {self.name()}}})"],
+        )  # fmt: skip
 
     def block(self, depth: int) -> list[str]:
         return [f"    {line}" for _ in range(self.random.randint(1, 3)) for line in self.statement(depth + 1)]
@@ -82,12 +72,9 @@ class Programs:
             return [f"for each in {over}:", *self.block(depth)]
         if kind == 11:
             return [
-                f"match {self.name()}:",
-                "    case 3:",
-                *(f"    {line}" for line in self.block(depth)),
-                "    case [first, *_]:",
-                *(f"    {line}" for line in self.block(depth)),
-            ]
+                f"match {self.name()}:", "    case 3:", *(f"    {line}" for line in self.block(depth)),
+                "    case [first, *_]:", *(f"    {line}" for line in self.block(depth)),
+            ]  # fmt: skip
         return [self.simple()]
 
     def text(self) -> str:

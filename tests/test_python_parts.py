@@ -99,31 +99,18 @@ class Programs:
             return f"{self.random.choice('ab')!r}: {deeper()}"
 
         plain = (
-            "17",
-            '"it\'s"',
-            "'é'",
-            "'q\"#('",
-            "x",
-            "None",
-            "'''a\nb'''",
-            "-1.5",
-            "x[0].b",
-            "f'{x} {y[0]}'",
-        )
+            "17", '"it\'s"', "'é'", "'q\"#('", "x", "None", "'''a\nb'''", "-1.5", "x[0].b", "f'{x} {y[0]}'",
+        )  # fmt: skip
         if depth > 3 or self.random.random() < 0.4:
             return self.random.choice(plain)
         between = self.random.choice([", ", ",\n   ", ", # c (\n"])
         return self.one(
-            lambda: f"[{self.some(deeper, 1, 6, between)}]",
-            lambda: f"({self.some(deeper, 1, 6, between)},)",
+            lambda: f"[{self.some(deeper, 1, 6, between)}]", lambda: f"({self.some(deeper, 1, 6, between)},)",
             lambda: f"{{{self.some(pair, 0, 5, between)}}}",
-            lambda: f"{{{self.some(deeper, 1, 5, between)}}}",
-            lambda: self.call(depth + 1),
-            lambda: f"{deeper()} + {deeper()}",
-            lambda: f"[q for q, r in {deeper()}]",
-            lambda: f"(lambda a, b: {deeper()})",
-            lambda: f"x[{deeper()}, {deeper()}]",
-        )
+            lambda: f"{{{self.some(deeper, 1, 5, between)}}}", lambda: self.call(depth + 1),
+            lambda: f"{deeper()} + {deeper()}", lambda: f"[q for q, r in {deeper()}]",
+            lambda: f"(lambda a, b: {deeper()})", lambda: f"x[{deeper()}, {deeper()}]",
+        )  # fmt: skip
 
     def call(self, depth: int = 0) -> str:
         given = [self.value(depth + 1) for _ in range(self.random.randrange(3))]
@@ -132,16 +119,10 @@ class Programs:
 
     def simple(self) -> str:
         return self.one(
-            self.call,
-            lambda: f"x = {self.call()}",
-            lambda: f"x, y = {self.call()}",
-            lambda: f"[{self.some(self.call, 1, 4)}]",
-            lambda: self.some(self.call, 1, 3, "; ") + ";",
-            lambda: "# a comment's (",
-            lambda: "x \\\n = 3",
-            lambda: "return " + self.value(),
-            lambda: "",
-        )
+            self.call, lambda: f"x = {self.call()}", lambda: f"x, y = {self.call()}",
+            lambda: f"[{self.some(self.call, 1, 4)}]", lambda: self.some(self.call, 1, 3, "; ") + ";",
+            lambda: "# a comment's (", lambda: "x \\\n = 3", lambda: "return " + self.value(), lambda: "",
+        )  # fmt: skip
 
     def block(self, indent: str = "", depth: int = 0) -> str:
         lines = []
@@ -226,15 +207,12 @@ def test_a_value_that_several_names_take_is_called_once() -> None:
     assert len(pe.parse("a=" * 2_000 + "f()").calls) == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "calls"),
-    [
-        ("Plan:\n```python\na = f(x=1)\n# see ``` below\ng(y=a)\n```\n", ["f", "g"]),
-        ('```python\na = f(x=1)\ng(y="use ```bash``` here", z=a)\n```', ["f", "g"]),
-        ("```python\nf()``` and then\n```python\ng()\n```\n", ["f", "g"]),
-        ("```python\nf()```\n\nLater:\n```\ng()\n```\n", ["f", "g"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "calls"), [
+    ("Plan:\n```python\na = f(x=1)\n# see ``` below\ng(y=a)\n```\n", ["f", "g"]),
+    ('```python\na = f(x=1)\ng(y="use ```bash``` here", z=a)\n```', ["f", "g"]),
+    ("```python\nf()``` and then\n```python\ng()\n```\n", ["f", "g"]),
+    ("```python\nf()```\n\nLater:\n```\ng()\n```\n", ["f", "g"]),
+])  # fmt: skip
 def test_a_fence_ends_where_its_mark_stands_alone(text: str, calls: list[str]) -> None:
     plan = pe.parse(text)
     assert [call.name for call in plan.calls] == calls

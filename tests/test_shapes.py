@@ -265,14 +265,11 @@ def compared(folder: Path, record: Any, gold: str = ONE) -> tuple[int, str]:
     return done.returncode, done.stdout.partition("  ")[2] or done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(
-    "part",
-    [
-        {"type": "tool-other", "toolCallId": "c", "state": "output-available", "input": {}, "output": CALL},
-        {"type": "tool-result", "toolCallId": "c", "toolName": "find_room", "output": CALL},
-        {"type": "a-kind-to-come", "id": "c", "output": CALL},
-    ],
-)
+@pytest.mark.parametrize("part", [
+    {"type": "tool-other", "toolCallId": "c", "state": "output-available", "input": {}, "output": CALL},
+    {"type": "tool-result", "toolCallId": "c", "toolName": "find_room", "output": CALL},
+    {"type": "a-kind-to-come", "id": "c", "output": CALL},
+])  # fmt: skip
 def test_what_a_tool_answered_is_never_the_call(tmp_path: Path, part: Any) -> None:
     code, said = compared(tmp_path, {"id": "1", "role": "assistant", "parts": [part]})
     assert code == 1, said

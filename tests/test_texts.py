@@ -168,20 +168,14 @@ def test_names_and_lists_of_servers() -> None:
     assert (tools(row), codes(row)) == (["f"], ["find.token"])
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("('get_rate', {'cur': 'EUR'})", "'get_rate' and its arguments as items of one list"),
-        ('```json\n["roll", {"sides": 6}]\n```', "'roll' and its arguments as items of one list"),
-        ('{"name": "get_stock", "interval": "1mo"}', "'interval' beside 'name'"),
-        ("f(a=1) + g(b=2)", "the operator '+' between calls"),
-        ('[{"f": {"a": 1}}, {"g": 3}]', "the arguments of 'g' are 3"),
-        (
-            "```java\npublic class A {\n void f() { tool.call(1); }\n}\n```",
-            "of Java only calls at the top level",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    ("('get_rate', {'cur': 'EUR'})", "'get_rate' and its arguments as items of one list"),
+    ('```json\n["roll", {"sides": 6}]\n```', "'roll' and its arguments as items of one list"),
+    ('{"name": "get_stock", "interval": "1mo"}', "'interval' beside 'name'"),
+    ("f(a=1) + g(b=2)", "the operator '+' between calls"),
+    ('[{"f": {"a": 1}}, {"g": 3}]', "the arguments of 'g' are 3"),
+    ("```java\npublic class A {\n void f() { tool.call(1); }\n}\n```", "of Java only calls at the top level"),
+])  # fmt: skip
 def test_what_is_not_read_is_named(text: str, said: str) -> None:
     code, row = parsed(text)
     assert code == 3
@@ -232,16 +226,13 @@ def test_prose_with_an_open_bracket_is_no_cut(text: str) -> None:
 
 
 # ---------------------------------------------------------------- as data, as written, as compared
-@pytest.mark.parametrize(
-    "data",
-    [
-        ["I cannot help."],
-        ["f(x=1)", "g(y=2)"],
-        ["Hotels: [h = search(#city='Rome')]"],
-        ["Let me see.", {"name": "f", "arguments": {}}],
-        [{"step": "1", "tool": "0"}],
-    ],
-)
+@pytest.mark.parametrize("data", [
+    ["I cannot help."],
+    ["f(x=1)", "g(y=2)"],
+    ["Hotels: [h = search(#city='Rome')]"],
+    ["Let me see.", {"name": "f", "arguments": {}}],
+    [{"step": "1", "tool": "0"}],
+])  # fmt: skip
 def test_data_and_its_text_agree(data: Any) -> None:
     as_data, as_text = pe.parse(data), pe.parse(json.dumps(data))
     assert [(c.tool, c.arguments) for c in as_data.calls] == [(c.tool, c.arguments) for c in as_text.calls]
@@ -271,21 +262,13 @@ def test_a_function_of_a_rule_sees_what_gold_accepts() -> None:
     assert pe.diff(pred, gold, Policy(rules=(Rule(function=near),)), terms=terms).same
 
 
-@pytest.mark.parametrize(
-    ("data", "dialect"),
-    [
-        (
-            {
-                "task_steps": ["1", "2"],
-                "task_nodes": [{"task": "f", "arguments": ["a"]}, {"task": "g", "arguments": ["<node-0>"]}],
-                "task_links": [{"source": "f", "target": "g"}],
-            },
-            "taskbench",
-        ),
-        ({"API": ["f", "g"], "parameters": [{"x": 1}, {"y": 2}]}, "callnavi"),
-        ([{"f": {"x": 1}}, {"g": '{"y": 2}'}], "keyed"),
-    ],
-)
+@pytest.mark.parametrize(("data", "dialect"), [
+    ({"task_steps": ["1", "2"],
+            "task_nodes": [{"task": "f", "arguments": ["a"]}, {"task": "g", "arguments": ["<node-0>"]}],
+            "task_links": [{"source": "f", "target": "g"}]}, "taskbench"),
+    ({"API": ["f", "g"], "parameters": [{"x": 1}, {"y": 2}]}, "callnavi"),
+    ([{"f": {"x": 1}}, {"g": '{"y": 2}'}], "keyed"),
+])  # fmt: skip
 def test_a_plan_in_a_file_of_its_own_is_one_plan(tmp_path: Path, data: Any, dialect: str) -> None:
     file = tmp_path / "plan.json"
     file.write_text(json.dumps(data))

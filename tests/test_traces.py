@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.traces.path import critical_path
-from planner_eval.traces.run import Run, Span, run_of
+from planner_eval.traces.run import run_of
 from tests.conftest import ROOT
 from tests.inside import planeval
 
@@ -52,6 +51,11 @@ def found(spans: list[dict[str, Any]], level: str = "warning", catalog: Any = No
     return [(one.code.partition(".")[2], one.call) for one in told if one.code != "trace.critical_path"]
 
 
+def beside(name: str, span: str, **more: Any) -> dict[str, Any]:
+    """A tool's span in the first second, under an id of its own."""
+    return {**tool(name, 1, **more), "context": {"span_id": f"0x{span}"}}
+
+
 FAILS = {"result": None, "error": "unknown currency"}
 SLOW = {"result": None, "error": "timed out"}
 OKAY = {"status": "ok"}
@@ -59,27 +63,30 @@ AGAIN = ("repeated_call", 1)
 RETRIED, LATE = ("failed_retry", 1), ("failed_retry", 2)
 TWO = (("repeated_call", 2), ("repeated_call", 3))
 TO = {"to": "u-5521"}
+LACKS, EARLY = ("incomplete", None), ("out_of_order", 0)
+WHOLE = [tool("f", 2, parent_id="0x1"), {**text(1, "x"), "end_time": "2026-03-02T10:00:09Z"}]
 
 CASES: list[tuple[str, list[dict[str, Any]], list[tuple[str, Any]], list[tuple[str, Any]]]] = [
     # what it is, the spans, the warnings, what info tells besides
     ("one call", [tool("f", 1)], [], []),
-    ("twice the same", [tool("f", 1), tool("f", 3)], [("repeated_call", 1)], []),
+    ("twice the same", [tool("f", 1), tool("f", 3)], [AGAIN], []),
     ("other arguments", [tool("f", 1), tool("f", 3, arguments={"base": "USD"})], [], []),
     ("an answer that changes", [tool("f", 1, "runs"), tool("f", 3, "runs"), tool("f", 5, "7 rows")], [], []),
-    ("another between", [tool("f", 1), tool("g", 3), tool("f", 5)], [], [("repeated_call", 2)]),
-    ("what only says done", [tool("f", 1, "ok"), tool("f", 3, "ok")], [], [("repeated_call", 1)]),
+    ("another between", [tool("f", 1), tool("g", 3), tool("f", 5)], [], [TWO[0]]),
+    ("at once, whatever stands between", [tool("f", 1), beside("g", "g"), beside("f", "9")], [TWO[0]], []),
+    ("what only says done", [tool("f", 1, "ok"), tool("f", 3, "ok")], [], [AGAIN]),
     ("done in an object", [tool("f", 1, OKAY), tool("f", 3, OKAY)], [], [AGAIN]),
-    ("an empty list is an answer", [tool("f", 1, []), tool("f", 3, [])], [("repeated_call", 1)], []),
-    ("answers not recorded", [tool("f", 1, None), tool("f", 3, None)], [], [("repeated_call", 1)]),
+    ("an empty list is an answer", [tool("f", 1, []), tool("f", 3, [])], [AGAIN], []),
+    ("answers not recorded", [tool("f", 1, None), tool("f", 3, None)], [], [AGAIN]),
     ("arguments not recorded", [tool("f", 1, arguments=None), tool("f", 3, arguments=None)], [], []),
     ("a loop of one", [tool("f", at) for at in (1, 3, 5)], [("loop", 0)], []),
     ("a loop of two", [tool("fg"[at % 2], at) for at in range(6)], [("loop", 0)], []),
     ("two rounds are none", [tool("fg"[at % 2], at) for at in range(4)], [], [*TWO]),
     ("no loop of what is done", [tool("f", at, "done") for at in (1, 3, 5)], [], [AGAIN, TWO[0]]),
-    ("a failure again", [tool("f", 1, **FAILS), tool("f", 3, **FAILS)], [("failed_retry", 1)], []),
+    ("a failure again", [tool("f", 1, **FAILS), tool("f", 3, **FAILS)], [RETRIED], []),
     ("a failure that passes", [tool("f", 1, **FAILS), tool("f", 3, **FAILS), tool("f", 5)], [], []),
     ("a failure mended", [tool("f", 1, **FAILS), tool("f", 3, arguments={"base": "E"}, **FAILS)], [], []),
-    ("a timeout again", [tool("f", 1, **SLOW), tool("f", 3, **SLOW)], [], [("failed_retry", 1)]),
+    ("a timeout again", [tool("f", 1, **SLOW), tool("f", 3, **SLOW)], [], [RETRIED]),
     ("a failure after an edit", [tool("f", 1, **FAILS), tool("g", 3), tool("f", 5, **FAILS)], [], [LATE]),
     ("a lock", [tool("f", at, result=None, error="database is locked") for at in (1, 3)], [], [RETRIED]),
     ("a 500", [tool("f", at, result=None, error="500 Internal Error") for at in (1, 3)], [], [RETRIED]),
@@ -88,6 +95,16 @@ CASES: list[tuple[str, list[dict[str, Any]], list[tuple[str, Any]], list[tuple[s
     ("used by an argument", [tool("f", 1, "u-5521"), tool("g", 3, "ok", arguments=TO), text(5, "!")], [], []),
     ("nothing was found", [tool("f", 1, {"error": "not found"}), text(3, "I do not know them.")], [], []),
     ("words not recorded", [tool("f", 1, "1.0923")], [], []),
+    ("an end that is no time", [{**tool("f", 1), "end_time": "abc"}], [LACKS], []),
+    ("whole", WHOLE, [], []),
+    ("a parent that is missing", [WHOLE[0], {**WHOLE[1], "context": {"span_id": "0x7"}}], [LACKS], []),
+    ("as of a service that another called", [WHOLE[0]], [], []),
+    ("a flag that says so", [{**WHOLE[0], "flags": 0x100}], [LACKS], []),
+    ("of another process", [{**WHOLE[0], "flags": 0x300}], [], []),
+    ("no end", [WHOLE[0], {**WHOLE[1], "end_time": None}], [LACKS], []),
+    ("no beginning", [{**WHOLE[0], "start_time": None}, WHOLE[1]], [("untimed", None)], []),
+    ("before its parent", [{**WHOLE[0], "start_time": "2026-03-02T10:00:00Z"}, WHOLE[1]], [EARLY], []),
+    ("after its end", [{**WHOLE[0], "start_time": "2026-03-02T10:00:05Z"}, WHOLE[1]], [EARLY], []),
 ]  # fmt: skip
 
 
@@ -99,42 +116,25 @@ def test_what_a_trace_shows(spans: list[Any], warned: list[Any], hinted: list[An
     assert sorted(found(spans, "info")) == sorted([*warned, *hinted])
 
 
-def test_two_at_once_are_one_too_many_whatever_stands_between() -> None:
-    spans = [
-        tool("f", 1),
-        {**tool("g", 1), "context": {"span_id": "0xg"}},
-        {**tool("f", 1), "context": {"span_id": "0x9"}},
-    ]
-    assert found(spans) == [("repeated_call", 2)]
-
-
 def test_agents_beside_each_other_know_nothing_of_each_other() -> None:
-    agents = [
-        {**text(1, ""), "name": "agent", "attributes": {}, "context": {"span_id": name}, "parent_id": "0xr"}
-        for name in ("0xa", "0xb")
-    ]
-    root = {**agents[0], "context": {"span_id": "0xr"}, "parent_id": None}
-    calls = [
-        {**tool("f", 1), "context": {"span_id": f"0x{n}"}, "parent_id": f"0x{n}"[:-1]} for n in ("a1", "b1")
-    ]
+    agent = {**text(1, ""), "name": "agent", "attributes": {}}
+    root, *agents = (
+        {**agent, "context": {"span_id": name}, "parent_id": parent}
+        for name, parent in (("0xr", None), ("0xa", "0xr"), ("0xb", "0xr"))
+    )
+    calls = [beside("f", f"{name}1", parent_id=f"0x{name}") for name in "ab"]
     assert found([root, *agents, *calls]) == []
-    assert found([root, *agents, *calls], "info") == [("repeated_call", 1)]
+    assert found([root, *agents, *calls], "info") == [AGAIN]
     later = {"start_time": "2026-03-02T10:00:04Z", "end_time": "2026-03-02T10:00:05Z"}
-    after = [root, agents[0], {**agents[1], **later}, calls[0], {**calls[1], **later}]
-    after[0] = {**root, "end_time": "2026-03-02T10:00:06Z"}
-    assert found(after) == [("repeated_call", 1)]
-
-
-def test_an_end_that_is_no_time_is_said() -> None:
-    assert found([{**tool("f", 1), "end_time": "abc"}]) == [("incomplete", None)]
+    root |= {"end_time": "2026-03-02T10:00:06Z"}
+    assert found([root, agents[0], {**agents[1], **later}, calls[0], {**calls[1], **later}]) == [AGAIN]
 
 
 def test_a_trace_without_tools_and_an_empty_file_say_what_they_are(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
-    for held, told in (
-        ([{"name": "db", "spanId": "a", "attributes": []}], "a trace without spans of tools or models"),
-        ([], "the trace is empty: no spans"),
-    ):
+    no_tools = [{"name": "db", "spanId": "a", "attributes": []}]
+    cases = ((no_tools, "a trace without spans of tools or models"), ([], "the trace is empty: no spans"))
+    for held, told in cases:
         path.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": held}]}]}))
         assert told in planeval("check", str(path)).stdout
     path.write_text("[]")
@@ -145,21 +145,6 @@ def test_a_long_round_says_how_many_calls_it_has_more() -> None:
     spans = [tool("abcdefgh"[at % 8], at) for at in range(24)]
     (loop,) = [one for one in pe.check(spans) if one.code == "trace.loop"]
     assert "a loop: a → b → c → d → e → f → … 2 more 3 times in calls 1 to 24" in loop.message
-
-
-def test_a_model_that_speaks_on_is_waited_for_until_the_tool_begins() -> None:
-    spans = (
-        Span("m", "r", "model", "chat", None, 0, 10),
-        Span("t", "r", "tool", "f", 0, 2, 3),
-        Span("u", "r", "tool", "g", 1, 4, 12),
-    )
-    path = critical_path(Run(spans))
-    assert path is not None
-    assert [(step.span.name, step.time) for step in path.steps] == [("chat", 4), ("g", 8)]
-    asked = (Span("n", "r", "model", "ask", None, -5, 2), *spans[:1], spans[2])
-    path = critical_path(Run(asked))
-    assert path is not None
-    assert [(step.span.name, step.time) for step in path.steps] == [("ask", 7), ("g", 8)]
 
 
 def test_what_a_file_says_is_one_line(tmp_path: Path) -> None:
@@ -178,20 +163,6 @@ def test_spans_are_taken_in_time_whatever_their_order_and_once() -> None:
     assert [call.name for call in plan.calls] == ["f", "g"]
     assert found(spans) == [("incomplete", None)]
     assert run_of(spans, plan).repeated == 1
-
-
-def test_a_trace_says_what_it_lacks() -> None:
-    whole = [tool("f", 2, parent_id="0x1"), {**text(1, "x"), "end_time": "2026-03-02T10:00:09Z"}]
-    assert found(whole) == []
-    assert found([whole[0], {**whole[1], "context": {"span_id": "0x7"}}]) == [("incomplete", None)]
-    assert found([{**whole[0]}]) == []  # as of a service that another called
-    assert found([{**whole[0], "flags": 0x100}]) == [("incomplete", None)]
-    assert found([{**whole[0], "flags": 0x300}]) == []
-    assert found([whole[0], {**whole[1], "end_time": None}]) == [("incomplete", None)]
-    assert found([{**whole[0], "start_time": None}, whole[1]]) == [("untimed", None)]
-    assert found([{**whole[0], "start_time": "2026-03-02T10:00:00Z"}, whole[1]]) == [("out_of_order", 0)]
-    late = {**whole[0], "start_time": "2026-03-02T10:00:05Z"}
-    assert found([late, whole[1]]) == [("out_of_order", 0)]  # it ends in second 3
 
 
 def test_a_tool_that_there_is_not_is_told_by_what_the_framework_answered() -> None:
@@ -218,72 +189,36 @@ def test_a_catalog_holds_the_calls_and_what_was_not_recorded_is_no_fault() -> No
     assert found([{"name": "f", "attributes": only, "start_time": 1}], catalog=catalog) == []
 
 
-def test_the_critical_path_goes_back_over_what_ended_last() -> None:
-    spans = (
-        Span("r", None, "other", "agent", None, 0, 20),
-        Span("a", "r", "model", "chat", None, 1, 3),
-        Span("b", "r", "tool", "slow", 0, 4, 10),
-        Span("c", "r", "tool", "quick", 1, 4, 6),
-        Span("d", "r", "model", "chat", None, 12, 19),
-    )
-    path = critical_path(Run(spans))
-    assert path is not None
-    assert [(step.span.name, step.time) for step in path.steps] == [("chat", 2), ("slow", 6), ("chat", 7)]
-    assert (path.time, path.whole) == (15, 20)
-    assert critical_path(Run(spans[:1])) is None
-
-
-# ---------------------------------------------------------------- files and the command
 def test_what_opentelemetrys_exporter_wrote_is_read_trace_by_trace() -> None:
     done = planeval("check", str(DEMO))
     assert done.returncode == 1
-    assert [line.rpartition("[")[2] for line in done.stdout.splitlines()] == [
-        "trace.repeated_call]", "trace.failed_retry]", "trace.not_run]",
-    ]  # fmt: skip
+    codes = [line.rpartition("[")[2] for line in done.stdout.splitlines()]
+    assert codes == ["trace.repeated_call]", "trace.failed_retry]", "trace.not_run]"]
     assert done.stderr == "4 plans checked without a catalog: 3 warnings\n"
-    rows = [
-        json.loads(line)
-        for line in planeval("check", str(DEMO), "--level", "info", "--format", "jsonl").stdout.splitlines()
-    ]
-    assert len([row for row in rows if row["code"] == "trace.critical_path"]) == 4
+    told = planeval("check", str(DEMO), "--level", "info", "--format", "jsonl").stdout
+    assert told.count('"trace.critical_path"') == 4
     assert planeval("check", str(DEMO), "--ignore", "trace.loop", "--level", "error").returncode == 0
 
 
 def test_other_exporters_forms_are_read(tmp_path: Path) -> None:
-    spans = [
-        {"object": "trace", "id": "trace_1", "workflow_name": "w"},
-        *(
-            {
-                "object": "trace.span", "id": f"span_{at}", "trace_id": "trace_1", "parent_id": None,
-                "started_at": f"2026-03-02T10:00:0{at}+00:00",
-                "ended_at": f"2026-03-02T10:00:0{at + 1}+00:00",
-                "span_data": {"type": "function", "name": "f", "input": "{}", "output": "None"},
-                "error": {"message": "Error running tool", "data": {"error": "no such currency"}},
-            }
-            for at in (5, 1)
-        ),
+    failed = {"message": "Error running tool", "data": {"error": "no such currency"}}
+    spans = [{"object": "trace", "id": "trace_1", "workflow_name": "w"}, *({
+        "object": "trace.span", "id": f"span_{at}", "trace_id": "trace_1", "parent_id": None, "error": failed,
+        "started_at": f"2026-03-02T10:00:0{at}+00:00", "ended_at": f"2026-03-02T10:00:0{at + 1}+00:00",
+        "span_data": {"type": "function", "name": "f", "input": "{}", "output": "None"}} for at in (5, 1))
     ]  # fmt: skip
-    flow = {
-        "info": {"trace_id": "tr-1"},
-        "data": {
-            "spans": [
-                {
-                    "span_id": str(at), "parent_span_id": None, "name": "f",
-                    "start_time_unix_nano": at * 10**9, "end_time_unix_nano": (at + 1) * 10**9,
-                    "status": {"code": "STATUS_CODE_ERROR", "message": "no"},
-                    "attributes": {"mlflow.spanType": '"TOOL"', "mlflow.spanInputs": "{}"},
-                }
-                for at in (5, 1)
-            ]
-        },
-    }  # fmt: skip
-    for data in (spans, flow):
-        file = tmp_path / "trace.jsonl"
-        lines = data if isinstance(data, list) else [data, {**data, "info": {"trace_id": "tr-2"}}]
+    run = {"spans": [{
+        "span_id": str(at), "parent_span_id": None, "name": "f",
+        "start_time_unix_nano": at * 10**9, "end_time_unix_nano": (at + 1) * 10**9,
+        "status": {"code": "STATUS_CODE_ERROR", "message": "no"},
+        "attributes": {"mlflow.spanType": '"TOOL"', "mlflow.spanInputs": "{}"}} for at in (5, 1)
+    ]}  # fmt: skip
+    flow = [{"info": {"trace_id": f"tr-{at}"}, "data": run} for at in (1, 2)]
+    file = tmp_path / "trace.jsonl"
+    for lines, count in ((spans, 1), (flow, 2)):
         file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
         done = planeval("check", str(file))
-        assert done.returncode == 1
-        assert done.stdout.count("[trace.failed_retry]") == (1 if data is spans else 2), done.stdout
+        assert (done.returncode, done.stdout.count("[trace.failed_retry]")) == (1, count), done.stdout
     assert "record tr-2, call 2 (f)" in done.stdout
 
 
@@ -422,12 +357,10 @@ def test_of_published_conversations_each_repetition_is_told(reference: Path, tmp
     told = {(row["record"], row["call"], row["code"][6:]) for row in json.loads(done.stdout)}
     again = set()
     for run in runs:
-        made = [
-            (call["function"], run["traj"][at + 1]["content"])
-            for at, message in enumerate(run["traj"])
-            for call in message.get("tool_calls") or ()
-        ]
-        for place, (before, after) in enumerate(pairwise(made), 2):
+        turns = enumerate(run["traj"])
+        made = [(c["function"], at) for at, said in turns for c in said.get("tool_calls") or ()]
+        answered = [(call, run["traj"][at + 1]["content"]) for call, at in made]
+        for place, (before, after) in enumerate(pairwise(answered), 2):
             if before == after:
                 code = "failed_retry" if after[1].startswith("Error") else "repeated_call"
                 again.add((f"{run['task_id']}/{run['trial']}", place, code))
@@ -440,15 +373,8 @@ def test_hostile_traces_end_soon_and_are_told_on_one_line() -> None:
     for at, span in enumerate(spans):
         span["context"] = {"span_id": f"0x{at}\n"}
     assert found(spans) == []
-    odd = [
-        {
-            "attributes": {"gen_ai.operation.name": "execute_tool"},
-            "start_time": 10**400,
-            "end_time": [],
-            "status": 3,
-        }
-    ]
-    assert found(odd) == [] or found(odd)[0][0] == "untimed"
+    odd = {"attributes": {"gen_ai.operation.name": "execute_tool"}, "start_time": 10**400, "end_time": []}
+    assert found([{**odd, "status": 3}]) in ([], [("untimed", None)])
     again = {**spans[0], **tool("g", 30), "name": spans[0]["name"], "attributes": spans[0]["attributes"]}
     again |= {"status": spans[0]["status"], "context": {"span_id": "b"}}
     done = planeval("check", "-", text=json.dumps([spans[0], again]))

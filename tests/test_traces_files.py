@@ -71,13 +71,10 @@ CUT = json.dumps(ONE[1])[:150]
 WHOLE = {
     "over several lines": pretty([*ONE, *TWO]),
     "with line ends of Windows": pretty([*ONE, *TWO]).replace("\n", "\r\n"),
-    "several on a line": json.dumps(ONE[0])
-    + json.dumps(TWO[0])
-    + "\n"
-    + rows([ONE[1]])[:-1]
-    + rows([TWO[1]]),
+    "several on a line": json.dumps(ONE[0]) + json.dumps(TWO[0]) + "\n" + rows([ONE[1]])[:-1] + rows(
+        [TWO[1]]),
     "mixed": pretty([ONE[0], TWO[0], ONE[1], TWO[1]]),
-}
+}  # fmt: skip
 BROKEN = {
     "a log line among lines": (rows(ONE) + "INFO: exporting\n" + rows(TWO), 1),
     "words among objects": ("Hello\n" + pretty(ONE) + "The answer is {21}.\n" + pretty(TWO), 2),

@@ -11,100 +11,85 @@ from planner_eval.traces.path import critical_path
 from planner_eval.traces.run import Run, Span
 
 MS = 1_000_000
+Part = tuple[str, str, int, int]
 
 
-def run(
-    *spans: tuple[str, str, int, int], root: int | None = None, parents: dict[str, str] | None = None
-) -> Run:
+def run(*spans: Part, root: int | None = None, under: str = "", inner: tuple[str, ...] = ()) -> Run:
     """A run of spans by kind, name, beginning and end in milliseconds, inside an agent's span."""
-    held = parents or {}
     made = [
-        Span(name, held.get(name, "root"), kind, name, at if kind == "tool" else None, start * MS, end * MS)
+        Span(name, under if name in inner else "root", kind, name, at, start * MS, end * MS)
         for at, (kind, name, start, end) in enumerate(spans)
     ]
+    made = [span if span.kind == "tool" else span._replace(call=None) for span in made]
     return Run((Span("root", None, "other", "agent", None, 0, root * MS), *made))
 
 
-def steps(found: Run) -> list[tuple[str, int]]:
-    path = critical_path(found)
-    assert path is not None
-    return [(step.span.name, step.time // MS) for step in path.steps]
-
-
-def said(found: Run) -> str:
-    (one,) = path_of(found)
-    return one.message
-
-
 MODEL = ("model", "m1", 0, 100)
+FASTER = "; what is not on it makes nothing faster"
+OVERLAP = (
+    "the critical path is 650.0 ms of 1.00 s: two 300.0 ms → m 350.0 ms; what is not on it makes nothing "
+    "faster, unless the run waited for one in 300.0 ms of the rest"
+)
+OWN_TIME = "the critical path is 600.0 ms of 1.00 s: m1 100.0 ms → f 400.0 ms → m2 100.0 ms" + FASTER
+BESIDE = [
+    ("tool", "a", 50, 310), ("tool", "e", 60, 320), ("tool", "b", 100, 450), ("tool", "on", 300, 400),
+    ("tool", "c", 420, 505), ("tool", "d", 500, 900),
+]  # fmt: skip
+CASES: dict[str, tuple[int, list[Part], list[tuple[str, int]], str]] = {
+    "of parallel tools the one that ended last is waited for": (
+        1000, [MODEL, ("tool", "slow", 100, 700), ("tool", "fast", 100, 300), ("model", "m2", 700, 1000)],
+        [("m1", 100), ("slow", 600), ("m2", 300)], FASTER),
+    # from 0 to 300 only `one` ran; from 600 to 650 nothing did
+    "tools that overlap are not known to wait for each other": (
+        1000, [("tool", "one", 0, 400), ("tool", "two", 300, 600), ("model", "m", 650, 1000)],
+        [("two", 300), ("m", 350)], OVERLAP),
+    # gaps are 0 to 100 and 450 to 500: `a` covers 50 to 100, `e` less of it, `c` all of the second
+    "what overlapped is counted once and where the path has gaps": (
+        900, BESIDE, [("b", 350), ("d", 400)], "unless the run waited for a, e, c in 100.0 ms of the rest"),
+    "of a little overlap nothing is said": (
+        700, [MODEL, ("tool", "slow", 105, 700), ("tool", "fast", 100, 300)],
+        [("m1", 100), ("slow", 595)], FASTER),
+    "what went on after the run had ended was not waited for": (
+        1000, [MODEL, ("tool", "job", 100, 2000), ("tool", "q", 100, 200), ("model", "m2", 200, 1000)],
+        [("m1", 100), ("q", 100), ("m2", 800)], "the critical path is 1.00 s of 1.00 s"),
+    # a span of asynchronous code may end before all that began in it; then all that there is counts
+    "spans that end at once lose nothing": (1, [("tool", "f", 5, 1000)], [("f", 995)], ""),
+    "clocks that differ lose nothing": (980, [("tool", "f", 5, 1000)], [("f", 995)], ""),
+    "of the framework's own time nothing is said": (
+        1000, [("model", "m1", 100, 200), ("tool", "f", 300, 700), ("model", "m2", 800, 900)],
+        [("m1", 100), ("f", 400), ("m2", 100)], OWN_TIME),
+    "a model that speaks on is waited for until the tool begins": (
+        120, [("model", "chat", 0, 100), ("tool", "f", 20, 30), ("tool", "g", 40, 120)],
+        [("chat", 40), ("g", 80)], ""),
+    "what began before the run": (
+        120, [("model", "ask", -50, 20), ("model", "chat", 0, 100), ("tool", "g", 40, 120)],
+        [("ask", 70), ("g", 80)], "unless the run waited for chat in 20.0 ms of the rest"),
+}  # fmt: skip
 
 
-def test_of_parallel_tools_the_one_that_ended_last_is_waited_for() -> None:
-    found = run(
-        MODEL, ("tool", "slow", 100, 700), ("tool", "fast", 100, 300), ("model", "m2", 700, 1000), root=1000
-    )
-    assert steps(found) == [("m1", 100), ("slow", 600), ("m2", 300)]
-    assert said(found).endswith("; what is not on it makes nothing faster")
-
-
-def test_tools_that_overlap_are_not_known_to_wait_for_each_other() -> None:
-    """From 0 to 300 only `one` ran; from 600 to 650 nothing did."""
-    found = run(("tool", "one", 0, 400), ("tool", "two", 300, 600), ("model", "m", 650, 1000), root=1000)
-    assert steps(found) == [("two", 300), ("m", 350)]
-    assert said(found) == (
-        "the critical path is 650.0 ms of 1.00 s: two 300.0 ms → m 350.0 ms; what is not on it makes nothing "
-        "faster, unless the run waited for one in 300.0 ms of the rest"
-    )
-
-
-def test_what_overlapped_is_counted_once_and_where_the_path_has_gaps() -> None:
-    """Gaps are 0 to 100 and 450 to 500: `a` covers 50 to 100, `e` less of it, `c` all of the second."""
-    found = run(
-        ("tool", "a", 50, 310), ("tool", "e", 60, 320), ("tool", "b", 100, 450), ("tool", "on", 300, 400),
-        ("tool", "c", 420, 505), ("tool", "d", 500, 900), root=900,
-    )  # fmt: skip
-    assert steps(found) == [("b", 350), ("d", 400)]
+@pytest.mark.parametrize(("root", "spans", "steps", "told"), CASES.values(), ids=CASES)
+def test_the_critical_path(root: int, spans: list[Part], steps: list[tuple[str, int]], told: str) -> None:
+    found = run(*spans, root=root)
     path = critical_path(found)
     assert path is not None
-    assert ([span.name for span in path.beside], path.unsaid // MS) == (["a", "e", "c"], 100)
-    assert said(found).endswith("unless the run waited for a, e, c in 100.0 ms of the rest")
-
-
-def test_a_little_overlap_is_said_nothing_of() -> None:
-    found = run(MODEL, ("tool", "slow", 105, 700), ("tool", "fast", 100, 300), root=700)
-    assert steps(found) == [("m1", 100), ("slow", 595)]
-    assert said(found).endswith("makes nothing faster")
-
-
-def test_what_went_on_after_the_run_had_ended_was_not_waited_for() -> None:
-    found = run(
-        MODEL, ("tool", "job", 100, 2000), ("tool", "q", 100, 200), ("model", "m2", 200, 1000), root=1000
-    )  # fmt: skip
-    assert steps(found) == [("m1", 100), ("q", 100), ("m2", 800)]
-    assert said(found).startswith("the critical path is 1.00 s of 1.00 s")
-
-
-@pytest.mark.parametrize("root", [1, 980])
-def test_clocks_that_differ_and_spans_that_end_at_once_lose_nothing(root: int) -> None:
-    """A span of asynchronous code may end before all that began in it; then all that there is counts."""
-    assert steps(run(("tool", "f", 5, 1000), root=root)) == [("f", 995)]
+    assert [(step.span.name, step.time // MS) for step in path.steps] == steps
+    (one,) = path_of(found)
+    assert one.message.endswith(told) or one.message.startswith(told)
+    if spans is BESIDE:
+        assert ([span.name for span in path.beside], path.unsaid // MS) == (["a", "e", "c"], 100)
 
 
 def test_a_tool_in_which_others_ran_stands_for_them() -> None:
-    found = run(
-        MODEL, ("tool", "sub", 100, 700), ("model", "inner m", 110, 300), ("tool", "inner", 300, 690),
-        ("model", "m2", 700, 1000), root=1000, parents={"inner m": "sub", "inner": "sub"},
-    )  # fmt: skip
-    assert steps(found) == [("m1", 100), ("sub", 600), ("m2", 300)]
-    assert said(found).endswith("makes nothing faster")
-
-
-def test_of_the_frameworks_own_time_nothing_is_said() -> None:
-    found = run(("model", "m1", 100, 200), ("tool", "f", 300, 700), ("model", "m2", 800, 900), root=1000)
-    assert said(found) == (
-        "the critical path is 600.0 ms of 1.00 s: m1 100.0 ms → f 400.0 ms → m2 100.0 ms; what is not on it "
-        "makes nothing faster"
-    )
+    inner = ("model", "inner m", 110, 300), ("tool", "inner", 300, 690)
+    spans = MODEL, ("tool", "sub", 100, 700), *inner, ("model", "m2", 700, 1000)
+    path = critical_path(run(*spans, root=1000, under="sub", inner=("inner m", "inner")))
+    assert path is not None
+    assert [(step.span.name, step.time // MS) for step in path.steps] == [
+        ("m1", 100),
+        ("sub", 600),
+        ("m2", 300),
+    ]
+    assert critical_path(run(root=20)) is None
 
 
 def test_long_runs_are_read_in_time_that_grows_with_them() -> None:

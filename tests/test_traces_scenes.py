@@ -10,8 +10,7 @@ import pytest
 
 import planner_eval as pe
 from tests.conftest import ROOT
-from tests.traces_forms import FORMS
-from tests.traces_scenes import RIGHT, WRONG
+from tests.traces_scenes import FORMS, RIGHT, WRONG
 
 FALSE = {"the same number twice", "a game that says one sentence"}
 """Right runs with a warning: of tools that may say the same each time, which no trace tells."""
@@ -20,14 +19,9 @@ BESIDE = {"a span is missing": "trace.repeated_call"}
 """What is told wrongly beside the fault: of which agent the calls are stands in the span that is missing."""
 
 MILD = {
-    "again after another",
-    "not allowed, after another",
-    "a tool that nobody ran",
-    "an answer unread",
-    "the first answer unread",
-    "two answers unread",
-    "a job that has failed",
-}
+    "again after another", "not allowed, after another", "a tool that nobody ran", "an answer unread",
+    "the first answer unread", "two answers unread", "a job that has failed",
+}  # fmt: skip
 """Faults that are told as info."""
 
 TWICE = {"not allowed"}

@@ -77,24 +77,21 @@ def shown(value: Any) -> str:
     return f"`{''.join(seen)}`"
 
 
-@pytest.mark.parametrize(
-    ("word", "pred", "gold", "same"),
-    [
-        ("numbers", "1e400", "1e999", False),
-        ("numbers", "9007199254740993.0", "9007199254740992", False),
-        ("numbers", "1e99999999999", "1e99999999999", True),
-        ("blankless", "New\tYork", "New\u00a0York", True),
-        ("casefold", "Cafe\u0301", "CAF\u00c9", True),
-        ("time", "07:00:00 p.m.", "19:00", True),
-        ("time", "6:30m", "06:30", False),
-        ("date", "Friday, May 1, 2024", "2024-05-01", False),
-        ("date", "2th May 2024", "2024-05-02", False),
-        ("date", "2024-05-01T00:00:00", "2024-05-01", True),
-        ("date", "01-May-2024", "2024-05-01", True),
-        ("date", "20240501", "2024-05-01", True),
-        ("date", "May 1,2024", "2024-05-01", True),
-    ],
-)
+@pytest.mark.parametrize(("word", "pred", "gold", "same"), [
+    ("numbers", "1e400", "1e999", False),
+    ("numbers", "9007199254740993.0", "9007199254740992", False),
+    ("numbers", "1e99999999999", "1e99999999999", True),
+    ("blankless", "New\tYork", "New\u00a0York", True),
+    ("casefold", "Cafe\u0301", "CAF\u00c9", True),
+    ("time", "07:00:00 p.m.", "19:00", True),
+    ("time", "6:30m", "06:30", False),
+    ("date", "Friday, May 1, 2024", "2024-05-01", False),
+    ("date", "2th May 2024", "2024-05-02", False),
+    ("date", "2024-05-01T00:00:00", "2024-05-01", True),
+    ("date", "01-May-2024", "2024-05-01", True),
+    ("date", "20240501", "2024-05-01", True),
+    ("date", "May 1,2024", "2024-05-01", True),
+])  # fmt: skip
 def test_the_command_reads_them(tmp_path: Path, word: str, pred: str, gold: str, same: bool) -> None:
     (tmp_path / "own.toml").write_text(f'[[rule]]\ncompare = "{word}"\n')
     for name, value in (("pred", pred), ("gold", gold)):
@@ -188,21 +185,10 @@ def test_no_two_integers_are_one_number(number: int, step: int) -> None:
     assert not equal(f"{number}.0", f"{number + step}.0", "numbers")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "1e999999999",
-        "-1e999999999999",
-        "1e-999999999",
-        "1e" + "9" * 4000,
-        "1e-" + "9" * 4000,
-        "0e" + "9" * 4000,
-        "0." + "0" * 4000 + "1",
-        "9" * 4301,
-        "9" * 1_000_000,
-        "1" + "0" * 4000 + "e300",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "1e999999999", "-1e999999999999", "1e-999999999", "1e" + "9" * 4000, "1e-" + "9" * 4000,
+    "0e" + "9" * 4000, "0." + "0" * 4000 + "1", "9" * 4301, "9" * 1_000_000, "1" + "0" * 4000 + "e300",
+])  # fmt: skip
 def test_no_power_is_written_out(text: str) -> None:
     read = numbers(text)
     assert len(repr(read)) <= len(text) + 20
@@ -293,12 +279,9 @@ def test_an_ordinal_has_its_own_ending(ending: str) -> None:
 
 
 CLOCKS = [
-    "{h:02}:{m:02}",
-    "{h}:{m:02}:00",
-    "{h12}:{m:02} {half}",
-    "{h12:02}:{m:02}:00 {half}",
+    "{h:02}:{m:02}", "{h}:{m:02}:00", "{h12}:{m:02} {half}", "{h12:02}:{m:02}:00 {half}",
     "{h12}:{m:02}{half}",
-]
+]  # fmt: skip
 
 
 @examples(200)

@@ -43,14 +43,10 @@ LIMITS = Limits()
 SEEDS = seeds()
 
 broken = st.builds(
-    lambda text, at, piece, cut: (
-        text[: at % (len(text) + 1)] + piece + text[min(len(text), at % (len(text) + 1) + cut) :]
-    ),
-    st.sampled_from(SEEDS),
-    st.integers(0, 10_000),
-    st.sampled_from([*PIECES, ""]),
-    st.integers(0, 12),
-)
+    lambda text, at, piece,
+    cut: (text[: at % (len(text) + 1)] + piece + text[min(len(text), at % (len(text) + 1) + cut) :]),
+    st.sampled_from(SEEDS), st.integers(0, 10_000), st.sampled_from([*PIECES, ""]), st.integers(0, 12),
+)  # fmt: skip
 noise = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=12)), max_size=14).map("".join)
 
 leaves = st.one_of(
@@ -62,12 +58,9 @@ leaves = st.one_of(
 )
 values = st.recursive(
     leaves,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3),
-        st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=5), inner, max_size=3),
-    ),
-    max_leaves=6,
-)
+    lambda inner: st.one_of(st.lists(inner, max_size=3),
+        st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=5), inner, max_size=3)), max_leaves=6,
+)  # fmt: skip
 names = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True).filter(
     lambda n: n not in {"if", "in", "is", "as", "or"}
 )
@@ -141,20 +134,15 @@ def test_sections_and_names_read_alike_by_hand_and_by_the_grammar(
 
 
 json_texts = st.builds(
-    lambda values, between, indent: between.join(json.dumps(value, indent=indent) for value in values),
-    st.lists(
-        st.recursive(
-            st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
-            lambda inner: (
-                st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3)
-            ),
-            max_leaves=8,
-        ),
-        max_size=3,
-    ),
+    lambda values,
+    between,
+    indent: between.join(json.dumps(value, indent=indent) for value in values),
+    st.lists(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+            lambda inner: (st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner,
+                max_size=3)), max_leaves=8), max_size=3),
     st.sampled_from([" ", "\n", "", ",", "]"]),
     st.sampled_from([None, 1]),
-)
+)  # fmt: skip
 
 
 def places_free(located: object) -> object:
@@ -193,18 +181,13 @@ def test_places_in_json_are_those_of_the_grammar(text: str) -> None:
 
 @examples(600)
 @given(
-    st.builds(
-        lambda text, at, piece, cut: (
-            text[: at % (len(text) + 1)] + piece + text[at % (len(text) + 1) + cut :]
-        ),
+    st.builds(lambda text, at, piece,
+        cut: (text[: at % (len(text) + 1)] + piece + text[at % (len(text) + 1) + cut :]),
         st.one_of(json_texts, st.sampled_from([s for s in SEEDS if s.lstrip()[:1] in ("[", "{")])),
         st.integers(0, 10_000),
-        st.sampled_from(
-            ["", "{", "[", "]", "}", ",", ":", '"', "'", "1", "-", "null", "nul", "@", "\u2003", "\\"]
-        ),
-        st.integers(0, 40),
-    )
-)
+        st.sampled_from(["", "{", "[", "]", "}", ",", ":", '"', "'", "1", "-", "null", "nul", "@", "\u2003",
+                "\\"]), st.integers(0, 40)),
+)  # fmt: skip
 def test_what_is_wrong_with_json_is_said_as_the_grammar_says_it(text: str) -> None:
     found = refused(text, WORDS, "json")
     if found is None:
@@ -295,23 +278,12 @@ def test_an_extent_ends_inside_the_text(text: str) -> None:
         assert text[found.end - 1] in "])}"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"f(a={'-' * 90}x)",
-        f"f(a={'+'.join(['x'] * 400)})",
-        f"f(a={'x[' * 60}0{']' * 60})",
-        f"f(a={'(' * 40}x{'.y+1)' * 40})",
-        f"f(a={'[x for x in ' * 40}y{']' * 40})",
-        f"f(a={'not ' * 90}x)",
-        f"f(a={'g(b=' * 90}1{')' * 90})",
-        f"f(a={'x if y else ' * 90}z)",
-        f"f(a={'x and (' * 60}y{')' * 60})",
-        "a = 1\n" + "a = a + a\n" * 60 + "f(b=a)",
-        "a = f()\n" + "a = [a, a]\n" * 60 + "g(b=a)",
-    ],
-    ids=lambda text: text[:12],
-)
+@pytest.mark.parametrize("text", [
+    f"f(a={'-' * 90}x)", f"f(a={'+'.join(['x'] * 400)})", f"f(a={'x[' * 60}0{']' * 60})",
+    f"f(a={'(' * 40}x{'.y+1)' * 40})", f"f(a={'[x for x in ' * 40}y{']' * 40})", f"f(a={'not ' * 90}x)",
+    f"f(a={'g(b=' * 90}1{')' * 90})", f"f(a={'x if y else ' * 90}z)", f"f(a={'x and (' * 60}y{')' * 60})",
+    "a = 1\n" + "a = a + a\n" * 60 + "f(b=a)", "a = f()\n" + "a = [a, a]\n" * 60 + "g(b=a)",
+], ids=lambda text: text[:12])  # fmt: skip
 def test_nested_expressions_take_no_exponential_time(text: str) -> None:
     once(text[:3_000])
 
@@ -319,20 +291,17 @@ def test_nested_expressions_take_no_exponential_time(text: str) -> None:
 # ---------------------------------------------------------------- nothing is evaluated
 MARK = "planner_eval_was_here"
 ATTACKS = [
-    "[f(a=__import__('os').system('touch {0}'))]",
-    "[f(a=open('{0}', 'w').write('x'))]",
+    "[f(a=__import__('os').system('touch {0}'))]", "[f(a=open('{0}', 'w').write('x'))]",
     "f(a=1+ord('a'), b=exec(\"open('{0}','w')\"))",
     "```python\nimport os\nos.system('touch {0}')\nf(a=1)\n```",
     "```python\n@open('{0}', 'w').write\ndef f(): pass\ng(a=1)\n```",
     '<tool_call>{{"name": "f", "arguments": {{"a": "open(\'{0}\', \'w\').close()"}}}}</tool_call>',
     "const x = await f({{a: require('fs').writeFileSync('{0}', 'x')}});",
     "API:\n- !!python/object/apply:os.system ['touch {0}']\nparameters:\n- {{}}",
-    "1. math(\"__import__('os').system('touch {0}')\")\n2. join()",
-    "x, y = (open('{0}', 'w'), 2)\nf(a=x)",
+    "1. math(\"__import__('os').system('touch {0}')\")\n2. join()", "x, y = (open('{0}', 'w'), 2)\nf(a=x)",
     '<functions><function name="f"><param name="a" type="array">[open("{0}")]</param></function></functions>',
-    "[{{'name': 'f', 'arguments': {{'a': open('{0}', 'w')}}}}]",
-    "f\"{{open('{0}', 'w')}}\"\nf(a=1)",
-]
+    "[{{'name': 'f', 'arguments': {{'a': open('{0}', 'w')}}}}]", "f\"{{open('{0}', 'w')}}\"\nf(a=1)",
+]  # fmt: skip
 
 
 def _import_all() -> None:

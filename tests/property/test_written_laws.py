@@ -92,12 +92,9 @@ def test_what_is_given_up_is_listed(plan: Plan, name: str) -> None:
 tame = st.text(string.ascii_letters + string.digits + " .,;:!?-_/()'\"\\\né漢", max_size=12)
 tame_values = st.one_of(st.none(), st.booleans(), st.integers(), tame, st.lists(tame, max_size=2))
 tame_calls = st.lists(
-    st.tuples(
-        st.sampled_from(["t_f", "t_get_rate"]),
-        st.dictionaries(st.sampled_from(["p_x", "p_y"]), tame_values, min_size=1, max_size=2),
-    ),
-    max_size=3,
-)
+    st.tuples(st.sampled_from(["t_f", "t_get_rate"]),
+        st.dictionaries(st.sampled_from(["p_x", "p_y"]), tame_values, min_size=1, max_size=2)), max_size=3,
+)  # fmt: skip
 
 
 @examples(400)
