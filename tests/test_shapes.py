@@ -22,16 +22,17 @@ from tests.test_answers import CASES
 
 TOOLS = {"find_room": ["floor"], "heat": ["room", "degrees"], "run_query": ["input"], "web_search": ["query"]}
 CATALOG = [
-    {
-        "type": "function",
-        "function": {
-            "name": name,
-            "description": "A tool.",
-            "parameters": {"type": "object", "properties": {key: {} for key in keys}},
-        },
-    }
+    {"type": "function", "function": {"name": name, "description": "A tool.", "parameters": {
+        "type": "object", "properties": {key: {} for key in keys}}}}
     for name, keys in {**TOOLS, "roll": ["sides"]}.items()
-]
+]  # fmt: skip
+
+
+def write_lines(path: Path, records: list[Any]) -> Path:
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in records), encoding="utf-8")
+    return path
+
+
 STATES = {"answer.cut": "cut", "answer.refused": "refused", "answer.failed": "failed"}
 
 
@@ -104,8 +105,7 @@ def test_parse_and_convert_give_a_plan_a_record(name: str, form: str, file: Path
     assert code == 0
     assert [row["plan"] for row in rows] == [to_data(want.plan)] * n
     code, out, _ = run("convert", str(file), "--to", "plan")
-    rows = [json.loads(line) for line in out.splitlines()] if out.startswith('{"id"') else [{"text": out}]
-    texts = [row["text"] for row in rows]
+    texts = [json.loads(line)["text"] for line in out.splitlines()] if out.startswith('{"id"') else [out]
     assert code == 0
     assert [pe.same(text, want.plan) for text in texts] == [True] * n
 
@@ -144,14 +144,11 @@ def test_stats_and_check_count_every_record(
     assert (f"{n} plan" in err) == (want.plan is not None)
 
 
-# ---------------------------------------------------------------- through the real command line
 def test_two_hundred_lines_are_two_hundred_plans(tmp_path: Path) -> None:
-    pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
     answers = [CASES["openai_chat"] | {"id": f"chatcmpl-{i}"} for i in range(200)]
-    pred.write_text("".join(f"{json.dumps(one)}\n" for one in answers), encoding="utf-8")
+    pred = write_lines(tmp_path / "pred.jsonl", answers)
     plan = pe.write(pe.parse(CASES["openai_chat"]), "plan")
-    golds = [{"id": f"chatcmpl-{i}", "gold": plan} for i in range(200)]
-    gold.write_text("".join(f"{json.dumps(one)}\n" for one in golds), encoding="utf-8")
+    gold = write_lines(tmp_path / "gold.jsonl", [{"id": f"chatcmpl-{i}", "gold": plan} for i in range(200)])
     done = planeval("diff", str(pred), str(gold))
     assert done.returncode == 0
     assert "200 pairs: 200 same" in done.stdout
@@ -160,17 +157,14 @@ def test_two_hundred_lines_are_two_hundred_plans(tmp_path: Path) -> None:
 
 
 def test_states_are_counted_apart_and_wrong_where_gold_calls_nothing(tmp_path: Path) -> None:
-    pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
     names = ["openai_chat_words", "openai_chat_cut_inside", "openai_chat_refused", "openai_batch_error"]
-    pred.write_text("".join(f"{json.dumps(CASES[name])}\n" for name in names), encoding="utf-8")
-    gold.write_text('{"gold": []}\n' * 4, encoding="utf-8")
-    done = planeval("diff", str(pred), str(gold), "--pair", "position")
+    pred = write_lines(tmp_path / "pred.jsonl", [CASES[name] for name in names])
+    sides = (str(pred), str(write_lines(tmp_path / "gold.jsonl", [{"gold": []}] * 4)), "--pair", "position")
+    done = planeval("diff", *sides)
     assert done.returncode == 1
     assert "4 pairs: 1 same, 1 cut, 1 refused, 1 failed" in done.stdout
     assert "cut: " in done.stdout
-    report = json.loads(
-        planeval("score", str(pred), str(gold), "--pair", "position", "--format", "json").stdout
-    )
+    report = json.loads(planeval("score", *sides, "--format", "json").stdout)
     assert report["states"] == {"same": 1, "cut": 1, "refused": 1, "failed": 1}
 
 
@@ -192,13 +186,11 @@ def test_a_turn_is_named_on_the_command_line(tmp_path: Path) -> None:
 
 
 def test_fields_may_be_ways_into_a_record(tmp_path: Path) -> None:
-    pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
     answer = CASES["openai_batch"]
-    lines = [answer | {"meta": {"key": f"q{i}"}} for i in range(2)]
-    pred.write_text("".join(f"{json.dumps(one)}\n" for one in lines), encoding="utf-8")
+    pred = write_lines(tmp_path / "pred.jsonl", [answer | {"meta": {"key": f"q{i}"}} for i in range(2)])
     plan = pe.write(pe.parse(answer), "plan")
     golds = [{"at": {"key": f"q{i}"}, "want": [{"plan": plan}]} for i in (1, 0)]
-    gold.write_text("".join(f"{json.dumps(one)}\n" for one in golds), encoding="utf-8")
+    gold = write_lines(tmp_path / "gold.jsonl", golds)
     ways = ["--text-field", "response.body.choices.0.message", "--id-field", "meta.key"]
     ways += ["--gold-text-field", "want.0.plan", "--gold-id-field", "at.key"]
     done = planeval("diff", str(pred), str(gold), *ways)
@@ -207,50 +199,34 @@ def test_fields_may_be_ways_into_a_record(tmp_path: Path) -> None:
     wrong = planeval("parse", str(pred), "--text-field", "response.body.choices.9.message")
     assert wrong.returncode == 2
     assert "no record has the text field" in wrong.stderr
-
-
-def test_a_record_without_the_named_way_is_no_answer(tmp_path: Path) -> None:
-    file = tmp_path / "pred.jsonl"
-    lines = [CASES["openai_chat_choices"], CASES["openai_chat"]]
-    file.write_text("".join(f"{json.dumps(one)}\n" for one in lines), encoding="utf-8")
-    done = planeval("parse", str(file), "--text-field", "choices.1.message", "--format", "json")
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
-    assert done.returncode == 1
-    assert [call["name"] for call in rows[0]["plan"]["calls"]] == ["heat"]
-    assert rows[1]["code"] == "parse.empty"
+    write_lines(pred, [CASES["openai_chat_choices"], CASES["openai_chat"]])  # of which the second has none
+    done = planeval("parse", str(pred), "--text-field", "choices.1.message", "--format", "json")
+    one, other = (json.loads(line) for line in done.stdout.splitlines())
+    assert (done.returncode, [call["name"] for call in one["plan"]["calls"]]) == (1, ["heat"])
+    assert other["code"] == "parse.empty"
 
 
 def test_gold_beside_an_answer_is_never_the_answer(tmp_path: Path) -> None:
-    file = tmp_path / "both.jsonl"
     record = CASES["openai_chat"] | {"gold": '[{"name": "other", "arguments": {}}]'}
-    file.write_text(f"{json.dumps(record)}\n" * 2, encoding="utf-8")
-    done = planeval("diff", str(file), str(file), "--pair", "position", "--format", "jsonl")
+    file = str(write_lines(tmp_path / "both.jsonl", [record] * 2))
+    done = planeval("diff", file, file, "--pair", "position", "--format", "jsonl")
     rows = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [row["state"] for row in rows] == ["different"] * 2
-    assert [row["missing"] for row in rows] == [[0]] * 2
+    assert [(row["state"], row["missing"]) for row in rows] == [("different", [0])] * 2
 
 
 def test_spans_of_several_traces_are_a_plan_each(tmp_path: Path) -> None:
-    spans = [
-        {
-            "trace_id": trace,
-            "name": name,
-            "attributes": {"openinference.span.kind": "TOOL", "input.value": "{}"},
-        }
-        for trace, name in (("t1", "a"), ("t2", "b"), ("t1", "c"))
-    ]
+    given = {"openinference.span.kind": "TOOL", "input.value": "{}"}
+    traces = (("t1", "a"), ("t2", "b"), ("t1", "c"))
+    spans = [{"trace_id": trace, "name": name, "attributes": given} for trace, name in traces]
     for text in (json.dumps(spans), "\n".join(map(json.dumps, spans))):
         file = tmp_path / "spans.jsonl"
         file.write_text(text, encoding="utf-8")
         done = planeval("parse", str(file), "--format", "json")
         rows = [json.loads(line) for line in done.stdout.splitlines()]
-        assert [(row["id"], [c["name"] for c in row["plan"]["calls"]]) for row in rows] == [
-            ("t1", ["a", "c"]),
-            ("t2", ["b"]),
-        ]
+        called = [(row["id"], [c["name"] for c in row["plan"]["calls"]]) for row in rows]
+        assert called == [("t1", ["a", "c"]), ("t2", ["b"])]
 
 
-# ---------------------------------------------------------------- what is a call, and what is none
 CALL = {"name": "find_room", "arguments": {"floor": 3}}
 NONE = '{"id": "1", "gold": []}\n'
 ONE = f"{json.dumps({'id': '1', 'gold': [CALL]})}\n"
@@ -258,25 +234,21 @@ ONE = f"{json.dumps({'id': '1', 'gold': [CALL]})}\n"
 
 def compared(folder: Path, record: Any, gold: str = ONE) -> tuple[int, str]:
     """The exit code and the state of a record of answers beside a gold plan, and what is said with it."""
-    pred, want = folder / "pred.jsonl", folder / "gold.jsonl"
-    pred.write_text(f"{json.dumps(record)}\n", encoding="utf-8")
+    pred, want = write_lines(folder / "pred.jsonl", [record]), folder / "gold.jsonl"
     want.write_text(gold, encoding="utf-8")
     done = planeval("diff", str(pred), str(want), "--pair", "position")
     return done.returncode, done.stdout.partition("  ")[2] or done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("part", [
-    {"type": "tool-other", "toolCallId": "c", "state": "output-available", "input": {}, "output": CALL},
-    {"type": "tool-result", "toolCallId": "c", "toolName": "find_room", "output": CALL},
-    {"type": "a-kind-to-come", "id": "c", "output": CALL},
-])  # fmt: skip
-def test_what_a_tool_answered_is_never_the_call(tmp_path: Path, part: Any) -> None:
-    code, said = compared(tmp_path, {"id": "1", "role": "assistant", "parts": [part]})
-    assert code == 1, said
-    assert not said.startswith("same")
-
-
-def test_a_tool_message_calls_nothing_whatever_its_keys(tmp_path: Path) -> None:
+def test_what_a_tool_answered_is_never_the_call(tmp_path: Path) -> None:
+    for part in (
+        {"type": "tool-other", "toolCallId": "c", "state": "output-available", "input": {}, "output": CALL},
+        {"type": "tool-result", "toolCallId": "c", "toolName": "find_room", "output": CALL},
+        {"type": "a-kind-to-come", "id": "c", "output": CALL},
+    ):
+        code, said = compared(tmp_path, {"id": "1", "role": "assistant", "parts": [part]})
+        assert code == 1, said
+        assert not said.startswith("same")
     asked = {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": CALL}]}
     told = {"role": "tool", "name": "heat", "arguments": {"room": "3a"}, "output": CALL}
     code, said = compared(tmp_path, {"id": "1", "messages": [asked, told]})
@@ -307,11 +279,9 @@ def test_calls_beside_a_text_are_never_passed_over(tmp_path: Path, field: str) -
 
 
 def test_calls_that_begin_late_beside_a_text_are_said_in_their_row(tmp_path: Path) -> None:
-    pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
     rows = [{"id": str(at), "response": "No.", "toolCalls": None} for at in range(1_001)]
-    rows[-1]["toolCalls"] = [CALL]
-    pred.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    gold.write_text("".join(f'{{"id": "{at}", "gold": []}}\n' for at in range(1_001)), encoding="utf-8")
+    pred = write_lines(tmp_path / "pred.jsonl", [*rows[:-1], {**rows[-1], "toolCalls": [CALL]}])
+    gold = write_lines(tmp_path / "gold.jsonl", [{"id": str(at), "gold": []} for at in range(1_001)])
     done = planeval("diff", str(pred), str(gold), "--only", "failures")
     assert done.returncode == 1
     assert "calls stand in 'toolCalls' too, beside 'response'" in done.stdout
@@ -319,11 +289,9 @@ def test_calls_that_begin_late_beside_a_text_are_said_in_their_row(tmp_path: Pat
 
 def test_of_several_choices_the_first_by_its_number_is_read_and_said(tmp_path: Path) -> None:
     pred, gold = tmp_path / "pred.json", tmp_path / "gold.json"
-    said = [{"name": "heat", "arguments": {}}, CALL]
-    choices = [
-        {"index": at, "message": {"role": "assistant", "tool_calls": [{"type": "function", "function": one}]}}
-        for at, one in zip((1, 0), said, strict=True)
-    ]
+    calls = [{"type": "function", "function": one} for one in (CALL, {"name": "heat", "arguments": {}})]
+    said = [{"role": "assistant", "tool_calls": [one]} for one in calls]
+    choices = [{"index": 1, "message": said[1]}, {"index": 0, "message": said[0]}]
     pred.write_text(json.dumps({"choices": choices}), encoding="utf-8")
     gold.write_text(json.dumps([CALL]), encoding="utf-8")
     done = planeval("diff", str(pred), str(gold))
@@ -333,50 +301,36 @@ def test_of_several_choices_the_first_by_its_number_is_read_and_said(tmp_path: P
 
 def test_a_stream_is_no_answer_and_is_called_one(tmp_path: Path) -> None:
     deltas = [{"role": "assistant", "content": ""}, {"tool_calls": [{"index": 0, "function": CALL}]}, {}]
-    chunks = [
-        {"id": "c", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": one}]}
-        for one in deltas
-    ]
+    kind = "chat.completion.chunk"
+    chunks = [{"id": "c", "object": kind, "choices": [{"index": 0, "delta": one}]} for one in deltas]
     events = [
         {"type": "message_start", "message": {"role": "assistant", "content": []}},
         {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", **CALL}},
         {"type": "message_stop"},
     ]
     for pieces in (chunks, events):
-        file = tmp_path / "stream.jsonl"
-        file.write_text("".join(f"{json.dumps(one)}\n" for one in pieces), encoding="utf-8")
-        done = planeval("parse", str(file))
+        done = planeval("parse", str(write_lines(tmp_path / "stream.jsonl", pieces)))
         assert done.returncode == 2
         assert "a piece of a stream, no " in done.stderr + done.stdout
         assert "join the pieces into one message" in done.stderr + done.stdout
-        file = tmp_path / "stream.txt"
-        file.write_text("".join(f"data: {json.dumps(one)}\n\n" for one in pieces), encoding="utf-8")
-        done = planeval("parse", str(file))
+        text = "".join(f"data: {json.dumps(one)}\n\n" for one in pieces)
+        done = planeval("parse", "-", text=text)
         assert done.returncode == 3, done.stdout
         assert "this is a piece of a stream" in done.stdout
 
 
-def test_arguments_that_are_json_and_no_object_are_said_so(tmp_path: Path) -> None:
+def test_what_is_wrong_in_place_of_an_answer_is_said(tmp_path: Path) -> None:
     code, said = compared(tmp_path, {"id": "1", "tool_calls": [{"name": "f", "arguments": '"Rome"'}]})
-    assert code == 1
-    assert 'the arguments of call 1 are "Rome", expected an object' in said
-
-
-def test_an_error_of_a_runner_in_place_of_an_answer_is_a_failure(tmp_path: Path) -> None:
+    assert (code, 'the arguments of call 1 are "Rome", expected an object' in said) == (1, True)
     record = {"id": "1", "result": "Error during inference: Error code: 429 - rate limit"}
     code, said = compared(tmp_path, record, NONE)
-    assert code == 1
-    assert said.startswith("failed: "), said
+    assert (code, said[:8]) == (1, "failed: "), said
 
 
-# ---------------------------------------------------------------- docs/files.md
 def listed() -> dict[str, str]:
     """The lists of docs/files.md that are made from the code, by their names."""
-    fields = {
-        "answers": (*ANSWER_FIELDS, "…", *LATE_FIELDS),
-        "gold": (*GOLD_FIELDS, "…", *LATE_GOLD),
-        "ids": ID_FIELDS,
-    }
+    answers, gold = (*ANSWER_FIELDS, "…", *LATE_FIELDS), (*GOLD_FIELDS, "…", *LATE_GOLD)
+    fields = {"answers": answers, "gold": gold, "ids": ID_FIELDS}
     made = {
         name: " ".join(f"`{key}`" if key != "…" else key for key in keys) for name, keys in fields.items()
     }
