@@ -10,22 +10,21 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import ParseError
-from planner_eval.records.files import read_file
+from planner_eval.records.files import PlanFile, read_file
 from planner_eval.records.plans import read_plan
 
 TEXT = {"type": "text", "text": "I look."}
 USE = {"type": "tool_use", "id": "toolu_1", "name": "get_weather", "input": {"city": "Rome"}}
 GIVEN = {"name": "get_weather", "args": {"city": "Rome"}}
-CALL = {
-    "type": "function_call", "id": "fc_1", "call_id": "c1", "name": "get_weather",
-    "arguments": '{"city":"Rome"}',
-}  # fmt: skip
-SAID = {
-    "type": "message",
-    "id": "msg_1",
-    "role": "assistant",
-    "content": [{"type": "output_text", "text": "I look."}],
-}
+CALL = {"type": "function_call", "call_id": "c1", "name": "get_weather", "arguments": '{"city":"Rome"}'}
+WORDS = [{"type": "output_text", "text": "I look."}]
+SAID = {"type": "message", "id": "m", "role": "assistant", "content": WORDS}
+
+
+def records(folder: Path, value: Any, name: str = "file.json", **how: Any) -> PlanFile:
+    path = folder / name
+    path.write_text(value if isinstance(value, str) else json.dumps(value, indent=1))
+    return read_file(str(path), **how)
 
 
 def chunk(*parts: Any, end: str | None = None, **beside: Any) -> dict[str, Any]:
@@ -67,9 +66,7 @@ ONE = {
 
 @pytest.mark.parametrize("form", ONE)
 def test_the_parts_of_one_answer_are_one_plan(tmp_path: Path, form: str) -> None:
-    path = tmp_path / "b1.json"
-    path.write_text(json.dumps(ONE[form], indent=1))
-    found = read_file(str(path))
+    found = records(tmp_path, ONE[form])
     assert (found.many, len(found.records)) == (False, 1)
     plan = read_plan(found.records[0])
     assert [(call.name, call.arguments) for call in plan.calls] == [("get_weather", (("city", "Rome"),))]
@@ -95,50 +92,32 @@ MANY = {
 
 @pytest.mark.parametrize("form", MANY)
 def test_what_may_be_many_answers_is_records(tmp_path: Path, form: str) -> None:
-    path = tmp_path / "many.json"
-    path.write_text(json.dumps(MANY[form]))
-    found = read_file(str(path))
+    found = records(tmp_path, MANY[form])
     assert (found.many, len(found.records)) == (True, 2)
 
 
 def test_texts_alone_may_be_either_which_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "texts.json"
-    path.write_text(json.dumps([TEXT, TEXT]))
-    found = read_file(str(path))
-    assert len(found.records) == 2
-    assert found.notes == (
-        f"{path}: 2 objects of the type 'text' are read as 2 answers; where they are one message's, "
-        'write {"role": "assistant", "content": [...]} around them',
-    )
-    lines = tmp_path / "texts.jsonl"
-    lines.write_text(f"{json.dumps(TEXT)}\n" * 2)
-    assert not read_file(str(lines)).notes
-    assert not read_file(str(path), text_field="text").notes
-
-
-def test_a_field_that_the_user_names_makes_records_of_parts(tmp_path: Path) -> None:
-    path = tmp_path / "parts.json"
-    path.write_text(json.dumps([{"text": "f()"}, {"text": "g()", "functionCall": GIVEN}]))
-    assert len(read_file(str(path)).records) == 1
-    assert len(read_file(str(path), text_field="text").records) == 2
+    found = records(tmp_path, [TEXT, TEXT])
+    assert (len(found.records), len(found.notes)) == (2, 1)
+    assert "2 objects of the type 'text' are read as 2 answers" in found.notes[0]
+    assert not records(tmp_path, f"{json.dumps(TEXT)}\n" * 2, "texts.jsonl").notes
+    assert not records(tmp_path, [TEXT, TEXT], text_field="text").notes
+    parts = [{"text": "f()"}, {"text": "g()", "functionCall": GIVEN}]  # a field that the user names
+    assert len(records(tmp_path, parts).records) == 1
+    assert len(records(tmp_path, parts, text_field="text").records) == 2
 
 
 @pytest.mark.parametrize("form", ["anthropic", "anthropic, thought", "bedrock", "gemini", "vercel"])
 def test_one_that_was_cut_off_in_its_call_is_one_plan_that_says_so(tmp_path: Path, form: str) -> None:
-    path = tmp_path / "cut.json"
     whole = json.dumps(ONE[form])
-    path.write_text(whole[: whole.index("Rome") + 2])
-    found = read_file(str(path))
+    found = records(tmp_path, whole[: whole.index("Rome") + 2])
     assert (found.many, len(found.records)) == (False, 1)
     with pytest.raises(ParseError, match="cut off"):
         read_plan(found.records[0])
 
 
-def test_words_that_were_streamed_are_read_together() -> None:
+def test_words_that_were_streamed_are_read_together_and_a_stream_without_its_end_is_refused() -> None:
     said = [chunk({"text": "f(a="}, responseId="r"), chunk({"text": "1)"}, end="STOP", responseId="r")]
     assert [call.arguments for call in pe.parse(said).calls] == [(("a", 1),)]
-
-
-def test_a_stream_without_its_end_is_refused() -> None:
     with pytest.raises(ParseError, match="a piece of a stream"):
         pe.parse(ONE["responses' stream"][1:-1])

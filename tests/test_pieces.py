@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,20 +18,18 @@ CASES = sorted((Path(__file__).parent / "cases" / "pieces").glob("*.txt"))
 GOLD = parse("t = f(x=1)\ng(y=t)")
 
 
-@pytest.mark.parametrize("end", ["\r\n", "  \n", "\n\n"], ids=["crlf", "blanks", "blank lines"])
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_line_ends(path: Path, end: str) -> None:
+def test_line_ends(path: Path) -> None:
     text = split(path)[1]
-    try:
-        plan = parse(text)
-    except ParseError as error:
-        with pytest.raises(ParseError, match=error.reason.split(":")[0]):
-            parse(text.replace("\n", end))
-    else:
-        again = parse(text.replace("\n", end))
-        assert [(call.tool, call.arguments) for call in again.calls] == [
-            (call.tool, call.arguments) for call in plan.calls
-        ]
+
+    def read(text: str) -> Any:
+        try:
+            return [(call.tool, call.arguments) for call in parse(text).calls]
+        except ParseError as error:
+            return error.reason.split(":")[0]
+
+    for end in ("\r\n", "  \n", "\n\n"):
+        assert read(text.replace("\n", end)) == read(text), end
 
 
 MARKS = [
@@ -40,28 +39,33 @@ MARKS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("ticks", ["", "`"])
 @pytest.mark.parametrize("mark", MARKS)
-def test_marks(mark: str, ticks: str) -> None:
-    lines = ("t = f(x=1)", "g(y=t)")
-    text = "\n".join(f"{mark.format(i)}{ticks}{line}{ticks}" for i, line in enumerate(lines, 1))
-    plan = parse(text)
-    assert same(plan, GOLD)
-    assert [text[slice(*call.span)] for call in plan.calls if call.span] == ["f(x=1)", "g(y=t)"]
-    assert not plan.diagnostics
+def test_marks(mark: str) -> None:
+    for ticks in ("", "`"):
+        lines = [f"{ticks}t = f(x=1){ticks}", f"{ticks}g(y=t){ticks}"]
+        text = "\n".join(f"{mark.format(i)}{line}" for i, line in enumerate(lines, 1))
+        plan = parse(text)
+        assert same(plan, GOLD)
+        assert [text[slice(*call.span)] for call in plan.calls if call.span] == ["f(x=1)", "g(y=t)"]
+        assert not plan.diagnostics
 
 
-@pytest.mark.parametrize("name", ["code", "pythonic"])
-def test_named(name: str) -> None:
+def test_pieces_that_are_named_or_stand_in_blocks() -> None:
     text = "First:\n```python\nt = f(x=1)\n```\n```python\ng(y=t)\n```"
-    assert same(parse(text, dialect=name), GOLD)
-    assert same(parse(text, dialect=name, reader="grammar"), GOLD)
-
-
-def test_code_blocks() -> None:
+    for name in ("code", "pythonic"):
+        assert same(parse(text, dialect=name), GOLD)
+        assert same(parse(text, dialect=name, reader="grammar"), GOLD)
     block = '{"type": "server_tool_use", "id": "%s", "name": "code_execution", "input": {"code": "%s"}}'
-    text = f"[{block % ('a', 't = f(x=1)')}, {block % ('b', 'g(y=t)')}]"
-    assert same(parse(text), GOLD)
+    assert same(parse(f"[{block % ('a', 't = f(x=1)')}, {block % ('b', 'g(y=t)')}]"), GOLD)
+
+
+def test_what_pieces_bind_and_count() -> None:
+    with pytest.raises(ParseError, match="limit of 3"):
+        parse("\n".join(f"{i}. t{i} = f(x={i})" for i in range(4)), limits=Limits(calls=3))
+    plan = parse("1. t = f(x)\n2. g(y=t)")  # a signature is no call, and what is bound to it is no reference
+    assert [(call.tool, call.arguments) for call in plan.calls] == [("g", (("y", "t"),))]
+    plan = parse("First, rest = f(x=1)\ng(y=rest)\nh(z=First)")  # a variable with an ordinal for a name
+    assert plan.calls[1].arguments == (("y", Ref(0, (1,))),)
 
 
 @pytest.mark.more
@@ -71,17 +75,6 @@ def test_many_lines_take_linear_time() -> None:
     plan = parse("\n".join(lines))
     assert len(plan.calls) == 20_000
     assert plan.calls[-1].arguments == (("x", Ref(19_998, ())),)
-
-
-def test_calls_are_counted_over_pieces() -> None:
-    with pytest.raises(ParseError, match="limit of 3"):
-        parse("\n".join(f"{i}. t{i} = f(x={i})" for i in range(4)), limits=Limits(calls=3))
-
-
-def test_a_failed_piece_binds_nothing() -> None:
-    """A signature is no call, and what is bound to it is no reference."""
-    plan = parse("1. t = f(x)\n2. g(y=t)")
-    assert [(call.tool, call.arguments) for call in plan.calls] == [("g", (("y", "t"),))]
 
 
 @pytest.mark.parametrize(("text", "gold"), [
@@ -99,19 +92,22 @@ def test_functions_and_imports_are_followed(text: str, gold: str) -> None:
     assert same(parse(text), parse(gold))
 
 
-@pytest.mark.parametrize("text", [
-    "def mail(*to):\n    send(to=to)\nmail(1)\ng(y=1)",
-    "class A:\n    def run(self):\n        send(to=1)\nA().run()\ng(y=1)",
-    "h = lambda: send(to=1)\nh()\ng(y=1)",
-])  # fmt: skip
-def test_what_is_not_followed_is_said(text: str) -> None:
-    plan = parse(text)
-    assert [call.tool for call in plan.calls] == ["g"]
-    assert [note.message for note in plan.diagnostics if note.code == "code.function"] == [
-        "calls in functions that are not followed were not read: send"
-    ]
-    alone = parse(text.replace("\ng(y=1)", ""))
-    assert "were not read: send" in alone.diagnostics[-1].message
+def test_what_is_not_followed_is_said() -> None:
+    for text in (
+        "def mail(*to):\n    send(to=to)\nmail(1)", "h = lambda: send(to=1)\nh()",
+        "class A:\n    def run(self):\n        send(to=1)\nA().run()",
+    ):  # fmt: skip
+        plan = parse(f"{text}\ng(y=1)")
+        assert [call.tool for call in plan.calls] == ["g"]
+        told = "calls in functions that are not followed were not read: send"
+        assert [note.message for note in plan.diagnostics if note.code == "code.function"] == [told]
+        assert "were not read: send" in parse(text).diagnostics[-1].message
+
+
+MARKERS = (
+    "a) |b) ", "-> |-> ", "1.1 |1.2 ", "✅ |✅ ", "In [1]: |In [2]: ", "i. |ii. ", "First, |Then, ",
+    "- a) |- b) ",
+)  # fmt: skip
 
 
 def test_functions_that_double_are_refused() -> None:
@@ -121,19 +117,11 @@ def test_functions_that_double_are_refused() -> None:
         parse(f"def a0():\n    pass\n{steps}a39()\nf(x=1)")
 
 
-@pytest.mark.parametrize("marks", [
-    "a) |b) ", "-> |-> ", "1.1 |1.2 ", "✅ |✅ ", "In [1]: |In [2]: ", "i. |ii. ", "First, |Then, ",
-    "- a) |- b) ",
-])  # fmt: skip
-@pytest.mark.parametrize("around", ["%s", "```python\n%s\n```", "The plan:\n%s\nDone."])
-def test_markers(marks: str, around: str) -> None:
+@pytest.mark.parametrize("marks", MARKERS)
+def test_markers(marks: str) -> None:
     one, two = marks.split("|")
-    assert same(parse(around % f"{one}t = f(x=1)\n{two}g(y=t)"), GOLD)
-
-
-def test_a_variable_may_have_an_ordinal_for_a_name() -> None:
-    plan = parse("First, rest = f(x=1)\ng(y=rest)\nh(z=First)")
-    assert plan.calls[1].arguments == (("y", Ref(0, (1,))),)
+    for around in ("%s", "```python\n%s\n```", "The plan:\n%s\nDone."):
+        assert same(parse(around % f"{one}t = f(x=1)\n{two}g(y=t)"), GOLD), around
 
 
 def test_functions_of_long_text_are_followed() -> None:

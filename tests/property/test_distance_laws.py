@@ -16,7 +16,7 @@ from planner_eval.metrics import measure
 from planner_eval.metrics.counts import Share
 from planner_eval.metrics.edit_distance import _Costs, distance_of, edit_distance
 from planner_eval.plan.canonical import value_key
-from planner_eval.plan.model import Plan
+from planner_eval.plan.model import Call, Plan
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy
 from tests import test_compared, test_tangled
 from tests.build import plan
@@ -72,41 +72,41 @@ def test_it_is_a_metric_where_order_is_free(one: Plan, two: Plan, three: Plan) -
 
 def parts(matching: Matching) -> Share:
     """The formula of similarity, from the two plans and the pairs alone."""
-    pred, gold = matching.pred, matching.gold
-    image: list[Any] = [None] * len(pred.calls)
-    for ours, theirs in matching.alignment.pairs:
-        image[ours] = theirs
+    pred, gold = matching.pred.calls, matching.gold.calls
+    image = {ours: theirs for ours, theirs in matching.alignment.pairs}
     # Who has no partner is no call of gold.
-    place = [("alone", at) if there is None else there for at, there in enumerate(image)]
-    own = range(len(gold.calls))
-    whole = sum(1 + len(call.arguments) for call in (*pred.calls, *gold.calls))
+    place = [image.get(at, ("alone", at)) for at in range(len(pred))]
+    whole = sum(1 + len(call.arguments) for call in (*pred, *gold))
     differing = tools = 0
     for ours, theirs in matching.alignment.pairs:
-        one, other = pred.calls[ours], gold.calls[theirs]
+        one, other = pred[ours], gold[theirs]
         tools += (one.app, one.name) != (other.app, other.name)
-        mine = _named({}, [(name, value_key(value, place)) for name, value in one.arguments])
-        wanted = _named({}, [(name, value_key(value, own)) for name, value in other.arguments])
+        mine, wanted = named(one, place), named(other, list(range(len(gold))))
         differing += sum(name not in mine or mine[name] != wanted[name] for name in wanted)
         differing += len(mine.keys() - wanted.keys())
-    left = [pred.calls[at] for at in matching.alignment.extra]
-    left += [gold.calls[at] for at in matching.alignment.missing]
+    left = [pred[at] for at in matching.alignment.extra] + [gold[at] for at in matching.alignment.missing]
     alone = sum(1 + len(call.arguments) for call in left)
     return Share(float(whole - differing - tools - alone), whole)
 
 
-def _named(found: dict[Any, Any], given: list[tuple[str, Any]]) -> dict[Any, Any]:
-    for name, key in given:
-        found[name, sum(other == name for other, _ in found)] = key
+def named(call: Call, place: list[Any]) -> dict[Any, Any]:
+    """What a call gives, by name and how often the name stood before."""
+    found: dict[Any, Any] = {}
+    for name, value in call.arguments:
+        found[name, sum(other == name for other, _ in found)] = value_key(value, place)
     return found
 
 
 def test_a_doubtful_reference_counts_whole() -> None:
     """k stands for g; that its producer may stand for gold's makes the argument no less another one."""
-    gold = plan(
-        [{"id": "a", "name": "f"}, {"id": "b", "name": "g", "arguments": {"r": {"$ref": "a"}, "y": "text"}}]
-    )
-    pred = plan(
-        [{"id": "c", "name": "h"}, {"id": "d", "name": "k", "arguments": {"r": {"$ref": "c"}, "y": "text"}}]
+    gold, pred = (
+        plan(
+            [
+                {"id": "a", "name": first},
+                {"id": "b", "name": then, "arguments": {"r": {"$ref": "a"}, "y": "text"}},
+            ]
+        )
+        for first, then in (("f", "g"), ("h", "k"))
     )
     matching = match(pred, gold)
     assert matching.alignment.pairs == ((1, 1),)
