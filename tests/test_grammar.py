@@ -21,7 +21,7 @@ from lark.exceptions import LarkError
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.decoding import texts, written
-from planner_eval.decoding.grammar import LARGEST, TARGETS, Grammar
+from planner_eval.decoding.grammar import TARGETS, Grammar
 from planner_eval.decoding.wanted import DIALECTS
 from planner_eval.dialects import get
 from tests.grammar_walk import WALKS, drawn
@@ -82,52 +82,39 @@ LAY = {
     "endless": _object({"more": _ref("endless", "definitions")}, "more"),
 }
 CATALOGS: dict[str, Any] = {
-    "own": [
-        {"name": "search", "parameters": _object(SEARCH, "city", "stars"),
-         "returns": _object({"hotel": TEXT, "price": NUMBER})},
+    "own": [{"name": "search", "parameters": _object(SEARCH, "city", "stars"),
+            "returns": _object({"hotel": TEXT, "price": NUMBER})},
         {"name": "book", "parameters": _object({"hotel": TEXT, "kind": KIND}, "hotel", "kind"),
-         "returns": _object({"id": TEXT})},
-        {"name": "now", "parameters": {}},
-        {"name": "pay", "parameters": _object({"a": INT, "b": BOOL, "c": {"type": "array"}})},
-    ],
+            "returns": _object({"id": TEXT})}, {"name": "now", "parameters": {}},
+        {"name": "pay", "parameters": _object({"a": INT, "b": BOOL, "c": {"type": "array"}})}],
     "rates": "data/catalogs/rates.json",
-    "odd": [
-        *({"name": name, "parameters": _object(ODD_FIELDS), "returns": _object(ODD_FIELDS)} for name in ODD),
-        {"name": "deep", "parameters": _object({"o": _object(ODD_FIELDS), "p": _object({"$ref": {}})})},
-    ],
-    "variants": [
-        {"name": "f", "parameters": _object({"a": INT}, "a")},
+    "odd": [*({"name": name, "parameters": _object(ODD_FIELDS),
+                "returns": _object(ODD_FIELDS)} for name in ODD),
+        {"name": "deep", "parameters": _object({"o": _object(ODD_FIELDS), "p": _object({"$ref": {}})})}],
+    "variants": [{"name": "f", "parameters": _object({"a": INT}, "a")},
         {"name": "f", "parameters": _object({"a": TEXT, "b": NUMBER}, "b")},
-        {"name": "g", "parameters": {"type": "object"}},
-    ],
-    "recursive": [
-        {"name": "walk", "parameters": {**_object({"tree": _ref("tree")}), "$defs": {"tree": TREE}}},
+        {"name": "g", "parameters": {"type": "object"}}],
+    "recursive": [{"name": "walk",
+            "parameters": {**_object({"tree": _ref("tree")}), "$defs": {"tree": TREE}}},
         {"name": "filter", "parameters": {**_object({"by": _ref("all")}, "by"), "$defs": FILTER}},
-        {"name": "lay", "parameters": {
-            **_object({"out": _ref("lay", "definitions"), "rest": _ref("endless", "definitions")}),
-            "definitions": LAY}},
-    ],
-    "typed": [
-        {"name": "count", "parameters": _map(INT)},
-        {"name": "group", "parameters": _object({
-            "sizes": _map({**INT, "minimum": 0}), "kinds": _map({"enum": ["x", "y"]}),
-            "lists": _map(_list(BOOL)), "deep": _map(_map(NULL)),
-            "some": {**_object({"a": TEXT}, "a"), "additionalProperties": {}}}, "sizes")},
-    ],
-    "listed": [
-        {"name": "set", "parameters": _object({
-            "to": {"enum": [{"x": [1, "y"]}, {"x": [2]}, {}, [], ["a", "b"], "a", 5, None]},
-            "at": {"const": {"where": "here"}}, "on": {"anyOf": [{"enum": [["all"]]}, INT]}})},
-    ],
-    "mixed": [
-        {"name": "mix", "parameters": _object({
-            "a": {"anyOf": [INT, {**NUMBER, "minimum": 0}, {"enum": [1.5, "x"]}]},
-            "b": {"anyOf": [_object({"x": INT}, "x"), _object({"y": {}}, "y")]},
-            "c": {"anyOf": [_list(TEXT), _list(NULL)]}, "d": _list({"enum": [1, 12, 123]}, minItems=2),
-            "e": {**TEXT, "maxLength": 1000, "minLength": 300}, "g": {"type": "array", "maxItems": 0},
-            "f": {"type": "object", "additionalProperties": False},
-            "h": {**TEXT, "anyOf": [{"pattern": "x"}, {"enum": ["y"]}]}})},
-    ],
+        {"name": "lay",
+            "parameters": {**_object({"out": _ref("lay", "definitions"),
+                "rest": _ref("endless", "definitions")}), "definitions": LAY}}],
+    "typed": [{"name": "count", "parameters": _map(INT)},
+        {"name": "group",
+            "parameters": _object({"sizes": _map({**INT, "minimum": 0}), "kinds": _map({"enum": ["x", "y"]}),
+                "lists": _map(_list(BOOL)), "deep": _map(_map(NULL)),
+                "some": {**_object({"a": TEXT}, "a"), "additionalProperties": {}}}, "sizes")}],
+    "listed": [{"name": "set",
+            "parameters": _object({"to": {"enum": [{"x": [1, "y"]}, {"x": [2]}, {}, [], ["a", "b"], "a", 5,
+                None]}, "at": {"const": {"where": "here"}}, "on": {"anyOf": [{"enum": [["all"]]}, INT]}})}],
+    "mixed": [{"name": "mix",
+            "parameters": _object({"a": {"anyOf": [INT, {**NUMBER, "minimum": 0}, {"enum": [1.5, "x"]}]},
+                "b": {"anyOf": [_object({"x": INT}, "x"), _object({"y": {}}, "y")]},
+                "c": {"anyOf": [_list(TEXT), _list(NULL)]}, "d": _list({"enum": [1, 12, 123]}, minItems=2),
+                "e": {**TEXT, "maxLength": 1000, "minLength": 300}, "g": {"type": "array", "maxItems": 0},
+                "f": {"type": "object", "additionalProperties": False},
+                "h": {**TEXT, "anyOf": [{"pattern": "x"}, {"enum": ["y"]}]}})}],
 }  # fmt: skip
 SIZES = [(name, 20) for name in CATALOGS if name != "own"]
 DRAWN = [pytest.param(*one, marks=pytest.mark.more) for one in (("own", 150), *SIZES)]
@@ -337,16 +324,6 @@ def test_a_large_catalog_gets_references_to_any_call_and_a_larger_one_is_refused
         pe.grammar(many(2_000), dialect="nestful", to=to)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(("dialect", "to"), PAIRS)
-def test_ten_thousand_tools_give_a_grammar_or_are_refused(dialect: str, to: str) -> None:
-    if to == "json-schema" or dialect == "nestful":  # which has a rule of each tool for each kind of label
-        with pytest.raises(InputError, match="leave tools out, or allow fewer calls"):
-            pe.grammar(many(10_000), dialect=dialect, to=to)
-    else:
-        assert len(pe.grammar(many(10_000), dialect=dialect, to=to).text) < 2 * LARGEST
-
-
 def test_a_large_enum_is_held() -> None:
     fields = {"of": {"enum": [f"v{at}" for at in range(400)]}}
     listed = [{"name": "pick", "parameters": _object(fields, "of")}]
@@ -455,27 +432,6 @@ def test_what_convert_writes_of_the_bundled_samples_is_taken(name: str, tmp_path
         assert (dialect != "nestful") or "texts that end with a dollar sign" in made.stderr
 
 
-@pytest.mark.parametrize("dialect", TYPED)
-def test_what_data_export_writes_is_taken(dialect: str, tmp_path: Path) -> None:
-    calls: list[dict[str, Any]] = [
-        {"name": "get_rate", "label": f"c{at}", "arguments": {"base": "EUR", "quote": to}}
-        for at, to in enumerate(("USD", "JPY"), 1)
-    ]
-    if dialect in ("plan", "nestful"):
-        calls.append(
-            {"name": "ratio", "label": "c3", "arguments": {"first": "$c1.rate$", "second": "$c2.rate$"}}
-        )
-    tasks = tmp_path / "tasks.jsonl"
-    tasks.write_text(json.dumps({"id": "a", "query": "Dearer?", "gold": calls}))
-    rates = CATALOGS["rates"]
-    argv = ("--catalog", rates, "--to", "chat-jsonl", "--dialect", dialect)
-    done = planeval("data", "export", str(tasks), *argv)
-    assert done.returncode == 0, done.stderr
-    text = json.loads(done.stdout)["messages"][-1]["content"]
-    for to in RULES:
-        assert WALKS[to](command(rates, dialect, to).stdout).takes(text), text
-
-
 @pytest.mark.parametrize("to", TARGETS)
 def test_labels_of_nestful_are_of_one_kind_in_a_plan(to: str) -> None:
     walk = WALKS[to](pe.grammar(EXAMPLES, dialect="nestful", to=to, max_calls=2).text)
@@ -494,24 +450,18 @@ def test_labels_of_nestful_are_of_one_kind_in_a_plan(to: str) -> None:
 
 SIZED = {"sizes": {}}
 NESTED = {
-    "filter": [
-        ({"by": {"field": "a", "not": {"field": "b", "not": None}}}, True),
+    "filter": [({"by": {"field": "a", "not": {"field": "b", "not": None}}}, True),
         ({"by": {"field": "a", "not": {"field": "b", "not": {"field": "c"}}}}, False),
         ({"by": [[{"field": "a"}, None], {"field": "b", "not": [[]]}]}, True),
         ({"by": [[{"field": "a"}, 5], {"field": "b"}]}, False),
-        ({"by": {"field": "a", "not": [{"fields": "a"}]}}, False),
-    ],
+        ({"by": {"field": "a", "not": [{"fields": "a"}]}}, False)],
     "walk": [({"tree": {"next": {"next": {"next": {"size": size}}}}}, size == 3) for size in (3, "3")],
-    "lay": [
-        ({"out": {"a": {"b": {"c": {}}}}}, True), ({"out": {"a": {"b": {"c": 1}}}}, False),
-        ({"rest": {"more": {}}}, False),
-    ],
+    "lay": [({"out": {"a": {"b": {"c": {}}}}}, True), ({"out": {"a": {"b": {"c": 1}}}}, False),
+        ({"rest": {"more": {}}}, False)],
     "count": [({"a": 1, "b": 2}, True), ({"a": 1, "b": "x"}, False)],
-    "group": [
-        ({"sizes": {"s": 3}, "kinds": {"k": "x"}, "lists": {"l": [True]}, "deep": {"d": {"e": None}}}, True),
-        ({"sizes": {"s": "3"}}, False), ({**SIZED, "kinds": {"k": "z"}}, False),
-        ({**SIZED, "lists": {"l": [1]}}, False), ({**SIZED, "deep": {"d": {"e": {}}}}, False),
-    ],
+    "group": [({"sizes": {"s": 3}, "kinds": {"k": "x"}, "lists": {"l": [True]}, "deep": {"d": {"e": None}}},
+            True), ({"sizes": {"s": "3"}}, False), ({**SIZED, "kinds": {"k": "z"}}, False),
+        ({**SIZED, "lists": {"l": [1]}}, False), ({**SIZED, "deep": {"d": {"e": {}}}}, False)],
 }  # fmt: skip
 
 

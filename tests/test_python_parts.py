@@ -6,7 +6,6 @@ import ast
 import copy
 import gc
 import itertools
-import random
 import sys
 import warnings
 from collections.abc import Callable
@@ -35,22 +34,12 @@ def over(line: str) -> str:
 
 
 TEXTS = {
-    "lines": over("f(a=N)\n"),
-    "variables": over("x = f()\n"),
     "chains": over("x = f(a=x)\n"),
-    "semicolons": over("f(a=N); "),
     "one list": "[" + over("f(a=xN), ") + "]",
-    "fences with comments": over("```python\n# do it\nf(a=N)\n```\n"),
     "comments in a fence": "```python\n" + over("f(a=N)  # do it N\n") + "```",
-    "in prose": "Sure, that is:\n\n" + over("f(a=N)\n"),
-    "a long argument": "f(a=[" + over("N, ") + "])",
     "a long object": "f(a={" + over("'kN': N, ") + "})",
-    "a loop": "for x in y:\n" + over("    f(a=N)\n"),
     "a function": "def main():\n" + over("    x = f(a=N)\n") + "main()\n",
-    "calls in calls": over("f(a=g(b=h(c=N)))\n"),
-    "prints": over("print(f'{x}')\n") + "f(a=1)",
     "cut": over("x = f()\n") + "f(a=",
-    "a bracket that stays open": "f(a=[" + over("g(a=N), "),
 }  # fmt: skip
 
 
@@ -67,12 +56,8 @@ def held(plan: object) -> float:
     return size / 1e6
 
 
-QUICK = ("chains", "one list", "comments in a fence", "a long object", "a function", "cut")
-SOME = [pytest.param(name, marks=[] if name in QUICK else pytest.mark.more) for name in TEXTS]
-
-
 @measures
-@pytest.mark.parametrize("name", SOME)
+@pytest.mark.parametrize("name", TEXTS)
 def test_memory_is_of_the_plan_s_order(name: str, tmp_path: Path) -> None:
     """Some took ten times what is allowed: the tree of a text takes a thousand times the text."""
     file, short = tmp_path / "plan.txt", tmp_path / "short.txt"
@@ -287,7 +272,7 @@ class Written:
     """Draws programs of which each call has a tool of its own, so that what it got can be asked for."""
 
     def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
+        self.random = Random(seed)
         self.count = 0
 
     def name(self) -> str:
@@ -309,18 +294,16 @@ class Written:
         return [self.name(), f"[{self.name()}, 1]", f"{{'k': {self.name()}}}"][kind - 5]
 
     def simple(self) -> str:
-        name = self.name()
-        return self.random.choice(
-            [f"{name} = {self.value()}", f"{name} = {self.value()}",
-                f"{name} = {self.name()} = {self.value()}",
-                f"{name}, {self.name()} = {self.value()}, {self.value()}", f"{name}.append({self.value()})",
-                f"{name}.extend([{self.value()}])", f"{name}.update(k={self.value()})",
-                f"{name}.{self.random.choice(['pop', 'clear', 'reverse', 'copy'])}()",
-                f"{name}['k'] = {self.value()}", f"{name}[0] = {self.value()}", f"{name}[0].append(5)",
-                f"{name} += [7]", f"del {name}[0]", f"change({name})", f"{name} = {self.name()}[0]",
-                f"{name} = [{self.value()}, len({self.name()})]", f"({name} := {self.value()})",
-                f"{self.tool()}(x={self.value()})", f"{self.tool()}(**{{'x': {self.name()}}})"],
-        )  # fmt: skip
+        name, other, value = self.name(), self.name(), self.value()
+        way = self.random.choice(["pop", "clear", "reverse", "copy"])
+        return self.random.choice([
+            f"{name} = {value}", f"{name} = {value}", f"{name} = {other} = {value}", f"{name}[0] = {value}",
+            f"{name}, {other} = {value}, {self.value()}", f"{name}.append({value})", f"{name} += [7]",
+            f"{name}.extend([{value}])", f"{name}.update(k={value})", f"{name}.{way}()", f"del {name}[0]",
+            f"{name}['k'] = {value}", f"{name}[0].append(5)", f"change({name})", f"{name} = {other}[0]",
+            f"({name} := {value})", f"{name} = [{value}, len({other})]", f"{self.tool()}(x={value})",
+            f"{self.tool()}(**{{'x': {other}}})",
+        ])  # fmt: skip
 
     def block(self, depth: int) -> list[str]:
         return [f"    {line}" for _ in range(self.random.randint(1, 3)) for line in self.statement(depth + 1)]
@@ -337,10 +320,8 @@ class Written:
             over = self.random.choice(["[1, 2]", "range(2)", "range(0)", "empty", f"{self.name()}[:2]"])
             return [f"for each in {over}:", *self.block(depth)]
         if kind == 11:
-            return [
-                f"match {self.name()}:", "    case 3:", *(f"    {line}" for line in self.block(depth)),
-                "    case [first, *_]:", *(f"    {line}" for line in self.block(depth)),
-            ]  # fmt: skip
+            one, other = ([f"    {line}" for line in self.block(depth)] for _ in range(2))
+            return [f"match {self.name()}:", "    case 3:", *one, "    case [first, *_]:", *other]
         return [self.simple()]
 
     def text(self) -> str:
@@ -348,8 +329,7 @@ class Written:
         lines += [f"{name} = {self.literal()}" for name in "abcd"]
         for _ in range(self.random.randint(1, 5)):
             lines += self.statement()
-        lines.append(f"use_it(x={self.name()})")
-        return "\n".join(lines)
+        return "\n".join([*lines, f"use_it(x={self.name()})"])
 
 
 class Run:
@@ -413,11 +393,8 @@ def test_a_program_is_read_as_it_runs_or_refused(seed: int) -> None:
         read += 1
         names = [call.tool for call in plan.calls]
         assert len(set(names)) == len(names), text
-        untold = [
-            name
-            for name in names
-            if not any(name in note.message for note in plan.diagnostics if note.code == "value.computed")
-        ]
+        computed = [note.message for note in plan.diagnostics if note.code == "value.computed"]
+        untold = [name for name in names if not any(name in message for message in computed)]
         for values in itertools.product([True, False], repeat=len(FLAGS)):
             run = Run(text, dict(zip(FLAGS, values, strict=True)))
             for name, got in run.got.items():

@@ -127,7 +127,7 @@ ASIDES = [
     "\x1b[31m", "<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>",
     "<|channel|>analysis<|message|>y<|end|>", "\nUser: hi", "\n### Response:\n",
 ]  # fmt: skip
-OPENERS = sorted({token for row in table().held_values() for token in signs(row)})
+OPENERS = sorted({token for row in table().values() for token in signs(row)})
 CLOSERS = [
     "</tool_call>", "</parameter>", "</function>", "</arg_value>", '<|"|>', "<escape>", "</li><li>", "```",
     '<tool_call>{"name": "g", "arguments": {}}</tool_call>', "<function=g>{}</function>",
