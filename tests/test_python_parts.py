@@ -98,13 +98,11 @@ class Programs:
             return self.random.choice(PLAIN)
         between = self.random.choice([", ", ",\n   ", ", # c (\n"])
         return self.one(
-            lambda: f"[{self.some(deeper, 1, 6, between)}]",
-            lambda: f"({self.some(deeper, 1, 6, between)},)",
+            lambda: f"[{self.some(deeper, 1, 6, between)}]", lambda: f"({self.some(deeper, 1, 6, between)},)",
             lambda: f"{{{self.some(pair, 0, 5, between)}}}",
-            lambda: f"{{{self.some(deeper, 1, 5, between)}}}",
-            lambda: self.call(depth + 1),
+            lambda: f"{{{self.some(deeper, 1, 5, between)}}}", lambda: self.call(depth + 1),
             lambda: self.random.choice(INSIDE).format(deeper(), deeper()),
-        )
+        )  # fmt: skip
 
     def call(self, depth: int = 0) -> str:
         given = [self.value(depth + 1) for _ in range(self.random.randrange(3))]

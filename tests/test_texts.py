@@ -137,11 +137,9 @@ def test_what_is_not_read_is_named(text: str, said: str, repair: list[str]) -> N
 CUT = (
     '[{"name": "f", "arguments": {"a": 1}}, {"name": "g", "argum',
     '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>\n<tool_call>\n{"name": "g", "arg',
-    "[f(a=1), g(b='x",
-    "f(a=1)\nx = g(b=",
-    "[{'name': 'f', 'arguments': {'a': 1}}, {'name': 'g', 'ar",
+    "[f(a=1), g(b='x", "f(a=1)\nx = g(b=", "[{'name': 'f', 'arguments': {'a': 1}}, {'name': 'g', 'ar",
     '```json\n[{"name": "f", "arguments": {"a": 1}}, {"name": "g"',
-)
+)  # fmt: skip
 OPENED = (
     "<tool_call>", "[TOOL_CALLS]", "I call.\n```json\n", "<think>I need to", "[", '[{"na', '{"name": "f',
 )  # fmt: skip

@@ -283,11 +283,9 @@ IDLE: dict[str, list[dict[str, Any]]] = {
     "an agent of OpenInference": [agent("0xc", {"openinference.span.kind": "AGENT"})],
     "an agent of MLflow": [agent("0xc", {"mlflow.spanType": '"AGENT"', "mlflow.spanOutputs": '"Hello"'})],
     "a model without messages": [agent("0xc", {"gen_ai.operation.name": "chat"})],
-    "the Agents SDK": [
-        {"object": "trace", "id": "0xc", "workflow_name": "w"},
-        {"object": "trace.span", "id": "s", "trace_id": "0xc", "span_data": {"type": "agent", "name": "a"}},
-    ],
-}
+    "the Agents SDK": [{"object": "trace", "id": "0xc", "workflow_name": "w"},
+        {"object": "trace.span", "id": "s", "trace_id": "0xc", "span_data": {"type": "agent", "name": "a"}}],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("idle", IDLE.values(), ids=IDLE)

@@ -332,8 +332,7 @@ LANGGRAPH = "Error: get_wether is not a valid tool, try one of [get_weather]."
 PYDANTIC = "Unknown tool name: 'find_usr'. Available tools: 'find_user'"
 
 FAULTS: dict[str, dict[str, list[Span]]] = {
-    "repeated_call": {
-        "the same again": played("4 degrees, snow.", WEATHER, WEATHER),
+    "repeated_call": {"the same again": played("4 degrees, snow.", WEATHER, WEATHER),
         "in another order of keys": played("11.72",
             ("rate", {"base": "EUR", "quote": "NOK"}, {"rate": 11.72}),
             ("rate", {"quote": "NOK", "base": "EUR"}, {"rate": 11.72})),
@@ -344,8 +343,7 @@ FAULTS: dict[str, dict[str, list[Span]]] = {
         "a page twice": played("Open the account page, choose Security (52, Resetting a password).", DOCS,
             PAGE, PAGE),
         "again after another": played("4, snow; Eve Holm 4411 gold", WEATHER, USER, WEATHER)},
-    "loop": {
-        "a search three times": played("52: Resetting a password", *[DOCS] * 3),
+    "loop": {"a search three times": played("52: Resetting a password", *[DOCS] * 3),
         "search and open": played("Choose Security (52, Resetting a password), account page.",
             *[DOCS, PAGE] * 3),
         "three in a circle": played("Eve 4411, 81, 84, 4 degrees", *[USER, INVOICES, WEATHER] * 3),
@@ -359,8 +357,7 @@ FAULTS: dict[str, dict[str, list[Span]]] = {
         "asking the same expert": played("Form 1040-X and a copy of the return.",
             *[("ask_expert", {"q": "Which form do I need?"},
                 "You need form 1040-X, and a copy of last year's return.")] * 4)},
-    "failed_retry": {
-        "no such key": played("There is none.",
+    "failed_retry": {"no such key": played("There is none.",
             *[fails("get", {"id": "zz"}, "KeyError: 'zz'")] * 2),
         "wrong date": played("I cannot book.",
             *[fails("book", {"date": "tomorrow"}, "ValueError: date must be YYYY-MM-DD")] * 2),
@@ -373,21 +370,18 @@ FAULTS: dict[str, dict[str, list[Span]]] = {
             fails("delete", {"id": 5}, "401 Unauthorized")),
         "wrong SQL": played("It does not work.",
             *[fails("query", {"sql": "SELEC 1"}, 'syntax error at or near "SELEC"')] * 2)},
-    "not_run": {
-        "a misspelt tool": played("4 degrees, snow.", ("get_wether", {"city": "Oslo"}), WEATHER,
+    "not_run": {"a misspelt tool": played("4 degrees, snow.", ("get_wether", {"city": "Oslo"}), WEATHER,
             heard=LANGGRAPH),
         "a misspelt tool, other words": played("Eve Holm, 4411, gold",
             ("find_usr", {"mail": "eve@example.org"}), USER, heard=PYDANTIC),
         "a tool of another agent": played("4, snow", ("pay", {"euros": 3}), WEATHER,
             heard="Tool pay not found in agent helper"),
         "a tool that nobody ran": played("4, snow", ("pay", {"euros": 3}), WEATHER)},
-    "incomplete": {
-        "a span is missing": _without(helped("population", "717710",
+    "incomplete": {"a span is missing": _without(helped("population", "717710",
                 ("search", {"q": "p"}, "717710")), "ask_ben agent"),
         "a tool did not end": _open(played("4, snow, Eve Holm 4411 gold", WEATHER, USER), "t1_0"),
         "exported twice": (lambda spans: [*spans, spans[1]])(played("4 degrees, snow.", WEATHER))},
-    "unused_result": {
-        "an answer unread": played("4 degrees, snow.", WEATHER,
+    "unused_result": {"an answer unread": played("4 degrees, snow.", WEATHER,
             ("get_news", {"topic": "sport"}, {"headline": "Lions win the final"})),
         "the first answer unread": played("4 degrees, snow.",
             ("list_orders", {"user": 4411}, [{"order": 901, "sum": 33.4}]), WEATHER),
