@@ -31,6 +31,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from planner_eval.cli import run as command_line
+
 ROOT = Path(__file__).resolve().parent.parent
 SLOW = 10.0
 """Seconds of processor time for one command on a file of at most a few hundred kilobytes."""
@@ -121,25 +123,22 @@ def _parquet(rows: list[dict[str, Any]], _: random.Random) -> bytes:
     return out.getvalue()
 
 
-def _json(value: Any, chance: random.Random) -> str:
-    text = json.dumps(value, ensure_ascii=chance.random() < 0.7, indent=chance.choice([None, None, 1]))
-    return text.replace('"x": ', '"id": ') if chance.random() < 0.1 else text
-
-
 def _lines(rows: list[dict[str, Any]], chance: random.Random) -> bytes:
     end = chance.choice(["\n", "\n", "\n", "\r\n", "\n\n"])
     texts = [json.dumps(row, ensure_ascii=chance.random() < 0.7) for row in rows]
     return end.join([*texts, ""] if chance.random() < 0.8 else texts).encode("utf-8", "surrogatepass")
 
 
-def _array(rows: list[dict[str, Any]], chance: random.Random) -> bytes:
-    return _json(rows, chance).encode("utf-8", "surrogatepass")
+def _array(rows: Any, chance: random.Random) -> bytes:
+    text = json.dumps(rows, ensure_ascii=chance.random() < 0.7, indent=chance.choice([None, None, 1]))
+    text = text.replace('"x": ', '"id": ') if chance.random() < 0.1 else text
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _object(rows: list[dict[str, Any]], chance: random.Random) -> bytes:
     by_id = {str(row.pop("id", n)): chance.choice([row, row.get("output")]) for n, row in enumerate(rows)}
     whole: Any = by_id if chance.random() < 0.5 else {chance.choice(["data", "records", "x"]): rows}
-    return _json(whole, chance).encode("utf-8", "surrogatepass")
+    return _array(whole, chance)
 
 
 FORMS: dict[str, Callable[[list[dict[str, Any]], random.Random], bytes]] = {
@@ -190,8 +189,6 @@ class _Screen(io.TextIOWrapper):
 
 def run(argv: list[str], *, screen: bool = False) -> Done:
     """A command in this process, at a terminal or not; whatever it raises is a find."""
-    from planner_eval.cli import run as command_line
-
     kind = _Screen if screen else io.TextIOWrapper
     out, err = (kind(io.BytesIO(), "utf-8", "backslashreplace", newline="\n") for _ in range(2))
     before = sys.argv, sys.stdin
@@ -203,13 +200,11 @@ def run(argv: list[str], *, screen: bool = False) -> Done:
             code = command_line()
     finally:
         sys.argv, sys.stdin = before
-    spent = time.process_time() - start
+    if (spent := time.process_time() - start) > SLOW:
+        raise Find(f"took {spent:.0f} s")
     for stream in (out, err):
         stream.flush()
-    done = Done(code, *(stream.buffer.getvalue().decode() for stream in (out, err)))  # type: ignore[attr-defined]
-    if spent > SLOW:
-        raise Find(f"took {spent:.0f} s")
-    return done
+    return Done(code, *(stream.buffer.getvalue().decode() for stream in (out, err)))  # type: ignore[attr-defined]
 
 
 def judge(argv: list[str], done: Done, plain: bytes | None) -> None:
@@ -240,11 +235,9 @@ def well_formed(data: bytes) -> int:
     """How many lines are a JSON object with an id of its own and a plan's field."""
     count = 0
     for line in data.split(b"\n"):
-        try:
+        with contextlib.suppress(ValueError, RecursionError):
             value = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        count += isinstance(value, dict) and "id" in value and "output" in value
+            count += isinstance(value, dict) and "id" in value and "output" in value
     return count
 
 

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, zip_longest
+from itertools import chain, groupby, zip_longest
 from operator import itemgetter
 from pathlib import Path
 from random import Random
@@ -30,13 +30,9 @@ Change = Callable[[Sample, list[Any], Random], "str | None"]
 class Notation:
     """How answers to one benchmark are made.
 
-    Args:
-        figures: The figures of a row that go from 0 to 1, the more the better.
-        calls: A sample's gold, call by call.
-        write: The answer that makes these calls.
-        functions: The functions that a sample's gold calls, and its answer where answers are run.
-        relabelled: The answer with other labels; None where it has none.
-        reordered: The answer in another order; None where there is no other.
+    The figures of a row that go from 0 to 1, the more the better; a sample's gold, call by call; the answer
+    that makes these calls; the functions that the gold calls, and its answer where answers are run; the
+    answer with other labels, and in another order, None where there is none.
     """
 
     figures: Sequence[str]
@@ -49,14 +45,7 @@ class Notation:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Samples that the laws are tried on.
-
-    Args:
-        title: What they are called in the table.
-        samples: The samples.
-        options: The benchmark's options.
-        run: Runs answers, where they can be run.
-    """
+    """Samples that the laws are tried on, their title in the table, and what runs answers."""
 
     title: str
     samples: Sequence[Sample]
@@ -69,22 +58,19 @@ def sources(name: str, reference: Path | None) -> Iterator[Source]:
     title, run = BENCHMARKS[name].title, official_run(OFFICIAL) if name == "nestful" else None
     own = list(BENCHMARKS[name].read(folder("data") / "samples" / name))
     yield Source(f"{title}, our own", own, run=run)
-    if name == "complexfuncbench" and reference:
+    if not reference:
+        return
+    if name == "complexfuncbench":
         yield Source(f"{title}, vectors", _conversations(reference))
-    elif name == "nestful" and reference:
-        parts: dict[str, list[Sample]] = {}
-        data = reference / "datasets" / "nestful"
-        for sample in (*read_nestful(data), *read_nestful(data / "v2" / "nestful_v2_collected.jsonl")):
-            parts.setdefault(sample.category, []).append(sample)
-        for part, samples in parts.items():
-            yield Source(f"{title}, {part}", samples, run=run if part == "math" else None)
-    elif reference:
-        parts = {}
-        for sample in BENCHMARKS[name].read(reference / "datasets" / name):
-            group = sample.extra.get("part", sample.category if name == "appbench" else "")
-            parts.setdefault(group, []).append(sample)
-        for part, samples in parts.items():
-            yield Source(f"{title}, {part}".removesuffix(", "), samples)
+        return
+    data = reference / "datasets" / name
+    parts: dict[str, list[Sample]] = {}
+    both = (data, data / "v2" / "nestful_v2_collected.jsonl")
+    for sample in chain(*map(read_nestful, both)) if name == "nestful" else BENCHMARKS[name].read(data):
+        group = sample.category if name in ("appbench", "nestful") else ""
+        parts.setdefault(sample.extra.get("part", group) if name != "nestful" else group, []).append(sample)
+    for part, samples in parts.items():
+        yield Source(f"{title}, {part}".removesuffix(", "), samples, run=run if part == "math" else None)
 
 
 def _conversations(reference: Path) -> list[Sample]:

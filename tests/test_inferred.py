@@ -11,7 +11,6 @@ from __future__ import annotations
 import gzip
 import json
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +22,7 @@ from planner_eval.base.tables import table
 from planner_eval.catalogs.formats import as_catalog
 from planner_eval.datasets.sources import open_sources
 from planner_eval.dialects.asked import asked
-from planner_eval.plan.inferred import Signatures, infer_edges
+from planner_eval.plan.inferred import infer_edges
 from planner_eval.plan.model import Call, Edge, Plan
 from tests.conftest import ROOT
 from tests.inside import planeval
@@ -243,28 +242,14 @@ def hostile_values(size: int) -> Plan:
     return Plan(tuple(map(call, range(size))))
 
 
-def hostile_holes(size: int) -> Plan:
-    return Plan(tuple(Call(f"c{i}", f"f{i}", (("id", "$$$"), (f"p{i - 1}", "$$$"))) for i in range(size)))
-
-
-def hostile_text(size: int) -> Plan:
-    long = ",".join(f"t-{i}" for i in range(size))
-    first = Call("a", "f", result=[f"t-{i}" for i in range(size)], has_result=True, turn=1)
-    return Plan((first, Call("b", "g", (("x", long), ("y", "a " * size)), turn=2)))
-
-
 @pytest.mark.more
-@pytest.mark.parametrize("make", [hostile_values, hostile_holes, hostile_text])
-def test_time_grows_with_the_text(make: Callable[[int], Plan]) -> None:
-    returns = {f"f{i}": {f"p{i}": "string", "id": ""} for i in range(40_000)}
-    known = Signatures({}, returns, ("$$$",))
+def test_time_grows_with_the_text() -> None:
     words = "some words " * 40_000
 
     def seconds(size: int) -> float:
-        plan = make(size)
+        plan = hostile_values(size)
         start = time.perf_counter()
-        found = infer_edges(plan, known, words)
-        assert len(found.edges) >= size - 1
+        assert len(infer_edges(plan, None, words).edges) >= size - 1
         return time.perf_counter() - start
 
     small = min(seconds(4_000) for _ in range(3))
@@ -283,33 +268,26 @@ def test_a_deep_answer_and_an_odd_conversation_end() -> None:
     assert asked("words") is None
 
 
-def of_form(form: str, given: Any) -> dict[str, Any]:
-    """In a form of messages a call (name and arguments), or the answer to it (a text), always of the same id."""
+def of_form(form: str, given: Any) -> Any:
+    """A call (name and arguments), or the answer to it (a text), in a form of messages; all have one id."""
     if isinstance(given, str):
-        match form:
-            case "openai":
-                return {"role": "tool", "tool_call_id": "c", "content": given}
-            case "anthropic":
-                part = {"type": "tool_result", "tool_use_id": "c", "content": given}
-                return {"role": "user", "content": [part]}
-            case "responses":
-                return {"type": "function_call_output", "call_id": "c", "output": given}
-        return {"jsonrpc": "2.0", "id": "c", "result": {"content": given}}
+        part = {"type": "tool_result", "tool_use_id": "c", "content": given}
+        return {
+            "openai": {"role": "tool", "tool_call_id": "c", "content": given},
+            "anthropic": {"role": "user", "content": [part]},
+            "responses": {"type": "function_call_output", "call_id": "c", "output": given},
+            "mcp": {"jsonrpc": "2.0", "id": "c", "result": {"content": given}},
+        }[form]
     name, arguments = given
-    match form:
-        case "openai":
-            function = {"name": name, "arguments": json.dumps(arguments)}
-            return {
-                "role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": function}],
-            }  # fmt: skip
-        case "anthropic":
-            part = {"type": "tool_use", "id": "c", "name": name, "input": arguments}
-            return {"role": "assistant", "content": [part]}
-        case "responses":
-            return {"type": "function_call", "call_id": "c", "name": name, "arguments": json.dumps(arguments)}
+    call = {"name": name, "arguments": json.dumps(arguments)}
+    part = {"type": "tool_use", "id": "c", "name": name, "input": arguments}
+    params = {"name": name, "arguments": arguments}
     return {
-        "jsonrpc": "2.0", "id": "c", "method": "tools/call", "params": {"name": name, "arguments": arguments},
-    }  # fmt: skip
+        "openai": {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": call}]},
+        "anthropic": {"role": "assistant", "content": [part]},
+        "responses": {"type": "function_call", "call_id": "c", **call},
+        "mcp": {"jsonrpc": "2.0", "id": "c", "method": "tools/call", "params": params},
+    }[form]
 
 
 def test_an_id_that_is_used_again_takes_no_answer_from_an_earlier_call(reference: Path) -> None:

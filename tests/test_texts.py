@@ -7,7 +7,6 @@ import json
 import re
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -320,19 +319,6 @@ def test_lines_beside_other_notations_are_read_in_order() -> None:
 
 
 @pytest.mark.more
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_text_takes_linear_time(text: str) -> None:
-    def seconds(times: int) -> float:
-        start = time.process_time()
-        with contextlib.suppress(PlanevalError):
-            parse(f"Hi\n{text * times}\nA: [x = f(#a='1')]")
-        return time.process_time() - start
-
-    seconds(10)
-    assert seconds(40_000) < 20 * seconds(4_000) + 0.5
-
-
-@pytest.mark.more
 @pytest.mark.parametrize("part", ["ss", "sm", "ms", "mm"])
 def test_every_gold_plan_in_prose_is_the_gold_plan(reference: Path, part: str) -> None:
     records = json.loads((reference / f"datasets/appbench/test_{part}.json").read_text(encoding="utf-8"))
@@ -394,36 +380,36 @@ def test_where_none_does_a_model_went_on(form: str) -> None:
 
 
 @pytest.mark.parametrize("token", ["<|endoftext|>", "<|im_end|>", "<|eot_id|>"])
-@pytest.mark.parametrize("heading", ["Human: more?", " User: more?", "### Instruction: more"])
-def test_a_heading_after_the_end_begins_another_turn(token: str, heading: str) -> None:
-    text = (
-        f'{{"name": "f1", "arguments": {{}}}}{token}{heading}\nAssistant: {{"name": "f2", "arguments": {{}}}}'
-    )
-    assert read(text) == ["f1"]
+def test_a_heading_after_the_end_begins_another_turn(token: str) -> None:
+    one, two = (json.dumps({"name": f"f{at}", "arguments": {}}) for at in (1, 2))
+    for heading in ("Human: more?", " User: more?", "### Instruction: more"):
+        assert read(f"{one}{token}{heading}\nAssistant: {two}") == ["f1"], heading
 
 
 @pytest.mark.parametrize("before", ["", "User: send it\nAssistant: "])
 @pytest.mark.parametrize("line", ["User: hello", "Human: f(a=1)", "### Response: x", "Assistant: y"])
 def test_a_line_of_a_value_begins_no_turn(line: str, before: str) -> None:
     value = f"hi\n{line}\nbye"
-    tagged = (
-        f"<tool_call>\n<function=send>\n<parameter=text>\n{value}\n</parameter>\n</function>\n</tool_call>"
-    )
-    for text in (tagged, f'send(text="""{value}""")'):
+    given = f"<function=send>\n<parameter=text>\n{value}\n</parameter>\n</function>"
+    for text in (f"<tool_call>\n{given}\n</tool_call>", f'send(text="""{value}""")'):
         assert [call.arguments for call in pe.parse(f"{before}{text}").calls] == [(("text", value),)]
 
 
-MANY = ("<a>\nUser: a\n", '"""\nUser: a\n', "<|im_start|>tool\n", "Action\nObservation: {\n")
+TURNS = ["<a>\nUser: a\n", '"""\nUser: a\n', "<|im_start|>tool\n", "Action\nObservation: {\n"]
 
 
-@pytest.mark.parametrize("piece", MANY)
-def test_many_turns_take_no_quadratic_time(piece: str) -> None:
+MANY = [("f(a=1)\n", piece, "</a>") for piece in TURNS] + [
+    ("Hi\n", line, "\nA: [x = f(#a='1')]") for line in HOSTILE
+]
+
+
+@pytest.mark.parametrize(("begin", "piece", "end"), MANY)
+def test_hostile_text_takes_no_quadratic_time(begin: str, piece: str, end: str) -> None:
     def taken(count: int) -> float:
-        text = "f(a=1)\n" + piece * count + "</a>"
         start = time.process_time()
-        with suppress(pe.PlanevalError):
-            pe.parse(text)
+        with contextlib.suppress(PlanevalError):
+            parse(begin + piece * count + end)
         return time.process_time() - start
 
     taken(10)
-    assert taken(10_000) < 30 * max(taken(1_000), 0.01)
+    assert taken(4_000) < 30 * max(taken(400), 0.01)

@@ -144,12 +144,6 @@ def test_a_trace_without_tools_and_an_empty_file_say_what_they_are(tmp_path: Pat
     assert "is empty: it holds no traces" in planeval("check", str(path)).stderr
 
 
-def test_a_long_round_says_how_many_calls_it_has_more() -> None:
-    spans = [tool("abcdefgh"[at % 8], at) for at in range(24)]
-    (loop,) = [one for one in pe.check(spans) if one.code == "trace.loop"]
-    assert "a loop: a → b → c → d → e → f → … 2 more 3 times in calls 1 to 24" in loop.message
-
-
 def test_what_a_file_says_is_one_line(tmp_path: Path) -> None:
     evil = "x\n::error::forged\tz"
     spans = [{**tool(evil, at), "context": {"trace_id": evil, "span_id": f"{evil}{at}"}} for at in (1, 3)]
@@ -164,8 +158,11 @@ def test_spans_are_taken_in_time_whatever_their_order_and_once() -> None:
     spans = [tool("g", 5), tool("f", 1), tool("f", 1)]
     plan = pe.parse(spans)
     assert [call.name for call in plan.calls] == ["f", "g"]
-    assert found(spans) == [("incomplete", None)]
+    assert found(spans) == [LACKS]
     assert run_of(spans, plan).repeated == 1
+    rounds = [tool("abcdefgh"[at % 8], at) for at in range(24)]
+    (loop,) = [one for one in pe.check(rounds) if one.code == "trace.loop"]
+    assert "a loop: a → b → c → d → e → f → … 2 more 3 times in calls 1 to 24" in loop.message
 
 
 def test_a_tool_that_there_is_not_is_told_by_what_the_framework_answered() -> None:
@@ -277,12 +274,8 @@ LISTED = [{"name": "f", "input_parameters": {"base": "E"}, "output": "1.09"}]
 END = {"role": "assistant", "content": "I like cheese."}
 CONVERSATIONS: list[tuple[str, Any, list[tuple[str, Any]], list[tuple[str, Any]]]] = [
     # what it is, the conversation, the warnings, what info tells besides
-    ("one call", talks(("f", "E")), [], []),
     ("twice the same", talks(*TWICE), [AGAIN], []),
-    ("other arguments", talks(("f", "E"), ("f", "U")), [], []),
     ("another between", talks(("f", "E"), ("g", "E"), ("f", "E")), [], [("repeated_call", 2)]),
-    ("what only says done", talks(*TWICE, content="ok"), [], [AGAIN]),
-    ("a loop", talks(*TWICE, *TWICE), [("loop", 0)], []),
     ("at once, whatever stands between",
      [asks(("a", "f", "E"), ("b", "g", "E"), ("c", "f", "E")), *map(answers, "abc")], [TWO[0]], []),
     ("an error in words", talks(*TWICE, content="Error: no such currency"), [RETRIED], []),
@@ -333,16 +326,14 @@ def test_each_record_is_held_against_the_tools_that_it_brings(tmp_path: Path) ->
     tools = [{"name": "f", "description": "", "parameters": {"type": "object", "properties": {}}}]
     gold = [{"api_name": "f", "parameters": {"base": "E"}, "responses": ["API_call_0"]}]
     api = [{"api_name": "f", "parameters": {}, "required": [], "responses": {}}]
-    for brings in (
-        {"tools": tools}, {"functions": tools}, {"function": tools}, {"tools": json.dumps(tools)},
-        {"test_id": "1", "task": "?", "api": api, "call": gold},
-    ):  # fmt: skip
+    brought: list[dict[str, Any]] = [{key: tools} for key in ("tools", "functions", "function")]
+    brought += [{"tools": json.dumps(tools)}, {"test_id": "1", "task": "?", "api": api, "call": gold}]
+    for brings in brought:
         line = json.dumps({"plan": "f(base='E')", **brings})
         path.write_text(f"{line}\n{line}", encoding="utf-8")
         done = planeval("check", str(path))
         assert (done.returncode, done.stdout.count("[check.unknown_argument]")) == (1, 2), brings
         assert "2 plans checked against each record's own tools: 2 errors" in done.stderr
-        assert [one.code for one in pe.check(pe.read(str(path)).records[0])] == ["check.unknown_argument"]
     lines = [{"plan": "f()", "tools": tools}, {"plan": "f()", "tools": ["f"]}, {"plan": "f()"}]
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     done = planeval("check", str(path))
