@@ -100,18 +100,6 @@ def test_parse_types_untyped_values_by_a_catalog(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["plan"]["calls"][0]["arguments"] == {"n": 6}
 
 
-def test_parse_infers_edges_when_asked() -> None:
-    calls = [
-        {"id": i, "function": {"name": name, "arguments": given}}
-        for i, name, given in (("a", "find", "{}"), ("b", "fly", '{"to": "SYD"}'))
-    ]
-    asked = [{"role": "assistant", "tool_calls": [call]} for call in calls]
-    told = [asked[0], {"role": "tool", "tool_call_id": "a", "content": '{"id": "SYD"}'}, asked[1]]
-    assert parse(told).edges == ()
-    edges = parse(told, infer=True).edges
-    assert [(e.producer, e.consumer, e.path, e.inferred) for e in edges] == [(0, 1, ("id",), True)]
-
-
 def test_convert_says_what_is_lost() -> None:
     chain = '[{"id":"a","name":"f","arguments":{}},{"id":"b","name":"g","arguments":{"x":{"$ref":"a"}}}]'
     refused = planeval("convert", "--to", "hermes", "-", text=chain)

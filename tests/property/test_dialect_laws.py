@@ -85,14 +85,6 @@ def test_a_named_dialect_and_data_raise_nothing_but_our_errors(name: str, text: 
         parse(data)
 
 
-@examples(150)
-@given(st.sampled_from(dialects.names()), st.one_of(noise, broken))
-def test_a_named_dialect_raises_nothing_but_our_errors(name: str, text: str) -> None:
-    for repair in (False, True):
-        with suppress(PlanevalError):
-            parse(text, dialect=name, repair=repair)
-
-
 def plain(found: tuple[RawCall, ...]) -> list[tuple[object, ...]]:
     return [(call.app, call.name, call.arguments, call.returns) for call in found]
 
