@@ -9,7 +9,7 @@ import itertools
 import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from types import FunctionType, ModuleType
@@ -124,7 +124,7 @@ class Programs:
 
 
 FLAGS = ("one", "two")
-FILLED = {
+FILLED: dict[str, Sequence[str]] = {
     "N": "abcd", "L": ["[]", "['x']", "{}", "{'k': 1}", "'t'", "3", "None", "[[1], 2]"],
     "V": ["L", "L", "L", "T(x=N)", "T(x=L)", "N", "[N, 1]", "{'k': N}"],
     "S": [

@@ -113,8 +113,7 @@ def test_states_are_counted_apart_and_wrong_where_gold_calls_nothing(tmp_path: P
     pred = write_lines(tmp_path / "pred.jsonl", [CASES[name] for name in names])
     sides = (str(pred), str(write_lines(tmp_path / "gold.jsonl", [{"gold": []}] * 4)), "--pair", "position")
     done = planeval("diff", *sides)
-    assert done.returncode == 1
-    assert "4 pairs: 1 same, 1 cut, 1 refused, 1 failed" in done.stdout
+    assert (done.returncode, "4 pairs: 1 same, 1 cut, 1 refused, 1 failed" in done.stdout) == (1, True)
     assert "cut: " in done.stdout
     report = json.loads(planeval("score", *sides, "--format", "json").stdout)
     assert report["states"] == {"same": 1, "cut": 1, "refused": 1, "failed": 1}
@@ -144,8 +143,7 @@ def test_fields_may_be_ways_into_a_record(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert 'field "response.body.choices.0.message" of 2 records' in done.stderr
     wrong = planeval("parse", str(pred), "--text-field", "response.body.choices.9.message")
-    assert wrong.returncode == 2
-    assert "no record has the text field" in wrong.stderr
+    assert (wrong.returncode, "no record has the text field" in wrong.stderr) == (2, True)
     write_lines(pred, [CASES["openai_chat_choices"], CASES["openai_chat"]])  # of which the second has none
     done = planeval("parse", str(pred), "--text-field", "choices.1.message", "--format", "json")
     one, other = (json.loads(line) for line in done.stdout.splitlines())
@@ -216,8 +214,7 @@ def test_calls_that_begin_late_beside_a_text_are_said_in_their_row(tmp_path: Pat
     pred = write_lines(tmp_path / "pred.jsonl", [*rows[:-1], {**rows[-1], "toolCalls": [CALL]}])
     gold = write_lines(tmp_path / "gold.jsonl", [{"id": str(at), "gold": []} for at in range(1_001)])
     done = planeval("diff", str(pred), str(gold), "--only", "failures")
-    assert done.returncode == 1
-    assert "calls stand in 'toolCalls' too, beside 'response'" in done.stdout
+    assert (done.returncode, "calls stand in 'toolCalls' too, beside 'response'" in done.stdout) == (1, True)
 
 
 def test_of_several_choices_the_first_by_its_number_is_read_and_said(tmp_path: Path) -> None:

@@ -230,8 +230,7 @@ def test_other_exporters_forms_are_read(tmp_path: Path) -> None:
 
 def test_without_a_catalog_only_traces_are_checked(tmp_path: Path) -> None:
     plan = planeval("check", "data/demo/gold.json")
-    assert plan.returncode == 2
-    assert "gold.json holds no traces" in plan.stderr
+    assert (plan.returncode, "gold.json holds no traces" in plan.stderr) == (2, True)
     assert planeval("check", str(DEMO), "--catalog-format", "mcp").returncode == 2
     with pytest.raises(pe.PlanevalError, match="it is no trace"):
         pe.check("f(#x='1')")
@@ -402,7 +401,7 @@ MS = 1_000_000
 Part = tuple[str, str, int, int]
 
 
-def run(*spans: Part, root: int | None = None, under: str = "", inner: tuple[str, ...] = ()) -> Run:
+def run(*spans: Part, root: int, under: str = "", inner: tuple[str, ...] = ()) -> Run:
     """A run of spans by kind, name, beginning and end in milliseconds, inside an agent's span."""
     made = [
         Span(name, under if name in inner else "root", kind, name, at, start * MS, end * MS)
@@ -737,7 +736,7 @@ def test_large_files_of_spans_are_those_in_memory(
     for module in ("fields", "decided", "items", "lines"):
         monkeypatch.setattr(f"planner_eval.records.{module}.HEAD", head)
     random, grouped = Random(7), 0
-    for _ in range(300):
+    for _ in range(100):
         path = tmp_path / random.choice(("t.jsonl", "t.json", "t.txt"))
         path.write_bytes(drawn(random))
         whole = tried(read_file, str(path), store=IN_MEMORY)
@@ -748,7 +747,7 @@ def test_large_files_of_spans_are_those_in_memory(
             grouped += {"0xa", "0xb"} <= {record.id for record in whole.records}
         else:
             assert kept == whole, path.read_bytes()
-    assert grouped > 20
+    assert grouped > 6
 
 
 def agent(trace: str, attributes: dict[str, Any]) -> dict[str, Any]:
