@@ -1,8 +1,8 @@
 """Coverage-guided fuzzing of the parser: ``python -m tests.fuzz --seconds 1200``.
 
-With atheris installed (a wheel on PyPI) it guides the search; otherwise a loop of our own mutates the
-golden cases and keeps what reaches new lines. Anything that parse raises besides the package's own errors,
-and any text that takes longer than it should, is written to ``--finds`` and ends with exit code 1.
+A loop mutates the golden cases and keeps what reaches new lines. Anything that parse raises besides the
+package's own errors, and any text that takes longer than it should, is written to ``--finds`` and ends with
+exit code 1.
 """
 
 from __future__ import annotations
@@ -17,40 +17,36 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+from planner_eval import dialects
+from planner_eval.base.errors import ParseError, PlanevalError
+from planner_eval.dialects.read import locate, parse
+
 ROOT = Path(__file__).resolve().parent.parent
 SLOW = 2.0
 """Seconds for one text of at most 4,000 characters."""
 LONGEST = 4_000
 
 PIECES = [
-    "```json\n", "```python\n", "```", "<tool_call>", "</tool_call>", "<think>", "</think>",
-    "[TOOL_CALLS]", "[ARGS]", '{"name": "f", "arguments": {', "}}", '"a": ', "[f(a=1", ")", "x = ",
-    "await ", "const x = ", "#E1 = ", "1. ", "$1", "$var_1.result$", "<node-0>", "<GENERATED>-0",
-    "App: [", "(#a='", "'", '"', "\\", "\\n", "\\_", "\n\n", "<<function>>", "<<<code>>>:", "Action: f\n",
-    "Action Input: ", "lambda x: ", "for x in y:\n    ", "def f():\n", "<|python_tag|>", "functions.f:0",
-    "call:f{", '<|"|>', "API:\n- ", "{{tool0turn0}}", "\ud800", "\x00", "🙂", "<function=f>",
-    "<parameter=a>", "</parameter>", "</function>", '<invoke name="f">', "None", "True", "null",
-    "### Instruction:", "<|im_start|>assistant", "task_nodes", "Node:\n1. a\nEdges:\n(START,1)", 'f"{x}"',
-    "`${x}`",
+    "```json\n", "```python\n", "```", "<tool_call>", "</tool_call>", "<think>", "</think>", "[TOOL_CALLS]",
+    "[ARGS]", '{"name": "f", "arguments": {', "}}", '"a": ', "[f(a=1", ")", "x = ", "await ", "const x = ",
+    "#E1 = ", "1. ", "$1", "$var_1.result$", "<node-0>", "<GENERATED>-0", "App: [", "(#a='", "'", '"', "\\",
+    "\\n", "\\_", "\n\n", "<<function>>", "<<<code>>>:", "Action: f\n", "Action Input: ", "lambda x: ",
+    "for x in y:\n    ", "def f():\n", "<|python_tag|>", "functions.f:0", "call:f{", '<|"|>', "API:\n- ",
+    "{{tool0turn0}}", "\ud800", "\x00", "🙂", "<function=f>", "<parameter=a>", "</parameter>", "</function>",
+    '<invoke name="f">', "None", "True", "null", "### Instruction:", "<|im_start|>assistant", "task_nodes",
+    "Node:\n1. a\nEdges:\n(START,1)", 'f"{x}"', "`${x}`",
 ]  # fmt: skip
 
 
 def seeds() -> list[str]:
     """The texts of all golden cases, and every dialect's example."""
-    from planner_eval import dialects
-
-    found = [
-        path.read_text(encoding="utf-8").partition("\n--- ")[0]
-        for path in sorted((ROOT / "tests/cases").glob("*/*.txt"))
-    ]
+    files = sorted((ROOT / "tests/cases").glob("*/*.txt"))
+    found = [path.read_text(encoding="utf-8").partition("\n--- ")[0] for path in files]
     return [*found, *(dialects.get(name).example for name in dialects.names())]
 
 
 def once(text: str) -> None:
     """Parse one text in every way; only the package's own errors may come out."""
-    from planner_eval.base.errors import ParseError, PlanevalError
-    from planner_eval.dialects.read import locate, parse
-
     for repair in (False, True):
         try:
             plan = parse(text, repair=repair, infer=repair)
@@ -70,51 +66,36 @@ def mutate(text: str, others: list[str], chance: random.Random) -> str:
     for _ in range(chance.randint(1, 5)):
         at = chance.randint(0, len(text))
         end = min(len(text), at + chance.choice([1, 1, 2, 5, 20]))
-        way = chance.randint(0, 6)
-        if way == 0:
-            text = text[:at] + text[end:]
-        elif way == 1:
-            text = text[:at] + chance.choice(PIECES) + text[at:]
-        elif way == 2:
-            other = chance.choice(others)
-            start = chance.randint(0, len(other))
-            text = text[:at] + other[start : start + chance.randint(1, 80)] + text[at:]
-        elif way == 3:
-            text = text[:at] + text[at:end] * chance.choice([2, 3, 30]) + text[end:]
-        elif way == 4:
-            text = (
-                text[:at]
-                + chr(chance.choice([0, 9, 10, 34, 39, 92, 0x2581, 0xFF5C, 0xD800, 0x1F642]))
-                + text[end:]
-            )
-        elif way == 5:
-            text = text[:at]
-        else:
-            text = text[:at] + chance.choice("[](){}\"'\\,:=$#<>|`. \n") + text[end:]
+        other = chance.choice(others)
+        start = chance.randint(0, len(other))
+        before, cut, after = text[:at], text[at:end], text[end:]
+        odd = chr(chance.choice([0, 9, 10, 34, 39, 92, 0x2581, 0xFF5C, 0xD800, 0x1F642]))
+        text = chance.choice([
+            before + after, before, before + chance.choice(PIECES) + text[at:], before + odd + after,
+            before + other[start : start + chance.randint(1, 80)] + text[at:],
+            before + cut * chance.choice([2, 3, 30]) + after,
+            before + chance.choice("[](){}\"'\\,:=$#<>|`. \n") + after,
+        ])  # fmt: skip
     return text[:LONGEST]
-
-
-def keep(text: str, folder: Path, why: str) -> None:
-    """Write down a find."""
-    folder.mkdir(parents=True, exist_ok=True)
-    name = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
-    (folder / f"{name}.txt").write_bytes(text.encode("utf-8", "surrogatepass"))
-    print(f"find {name}: {why}", flush=True)
 
 
 def attempt(text: str, folder: Path) -> bool:
     """Whether a text is handled as it should be; a find is written down."""
-    start = time.process_time()
+    start, why = time.process_time(), None
     try:
         once(text)
     except Exception:
-        keep(text, folder, traceback.format_exc(limit=-3))
-        return False
+        why = traceback.format_exc(limit=-3)
     spent = time.process_time() - start
-    if spent > SLOW:
-        keep(text, folder, f"took {spent:.1f} s")
-        return False
-    return True
+    if spent > SLOW and why is None:
+        why = f"took {spent:.1f} s"
+    if why is not None:
+        data = text.encode("utf-8", "surrogatepass")
+        name = hashlib.blake2b(data, digest_size=6).hexdigest()
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.txt").write_bytes(data)
+        print(f"find {name}: {why}", flush=True)
+    return why is None
 
 
 def own_loop(seconds: float, folder: Path, seed: int) -> int:
@@ -154,55 +135,14 @@ def own_loop(seconds: float, folder: Path, seed: int) -> int:
     return 1 if bad else 0
 
 
-def guided(seconds: float, folder: Path) -> int:
-    """The same with atheris."""
-    import atheris  # type: ignore[import-not-found,unused-ignore]
-
-    with atheris.instrument_imports(include=["planner_eval"]):
-        import planner_eval.dialects.read  # noqa: F401
-    corpus = folder.parent / "fuzz_corpus"
-    corpus.mkdir(parents=True, exist_ok=True)
-    for number, text in enumerate(seeds()):
-        (corpus / f"seed{number:04}").write_bytes(text.encode("utf-8", "surrogatepass"))
-    tokens = folder.parent / "fuzz_tokens"
-    escaped = ("".join(f"\\x{b:02x}" for b in piece.encode("utf-8", "surrogatepass")) for piece in PIECES)
-    tokens.write_text("\n".join(f'"{piece}"' for piece in escaped))
-
-    def test(data: bytes) -> None:
-        attempt(data.decode("utf-8", "surrogatepass" if b"\xed" in data else "replace")[:LONGEST], folder)
-
-    def safely(data: bytes) -> None:
-        try:
-            test(data)
-        except UnicodeDecodeError:
-            attempt(data.decode("utf-8", "replace")[:LONGEST], folder)
-
-    options = [
-        sys.argv[0],
-        str(corpus),
-        f"-max_total_time={int(seconds)}",
-        f"-max_len={LONGEST}",
-        f"-dict={tokens}",
-    ]
-    atheris.Setup([*options, "-rss_limit_mb=2000", "-timeout=30"], safely)
-    atheris.Fuzz()
-    return 0
-
-
 def main() -> int:
     """Run the fuzzer."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=1200)
     parser.add_argument("--finds", type=Path, default=ROOT / "out" / "fuzz_finds")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "--own", action="store_true", help="use the loop of our own even where atheris is installed"
-    )
+    parser.add_argument("--own", action="store_true", help="there is no other loop")
     given = parser.parse_args()
-    from importlib.util import find_spec
-
-    if find_spec("atheris") is not None and not given.own:
-        return guided(given.seconds, given.finds)
     return own_loop(given.seconds, given.finds, given.seed)
 
 

@@ -31,6 +31,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from planner_eval.cli import run as command_line
+
 ROOT = Path(__file__).resolve().parent.parent
 SLOW = 10.0
 """Seconds of processor time for one command on a file of at most a few hundred kilobytes."""
@@ -56,31 +58,23 @@ PIECES = [
     b"}", b"[", b"]", b",", b";", b"\t", b"null", b"NaN", b"Infinity", b"1e400", b"9" * 4400, b"[" * 250, b"\x1b[2J",
     b"\xed\xa0\x80", b"\\ud800", b"\x1f\x8b", b'{"id": 1}\n', b"PAR1", b'"id": "a", ', b'"output": "f(x=1)", ', b"#", b"---",
 ]  # fmt: skip
-COMMANDS: list[tuple[str, ...]] = [
-    ("diff", "FILE", "FILE", "--text-field", "output", "--gold-text-field", "output", "--format", "jsonl"),
-    ("diff", "FILE", "GOLD"),
-    ("diff", "FILE", "GOLD", "--format", "csv"),
-    ("diff", "FILE", "FILE", "--format", "md"),
-    ("diff", "FILE", "GOLD", "--patch"),
-    ("score", "FILE", "FILE"),
-    ("score", "FILE", "GOLD", "--only", "failures"),
-    ("score", "GOLD", "FILE", "--format", "csv"),
-    ("compare", "FILE", "GOLD", "--gold", "GOLD"),
-    ("parse", "FILE"),
-    ("parse", "FILE", "--format", "jsonl"),
-    ("parse", "FILE", "--repair"),
-    ("convert", "FILE", "--to", "plan", "--loss"),
-    ("convert", "FILE", "--to", "pythonic"),
-    ("stats", "FILE"),
-    ("stats", "FILE", "--each", "--format", "csv"),
-    ("check", "FILE", "--catalog", "CATALOG"),
-    ("check", "FILE", "--catalog", "FILE"),
-    ("render", "FILE", "--format", "text"),
-    ("apply", "FILE", "GOLD"),
-    ("agree", "FILE", "FILE"),
-    ("shrink", "FILE", "GOLD", "--record", "1", "--code", "argument.value", "--tries", "30"),
-    ("score", "FILE", "FILE", "--policy", "FILE"),
-]
+COMMANDS: list[tuple[str, ...]] = [tuple(line.split()) for line in (
+    "diff FILE FILE --text-field output --gold-text-field output --format jsonl", "diff FILE GOLD",
+    "diff FILE GOLD --format csv", "diff FILE FILE --format md", "diff FILE GOLD --patch", "score FILE FILE",
+    "score FILE GOLD --only failures", "score GOLD FILE --format csv", "compare FILE GOLD --gold GOLD", "parse FILE",
+    "parse FILE --format jsonl", "parse FILE --repair", "convert FILE --to plan --loss",
+    "convert FILE --to pythonic", "stats FILE", "stats FILE --each --format csv", "check FILE --catalog CATALOG",
+    "check FILE --catalog FILE", "render FILE --format text", "apply FILE GOLD", "agree FILE FILE",
+    "shrink FILE GOLD --record 1 --code argument.value --tries 30", "score FILE FILE --policy FILE",
+)]  # fmt: skip
+
+
+def _columns(rows: list[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row)) or ["id"]
+
+
+def _cell(row: dict[str, Any], name: str) -> str:
+    return row[name] if isinstance(row.get(name), str) else json.dumps(row.get(name))
 
 
 class Find(Exception):
@@ -95,7 +89,6 @@ class Done(NamedTuple):
     err: str
 
 
-# ---------------------------------------------------------------- files
 def record(chance: random.Random, number: int) -> dict[str, Any]:
     """One record: mostly an id and a plan, sometimes neither."""
     made: dict[str, Any] = {}
@@ -109,13 +102,11 @@ def record(chance: random.Random, number: int) -> dict[str, Any]:
 
 
 def _csv(rows: list[dict[str, Any]], chance: random.Random) -> bytes:
-    names = list(dict.fromkeys(name for row in rows for name in row)) or ["id"]
-    out = io.StringIO()
+    names, out = _columns(rows), io.StringIO()
     writer = csv.writer(out, delimiter=chance.choice(",,,;\t"), lineterminator=chance.choice(["\n", "\r\n"]))
     writer.writerow(names)
     for row in rows:
-        cells = [row.get(name, "") for name in names]
-        writer.writerow([cell if isinstance(cell, str) else json.dumps(cell) for cell in cells])
+        writer.writerow([_cell(row, name) if name in row else "" for name in names])
     return out.getvalue().encode("utf-8", "surrogatepass")
 
 
@@ -123,22 +114,13 @@ def _parquet(rows: list[dict[str, Any]], _: random.Random) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    names = list(dict.fromkeys(name for row in rows for name in row)) or ["id"]
-    texts = {
-        name: [row[name] if isinstance(row.get(name), str) else json.dumps(row.get(name)) for row in rows]
-        for name in names
-    }
     columns = {
-        name: [t.encode("utf-8", "replace").decode() for t in column] for name, column in texts.items()
+        name: [_cell(row, name).encode("utf-8", "replace").decode() for row in rows]
+        for name in _columns(rows)
     }
     out = io.BytesIO()
     pq.write_table(pa.table(columns), out)
     return out.getvalue()
-
-
-def _json(value: Any, chance: random.Random) -> str:
-    text = json.dumps(value, ensure_ascii=chance.random() < 0.7, indent=chance.choice([None, None, 1]))
-    return text.replace('"x": ', '"id": ') if chance.random() < 0.1 else text
 
 
 def _lines(rows: list[dict[str, Any]], chance: random.Random) -> bytes:
@@ -147,14 +129,16 @@ def _lines(rows: list[dict[str, Any]], chance: random.Random) -> bytes:
     return end.join([*texts, ""] if chance.random() < 0.8 else texts).encode("utf-8", "surrogatepass")
 
 
-def _array(rows: list[dict[str, Any]], chance: random.Random) -> bytes:
-    return _json(rows, chance).encode("utf-8", "surrogatepass")
+def _array(rows: Any, chance: random.Random) -> bytes:
+    text = json.dumps(rows, ensure_ascii=chance.random() < 0.7, indent=chance.choice([None, None, 1]))
+    text = text.replace('"x": ', '"id": ') if chance.random() < 0.1 else text
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _object(rows: list[dict[str, Any]], chance: random.Random) -> bytes:
     by_id = {str(row.pop("id", n)): chance.choice([row, row.get("output")]) for n, row in enumerate(rows)}
     whole: Any = by_id if chance.random() < 0.5 else {chance.choice(["data", "records", "x"]): rows}
-    return _json(whole, chance).encode("utf-8", "surrogatepass")
+    return _array(whole, chance)
 
 
 FORMS: dict[str, Callable[[list[dict[str, Any]], random.Random], bytes]] = {
@@ -168,18 +152,10 @@ def damaged(data: bytes, chance: random.Random) -> bytes:
     for _ in range(chance.randint(1, 4)):
         at = chance.randint(0, len(data))
         end = min(len(data), at + chance.choice([1, 1, 2, 8, 64]))
-        data = chance.choice(
-            [
-                lambda d=data, a=at, e=end: d[:a] + d[e:],
-                lambda d=data, a=at: d[:a] + chance.choice(PIECES) + d[a:],
-                lambda d=data, a=at, e=end: (
-                    d[:a] + bytes(chance.randrange(256) for _ in range(e - a)) + d[e:]
-                ),
-                lambda d=data, a=at: d[:a],
-                lambda d=data, a=at, e=end: d[:e] + d[a:],
-                lambda d=data, a=at, e=end: d[:a] + d[a:e] * 30 + d[e:],
-            ]
-        )()
+        before, cut, after = data[:at], data[at:end], data[end:]
+        other = bytes(chance.randrange(256) for _ in cut)
+        piece = chance.choice([b"", chance.choice(PIECES) + cut, other, cut * 2, cut * 30])
+        data = before if chance.random() < 0.2 else before + piece + after
     return data[:200_000]
 
 
@@ -190,15 +166,11 @@ def write(folder: Path, chance: random.Random) -> tuple[Path, bytes | None]:
     if chance.random() < 0.6:
         data = damaged(data, chance)
     plain = data if form == "jsonl" else None
-    name = (
-        f"file.{form}"
-        if chance.random() < 0.8
-        else f"file.{chance.choice(['txt', 'json', 'jsonl', 'csv', 'md'])}"
-    )
+    other = chance.choice(["txt", "json", "jsonl", "csv", "md"])
+    name = f"file.{form if chance.random() < 0.8 else other}"
     if form != "parquet" and chance.random() < 0.15:
         encoding = chance.choice(["utf-16", "utf-16-le", "utf-32", "utf-8-sig", "latin-1", "cp1252"])
-        text = data.decode("utf-8", "replace")
-        data, plain = text.encode(encoding, "replace"), None
+        data, plain = data.decode("utf-8", "replace").encode(encoding, "replace"), None
     if chance.random() < 0.15:
         kind = chance.choice([*PACKED])
         data, plain, name = PACKED[kind](data), None, f"{name}.{kind}"
@@ -208,7 +180,6 @@ def write(folder: Path, chance: random.Random) -> tuple[Path, bytes | None]:
     return path, plain if name == "file.jsonl" else None
 
 
-# ---------------------------------------------------------------- one command
 class _Screen(io.TextIOWrapper):
     """What is taken for a terminal."""
 
@@ -218,8 +189,6 @@ class _Screen(io.TextIOWrapper):
 
 def run(argv: list[str], *, screen: bool = False) -> Done:
     """A command in this process, at a terminal or not; whatever it raises is a find."""
-    from planner_eval.cli import run as command_line
-
     kind = _Screen if screen else io.TextIOWrapper
     out, err = (kind(io.BytesIO(), "utf-8", "backslashreplace", newline="\n") for _ in range(2))
     before = sys.argv, sys.stdin
@@ -231,52 +200,44 @@ def run(argv: list[str], *, screen: bool = False) -> Done:
             code = command_line()
     finally:
         sys.argv, sys.stdin = before
-    spent = time.process_time() - start
+    if (spent := time.process_time() - start) > SLOW:
+        raise Find(f"took {spent:.0f} s")
     for stream in (out, err):
         stream.flush()
-    done = Done(code, *(stream.buffer.getvalue().decode() for stream in (out, err)))  # type: ignore[attr-defined]
-    if spent > SLOW:
-        raise Find(f"took {spent:.0f} s")
-    return done
+    return Done(code, *(stream.buffer.getvalue().decode() for stream in (out, err)))  # type: ignore[attr-defined]
 
 
 def judge(argv: list[str], done: Done, plain: bytes | None) -> None:
     """Raise a Find where a command did what it must not."""
+    said = done.err + done.out
     if done.code not in (0, 1, 2, 3):
         raise Find(f"exit code {done.code}: {done.err[-500:]}")
     if "Traceback" in done.err or "Warning:" in done.err:
         raise Find(f"the terminal shows {done.err[-800:]}")
-    if found := TERMINAL.search(done.err + done.out):
-        at = (done.err + done.out)[max(0, found.start() - 40) : found.end() + 20]
-        raise Find(f"a control character: {at!r}")
-    if not done.out.strip() and not done.err.strip():
-        raise Find(f"silent exit {done.code}")
-    if done.code == 2 and not done.err.strip():
-        raise Find("exit code 2 without a word on standard error")
-    if argv[0] == "diff" and "jsonl" in argv and done.out.strip() and done.code < 2:
-        rows = [json.loads(line) for line in done.out.splitlines()]
+    if found := TERMINAL.search(said):
+        raise Find(f"a control character: {said[max(0, found.start() - 40) : found.end() + 20]!r}")
+    if not done.err.strip() and (done.code == 2 or not done.out.strip()):
+        raise Find(f"exit code {done.code} without a word")
+    if "jsonl" not in argv or argv[0] not in ("diff", "parse") or done.code > 1 or not done.out.strip():
+        return
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    if plain is not None and len(rows) < (least := well_formed(plain)):
+        raise Find(f"{len(rows)} rows for at least {least} records")
+    if argv[0] == "diff":
         bad = [row for row in rows if row.get("state", "same") != "same" or row.get("same") is False]
         if (done.code == 0) != (not bad):
             raise Find(f"exit code {done.code} with {len(bad)} of {len(rows)} rows that are not the same")
         if [row for row in rows if row.get("state") == "different"]:
             raise Find(f"a file differs from itself: {rows}"[:800])
-        if plain is not None and len(rows) < (least := well_formed(plain)):
-            raise Find(f"{len(rows)} rows for at least {least} records")
-    if argv[0] == "parse" and "jsonl" in argv and done.code < 2 and plain is not None:
-        count = len(done.out.splitlines())
-        if count < (least := well_formed(plain)):
-            raise Find(f"{count} rows for at least {least} records")
 
 
 def well_formed(data: bytes) -> int:
     """How many lines are a JSON object with an id of its own and a plan's field."""
     count = 0
     for line in data.split(b"\n"):
-        try:
+        with contextlib.suppress(ValueError, RecursionError):
             value = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        count += isinstance(value, dict) and "id" in value and "output" in value
+            count += isinstance(value, dict) and "id" in value and "output" in value
     return count
 
 
@@ -306,10 +267,8 @@ def keep(path: Path, given: tuple[str, ...], why: str, folder: Path) -> None:
     name = hashlib.blake2b(data, digest_size=5).hexdigest() + path.name.removeprefix("file")
     (folder / name).write_bytes(data)
     (folder / f"{name}.why").write_text(f"{' '.join(given)}\n{why}\n", errors="backslashreplace")
-    print(
-        f"find {name}: {' '.join(given)}: {why}".encode("utf-8", "backslashreplace").decode()[:600],
-        flush=True,
-    )
+    told = f"find {name}: {' '.join(given)}: {why}".encode("utf-8", "backslashreplace").decode()
+    print(told[:600], flush=True)
 
 
 def prepare(folder: Path) -> None:

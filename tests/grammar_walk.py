@@ -25,7 +25,6 @@ LONG = 120
 """Rules after which only what ends soonest is drawn."""
 
 
-# ---------------------------------------------------------------- regular expressions
 def drawn(pattern: str, at: random.Random) -> str:
     """A text that the whole of a regular expression matches."""
     return "".join(_pieces(parser.parse(pattern), at))
@@ -65,7 +64,6 @@ def _one_of(given: Any, at: random.Random) -> str:
     return chr(one) if str(op) == "LITERAL" else chr(at.randint(*one))
 
 
-# ---------------------------------------------------------------- Lark
 class LarkWalk:
     """A grammar that ``lark`` has loaded by LALR, which refuses what the next token cannot decide."""
 
@@ -122,7 +120,6 @@ def heights(rules: Mapping[str, list[list[str]]]) -> dict[str, int]:
     return found
 
 
-# ---------------------------------------------------------------- GBNF
 _GBNF = re.compile(
     r'"((?:[^"\\\n]|\\.)*)"|\[((?:[^\]\\]|\\.)*)\]|([a-z][a-z0-9-]*)|([()|*+?])|\{(\d+)(?:(,)(\d*))?\}|[ ]+'
 )
@@ -146,12 +143,6 @@ class GbnfWalk:
         self.rules = {name: self._choice(list(self._tokens(body)), [0]) for name, body in pairs}
         used = {one[1] for rule in self.rules.values() for one in _named(rule)}
         assert used <= self.rules.keys(), used - self.rules.keys()
-        self.heights = dict.fromkeys(self.rules, 10**6)
-        for _ in self.rules:  # each round finds those that are flattest of the rest
-            found = {name: 1 + self._height(rule) for name, rule in self.rules.items()}
-            if found == self.heights:
-                break
-            self.heights = found
 
     def _tokens(self, body: str) -> Iterator[Any]:
         at = 0
@@ -195,54 +186,6 @@ class GbnfWalk:
                 parts.append(token)
         return parts[0] if len(parts) == 1 else ("seq", parts)
 
-    # ------------------------------------------------------------ drawing
-    def draw(self, at: random.Random) -> str:
-        self.left = LONG
-        return "".join(self._draw(("rule", "root"), at, DEEP))
-
-    def _draw(self, node: Any, at: random.Random, depth: int) -> Iterator[str]:
-        match node:
-            case ("text", text):
-                yield text
-            case ("chars", (negated, ranges)):
-                if negated:
-                    yield at.choice(
-                        [c for c in ALPHABET if not any(low <= c <= high for low, high in ranges)]
-                    )
-                else:
-                    low, high = at.choice(ranges)
-                    yield chr(at.randint(ord(low), ord(high)))
-            case ("rule", name):
-                self.left -= 1
-                yield from self._draw(self.rules[name], at, depth - 1 if self.left > 0 else 0)
-            case ("seq", parts):
-                for part in parts:
-                    yield from self._draw(part, at, depth)
-            case ("alt", options):
-                fit = [one for one in options if self._height(one) < depth]
-                yield from self._draw(at.choice(fit) if fit else min(options, key=self._height), at, depth)
-            case ("repeat", item, least, most):
-                room = 4 if self._height(item) < depth else 0
-                times = at.randint(least, min(least + room, least + room if most is None else most))
-                if (least, most, room) == (0, 1, 4):
-                    times = int(at.random() < 0.75)
-                for _ in range(times):
-                    yield from self._draw(item, at, depth)
-
-    def _height(self, node: Any) -> int:
-        """How deep the flattest tree of a node is."""
-        match node:
-            case ("rule", name):
-                return self.heights[name]
-            case ("seq", parts):
-                return max(map(self._height, parts), default=0)
-            case ("alt", options):
-                return min(map(self._height, options))
-            case ("repeat", item, least, _):
-                return self._height(item) if least else 0
-        return 0
-
-    # ------------------------------------------------------------ matching
     def takes(self, text: str) -> bool:
         @cache
         def rule(name: str, start: int) -> frozenset[int]:
@@ -310,7 +253,6 @@ def _named(node: Any) -> Iterator[Any]:
             yield from _named(item)
 
 
-# ---------------------------------------------------------------- JSON Schema
 class SchemaWalk:
     """A JSON Schema, in the words that planeval writes; ``jsonschema`` holds texts against it."""
 

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, zip_longest
+from itertools import chain, groupby, zip_longest
 from operator import itemgetter
 from pathlib import Path
 from random import Random
@@ -30,13 +30,9 @@ Change = Callable[[Sample, list[Any], Random], "str | None"]
 class Notation:
     """How answers to one benchmark are made.
 
-    Args:
-        figures: The figures of a row that go from 0 to 1, the more the better.
-        calls: A sample's gold, call by call.
-        write: The answer that makes these calls.
-        functions: The functions that a sample's gold calls, and its answer where answers are run.
-        relabelled: The answer with other labels; None where it has none.
-        reordered: The answer in another order; None where there is no other.
+    The figures of a row that go from 0 to 1, the more the better; a sample's gold, call by call; the answer
+    that makes these calls; the functions that the gold calls, and its answer where answers are run; the
+    answer with other labels, and in another order, None where there is none.
     """
 
     figures: Sequence[str]
@@ -49,14 +45,7 @@ class Notation:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Samples that the laws are tried on.
-
-    Args:
-        title: What they are called in the table.
-        samples: The samples.
-        options: The benchmark's options.
-        run: Runs answers, where they can be run.
-    """
+    """Samples that the laws are tried on, their title in the table, and what runs answers."""
 
     title: str
     samples: Sequence[Sample]
@@ -69,32 +58,28 @@ def sources(name: str, reference: Path | None) -> Iterator[Source]:
     title, run = BENCHMARKS[name].title, official_run(OFFICIAL) if name == "nestful" else None
     own = list(BENCHMARKS[name].read(folder("data") / "samples" / name))
     yield Source(f"{title}, our own", own, run=run)
-    if name == "complexfuncbench" and reference:
+    if not reference:
+        return
+    if name == "complexfuncbench":
         yield Source(f"{title}, vectors", _conversations(reference))
-    elif name == "nestful" and reference:
-        parts: dict[str, list[Sample]] = {}
-        data = reference / "datasets" / "nestful"
-        for sample in (*read_nestful(data), *read_nestful(data / "v2" / "nestful_v2_collected.jsonl")):
-            parts.setdefault(sample.category, []).append(sample)
-        for part, samples in parts.items():
-            yield Source(f"{title}, {part}", samples, run=run if part == "math" else None)
-    elif reference:
-        parts = {}
-        for sample in BENCHMARKS[name].read(reference / "datasets" / name):
-            group = sample.extra.get("part", sample.category if name == "appbench" else "")
-            parts.setdefault(group, []).append(sample)
-        for part, samples in parts.items():
-            yield Source(f"{title}, {part}".removesuffix(", "), samples)
+        return
+    data = reference / "datasets" / name
+    parts: dict[str, list[Sample]] = {}
+    both = (data, data / "v2" / "nestful_v2_collected.jsonl")
+    for sample in chain(*map(read_nestful, both)) if name == "nestful" else BENCHMARKS[name].read(data):
+        group = sample.category if name in ("appbench", "nestful") else ""
+        parts.setdefault(sample.extra.get("part", group) if name != "nestful" else group, []).append(sample)
+    for part, samples in parts.items():
+        yield Source(f"{title}, {part}".removesuffix(", "), samples, run=run if part == "math" else None)
 
 
 def _conversations(reference: Path) -> list[Sample]:
     with gzip.open(reference / "vectors/complexfuncbench/cases.jsonl.gz", "rt") as stream:
         cases = [json.loads(line) for line in stream]
-    functions = cases[0]["functions"]
     talks = {json.dumps(case["conversations"]): case for case in cases if case["kind"] == "conv"}
     return [
-        Sample(case["id"], tools=functions, gold=case["conversations"], dialect="complexfuncbench")
-        for case in talks.values()
+        Sample(one["id"], tools=cases[0]["functions"], gold=one["conversations"], dialect="complexfuncbench")
+        for one in talks.values()
     ]
 
 
@@ -114,7 +99,6 @@ def _other_order(random: Random, plan: Plan) -> list[int] | None:
     return order if order != sorted(order) else None
 
 
-# ---------------------------------------------------------------- AppBench: lines
 def _lines(sample: Sample) -> list[str]:
     text = BENCHMARKS["appbench"].gold_text(sample)
     return text.split("\n") if text else []
@@ -142,7 +126,6 @@ def _other_lines(sample: Sample, lines: list[str], random: Random) -> str | None
     return "\n".join(lines[at] for at in order) if order else None
 
 
-# ---------------------------------------------------------------- NESTful: labelled calls
 def _labelled(sample: Sample) -> list[Any]:
     return [call for call in sample.gold if call.get("name") != "var_result"]
 
@@ -171,7 +154,6 @@ def _other_calls(sample: Sample, calls: list[Any], random: Random) -> str | None
     return _json(sample, turned)
 
 
-# ---------------------------------------------------------------- CallNavi: names and parameters
 def _named(sample: Sample) -> list[Any]:
     return list(zip_longest(sample.gold["API"], sample.gold["parameters"], fillvalue={}))
 
@@ -184,7 +166,6 @@ def _other_keys(sample: Sample, calls: list[Any], random: Random) -> str | None:
     return _as_object(sample, [(name, _shuffled(random, given)) for name, given in calls])
 
 
-# ---------------------------------------------------------------- ComplexFuncBench: turns of calls
 def _turns(sample: Sample) -> list[Any]:
     said = [message.get("function_call") or [] for message in sample.gold]
     return [(turn, call) for turn, calls in enumerate(said) for call in calls]
@@ -205,101 +186,65 @@ def _conversation(sample: Sample, calls: list[Any], *, chat: str = "") -> str:
 
 
 def _other_turns(sample: Sample, calls: list[Any], random: Random) -> str | None:
-    mixed = random.sample(calls, len(calls))
-    return _conversation(
-        sample,
-        [
-            (turn, {**call, "arguments": _shuffled(random, call["arguments"])})
-            for turn, call in sorted(mixed, key=itemgetter(0))
-        ],
-    )
+    mixed = sorted(random.sample(calls, len(calls)), key=itemgetter(0))
+    turned = [(turn, {**call, "arguments": _shuffled(random, call["arguments"])}) for turn, call in mixed]
+    return _conversation(sample, turned)
 
 
-# ---------------------------------------------------------------- FunctionChat-Bench: a call, or words
 def _said(sample: Sample) -> list[Any]:
     if sample.extra["type_of_output"] != "call":
         return [str(sample.gold["content"])]
-    return (
-        [one["function"] for one in sample.gold["tool_calls"]]
-        if "tool_calls" in sample.gold
-        else [sample.gold]
-    )
+    calls = sample.gold.get("tool_calls")
+    return [one["function"] for one in calls] if "tool_calls" in sample.gold else [sample.gold]
 
 
 def _message(_: Sample, said: list[Any], *, begin: str = "call_") -> str:
-    words = [one for one in said if isinstance(one, str)]
+    words = "\n".join(one for one in said if isinstance(one, str)) or None
     calls = [
         {"id": f"{begin}{n}", "type": "function", "function": one}
         for n, one in enumerate(said)
         if not isinstance(one, str)
     ]
-    return json.dumps({"role": "assistant", "content": "\n".join(words) or None, "tool_calls": calls or None})
+    return json.dumps({"role": "assistant", "content": words, "tool_calls": calls or None})
 
 
 def _other_arguments(sample: Sample, said: list[Any], random: Random) -> str | None:
     if any(isinstance(one, str) for one in said):
         return None
-    turned = [
-        {**one, "arguments": json.dumps(_shuffled(random, json.loads(one["arguments"])))} for one in said
-    ]
-    return _message(sample, turned)
+    given = [json.dumps(_shuffled(random, json.loads(one["arguments"]))) for one in said]
+    return _message(sample, [{**one, "arguments": text} for one, text in zip(said, given, strict=True)])
+
+
+def _appbench_functions(sample: Sample) -> frozenset[str]:
+    called = {call.tool for call in parse(sample.gold, dialect="appbench").calls}
+    return frozenset(called | set(sample.gold["used_app"]))
+
+
+def _nestful_functions(sample: Sample) -> frozenset[str]:
+    answer = sample.extra.get("gold_answer")
+    return frozenset(
+        {call["name"] for call in _labelled(sample)} | ({repr(answer)} if answer is not None else set())
+    )
+
+
+APPBENCH = (
+    "app_hit_f1", "api_hit_f1", "argu_hit_f1", "depend_argu_hit_f1", "non_depend_argu_hit_f1",
+    "complete_match", "app.em", "api.em", "succ", "argu.em",
+)  # fmt: skip
 
 
 NOTATIONS: Mapping[str, Notation] = {
-    "appbench": Notation(
-        (
-            *(
-                f"{name}_f1"
-                for name in ("app_hit", "api_hit", "argu_hit", "depend_argu_hit", "non_depend_argu_hit")
-            ),
-            "complete_match",
-            "app.em",
-            "api.em",
-            "succ",
-            "argu.em",
-        ),
-        _lines,
-        lambda _, lines: "\n".join(lines),
-        lambda sample: (
-            frozenset(call.tool for call in parse(sample.gold, dialect="appbench").calls)
-            | frozenset(sample.gold["used_app"])
-        ),
-        _other_outputs,
-        _other_lines,
-    ),
-    "nestful": Notation(
-        ("partial", "full", "win", "f1_intent", "f1_slot"),
-        _labelled,
-        _json,
-        lambda sample: (
-            frozenset(call["name"] for call in _labelled(sample))
-            | {repr(sample.extra[key]) for key in ("gold_answer",) if sample.extra.get(key) is not None}
-        ),
-        _other_labels,
-        _other_calls,
-    ),
-    "callnavi": Notation(
-        ("order", "structure", "ast"),
-        _named,
-        _as_object,
-        lambda sample: frozenset(sample.gold["API"]),
-        lambda *_: None,  # it has no labels
-        _other_keys,
-    ),
-    "complexfuncbench": Notation(
-        ("Call Accuracy",),
-        _turns,
-        _conversation,
+    "appbench": Notation(APPBENCH, _lines, lambda _, lines: "\n".join(lines), _appbench_functions,
+        _other_outputs, _other_lines),
+    "nestful": Notation(("partial", "full", "win", "f1_intent", "f1_slot"), _labelled, _json,
+        _nestful_functions, _other_labels, _other_calls),
+    "callnavi": Notation(("order", "structure", "ast"), _named, _as_object,
+        lambda sample: frozenset(sample.gold["API"]), lambda *_: None, _other_keys),  # it has no labels
+    "complexfuncbench": Notation(("Call Accuracy",), _turns, _conversation,
         lambda sample: frozenset(call["name"] for _, call in _turns(sample)),
         lambda sample, calls, random: _conversation(sample, calls, chat=f"id{random.random()}-"),
-        _other_turns,
-    ),
-    "functionchat": Notation(
-        (),
-        _said,
-        _message,
+        _other_turns),
+    "functionchat": Notation((), _said, _message,
         lambda sample: frozenset(one if isinstance(one, str) else one["name"] for one in _said(sample)),
-        lambda sample, said, random: _message(sample, said, begin=f"id{random.random()}-"),
-        _other_arguments,
-    ),
-}
+        lambda sample, said, random: _message(sample, said, begin=f"id{random.random()}-"), _other_arguments),
+}  # fmt: skip

@@ -7,13 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.base.errors import CODES, AnswerError, InputError, ParseError
+from planner_eval.dialects.read import locate
 from planner_eval.dialects.states import CUT, FAILED, REFUSED, stopped
 from planner_eval.plan.model import Plan
+from planner_eval.records.files import PlanFile, read_file
+from planner_eval.records.plans import read_plan
+from tests.conftest import examples
 from tests.test_dialect_cases import FOLDER, printed, split
 
 CASES = {path.stem: json.loads(split(path)[1]) for path in sorted((FOLDER / "answers").glob("*.txt"))}
@@ -28,43 +32,19 @@ def said(source: Any, **options: Any) -> str:
     return f"{plan.dialect}\n{printed(plan)}"
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_text_and_data_of_an_answer_say_the_same(name: str) -> None:
-    assert said(json.dumps(CASES[name])) == said(CASES[name])
-    assert said(json.dumps(CASES[name], indent=1)) == said(CASES[name])
+STATES = {
+    "answer.cut": "openai_chat_cut openai_responses_incomplete anthropic_cut gemini_cut bedrock_cut "
+    "ollama_cut vercel_ui_cut langchain_cut opentelemetry_cut",
+    "answer.refused": "openai_chat_refused openai_chat_filtered openai_responses_refused anthropic_refused "
+    "gemini_safety gemini_blocked bedrock_guardrail",
+    "answer.failed": "openai_batch_error openai_batch_status openai_responses_failed anthropic_batch_errored "
+    "anthropic_batch_expired anthropic_error gemini_malformed ollama_error",
+    "answer.absent": "messages_nobody messages_empty",
+}
+STOPPED = [(name, code) for code, names in STATES.items() for name in names.split()]
 
 
-@pytest.mark.parametrize(
-    ("name", "code"),
-    [
-        ("openai_chat_cut", "answer.cut"),
-        ("openai_responses_incomplete", "answer.cut"),
-        ("anthropic_cut", "answer.cut"),
-        ("gemini_cut", "answer.cut"),
-        ("bedrock_cut", "answer.cut"),
-        ("ollama_cut", "answer.cut"),
-        ("vercel_ui_cut", "answer.cut"),
-        ("langchain_cut", "answer.cut"),
-        ("opentelemetry_cut", "answer.cut"),
-        ("openai_chat_refused", "answer.refused"),
-        ("openai_chat_filtered", "answer.refused"),
-        ("openai_responses_refused", "answer.refused"),
-        ("anthropic_refused", "answer.refused"),
-        ("gemini_safety", "answer.refused"),
-        ("gemini_blocked", "answer.refused"),
-        ("bedrock_guardrail", "answer.refused"),
-        ("openai_batch_error", "answer.failed"),
-        ("openai_batch_status", "answer.failed"),
-        ("openai_responses_failed", "answer.failed"),
-        ("anthropic_batch_errored", "answer.failed"),
-        ("anthropic_batch_expired", "answer.failed"),
-        ("anthropic_error", "answer.failed"),
-        ("gemini_malformed", "answer.failed"),
-        ("ollama_error", "answer.failed"),
-        ("messages_nobody", "answer.absent"),
-        ("messages_empty", "answer.absent"),
-    ],
-)
+@pytest.mark.parametrize(("name", "code"), STOPPED)
 def test_what_is_no_whole_answer_is_told_apart(name: str, code: str) -> None:
     with pytest.raises(AnswerError) as found:
         pe.parse(CASES[name])
@@ -73,14 +53,18 @@ def test_what_is_no_whole_answer_is_told_apart(name: str, code: str) -> None:
 
 
 def test_a_cut_answer_carries_what_there_is() -> None:
-    with pytest.raises(AnswerError) as found:
-        pe.parse(CASES["openai_chat_cut"])
-    plan = found.value.plan
-    assert isinstance(plan, Plan)
-    assert [call.name for call in plan.calls] == ["find_room"]
-    with pytest.raises(AnswerError) as found:
-        pe.parse(CASES["openai_chat_cut_inside"])
-    assert found.value.plan is None
+    plans = []
+    for name in ("openai_chat_cut", "openai_chat_cut_inside"):
+        with pytest.raises(AnswerError) as found:
+            pe.parse(CASES[name])
+        plans.append(found.value.plan)
+    assert isinstance(plans[0], Plan)
+    assert ([call.name for call in plans[0].calls], plans[1]) == (["find_room"], None)
+    with pytest.raises(ParseError, match="cut off"):
+        pe.parse(f"The server said:\n```json\n{json.dumps(CASES['openai_chat_cut'])}\n```\n")
+
+
+TURNS = [("first", ["find_room"]), (1, ["find_room"]), (2, ["heat"]), (3, []), ("last", [])]
 
 
 def test_reasons_to_stop_are_of_one_kind_each() -> None:
@@ -89,7 +73,6 @@ def test_reasons_to_stop_are_of_one_kind_each() -> None:
         assert stopped(whole, "finish_reason") is None
 
 
-# ---------------------------------------------------------------- turns
 def names(plan: Plan) -> list[tuple[str, int | None]]:
     return [(call.name, call.turn) for call in plan.calls]
 
@@ -100,9 +83,7 @@ def test_all_turns_are_read_and_kept_apart() -> None:
     assert names(pe.parse(CASES["openai_chat"])) == [("find_room", None), ("heat", None)]
 
 
-@pytest.mark.parametrize(
-    ("turn", "called"), [("first", ["find_room"]), (1, ["find_room"]), (2, ["heat"]), (3, []), ("last", [])]
-)
+@pytest.mark.parametrize(("turn", "called"), TURNS)
 def test_one_turn_may_be_read(turn: Any, called: list[str]) -> None:
     for source in (TALK, json.dumps(TALK)):
         plan = pe.parse(source, turn=turn)
@@ -111,15 +92,12 @@ def test_one_turn_may_be_read(turn: Any, called: list[str]) -> None:
         assert "find.turns" not in [note.code for note in plan.diagnostics]
 
 
-def test_a_turn_that_is_not_there_is_said() -> None:
+def test_a_turn_that_is_not_there_or_not_whole_is_said() -> None:
     with pytest.raises(AnswerError, match="there is no turn 4: the assistant has 3 turns"):
         pe.parse(TALK, turn=4)
     for wrong in (0, -1, "second", True, 1.5):
         with pytest.raises(InputError, match="expected 'first', 'last' or a number"):
             pe.parse(TALK, turn=wrong)  # type: ignore[arg-type]
-
-
-def test_only_the_turn_that_is_read_has_to_be_whole() -> None:
     talk = [TALK["messages"][1], {"role": "assistant", "content": "I", "finish_reason": "length"}]
     assert [call.name for call in pe.parse(talk, turn="first").calls] == ["find_room"]
     with pytest.raises(AnswerError):
@@ -127,12 +105,17 @@ def test_only_the_turn_that_is_read_has_to_be_whole() -> None:
 
 
 def test_calls_keep_their_places_inside_an_answer() -> None:
-    from planner_eval.dialects.read import locate
-
     text = json.dumps(CASES["gemini"])
-    plan = locate(pe.parse(text))
-    start, end = plan.calls[0].spans[0]
+    start, end = locate(pe.parse(text)).calls[0].spans[0]
     assert text[start:end] == "3"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_text_data_and_objects_of_an_answer_say_the_same(name: str) -> None:
+    data = CASES[name]
+    wanted = said(data)
+    for other in (json.dumps(data), json.dumps(data, indent=1), Pydantic(data), Plain(data), Texts(data)):
+        assert said(other) == wanted
 
 
 def test_a_notation_that_is_named_reads_the_words_of_an_answer() -> None:
@@ -143,7 +126,6 @@ def test_a_notation_that_is_named_reads_the_words_of_an_answer() -> None:
         pe.parse(CASES["openai_chat"], dialect="hermes")
 
 
-# ---------------------------------------------------------------- objects of other packages
 class Pydantic:
     def __init__(self, data: Any) -> None:
         self.data = data
@@ -166,46 +148,19 @@ class Texts(Plain):
         return json.dumps(self.data)
 
 
-@pytest.mark.parametrize("kind", [Pydantic, Plain, Texts])
-@pytest.mark.parametrize("name", CASES)
-def test_objects_are_read_as_what_they_dump(kind: type[Pydantic], name: str) -> None:
-    assert said(kind(CASES[name])) == said(CASES[name])
-
-
 def test_lists_and_states_of_objects_are_read() -> None:
     messages = CASES["langchain"]
     objects = [Pydantic(message) for message in messages]
-    assert said(objects) == said(messages)
-    assert said(tuple(objects)) == said(messages)
-    assert said({"messages": objects}) == said(messages)
-
-
-def test_objects_of_the_packages_themselves_are_read() -> None:
+    for source in (objects, tuple(objects), {"messages": objects}):
+        assert said(source) == said(messages)
     types = pytest.importorskip("openai.types.chat")
     answer = types.ChatCompletion.model_validate(CASES["openai_chat"])
-    assert said(answer) == said(CASES["openai_chat"])
-    assert said(answer.model_dump_json()) == said(CASES["openai_chat"])
+    assert said(answer) == said(answer.model_dump_json()) == said(CASES["openai_chat"])
 
 
-# ---------------------------------------------------------------- what is of another shape than its kind has
 WRONG = [
-    None,
-    True,
-    0,
-    -1.5,
-    "",
-    "x",
-    "{",
-    [],
-    {},
-    [None],
-    [1],
-    ["x"],
-    {"x": 1},
-    [[]],
-    [{}],
-    {"type": "text"},
-]
+    None, True, 0, -1.5, "", "x", "{", [], {}, [None], [1], ["x"], {"x": 1}, [[]], [{}], {"type": "text"},
+]  # fmt: skip
 
 
 def ways(data: Any, way: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -240,15 +195,13 @@ def test_wrong_types_at_any_level_give_a_plan_or_an_error(name: str) -> None:
 PARTS = [value for data in CASES.values() for value in ([data] if isinstance(data, dict) else data)]
 KEYS = sorted({key for part in PARTS for way in ways(part) for key in way if isinstance(key, str)})
 mixtures = st.recursive(
-    st.one_of(st.sampled_from(PARTS), st.sampled_from(WRONG)),
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(KEYS), inner, max_size=4)
-    ),
+    st.sampled_from([*PARTS, *WRONG]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
     max_leaves=5,
 )
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(mixtures, st.sampled_from([None, "first", "last", 2]), st.booleans())
 def test_mixtures_of_answers_give_a_plan_or_an_error(data: Any, turn: Any, repair: bool) -> None:
     for source in (data, json.dumps(data)):
@@ -263,18 +216,119 @@ def test_deep_answers_end_in_an_error() -> None:
     deep: Any = {"role": "assistant", "content": "x"}
     for _ in range(5_000):
         deep = {"response": {"body": deep, "status_code": 200}}
-    with pytest.raises(ParseError):
-        pe.parse(deep)
     conversation: Any = [{"role": "assistant", "content": "[f(a=1)]"}]
     for _ in range(30):
         conversation = {"messages": [conversation]}
-    with pytest.raises(ParseError):
-        pe.parse(conversation)
+    for source in (deep, conversation):
+        with pytest.raises(ParseError):
+            pe.parse(source)
 
 
-def test_a_conversation_in_a_fence_is_read_as_one(tmp_path: Path) -> None:
-    answer = json.dumps(CASES["openai_chat_choices"])
-    plan = pe.parse(f"The server said:\n```json\n{answer}\n```\n")
-    assert [call.name for call in plan.calls] == ["find_room"]
+TEXT = {"type": "text", "text": "I look."}
+USE = {"type": "tool_use", "id": "toolu_1", "name": "get_weather", "input": {"city": "Rome"}}
+GIVEN = {"name": "get_weather", "args": {"city": "Rome"}}
+CALL = {"type": "function_call", "call_id": "c1", "name": "get_weather", "arguments": '{"city":"Rome"}'}
+WORDS = [{"type": "output_text", "text": "I look."}]
+SAID = {"type": "message", "id": "m", "role": "assistant", "content": WORDS}
+
+
+def records(folder: Path, value: Any, name: str = "file.json", **how: Any) -> PlanFile:
+    path = folder / name
+    path.write_text(value if isinstance(value, str) else json.dumps(value, indent=1))
+    return read_file(str(path), **how)
+
+
+def chunk(*parts: Any, end: str | None = None, **beside: Any) -> dict[str, Any]:
+    candidate = {"content": {"role": "model", "parts": list(parts)}, **({"finishReason": end} if end else {})}
+    return {"candidates": [candidate], **beside}
+
+
+def event(kind: str, **beside: Any) -> dict[str, Any]:
+    return {"type": f"response.{kind}", **beside}
+
+
+ONE = {
+    "anthropic": [TEXT, USE],
+    "anthropic, thought": [{"type": "thinking", "thinking": "hm", "signature": "x"}, TEXT, USE],
+    "anthropic, with results": [TEXT, USE, {"type": "tool_result", "tool_use_id": "t", "content": "20"}],
+    "anthropic, a tool of its own": [TEXT, USE,
+        {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []},
+        {"type": "text", "text": "Rome", "citations": []}],
+    "bedrock": [{"reasoningContent": {"reasoningText": {"text": "hm"}}}, {"text": "I look."},
+        {"toolUse": {"toolUseId": "t1", "name": "get_weather", "input": {"city": "Rome"}}}],
+    "gemini": [{"text": "I look."}, {"functionCall": GIVEN, "thoughtSignature": "x"}],
+    "gemini, in Python": [{"text": "hm", "thought": True, "function_call": None}, {"function_call": GIVEN}],
+    "vercel": [{"type": "reasoning", "text": "hm"}, TEXT,
+        {"type": "tool-call", "toolCallId": "c1", "toolName": "get_weather", "input": {"city": "Rome"}}],
+    "vercel's messages": [{"type": "step-start"}, {**TEXT, "state": "done"},
+        {"type": "tool-get_weather", "toolCallId": "c1", "input": {"city": "Rome"}, "output": 20}],
+    "responses": [{"type": "reasoning", "id": "rs_1", "summary": []}, SAID, CALL],
+    "gemini's stream": [chunk({"text": "I "}, responseId="r1"), chunk({"text": "look."}, responseId="r1"),
+        chunk({"functionCall": GIVEN}, end="STOP", responseId="r1")],
+    "gemini's stream without an id": [chunk({"text": "I look."}), chunk({"functionCall": GIVEN}, end="STOP")],
+    "responses' stream": [event("created",
+            response={"object": "response", "status": "in_progress", "output": []}),
+        event("output_item.added", output_index=0, item={**CALL, "arguments": ""}),
+        event("function_call_arguments.delta", item_id="fc_1", delta='{"city":"Rome"}'),
+        event("output_item.done", output_index=0, item=CALL),
+        event("completed", response={"object": "response", "status": "completed", "output": [CALL]})],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ONE)
+def test_the_parts_of_one_answer_are_one_plan(tmp_path: Path, form: str) -> None:
+    found = records(tmp_path, ONE[form])
+    assert (found.many, len(found.records)) == (False, 1)
+    plan = read_plan(found.records[0])
+    assert [(call.name, call.arguments) for call in plan.calls] == [("get_weather", (("city", "Rome"),))]
+    assert pe.same(plan, pe.parse(ONE[form]))
+    assert "stream" not in form or not any(note.code == "find.turns" for note in plan.diagnostics)
+
+
+MANY = {
+    "texts": [{"text": "f(a=1)"}, {"text": "g(a=2)"}],
+    "texts with an id": [{"id": 1, "type": "text", "text": "f()"}, {"id": 2, "type": "text", "text": "g"}],
+    "typed records": [{"type": "reasoning", "answer": "f(a=1)"}, {"type": "image", "answer": "g(a=2)"}],
+    "typed records that name calls": [{"type": "text", "output": "f()"}, {"type": "text", "output": "g()"}],
+    "contents": [[TEXT, USE], [TEXT]],
+    "gemini's answers": [chunk({"functionCall": GIVEN}, end="STOP", responseId=f"r{at}") for at in range(2)],
+    "gemini's answers, trimmed": [chunk({"functionCall": GIVEN}), chunk({"functionCall": GIVEN})],
+    "the ends of two streams": [event("completed", response={"object": "response", "output": [CALL]})] * 2,
+    "completions": [{"id": f"c{at}",
+            "choices": [{"message": {"role": "assistant", "content": "f()"}}]} for at in range(2)],
+    "messages": [{"id": f"msg_{at}", "type": "message", "role": "assistant",
+            "content": [TEXT, USE]} for at in range(2)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", MANY)
+def test_what_may_be_many_answers_is_records(tmp_path: Path, form: str) -> None:
+    found = records(tmp_path, MANY[form])
+    assert (found.many, len(found.records)) == (True, 2)
+
+
+def test_texts_alone_may_be_either_which_is_told(tmp_path: Path) -> None:
+    found = records(tmp_path, [TEXT, TEXT])
+    assert (len(found.records), len(found.notes)) == (2, 1)
+    assert "2 objects of the type 'text' are read as 2 answers" in found.notes[0]
+    assert not records(tmp_path, f"{json.dumps(TEXT)}\n" * 2, "texts.jsonl").notes
+    assert not records(tmp_path, [TEXT, TEXT], text_field="text").notes
+    parts = [{"text": "f()"}, {"text": "g()", "functionCall": GIVEN}]  # a field that the user names
+    assert len(records(tmp_path, parts).records) == 1
+    assert len(records(tmp_path, parts, text_field="text").records) == 2
+
+
+@pytest.mark.parametrize("form", ["anthropic", "anthropic, thought", "bedrock", "gemini", "vercel"])
+def test_one_that_was_cut_off_in_its_call_is_one_plan_that_says_so(tmp_path: Path, form: str) -> None:
+    whole = json.dumps(ONE[form])
+    found = records(tmp_path, whole[: whole.index("Rome") + 2])
+    assert (found.many, len(found.records)) == (False, 1)
     with pytest.raises(ParseError, match="cut off"):
-        pe.parse(f"The server said:\n```json\n{json.dumps(CASES['openai_chat_cut'])}\n```\n")
+        read_plan(found.records[0])
+
+
+def test_words_that_were_streamed_are_read_together_and_a_stream_without_its_end_is_refused() -> None:
+    said = [chunk({"text": "f(a="}, responseId="r"), chunk({"text": "1)"}, end="STOP", responseId="r")]
+    assert [call.arguments for call in pe.parse(said).calls] == [(("a", 1),)]
+    with pytest.raises(ParseError, match="a piece of a stream"):
+        pe.parse(ONE["responses' stream"][1:-1])

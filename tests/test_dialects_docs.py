@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+import re
 from pathlib import Path
 
 import pytest
@@ -15,9 +13,11 @@ from planner_eval.base.errors import CODES, InputError
 from planner_eval.dialects import table
 from planner_eval.dialects.listing import page
 from planner_eval.dialects.read import parse, write
+from planner_eval.dialects.repair import MEANINGS
 from planner_eval.records import frameworks
 from planner_eval.records import own_rows as rows
 from tests.conftest import ROOT
+from tests.inside import planeval
 
 OWN = """
 [[dialect]]
@@ -31,6 +31,7 @@ each = true
 call = '{"tool": "$name", "args": "$arguments"}'
 example = '<call>{"tool": "f", "args": {"a": 1}}</call>'
 """
+CALL = '<call>{"tool": "f", "args": {"a": 1}}</call>'
 
 
 @pytest.fixture
@@ -42,76 +43,47 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def run(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "planner_eval", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        input=text,
-        env=os.environ | {"COLUMNS": "100"},
-        timeout=60,
-    )
-
-
 def test_the_page_is_up_to_date(request: pytest.FixtureRequest) -> None:
     file = ROOT / "docs" / "dialects.md"
     if request.config.getoption("--update-cases"):
         file.write_text(page().rstrip() + "\n", encoding="utf-8")
-    assert file.read_text(encoding="utf-8").rstrip() == page().rstrip(), (
-        "run: pytest tests/test_dialects_docs.py --update-cases"
-    )
+    told = "run: pytest tests/test_dialects_docs.py --update-cases"
+    assert file.read_text(encoding="utf-8").rstrip() == page().rstrip(), told
 
 
 def test_a_row_of_ones_own_reads_and_writes(own: Path) -> None:
+    done = planeval("parse", "--wrappers", str(own), "-", text=CALL)
+    assert done.stdout.startswith("own-model: the token '<call>'"), done.stderr
+    assert planeval("parse", "--wrappers", "missing.toml", "-", text="x").returncode == 2
     assert rows.add_file(str(own)) == ("own-model",)
-    plan = parse('I call <call>{"tool": "f", "args": {"a": 1}}</call>')
-    assert plan.dialect == "own-model"
-    assert write(plan, "own-model") == '<call>{"tool": "f", "args": {"a": 1}}</call>'
+    plan = parse(f"I call {CALL}")
+    assert (plan.dialect, write(plan, "own-model")) == ("own-model", CALL)
     assert "own-model" in dialects.names()
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (("shape = \"sections\"", "shape = \"circles\""), "shape is 'circles', expected one of json, "),
-        (("open =", "opens ="), r"there is no key 'opens'; did you mean 'open'\?"),
-        (("open = [\"<call>\"]", "open = \"<call>\""), "open is '<call>', expected a list"),
-        (("[[dialect]]", "[dialect"), "own.toml"),
-        (("name = \"own-model\"", ""), "a row without a name"),
-        (("open = [\"<call>\"]", ""), "needs 'open'"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "message"), [
+    (("shape = \"sections\"", "shape = \"circles\""), "shape is 'circles', expected one of json, "),
+    (("open =", "opens ="), r"there is no key 'opens'; did you mean 'open'\?"),
+    (("open = [\"<call>\"]", "open = \"<call>\""), "open is '<call>', expected a list"),
+    (("[[dialect]]", "[dialect"), "own.toml"),
+    (("name = \"own-model\"", ""), "a row without a name"),
+    (("open = [\"<call>\"]", ""), "needs 'open'"),
+])  # fmt: skip
 def test_a_row_that_cannot_be_used_says_why(own: Path, change: tuple[str, str], message: str) -> None:
     own.write_text(OWN.replace(*change), encoding="utf-8")
     with pytest.raises(InputError, match=message):
         rows.add_file(str(own))
 
 
-def test_the_command_line_reads_a_row_of_ones_own(own: Path) -> None:
-    done = run("parse", "--wrappers", str(own), "-", text='<call>{"tool": "f", "args": {"a": 1}}</call>')
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("own-model: the token '<call>'")
-    assert run("parse", "--wrappers", "missing.toml", "-", text="x").returncode == 2
-
-
-def test_parse_says_the_notation_and_what_it_ignored() -> None:
-    done = run(
-        "parse", "-", text='<think>hm</think>Sure:\n```json\n[{"name": "f", "arguments": {"a": 1}}]\n```'
-    )
+def test_parse_says_what_it_ignored_and_repairs_only_when_asked() -> None:
+    text = '<think>hm</think>Sure:\n```json\n[{"name": "f", "arguments": {"a": 1}}]\n```'
+    done = planeval("parse", "-", text=text)
     assert done.returncode == 0
-    assert "in a fence" in done.stdout
-    assert "find.thought" in done.stdout
-    assert "find.text" in done.stdout
-
-
-def test_parse_repairs_only_when_asked() -> None:
+    assert all(said in done.stdout for said in ("in a fence", "find.thought", "find.text"))
     text = "[{'name': 'f', 'arguments': {'a': True}}]"
-    strict = run("parse", "-", text=text)
-    assert strict.returncode == 3
-    assert "line 1, column 3" in strict.stdout
-    mended = run("parse", "--repair", "--format", "json", "-", text=text)
-    data = json.loads(mended.stdout)
+    strict = planeval("parse", "-", text=text)
+    assert (strict.returncode, "line 1, column 3" in strict.stdout) == (3, True)
+    data = json.loads(planeval("parse", "--repair", "--format", "json", "-", text=text).stdout)
     assert data["plan"]["calls"][0]["arguments"] == {"a": True}
     assert {note["code"] for note in data["diagnostics"]} == {"repair.quotes", "repair.python_literals"}
 
@@ -119,60 +91,34 @@ def test_parse_repairs_only_when_asked() -> None:
 def test_parse_types_untyped_values_by_a_catalog(tmp_path: Path) -> None:
     catalog = tmp_path / "tools.json"
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
-    catalog.write_text(
-        json.dumps([{"name": "roll", "description": "", "parameters": schema}]), encoding="utf-8"
-    )
+    catalog.write_text(json.dumps([{"name": "roll", "description": "", "parameters": schema}]))
     text = "<tool_call>roll\n<arg_key>n</arg_key>\n<arg_value>6</arg_value>\n</tool_call>"
-    plain = json.loads(run("parse", "--format", "json", "-", text=text).stdout)
+    plain = json.loads(planeval("parse", "--format", "json", "-", text=text).stdout)
     assert plain["plan"]["calls"][0]["arguments"] == {"n": "6"}
     assert [note["code"] for note in plain["diagnostics"]] == ["value.untyped"]
-    typed = json.loads(run("parse", "--catalog", str(catalog), "--format", "json", "-", text=text).stdout)
-    assert typed["plan"]["calls"][0]["arguments"] == {"n": 6}
-
-
-def test_parse_infers_edges_when_asked() -> None:
-    told = [
-        {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "find", "arguments": "{}"}}]},
-        {"role": "tool", "tool_call_id": "a", "content": '{"id": "SYD"}'},
-        {
-            "role": "assistant",
-            "tool_calls": [{"id": "b", "function": {"name": "fly", "arguments": '{"to": "SYD"}'}}],
-        },
-    ]
-    assert parse(told).edges == ()
-    edges = parse(told, infer=True).edges
-    assert [(e.producer, e.consumer, e.path, e.inferred) for e in edges] == [(0, 1, ("id",), True)]
-    assert "inferred: to of b ← a.id" in run("parse", "--infer", "-", text=json.dumps(told)).stdout
+    done = planeval("parse", "--catalog", str(catalog), "--format", "json", "-", text=text)
+    assert json.loads(done.stdout)["plan"]["calls"][0]["arguments"] == {"n": 6}
 
 
 def test_convert_says_what_is_lost() -> None:
     chain = '[{"id":"a","name":"f","arguments":{}},{"id":"b","name":"g","arguments":{"x":{"$ref":"a"}}}]'
-    refused = run("convert", "--to", "hermes", "-", text=chain)
-    assert refused.returncode == 3
-    assert "is a reference" in refused.stderr
-    done = run("convert", "--to", "hermes", "--loss", "-", text=chain)
-    assert done.returncode == 0
+    refused = planeval("convert", "--to", "hermes", "-", text=chain)
+    assert (refused.returncode, "is a reference" in refused.stderr) == (3, True)
+    done = planeval("convert", "--to", "hermes", "--loss", "-", text=chain)
+    assert (done.returncode, done.stdout.count("<tool_call>")) == (0, 2)
     assert "loss.reference" in done.stderr
-    assert done.stdout.count("<tool_call>") == 2
-    assert run("convert", "--to", "nestful", "-", text=chain).returncode == 0
-    assert run("convert", "--to", "hermse", "-", text=chain).returncode == 2
+    assert planeval("convert", "--to", "hermse", "-", text=chain).returncode == 2
 
 
 def test_dialects_lists_all_and_shows_one() -> None:
-    listed = json.loads(run("dialects", "--format", "json").stdout)
+    listed = json.loads(planeval("dialects", "--format", "json").stdout)
     assert [entry["name"] for entry in listed] == list(dialects.names())
-    shown = run("dialects", "kimi").stdout
-    assert "<|tool_call_begin|>" in shown
-    assert "did you mean 'kimi'" in run("dialects", "kimmi").stderr
+    assert "<|tool_call_begin|>" in planeval("dialects", "kimi").stdout
+    assert "did you mean 'kimi'" in planeval("dialects", "kimmi").stderr
 
 
 def test_every_code_of_the_parser_is_explained() -> None:
-    import re
-
-    found = set()
+    found = {f"repair.{name}" for name in MEANINGS}
     for file in (ROOT / "planner_eval" / "dialects").glob("*.py"):
         found |= set(re.findall(r"Diagnostic\(\s*\"([a-z]+\.[a-z_]+)\"", file.read_text(encoding="utf-8")))
-    from planner_eval.dialects.repair import MEANINGS
-
-    found |= {f"repair.{name}" for name in MEANINGS}
     assert found <= CODES.keys(), sorted(found - CODES.keys())

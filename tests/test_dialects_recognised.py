@@ -1,4 +1,4 @@
-"""What recognises a dialect stands in its module or its row: the registry names none and imports none."""
+"""What recognises a dialect is its module or its row; the short ways give what the search gives."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ from planner_eval.dialects.read import parse
 from planner_eval.dialects.shapes import SHAPES
 from planner_eval.dialects.table import table
 from planner_eval.dialects.whole import read_whole
+from planner_eval.plan.link import link
 from tests.conftest import ROOT
 
 RECOGNISERS = {
@@ -35,38 +37,75 @@ def test_the_registry_names_no_dialect(name: str) -> None:
     assert texts & set(dialects.names()) <= RECOGNISERS[name]
 
 
-@pytest.mark.parametrize("name", dialects.names())
-def test_the_short_way_reads_an_example_as_the_search_does(name: str) -> None:
-    text = dialects.get(name).example
+def agree(text: str) -> bool:
+    """Whether the short way took the text; where it did, the search must say the same."""
     whole = read_whole(text, Limits())
-    if whole is not None:
-        found = find(text, Limits())
-        assert (found.dialect, found.raw.calls) == (whole[0], whole[1].calls)
+    if whole is None:
+        return False
+    found = find(text, Limits())
+    assert found.dialect == whole[0]
+    ours, theirs = link(whole[1]), link(found.raw)
+    assert ours == theirs
+    assert [d.code for d in ours.diagnostics] == [d.code for d in theirs.diagnostics]
+    return True
 
 
 @pytest.mark.parametrize("name", dialects.names())
-def test_data_is_in_the_dialect_of_its_text(name: str) -> None:
-    """A plan says the same as a text and as the JSON data in it."""
+def test_an_example_is_read_alike_by_the_short_way_and_as_data(name: str) -> None:
+    text = dialects.get(name).example
+    agree(text)
     try:
-        data = json.loads(dialects.get(name).example)
+        data = json.loads(text)
     except ValueError:
         return
-    text, structure = parse(json.dumps(data)), parse(data)
-    assert (structure.dialect, structure.calls) == (text.dialect, text.calls)
+    as_text, as_data = parse(json.dumps(data)), parse(data)
+    assert (as_data.dialect, as_data.calls) == (as_text.dialect, as_text.calls)
 
 
-def test_data_with_a_number_too_long_to_write_says_so() -> None:
-    data = [{"name": "f", "arguments": {"n": 10**5000, "x": {"$ref": "a"}}}]
-    with pytest.raises(LimitError, match="argument 'n' of call 1 is an integer of more than"):
-        parse(data)
+CALL = '{"name": "f", "arguments": {"a": 1, "a": 2}}'
+TAKEN = [
+    "a = f(#x='1')\nb = g(#y=a)", '[{"name": "f", "arguments": {"a": [1, {"b": null}]}}]', CALL,
+    f"{CALL}\n{CALL}",
+    '[{"name": "f", "label": "v1", "arguments": {}}, {"name": "g", "arguments": {"a": "$v1$"}}]',
+    '[{"id": "a", "name": "f", "arguments": {}}, {"name": "g", "arguments": {"x": {"$ref": "a"}}}]',
+    '{"schema": "planeval.plan/1", "calls": [{"id": "a", "app": "A", "name": "f", "arguments": {}}]}',
+]  # fmt: skip
+LEFT = [
+    "[]", "hello", "f(a=1)", "[f(a=1)]", '[{"api": "f", "parameters": {}}]', "```\nf(#a='1')\n```",
+    '[{"id": "c1", "name": "f", "arguments": {}}]', '{"name": "f", "arguments": {"a": "{{tool0turn0}}"}}',
+    '{"name": "f", "arguments": ', "<think>x</think>f(#a='1')",
+    "App: [f(#x='it's', #y=['a', b])]\nApp: [g(#z='2')]",  # lists go to the grammar
+]  # fmt: skip
 
 
-def test_data_that_nests_too_deeply_says_so() -> None:
+def test_plans_from_end_to_end_take_the_short_way() -> None:
+    gold = [json.loads(line)["gold"] for line in (ROOT / "data/demo/gold.jsonl").read_text().splitlines()]
+    for text in (*TAKEN, *(one if isinstance(one, str) else json.dumps(one) for one in gold)):
+        assert agree(text), text
+    for text in LEFT:
+        assert read_whole(text, Limits()) is None, text
+
+
+def test_both_ways_agree_on_real_texts(reference: Path) -> None:
+    taken, folder = 0, reference / "datasets"
+    for part in ("ss", "sm", "ms", "mm"):
+        for record in json.loads((folder / f"appbench/test_{part}.json").read_text()):
+            taken += agree("\n".join(record["output"]["api_results"]))
+    for line in (folder / "nestful/v2/nestful_v2_collected.jsonl").read_text().splitlines():
+        taken += agree(json.dumps(json.loads(line)["output"]))
+    assert taken == 801 + 554
+    for line in (folder / "raw_outputs/raw_outputs.jsonl").read_text().splitlines():
+        agree(json.loads(line)["text"])
+
+
+def test_data_that_is_too_long_or_too_deep_says_so() -> None:
     deep: list[object] = []
     for _ in range(100_000):
         deep = [deep]
-    with pytest.raises(LimitError, match="nests deeper than"):
-        parse([{"name": "f", "arguments": {"a": deep}}])
+    long = "argument 'n' of call 1 is an integer of more than"
+    for given, said in (({"n": 10**5000, "x": {"$ref": "a"}}, long), ({"a": deep}, "nests deeper than")):
+        with pytest.raises(LimitError, match=said):
+            parse([{"name": "f", "arguments": given}])
 
 
 def test_signs_stand_where_they_are_looked_for() -> None:
@@ -78,18 +117,12 @@ def test_signs_stand_where_they_are_looked_for() -> None:
 TEXT = {"table", "detect", "find", "plan"}
 
 
-@pytest.mark.parametrize(
-    ("source", "never"),
-    [
-        ('\'[{"name": "f", "arguments": {"price": "5 $"}}]\'', TEXT | {"appbench"}),
-        ('\'[{"name": "f", "label": "a", "arguments": {}}]\'', TEXT | {"appbench"}),
-        ("\"a = f(#x='1')\"", TEXT | {"nestful"}),
-        (
-            '[{"name": "f", "arguments": {"a": 1}}]',
-            {"find", "plan", "nestful", "appbench", "nodes", "traces"},
-        ),
-    ],
-)
+@pytest.mark.parametrize(("source", "never"), [
+    ('\'[{"name": "f", "arguments": {"price": "5 $"}}]\'', TEXT | {"appbench"}),
+    ('\'[{"name": "f", "label": "a", "arguments": {}}]\'', TEXT | {"appbench"}),
+    ("\"a = f(#x='1')\"", TEXT | {"nestful"}),
+    ('[{"name": "f", "arguments": {"a": 1}}]', {"find", "plan", "nestful", "appbench", "nodes", "traces"}),
+])  # fmt: skip
 def test_recognising_imports_no_other_dialect(source: str, never: set[str]) -> None:
     code = f"import sys; from planner_eval import parse; print(len(parse({source}).calls), *sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -10,7 +10,6 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import AnswerError, ParseError
-from planner_eval.cli import cli
 from planner_eval.dialects.plan import to_data
 from planner_eval.dialects.wrappings import KINDS
 from planner_eval.plan.model import Plan
@@ -22,16 +21,17 @@ from tests.test_answers import CASES
 
 TOOLS = {"find_room": ["floor"], "heat": ["room", "degrees"], "run_query": ["input"], "web_search": ["query"]}
 CATALOG = [
-    {
-        "type": "function",
-        "function": {
-            "name": name,
-            "description": "A tool.",
-            "parameters": {"type": "object", "properties": {key: {} for key in keys}},
-        },
-    }
+    {"type": "function", "function": {"name": name, "description": "A tool.", "parameters": {
+        "type": "object", "properties": {key: {} for key in keys}}}}
     for name, keys in {**TOOLS, "roll": ["sides"]}.items()
-]
+]  # fmt: skip
+
+
+def write_lines(path: Path, records: list[Any]) -> Path:
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in records), encoding="utf-8")
+    return path
+
+
 STATES = {"answer.cut": "cut", "answer.refused": "refused", "answer.failed": "failed"}
 
 
@@ -67,190 +67,98 @@ def alike(name: str) -> bool:
 PAIRS = [(name, form) for name in CASES for form in FORMS if not (form == "array.json" and alike(name))]
 
 
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Any:
-    def command(*argv: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = cli.main(list(argv), prog_name="planeval", standalone_mode=False)
-        found = capsys.readouterr()
-        return code or 0, found.out, found.err
-
-    return command
-
-
-@pytest.fixture
-def file(tmp_path: Path, name: str, form: str) -> Path:
-    path = tmp_path / form
-    path.write_text(FORMS[form](CASES[name]), encoding="utf-8")
-    return path
-
-
-def count(form: str) -> int:
-    return 1 if form == "alone.json" else 3
+def run(*argv: str) -> tuple[int, str, str]:
+    done = planeval(*argv)
+    return done.returncode, done.stdout, done.stderr
 
 
 @pytest.mark.parametrize(("name", "form"), PAIRS)
-def test_parse_and_convert_give_a_plan_a_record(name: str, form: str, file: Path, run: Any) -> None:
-    want, n = wanted(name), count(form)
-    code, out, _ = run("parse", str(file), "--format", "json")
+def test_each_command_gives_and_counts_every_record(name: str, form: str, tmp_path: Path) -> None:
+    path, want, n = tmp_path / form, wanted(name), 1 if form == "alone.json" else 3
+    path.write_text(FORMS[form](CASES[name]), encoding="utf-8")
+    file, unread = str(path), 3 if want.plan is None else 0
+    code, out, _ = run("parse", file, "--format", "json")
     rows = [json.loads(line) for line in out.splitlines()]
-    assert len(rows) == n
+    assert (code, len(rows)) == (unread, n)
+    code, out, _ = run("convert", file, "--to", "plan")
+    assert code == unread
     if want.plan is None:
-        assert code == 3
         assert all("error" in row for row in rows)
         assert want.state == "unreadable" or all(STATES[row["code"]] == want.state for row in rows)
-        assert run("convert", str(file), "--to", "plan")[0] == 3
-        return
-    assert code == 0
-    assert [row["plan"] for row in rows] == [to_data(want.plan)] * n
-    code, out, _ = run("convert", str(file), "--to", "plan")
-    rows = [json.loads(line) for line in out.splitlines()] if out.startswith('{"id"') else [{"text": out}]
-    texts = [row["text"] for row in rows]
-    assert code == 0
-    assert [pe.same(text, want.plan) for text in texts] == [True] * n
-
-
-@pytest.mark.parametrize(("name", "form"), PAIRS)
-def test_diff_and_score_tell_states_apart(name: str, form: str, file: Path, tmp_path: Path, run: Any) -> None:
-    want, n = wanted(name), count(form)
-    gold = tmp_path / "gold.jsonl"
+    else:
+        assert [row["plan"] for row in rows] == [to_data(want.plan)] * n
+        texts = [json.loads(line)["text"] for line in out.splitlines()] if out.startswith('{"id"') else [out]
+        assert [pe.same(text, want.plan) for text in texts] == [True] * n
     text = pe.write(want.plan, "plan") if want.plan is not None else "[]"
-    gold.write_text(f"{json.dumps({'gold': text})}\n" * n, encoding="utf-8")
-    code, out, _ = run("diff", str(file), str(gold), "--pair", "position", "--format", "jsonl")
+    sides = (file, str(write_lines(tmp_path / "gold.jsonl", [{"gold": text}] * n)), "--pair", "position")
+    code, out, _ = run("diff", *sides, "--format", "jsonl")
     assert [json.loads(line)["state"] for line in out.splitlines()] == [want.state] * n
     assert code == (want.state != "same")
-    code, out, _ = run("score", str(file), str(gold), "--pair", "position", "--format", "json")
-    report = json.loads(out)
+    report = json.loads(run("score", *sides, "--format", "json")[1])
     assert report["states"] == {want.state: n}
     assert report["figures"]["exact"]["value"] == float(want.state == "same")
-
-
-@pytest.mark.parametrize(("name", "form"), PAIRS)
-def test_stats_and_check_count_every_record(
-    name: str, form: str, file: Path, tmp_path: Path, run: Any
-) -> None:
-    want, n = wanted(name), count(form)
-    code, out, _ = run("stats", str(file), "--each", "--format", "json")
-    rows = json.loads(out)
-    assert len(rows) == n
-    assert code == (0 if want.plan is not None else 3)
-    if want.plan is not None:
-        assert [row["calls"] for row in rows] == [len(want.plan)] * n
+    code, out, _ = run("stats", file, "--each", "--format", "json")
+    assert (code, len(json.loads(out))) == (unread, n)
+    assert want.plan is None or [row["calls"] for row in json.loads(out)] == [len(want.plan)] * n
     catalog = tmp_path / "tools.json"
     catalog.write_text(json.dumps(CATALOG), encoding="utf-8")
-    code, out, err = run("check", str(file), "--catalog", str(catalog))
+    code, out, err = run("check", file, "--catalog", str(catalog))
     doubted = want.plan is not None and any(note.code == "find.unread" for note in want.plan.diagnostics)
-    assert code == (int(doubted) if want.plan is not None else 3), out
+    assert code == (unread or int(doubted)), out
     assert (f"{n} plan" in err) == (want.plan is not None)
 
 
-# ---------------------------------------------------------------- through the real command line
-def test_two_hundred_lines_are_two_hundred_plans(tmp_path: Path) -> None:
-    pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
-    answers = [CASES["openai_chat"] | {"id": f"chatcmpl-{i}"} for i in range(200)]
-    pred.write_text("".join(f"{json.dumps(one)}\n" for one in answers), encoding="utf-8")
-    plan = pe.write(pe.parse(CASES["openai_chat"]), "plan")
-    golds = [{"id": f"chatcmpl-{i}", "gold": plan} for i in range(200)]
-    gold.write_text("".join(f"{json.dumps(one)}\n" for one in golds), encoding="utf-8")
-    done = planeval("diff", str(pred), str(gold))
-    assert done.returncode == 0
-    assert "200 pairs: 200 same" in done.stdout
-    assert "200 records, each a plan" in done.stderr
-    assert planeval("parse", str(pred)).stdout.count("find_room") == 200
-
-
 def test_states_are_counted_apart_and_wrong_where_gold_calls_nothing(tmp_path: Path) -> None:
-    pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
     names = ["openai_chat_words", "openai_chat_cut_inside", "openai_chat_refused", "openai_batch_error"]
-    pred.write_text("".join(f"{json.dumps(CASES[name])}\n" for name in names), encoding="utf-8")
-    gold.write_text('{"gold": []}\n' * 4, encoding="utf-8")
-    done = planeval("diff", str(pred), str(gold), "--pair", "position")
-    assert done.returncode == 1
-    assert "4 pairs: 1 same, 1 cut, 1 refused, 1 failed" in done.stdout
+    pred = write_lines(tmp_path / "pred.jsonl", [CASES[name] for name in names])
+    sides = (str(pred), str(write_lines(tmp_path / "gold.jsonl", [{"gold": []}] * 4)), "--pair", "position")
+    done = planeval("diff", *sides)
+    assert (done.returncode, "4 pairs: 1 same, 1 cut, 1 refused, 1 failed" in done.stdout) == (1, True)
     assert "cut: " in done.stdout
-    report = json.loads(
-        planeval("score", str(pred), str(gold), "--pair", "position", "--format", "json").stdout
-    )
+    report = json.loads(planeval("score", *sides, "--format", "json").stdout)
     assert report["states"] == {"same": 1, "cut": 1, "refused": 1, "failed": 1}
 
 
 def test_a_turn_is_named_on_the_command_line(tmp_path: Path) -> None:
     file = tmp_path / "talk.json"
     file.write_text(json.dumps(CASES["messages"]), encoding="utf-8")
-    whole = planeval("parse", str(file))
-    assert "find.turns: the assistant has 3 turns, of which 2 call tools" in whole.stdout
+    whole = planeval("parse", str(file)).stdout
+    assert "find.turns: the assistant has 3 turns, of which 2 call tools" in whole
     first = planeval("parse", str(file), "--turn", "first").stdout
-    assert "find_room" in first
-    assert "heat" not in first
+    assert ("find_room" in first, "heat" in first) == (True, False)
     assert "heat" in planeval("convert", str(file), "--turn", "2", "--to", "json").stdout
-    gone = planeval("parse", str(file), "--turn", "7")
-    assert gone.returncode == 3
-    assert "there is no turn 7: the assistant has 3 turns" in gone.stdout
     wrong = planeval("parse", str(file), "--turn", "second")
-    assert wrong.returncode == 2
-    assert "neither 'first' nor 'last' nor a number" in wrong.stderr
+    assert (wrong.returncode, "neither 'first' nor 'last' nor a number" in wrong.stderr) == (2, True)
 
 
 def test_fields_may_be_ways_into_a_record(tmp_path: Path) -> None:
-    pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
     answer = CASES["openai_batch"]
-    lines = [answer | {"meta": {"key": f"q{i}"}} for i in range(2)]
-    pred.write_text("".join(f"{json.dumps(one)}\n" for one in lines), encoding="utf-8")
+    pred = write_lines(tmp_path / "pred.jsonl", [answer | {"meta": {"key": f"q{i}"}} for i in range(2)])
     plan = pe.write(pe.parse(answer), "plan")
     golds = [{"at": {"key": f"q{i}"}, "want": [{"plan": plan}]} for i in (1, 0)]
-    gold.write_text("".join(f"{json.dumps(one)}\n" for one in golds), encoding="utf-8")
+    gold = write_lines(tmp_path / "gold.jsonl", golds)
     ways = ["--text-field", "response.body.choices.0.message", "--id-field", "meta.key"]
     ways += ["--gold-text-field", "want.0.plan", "--gold-id-field", "at.key"]
     done = planeval("diff", str(pred), str(gold), *ways)
     assert done.returncode == 0, done.stderr
     assert 'field "response.body.choices.0.message" of 2 records' in done.stderr
     wrong = planeval("parse", str(pred), "--text-field", "response.body.choices.9.message")
-    assert wrong.returncode == 2
-    assert "no record has the text field" in wrong.stderr
-
-
-def test_a_record_without_the_named_way_is_no_answer(tmp_path: Path) -> None:
-    file = tmp_path / "pred.jsonl"
-    lines = [CASES["openai_chat_choices"], CASES["openai_chat"]]
-    file.write_text("".join(f"{json.dumps(one)}\n" for one in lines), encoding="utf-8")
-    done = planeval("parse", str(file), "--text-field", "choices.1.message", "--format", "json")
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
-    assert done.returncode == 1
-    assert [call["name"] for call in rows[0]["plan"]["calls"]] == ["heat"]
-    assert rows[1]["code"] == "parse.empty"
+    assert (wrong.returncode, "no record has the text field" in wrong.stderr) == (2, True)
+    write_lines(pred, [CASES["openai_chat_choices"], CASES["openai_chat"]])  # of which the second has none
+    done = planeval("parse", str(pred), "--text-field", "choices.1.message", "--format", "json")
+    one, other = (json.loads(line) for line in done.stdout.splitlines())
+    assert (done.returncode, [call["name"] for call in one["plan"]["calls"]]) == (1, ["heat"])
+    assert other["code"] == "parse.empty"
 
 
 def test_gold_beside_an_answer_is_never_the_answer(tmp_path: Path) -> None:
-    file = tmp_path / "both.jsonl"
     record = CASES["openai_chat"] | {"gold": '[{"name": "other", "arguments": {}}]'}
-    file.write_text(f"{json.dumps(record)}\n" * 2, encoding="utf-8")
-    done = planeval("diff", str(file), str(file), "--pair", "position", "--format", "jsonl")
+    file = str(write_lines(tmp_path / "both.jsonl", [record] * 2))
+    done = planeval("diff", file, file, "--pair", "position", "--format", "jsonl")
     rows = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [row["state"] for row in rows] == ["different"] * 2
-    assert [row["missing"] for row in rows] == [[0]] * 2
+    assert [(row["state"], row["missing"]) for row in rows] == [("different", [0])] * 2
 
 
-def test_spans_of_several_traces_are_a_plan_each(tmp_path: Path) -> None:
-    spans = [
-        {
-            "trace_id": trace,
-            "name": name,
-            "attributes": {"openinference.span.kind": "TOOL", "input.value": "{}"},
-        }
-        for trace, name in (("t1", "a"), ("t2", "b"), ("t1", "c"))
-    ]
-    for text in (json.dumps(spans), "\n".join(map(json.dumps, spans))):
-        file = tmp_path / "spans.jsonl"
-        file.write_text(text, encoding="utf-8")
-        done = planeval("parse", str(file), "--format", "json")
-        rows = [json.loads(line) for line in done.stdout.splitlines()]
-        assert [(row["id"], [c["name"] for c in row["plan"]["calls"]]) for row in rows] == [
-            ("t1", ["a", "c"]),
-            ("t2", ["b"]),
-        ]
-
-
-# ---------------------------------------------------------------- what is a call, and what is none
 CALL = {"name": "find_room", "arguments": {"floor": 3}}
 NONE = '{"id": "1", "gold": []}\n'
 ONE = f"{json.dumps({'id': '1', 'gold': [CALL]})}\n"
@@ -258,28 +166,21 @@ ONE = f"{json.dumps({'id': '1', 'gold': [CALL]})}\n"
 
 def compared(folder: Path, record: Any, gold: str = ONE) -> tuple[int, str]:
     """The exit code and the state of a record of answers beside a gold plan, and what is said with it."""
-    pred, want = folder / "pred.jsonl", folder / "gold.jsonl"
-    pred.write_text(f"{json.dumps(record)}\n", encoding="utf-8")
+    pred, want = write_lines(folder / "pred.jsonl", [record]), folder / "gold.jsonl"
     want.write_text(gold, encoding="utf-8")
     done = planeval("diff", str(pred), str(want), "--pair", "position")
     return done.returncode, done.stdout.partition("  ")[2] or done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(
-    "part",
-    [
+def test_what_a_tool_answered_is_never_the_call(tmp_path: Path) -> None:
+    for part in (
         {"type": "tool-other", "toolCallId": "c", "state": "output-available", "input": {}, "output": CALL},
         {"type": "tool-result", "toolCallId": "c", "toolName": "find_room", "output": CALL},
         {"type": "a-kind-to-come", "id": "c", "output": CALL},
-    ],
-)
-def test_what_a_tool_answered_is_never_the_call(tmp_path: Path, part: Any) -> None:
-    code, said = compared(tmp_path, {"id": "1", "role": "assistant", "parts": [part]})
-    assert code == 1, said
-    assert not said.startswith("same")
-
-
-def test_a_tool_message_calls_nothing_whatever_its_keys(tmp_path: Path) -> None:
+    ):
+        code, said = compared(tmp_path, {"id": "1", "role": "assistant", "parts": [part]})
+        assert code == 1, said
+        assert not said.startswith("same")
     asked = {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": CALL}]}
     told = {"role": "tool", "name": "heat", "arguments": {"room": "3a"}, "output": CALL}
     code, said = compared(tmp_path, {"id": "1", "messages": [asked, told]})
@@ -298,8 +199,7 @@ def test_the_text_of_a_list_of_calls_is_the_list(tmp_path: Path, field: str) -> 
 
 @pytest.mark.parametrize("field", ["tool_calls", "toolCalls", "toolRequests", "tool_uses", "tools_call"])
 def test_calls_beside_a_text_are_never_passed_over(tmp_path: Path, field: str) -> None:
-    record = {"id": "1", "response": "Let me check.", field: [CALL]}
-    code, said = compared(tmp_path, record, NONE)
+    code, said = compared(tmp_path, {"id": "1", "response": "Let me check.", field: [CALL]}, NONE)
     assert code == 2
     assert f"'response' (1 record) or {field!r} (1 record): name the field with --text-field" in said
     pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
@@ -310,23 +210,18 @@ def test_calls_beside_a_text_are_never_passed_over(tmp_path: Path, field: str) -
 
 
 def test_calls_that_begin_late_beside_a_text_are_said_in_their_row(tmp_path: Path) -> None:
-    pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
     rows = [{"id": str(at), "response": "No.", "toolCalls": None} for at in range(1_001)]
-    rows[-1]["toolCalls"] = [CALL]
-    pred.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    gold.write_text("".join(f'{{"id": "{at}", "gold": []}}\n' for at in range(1_001)), encoding="utf-8")
+    pred = write_lines(tmp_path / "pred.jsonl", [*rows[:-1], {**rows[-1], "toolCalls": [CALL]}])
+    gold = write_lines(tmp_path / "gold.jsonl", [{"id": str(at), "gold": []} for at in range(1_001)])
     done = planeval("diff", str(pred), str(gold), "--only", "failures")
-    assert done.returncode == 1
-    assert "calls stand in 'toolCalls' too, beside 'response'" in done.stdout
+    assert (done.returncode, "calls stand in 'toolCalls' too, beside 'response'" in done.stdout) == (1, True)
 
 
 def test_of_several_choices_the_first_by_its_number_is_read_and_said(tmp_path: Path) -> None:
     pred, gold = tmp_path / "pred.json", tmp_path / "gold.json"
-    said = [{"name": "heat", "arguments": {}}, CALL]
-    choices = [
-        {"index": at, "message": {"role": "assistant", "tool_calls": [{"type": "function", "function": one}]}}
-        for at, one in zip((1, 0), said, strict=True)
-    ]
+    calls = [{"type": "function", "function": one} for one in (CALL, {"name": "heat", "arguments": {}})]
+    said = [{"role": "assistant", "tool_calls": [one]} for one in calls]
+    choices = [{"index": 1, "message": said[1]}, {"index": 0, "message": said[0]}]
     pred.write_text(json.dumps({"choices": choices}), encoding="utf-8")
     gold.write_text(json.dumps([CALL]), encoding="utf-8")
     done = planeval("diff", str(pred), str(gold))
@@ -336,50 +231,36 @@ def test_of_several_choices_the_first_by_its_number_is_read_and_said(tmp_path: P
 
 def test_a_stream_is_no_answer_and_is_called_one(tmp_path: Path) -> None:
     deltas = [{"role": "assistant", "content": ""}, {"tool_calls": [{"index": 0, "function": CALL}]}, {}]
-    chunks = [
-        {"id": "c", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": one}]}
-        for one in deltas
-    ]
+    kind = "chat.completion.chunk"
+    chunks = [{"id": "c", "object": kind, "choices": [{"index": 0, "delta": one}]} for one in deltas]
     events = [
         {"type": "message_start", "message": {"role": "assistant", "content": []}},
         {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", **CALL}},
         {"type": "message_stop"},
     ]
     for pieces in (chunks, events):
-        file = tmp_path / "stream.jsonl"
-        file.write_text("".join(f"{json.dumps(one)}\n" for one in pieces), encoding="utf-8")
-        done = planeval("parse", str(file))
+        done = planeval("parse", str(write_lines(tmp_path / "stream.jsonl", pieces)))
         assert done.returncode == 2
         assert "a piece of a stream, no " in done.stderr + done.stdout
         assert "join the pieces into one message" in done.stderr + done.stdout
-        file = tmp_path / "stream.txt"
-        file.write_text("".join(f"data: {json.dumps(one)}\n\n" for one in pieces), encoding="utf-8")
-        done = planeval("parse", str(file))
+        text = "".join(f"data: {json.dumps(one)}\n\n" for one in pieces)
+        done = planeval("parse", "-", text=text)
         assert done.returncode == 3, done.stdout
         assert "this is a piece of a stream" in done.stdout
 
 
-def test_arguments_that_are_json_and_no_object_are_said_so(tmp_path: Path) -> None:
+def test_what_is_wrong_in_place_of_an_answer_is_said(tmp_path: Path) -> None:
     code, said = compared(tmp_path, {"id": "1", "tool_calls": [{"name": "f", "arguments": '"Rome"'}]})
-    assert code == 1
-    assert 'the arguments of call 1 are "Rome", expected an object' in said
-
-
-def test_an_error_of_a_runner_in_place_of_an_answer_is_a_failure(tmp_path: Path) -> None:
+    assert (code, 'the arguments of call 1 are "Rome", expected an object' in said) == (1, True)
     record = {"id": "1", "result": "Error during inference: Error code: 429 - rate limit"}
     code, said = compared(tmp_path, record, NONE)
-    assert code == 1
-    assert said.startswith("failed: "), said
+    assert (code, said[:8]) == (1, "failed: "), said
 
 
-# ---------------------------------------------------------------- docs/files.md
 def listed() -> dict[str, str]:
     """The lists of docs/files.md that are made from the code, by their names."""
-    fields = {
-        "answers": (*ANSWER_FIELDS, "…", *LATE_FIELDS),
-        "gold": (*GOLD_FIELDS, "…", *LATE_GOLD),
-        "ids": ID_FIELDS,
-    }
+    answers, gold = (*ANSWER_FIELDS, "…", *LATE_FIELDS), (*GOLD_FIELDS, "…", *LATE_GOLD)
+    fields = {"answers": answers, "gold": gold, "ids": ID_FIELDS}
     made = {
         name: " ".join(f"`{key}`" if key != "…" else key for key in keys) for name, keys in fields.items()
     }

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import planner_eval as pe
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import InputError, ParseError, PlanevalError
+from planner_eval.dialects.read import parse, write
 from planner_eval.plan.arithmetic import compute
+from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Unresolved
 from planner_eval.policy import Policy, Terms
 from planner_eval.policy.rule import Rule
@@ -32,115 +38,75 @@ def codes(row: Any) -> list[str]:
     return [note["code"] for note in row["diagnostics"]]
 
 
-# ---------------------------------------------------------------- misreadings
 def test_an_expression_is_said_and_computed_where_that_is_asked(tmp_path: Path) -> None:
     code, row = parsed("[f(p=1/6)]")
     assert (code, row["plan"]["calls"][0]["arguments"]) == (0, {"p": "1/6"})
-    assert codes(row) == ["value.computed"]
-    assert row["diagnostics"][0]["severity"] == "warning"
+    assert [(note["code"], note["severity"]) for note in row["diagnostics"]] == [
+        ("value.computed", "warning")
+    ]
     _, row = parsed("[f(p=1/6)]", "--compute", "arithmetic")
     assert row["plan"]["calls"][0]["arguments"] == {"p": 1 / 6}
     pred, gold = tmp_path / "pred.txt", tmp_path / "gold.json"
     pred.write_text("[f(p=2*(3+4))]")
     gold.write_text('[{"name": "f", "arguments": {"p": 14}}]')
-    assert "expression" not in planeval("score", str(pred), str(gold)).stdout
     done = planeval("diff", str(pred), str(gold))
     assert done.returncode == 1
     assert "argument 'p' is the expression 2*(3+4), gold gives 14" in done.stdout
-    assert planeval("diff", str(pred), str(gold), "--compute", "arithmetic").returncode == 0
-    shown = planeval("score", str(pred), str(gold), "--compute", "arithmetic", "--format", "json").stdout
+    asked = ("--compute", "arithmetic")
+    assert planeval("diff", str(pred), str(gold), *asked).returncode == 0
+    shown = planeval("score", str(pred), str(gold), *asked, "--format", "json").stdout
     assert json.loads(shown)["figures"]["exact"]["value"] == 1
     assert "compute arithmetic" in shown
-    done = planeval("convert", str(pred), "--to", "json", "--compute", "arithmetic")
+    done = planeval("convert", str(pred), "--to", "json", *asked)
     assert json.loads(done.stdout)[0]["arguments"] == {"p": 14}
     with pytest.raises(InputError, match="arithmetic"):
         pe.parse("f(a=1)", compute="python")
 
 
 def test_what_is_computed_is_bounded_and_never_run() -> None:
-    assert [compute(text) for text in ("-3**2", "7 // 2 % 2", "2 ** -1", "(1 + 2) * 3.5")] == [
-        -9,
-        1,
-        0.5,
-        10.5,
-    ]
-    hostile = ("9**9**9", "2**1025", "1/0", "1+ord('a')", "0x10+1", "(-8)**.5", "1e308*10", "1+", "x+1")
-    assert [compute(text) for text in hostile] == [None] * len(hostile)
-    assert compute("(" * 60 + "1" + ")" * 60) is None
-    assert compute("+".join("1" * 600)) is None
+    right = {"-3**2": -9, "7 // 2 % 2": 1, "2 ** -1": 0.5, "(1 + 2) * 3.5": 10.5}
+    assert {text: compute(text) for text in right} == right
+    hostile = ["9**9**9", "2**1025", "1/0", "1+ord('a')", "0x10+1", "(-8)**.5", "1e308*10", "1+", "x+1"]
+    hostile += ["(" * 60 + "1" + ")" * 60, "+".join("1" * 600)]
+    assert not any(map(compute, hostile))
 
 
-def test_a_flag_for_a_tool_is_no_call() -> None:
-    code, row = parsed('[{"step": "1 ask", "tool": "0"}]')
-    assert (code, tools(row), codes(row)) == (0, [], ["shape.flag", "plan.no_call"])
+NODES = [{"task": "a", "arguments": ["<node-0>"]}, {"task": "b", "arguments": ["<node-7>"]}]
+STEPS = [{"step": "1", "tool": "f", "param": {"a": 1}}, {"step": "2 confirm"}]
+TESTS = "import unittest\nclass T(unittest.TestCase):\n  def test(self):\n    self.assertEqual(g(a=2), [3"
+CALL = '{"name": "f", "arguments": {"a": 1}}'
+READ: list[tuple[str, list[str], list[str]]] = [
+    # a text, the tools that it calls, the codes that it gets
+    ('[{"step": "1 ask", "tool": "0"}]', [], ["shape.flag", "plan.no_call"]),
+    ('calculate_derivative\n{"function": "3*x**2 + 2*x - 1"}', ["calculate_derivative"], []),
+    (f"```json\n{json.dumps({'task_nodes': NODES, 'task_links': []})}\n```", ["a", "b"],
+     ["reference.self", "reference.unresolved"]),
+    ('[{"find_instrument": {"budget": 1000, "type": "acoustic"}}]', ["find_instrument"], []),
+    *((f"```{label}\n{text}\n```", ["f"], []) for label in ("javascript", "python")
+      for text in (f"[{CALL}]", CALL, f"data = {CALL}")),
+    (f"```python\n[f(a=1)]\n```\n```python\n{TESTS}\n```", ["f"], ["find.code"]),
+    (f"[f(a=1)]\n\n{TESTS}", ["f"], ["find.code"]),
+    ('If you had given me the city, I would call:\nget_weather(city="Rome")', ["get_weather"],
+     ["find.hypothetical"]),
+    (json.dumps(["prose", {"f": '{"a": 1}'}, "\n"]), ["f"], ["shape.ignored"]),
+    (json.dumps(STEPS), ["f"], ["shape.ignored"]),
+    ("[html.escape(text='<code>x</code>', mark='<s>')]", ["html.escape"], []),
+    ('{"tools_call": [{"name": "f", "arguments": {}}]}', ["f"], []),
+    ('[{"f<|channel|>commentary": {"a": 1}}]', ["f"], ["find.token"]),
+    *((text, [], ["plan.no_call"]) for text in (
+        "[1] See page (3", "It says (sic", "Use f(x) as in [a, b", "<think>No.</think>")),
+]  # fmt: skip
 
 
-def test_a_name_above_its_arguments_is_the_tool() -> None:
-    _, row = parsed('calculate_derivative\n{"function": "3*x**2 + 2*x - 1"}')
-    assert tools(row) == ["calculate_derivative"]
-    assert row["plan"]["calls"][0]["arguments"] == {"function": "3*x**2 + 2*x - 1"}
-
-
-def test_references_of_nodes_to_themselves_and_to_none_are_said() -> None:
-    nodes = [{"task": "a", "arguments": ["<node-0>"]}, {"task": "b", "arguments": ["<node-7>"]}]
-    _, row = parsed(f"```json\n{json.dumps({'task_nodes': nodes, 'task_links': []})}\n```")
-    assert codes(row) == ["reference.self", "reference.unresolved"]
-
-
-def test_a_list_of_texts_in_single_quotes_has_an_error_at_its_place() -> None:
-    code, row = parsed("['sculpture_search(location=Chicago, time_frame=19th century)']")
-    assert (code, row["line"], row["column"]) == (3, 1, 49)
-    assert parsed("'math.gcd(num1=12, num2=18)'")[1]["dialect"] == "call-texts"
-
-
-def test_an_argument_called_type_makes_no_schema() -> None:
-    _, row = parsed('[{"find_instrument": {"budget": 1000, "type": "acoustic"}}]')
-    assert tools(row) == ["find_instrument"]
-
-
-@pytest.mark.parametrize("label", ["javascript", "python"])
-def test_a_label_does_not_hide_calls(label: str) -> None:
-    call = '{"name": "f", "arguments": {"a": 1}}'
-    for text in (f"[{call}]", call, f"data = {call}"):
-        assert tools(parsed(f"```{label}\n{text}\n```")[1]) == ["f"]
-
-
-def test_the_models_own_code_after_its_calls_is_no_plan() -> None:
-    tests = "import unittest\nclass T(unittest.TestCase):\n  def test(self):\n    self.assertEqual(g(a=2), [3"
-    for text in (f"```python\n[f(a=1)]\n```\n```python\n{tests}\n```", f"[f(a=1)]\n\n{tests}"):
-        _, row = parsed(text)
-        assert tools(row) == ["f"]
-        assert "find.code" in codes(row)
-
-
-def test_a_call_that_its_sentence_denies_is_said() -> None:
-    _, row = parsed('If you had given me the city, I would call:\nget_weather(city="Rome")')
-    assert (tools(row), codes(row)[0]) == (["get_weather"], "find.hypothetical")
-
-
-# ---------------------------------------------------------------- errors that are calls
-def test_one_plan_in_a_file_of_keyed_calls_or_of_texts(tmp_path: Path) -> None:
-    texts = {
-        "keyed": '[{"get_rate": {"cur": "EUR"}}, {"roll": "{\\"sides\\": 6}"}]',
-        "call-texts": '["f(x=1)", "g(y=2)"]',
-    }
-    for name, text in texts.items():
-        path = tmp_path / f"{name}.json"
-        path.write_text(text)
-        for options in ((), ("--from", name)):
-            done = planeval("parse", str(path), "--format", "json", *options)
-            assert done.returncode == 0
-            assert len(json.loads(done.stdout)["plan"]["calls"]) == 2
-        assert planeval("diff", str(path), str(path)).returncode == 0
-
-
-def test_words_and_steps_between_calls_are_named() -> None:
-    _, row = parsed(json.dumps(["prose", {"f": '{"a": 1}'}, "\n"]))
-    assert (tools(row), codes(row)) == (["f"], ["shape.ignored"])
-    steps = [{"step": "1", "tool": "f", "param": {"a": 1}}, {"step": "2 confirm"}]
-    _, row = parsed(json.dumps(steps))
-    assert (tools(row), codes(row)) == (["f"], ["shape.ignored"])
-    assert "2 confirm" in row["diagnostics"][0]["message"]
+@pytest.mark.parametrize(("text", "called", "said"), READ)
+def test_what_a_text_calls_and_what_is_said_of_it(text: str, called: list[str], said: list[str]) -> None:
+    code, row = parsed(text)
+    assert (code, tools(row)) == (0, called)
+    assert {*said} <= {*codes(row)} <= {*said, "find.text", "find.thought", "dialect.mixed"}, codes(row)
+    if said == ["shape.ignored"] and "confirm" in text:
+        assert "2 confirm" in row["diagnostics"][0]["message"]
+    if "html.escape" in text:
+        assert row["plan"]["calls"][0]["arguments"] == {"text": "<code>x</code>", "mark": "<s>"}
 
 
 def test_repair_reaches_encoded_arguments_in_texts_and_in_records(tmp_path: Path) -> None:
@@ -149,99 +115,58 @@ def test_repair_reaches_encoded_arguments_in_texts_and_in_records(tmp_path: Path
     _, row = parsed(json.dumps(calls), "--repair")
     assert (row["plan"]["calls"][0]["arguments"], codes(row)) == ({"a": None}, ["repair.python_literals"])
     path = tmp_path / "answers.jsonl"
-    path.write_text(
-        json.dumps({"id": "q1", "output": calls}) + "\n" + json.dumps({"id": "q2", "output": "f()"})
-    )
+    path.write_text("\n".join(json.dumps({"id": i, "output": one}) for i, one in enumerate((calls, "f()"))))
     done = planeval("parse", str(path), "--repair", "--format", "json")
     assert done.returncode == 0
     assert json.loads(done.stdout.splitlines()[0])["plan"]["calls"][0]["arguments"] == {"a": None}
 
 
-def test_a_tag_in_a_quoted_text_is_text() -> None:
-    _, row = parsed("[html.escape(text='<code>x</code>', mark='<s>')]")
-    assert row["plan"]["calls"][0]["arguments"] == {"text": "<code>x</code>", "mark": "<s>"}
+SCULPTURE = "['sculpture_search(location=Chicago, time_frame=19th century)']"
 
 
-def test_names_and_lists_of_servers() -> None:
-    assert tools(parsed('{"tools_call": [{"name": "f", "arguments": {}}]}')[1]) == ["f"]
-    _, row = parsed('[{"f<|channel|>commentary": {"a": 1}}]')
-    assert (tools(row), codes(row)) == (["f"], ["find.token"])
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("('get_rate', {'cur': 'EUR'})", "'get_rate' and its arguments as items of one list"),
-        ('```json\n["roll", {"sides": 6}]\n```', "'roll' and its arguments as items of one list"),
-        ('{"name": "get_stock", "interval": "1mo"}', "'interval' beside 'name'"),
-        ("f(a=1) + g(b=2)", "the operator '+' between calls"),
-        ('[{"f": {"a": 1}}, {"g": 3}]', "the arguments of 'g' are 3"),
-        (
-            "```java\npublic class A {\n void f() { tool.call(1); }\n}\n```",
-            "of Java only calls at the top level",
-        ),
-    ],
-)
-def test_what_is_not_read_is_named(text: str, said: str) -> None:
-    code, row = parsed(text)
+@pytest.mark.parametrize(("text", "said", "repair"), [
+    ("('get_rate', {'cur': 'EUR'})", "'get_rate' and its arguments as items of one list", []),
+    ('```json\n["roll", {"sides": 6}]\n```', "'roll' and its arguments as items of one list", []),
+    ('{"name": "get_stock", "interval": "1mo"}', "'interval' beside 'name'", []),
+    ("f(a=1) + g(b=2)", "the operator '+' between calls", []),
+    ('[{"f": {"a": 1}}, {"g": 3}]', "the arguments of 'g' are 3", []),
+    ("```java\npublic class A {\n void f() { g.h(1); }\n}\n```", "of Java only calls at the top level", []),
+    ("[{'name': 'f', 'arguments': {'a': <the city>}}]", "column 35", ["--repair"]),  # what a repair leaves
+    (SCULPTURE, "line 1, column 49", []),
+])  # fmt: skip
+def test_what_is_not_read_is_named(text: str, said: str, repair: list[str]) -> None:
+    code, row = parsed(text, *repair)
     assert code == 3
-    assert said in row["error"]
+    assert said in f"{row['error']} line {row['line']}, column {row['column']}"
 
 
-def test_after_a_failed_repair_the_error_names_what_is_left() -> None:
-    code, row = parsed("[{'name': 'f', 'arguments': {'a': <the city>}}]", "--repair")
-    assert (code, row["column"]) == (3, 35)
-
-
-# ---------------------------------------------------------------- cut at the token limit
 CUT = (
     '[{"name": "f", "arguments": {"a": 1}}, {"name": "g", "argum',
     '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>\n<tool_call>\n{"name": "g", "arg',
-    "[f(a=1), g(b='x",
-    "f(a=1)\nx = g(b=",
-    "[{'name': 'f', 'arguments': {'a': 1}}, {'name': 'g', 'ar",
+    "[f(a=1), g(b='x", "f(a=1)\nx = g(b=", "[{'name': 'f', 'arguments': {'a': 1}}, {'name': 'g', 'ar",
     '```json\n[{"name": "f", "arguments": {"a": 1}}, {"name": "g"',
-)
+)  # fmt: skip
+OPENED = (
+    "<tool_call>", "[TOOL_CALLS]", "I call.\n```json\n", "<think>I need to", "[", '[{"na', '{"name": "f',
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("text", CUT)
+@pytest.mark.parametrize("text", [*CUT, *OPENED])
 def test_a_cut_is_said_and_the_whole_calls_before_it_are_kept(text: str) -> None:
     code, row = parsed(text)
     assert (code, row["code"]) == (3, "parse.cut")
-    assert row["error"].startswith("cut off at the end, ")
+    assert row["error"].startswith("cut off at the end")
     code, row = parsed(text, "--repair")
-    assert (code, tools(row), codes(row)[-1]) == (0, ["f"], "repair.cut_off")
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["<tool_call>", "[TOOL_CALLS]", "I call.\n```json\n", "<think>I need to", "[", '[{"na', '{"name": "f'],
-)
-def test_a_cut_right_after_an_opening_is_not_no_call(text: str) -> None:
-    for options in ((), ("--repair",)):
-        code, row = parsed(text, *options)
+    if text in CUT:
+        assert (code, tools(row), codes(row)[-1]) == (0, ["f"], "repair.cut_off")
+    else:
         assert (code, row["code"]) == (3, "parse.cut")
 
 
-@pytest.mark.parametrize(
-    "text", ["[1] See page (3", "It says (sic", "Use f(x) as in [a, b", "<think>No.</think>"]
-)
-def test_prose_with_an_open_bracket_is_no_cut(text: str) -> None:
-    code, row = parsed(text)
-    assert (code, codes(row)[-1]) == (0, "plan.no_call")
-
-
-# ---------------------------------------------------------------- as data, as written, as compared
-@pytest.mark.parametrize(
-    "data",
-    [
-        ["I cannot help."],
-        ["f(x=1)", "g(y=2)"],
-        ["Hotels: [h = search(#city='Rome')]"],
-        ["Let me see.", {"name": "f", "arguments": {}}],
-        [{"step": "1", "tool": "0"}],
-    ],
-)
+@pytest.mark.parametrize("data", [
+    ["I cannot help."], ["f(x=1)", "g(y=2)"], ["Hotels: [h = search(#city='Rome')]"],
+    ["Let me see.", {"name": "f", "arguments": {}}], [{"step": "1", "tool": "0"}],
+])  # fmt: skip
 def test_data_and_its_text_agree(data: Any) -> None:
     as_data, as_text = pe.parse(data), pe.parse(json.dumps(data))
     assert [(c.tool, c.arguments) for c in as_data.calls] == [(c.tool, c.arguments) for c in as_text.calls]
@@ -249,14 +174,11 @@ def test_data_and_its_text_agree(data: Any) -> None:
 
 
 def test_an_unresolved_reference_is_not_mended_by_an_id() -> None:
-    calls = [
-        {"name": "f", "label": "$x", "arguments": {"a": "$c2.out$"}},
-        {"name": "g", "arguments": {"a": "$x.out$"}},
-    ]
-    plan = pe.parse(json.dumps(calls))
+    other = {"name": "g", "arguments": {"a": "$x.out$"}}
+    text = json.dumps([{"name": "f", "label": "$x", "arguments": {"a": "$c2.out$"}}, other])
+    plan = pe.parse(text)
     assert plan.calls[0].arguments == (("a", Unresolved("c2", ("out",))),)
-    done = planeval("convert", "-", "--to", "plan", text=json.dumps(calls))
-    back = pe.parse(done.stdout)
+    back = pe.parse(planeval("convert", "-", "--to", "plan", text=text).stdout)
     assert [note.code for note in back.diagnostics] == ["reference.unresolved"]
     assert pe.same(plan, back)
 
@@ -271,21 +193,16 @@ def test_a_function_of_a_rule_sees_what_gold_accepts() -> None:
     assert pe.diff(pred, gold, Policy(rules=(Rule(function=near),)), terms=terms).same
 
 
-@pytest.mark.parametrize(
-    ("data", "dialect"),
-    [
-        (
-            {
-                "task_steps": ["1", "2"],
-                "task_nodes": [{"task": "f", "arguments": ["a"]}, {"task": "g", "arguments": ["<node-0>"]}],
-                "task_links": [{"source": "f", "target": "g"}],
-            },
-            "taskbench",
-        ),
-        ({"API": ["f", "g"], "parameters": [{"x": 1}, {"y": 2}]}, "callnavi"),
-        ([{"f": {"x": 1}}, {"g": '{"y": 2}'}], "keyed"),
-    ],
-)
+BENCH = {"task_steps": ["1", "2"], "task_links": [{"source": "f", "target": "g"}]}
+
+
+@pytest.mark.parametrize(("data", "dialect"), [
+    ({**BENCH, "task_nodes": [{"task": "f", "arguments": ["a"]}, {"task": "g", "arguments": ["<node-0>"]}]},
+     "taskbench"),
+    ({"API": ["f", "g"], "parameters": [{"x": 1}, {"y": 2}]}, "callnavi"),
+    ([{"f": {"x": 1}}, {"g": '{"y": 2}'}], "keyed"),
+    (["f(x=1)", "g(y=2)"], "call-texts"),
+])  # fmt: skip
 def test_a_plan_in_a_file_of_its_own_is_one_plan(tmp_path: Path, data: Any, dialect: str) -> None:
     file = tmp_path / "plan.json"
     file.write_text(json.dumps(data))
@@ -293,8 +210,8 @@ def test_a_plan_in_a_file_of_its_own_is_one_plan(tmp_path: Path, data: Any, dial
         done = planeval("parse", str(file), "--format", "json", *options)
         assert done.returncode == 0, done.stdout
         (row,) = map(json.loads, done.stdout.splitlines())
-        assert row["dialect"] == dialect
-        assert [call["name"] for call in row["plan"]["calls"]] == ["f", "g"]
+        assert (row["dialect"], tools(row)) == (dialect, ["f", "g"])
+    assert planeval("diff", str(file), str(file)).returncode == 0
 
 
 def test_what_repair_saves_of_a_cut_answer_is_never_the_answer(tmp_path: Path) -> None:
@@ -303,12 +220,196 @@ def test_what_repair_saves_of_a_cut_answer_is_never_the_answer(tmp_path: Path) -
     gold.write_text("".join(json.dumps({"id": n, "gold": whole if n == 1 else []}) + "\n" for n in (1, 2)))
     texts = (json.dumps(whole)[:-1] + ', {"name": "h", "argu', "Let me look.\n<tool_call>")
     pred.write_text("".join(json.dumps({"id": n, "output": t}) + "\n" for n, t in enumerate(texts, 1)))
-    scored = planeval("score", str(pred), str(gold), "--format", "json")
-    data = json.loads(scored.stdout)
+    data = json.loads(planeval("score", str(pred), str(gold), "--format", "json").stdout)
     assert (data["states"], data["figures"]["exact"]["value"]) == ({"cut": 2}, 0.0)
     for options in ((), ("--repair",)):
         done = planeval("diff", str(pred), str(gold), *options)
-        assert done.returncode == 1
-        assert "2 pairs: 2 cut" in done.stdout
+        assert (done.returncode, "2 pairs: 2 cut" in done.stdout) == (1, True)
         alone = planeval("diff", str(pred), str(gold), "--id", "1", *options)
         assert alone.stdout.endswith("whole calls before the cut: g(); the first agrees with gold's first\n")
+
+
+PLAN = """Hotels: [h, price = search(#city='Lyon', #name='Ann's Inn')]
+Trips: [t = book(#hotel=h, #price=price), pay(#for=t)]
+Hotels: [review(#hotel=h, #guests=['Ann', t])]"""
+
+
+def bold(plan: str) -> str:
+    """Each app in bold, what follows as code, an empty line between."""
+    return "\n\n".join(f"* **{line.replace(': [', '**: `[', 1)}`" for line in plan.split("\n"))
+
+
+DRESSED: dict[str, Callable[[str], str]] = {
+    "prose before": lambda plan: f"Sure! Here's the plan for you (in order):\n\n{plan}",
+    "prose after": lambda plan: f"{plan}\n\nThis plan books (one) hotel, as you said.",
+    "bullets": lambda plan: "\n".join(f"- {line}" for line in plan.split("\n")),
+    "stars": lambda plan: "The plan:\n" + "\n\n".join(f"  * {line}" for line in plan.split("\n")),
+    "numbers": lambda plan: "\n".join(f"{i}. {line}" for i, line in enumerate(plan.split("\n"), 1)),
+    "parentheses": lambda plan: "\n".join(f"{i}) {line}" for i, line in enumerate(plan.split("\n"), 1)),
+    "fence": lambda plan: f"Here is the plan:\n\n```text\n{plan}\n```\n\nIt's done.",
+    "quoted text": json.dumps,
+}
+SECTIONS = {
+    "bold": bold,
+    "no spaces": lambda plan: "Plan:\n\n" + plan.replace(": [", ":[").replace(" = ", "="),
+    "explained": lambda plan: "\n".join(f"- {line} - does (something)" for line in plan.split("\n")),
+    "a sentence": lambda plan: "First. " + ", and then ".join(plan.split("\n")) + ".",
+    "the same line": lambda plan: f"Here is the plan: {plan}",
+    "tags": lambda plan: f"<answer>{plan}</answer>",
+    "said twice": lambda plan: f"```\n{plan}\n```\nOnce more:\n- " + plan.replace("\n", "\n- "),
+}
+
+
+@pytest.mark.parametrize("how", [*DRESSED, *SECTIONS])
+def test_a_dressed_plan_is_the_bare_plan(how: str) -> None:
+    found, bare = parse((DRESSED | SECTIONS)[how](PLAN)), parse(PLAN)
+    assert (found.dialect, found.calls) == ("appbench", bare.calls)
+    assert [call.app for call in found.calls] == ["Hotels", "Trips", "Trips", "Hotels"]
+
+
+def test_the_places_are_those_of_the_text() -> None:
+    done = planeval("parse", "--from", "appbench", "--format", "json", "-", text=DRESSED["bullets"](PLAN))
+    names = [call["name"] for call in json.loads(done.stdout)["plan"]["calls"]]
+    assert (done.returncode, names) == (0, ["search", "book", "pay", "review"])
+    text = DRESSED["numbers"](PLAN)
+    calls = parse(text).calls
+    begun = [text[slice(*call.span)].split("(")[0] for call in calls if call.span]
+    assert begun == ["h, price = search", "t = book", "pay", "review"]
+    assert text[slice(*calls[1].spans[1])] == "#price=price"
+
+
+def test_prose_calls_nothing() -> None:
+    for text in (
+        "Movies: we should buy tickets (two)", "Note: [see appendix (#3)]",
+        "Plan:\nNote: [see(#3)], as above", "I would use buy(#city='Reno') here.",
+        "Well,\nbuy(#city='Reno') is what I would use.",
+    ):  # fmt: skip
+        assert parse(text).calls == (), text
+    assert [call.tool for call in parse("Sure. Movies: [x = buy(#city='Reno')]").calls] == ["Movies.buy"]
+
+
+@pytest.mark.parametrize(("text", "line", "said"), [
+    ("Plan:\n\nMovies: [x = buy(#city='Reno' #seats=...", 3, "cut off at the end, inside a call"),
+    ("Plan:\n- Movies: [x = buy(#city='Reno'\n- Hotels: [b(#movie=x)]", 2, "is never closed"),
+    ('Plan:\nMovies: [x = buy(#city="Reno")]', 2, "expected a quoted value"),
+    ("Plan:\nMovies: [x = buy(city='Reno')]", 2, "an argument such as #name='value'"),
+    ("Plan:\n[x = buy(#city='Reno')]", 2, "an app's name"),
+    ("Movies: x = buy(#city='Reno')", 1, "an app's name"),
+    ("Plan:\n- x = buy(#city='Reno') y = pay(#for=x)", 2, "expected a new line"),
+    ("Plan:\nMovies: [x = buy(#city='Reno')] Hotels - [b(#movie=x)]", 2, "found 'Hotels -"),
+    (json.dumps("Plan:\nMovies: [x = buy(#city='Reno' #b=..."), 1, "expected"),
+])  # fmt: skip
+def test_a_broken_line_is_an_error_with_its_place(text: str, line: int, said: str) -> None:
+    with pytest.raises(ParseError, match=re.escape(said)) as found:
+        parse(text)
+    assert found.value.line == line
+
+
+HOSTILE = [
+    "A: [x = f(#a='b )]\n", "Hi A: [x = f(#a='1' and ", "- f(#a='1') is a\n", "A: [f() and\n", "a: [x, ",
+    "(#a=", "Hi\n[x = f(#a='1')]\n",
+]  # fmt: skip
+
+
+def test_lines_beside_other_notations_are_read_in_order() -> None:
+    text = '- Hotels: [h = search(#city=\'Lyon\')]\n\nand\n\n[{"name": "f", "arguments": {"a": 1}}]'
+    plan = parse(text)
+    assert [call.tool for call in plan.calls] == ["Hotels.search", "f"]
+    assert "dialect.mixed" in [note.code for note in plan.diagnostics]
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("part", ["ss", "sm", "ms", "mm"])
+def test_every_gold_plan_in_prose_is_the_gold_plan(reference: Path, part: str) -> None:
+    records = json.loads((reference / f"datasets/appbench/test_{part}.json").read_text(encoding="utf-8"))
+    assert len(records) == (201 if part == "ms" else 200)
+    for record in records:
+        gold = parse(record["output"], dialect="appbench")
+        for bare in ("\n".join(record["output"]["api_results"]), write(gold, "appbench")):
+            wanted = parse(bare)
+            for how, dress in DRESSED.items():
+                found = parse(dress(bare))
+                assert found.dialect == "appbench", (how, bare)
+                assert same(wanted, found), (how, bare)
+                assert [c.returns for c in found.calls] == [c.returns for c in wanted.calls], (how, bare)
+        dressed = parse(SECTIONS["bold"](write(gold, "appbench")))
+        assert same(gold, dressed), record
+
+
+TOKENS = {
+    "chatml": ("<|im_start|>{}\n", "<|im_end|>\n"),
+    "llama": ("<|start_header_id|>{}<|end_header_id|>\n\n", "<|eot_id|>"),
+    "gemma": ("<start_of_turn>{}\n", "<end_of_turn>\n"),
+}
+ANSWERS = {
+    "tool": ("tool", '{"name": "other", "arguments": {}}'),
+    "ipython": ("ipython", '{"name": "other", "arguments": {}}'),
+    "user": ("user", '<tool_response>\n{"name": "other", "arguments": {}}\n</tool_response>'),
+}
+ASKED = ("user", "Do it.")
+
+
+def call(number: int) -> tuple[str, str]:
+    return "assistant", f"<tool_call>\n{json.dumps({'name': f'f{number}', 'arguments': {}})}\n</tool_call>"
+
+
+def text_of(form: str, *turns: tuple[str, str]) -> str:
+    begins, ends = TOKENS[form]
+    return "".join(f"{begins.format(who)}{said}{ends}" for who, said in turns)
+
+
+def read(text: str) -> list[str]:
+    return [call.name for call in pe.parse(text).calls]
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+@pytest.mark.parametrize("form", TOKENS)
+def test_where_tools_answer_all_turns_are_read_whoever_begins(form: str, answer: str) -> None:
+    turns = (call(1), ANSWERS[answer], call(2), ASKED, call(3))
+    text = text_of(form, *turns)
+    assert read(text) == read(text_of(form, ASKED, *turns)) == ["f1", "f2", "f3"]
+    assert read(text.removeprefix(TOKENS[form][0].format("assistant"))) == ["f1", "f2", "f3"]
+
+
+@pytest.mark.parametrize("form", TOKENS)
+def test_where_none_does_a_model_went_on(form: str) -> None:
+    plan = pe.parse(text_of(form, call(1), ASKED, call(2)))
+    assert [call.name for call in plan.calls] == ["f1"]
+    assert "find.turn" in [note.code for note in plan.diagnostics]
+    assert read(text_of(form, call(1), ANSWERS["tool"])) == ["f1"]
+
+
+@pytest.mark.parametrize("token", ["<|endoftext|>", "<|im_end|>", "<|eot_id|>"])
+def test_a_heading_after_the_end_begins_another_turn(token: str) -> None:
+    one, two = (json.dumps({"name": f"f{at}", "arguments": {}}) for at in (1, 2))
+    for heading in ("Human: more?", " User: more?", "### Instruction: more"):
+        assert read(f"{one}{token}{heading}\nAssistant: {two}") == ["f1"], heading
+
+
+@pytest.mark.parametrize("before", ["", "User: send it\nAssistant: "])
+@pytest.mark.parametrize("line", ["User: hello", "Human: f(a=1)", "### Response: x", "Assistant: y"])
+def test_a_line_of_a_value_begins_no_turn(line: str, before: str) -> None:
+    value = f"hi\n{line}\nbye"
+    given = f"<function=send>\n<parameter=text>\n{value}\n</parameter>\n</function>"
+    for text in (f"<tool_call>\n{given}\n</tool_call>", f'send(text="""{value}""")'):
+        assert [call.arguments for call in pe.parse(f"{before}{text}").calls] == [(("text", value),)]
+
+
+TURNS = ["<a>\nUser: a\n", '"""\nUser: a\n', "<|im_start|>tool\n", "Action\nObservation: {\n"]
+
+
+MANY = [("f(a=1)\n", piece, "</a>") for piece in TURNS] + [
+    ("Hi\n", line, "\nA: [x = f(#a='1')]") for line in HOSTILE
+]
+
+
+@pytest.mark.parametrize(("begin", "piece", "end"), MANY)
+def test_hostile_text_takes_no_quadratic_time(begin: str, piece: str, end: str) -> None:
+    def taken(count: int) -> float:
+        start = time.process_time()
+        with contextlib.suppress(PlanevalError):
+            parse(begin + piece * count + end)
+        return time.process_time() - start
+
+    taken(10)
+    assert taken(4_000) < 30 * max(taken(400), 0.01)

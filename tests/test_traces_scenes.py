@@ -1,17 +1,406 @@
-"""How precise the findings in traces are: sixty scenes in six forms, counted as the docs say."""
+"""How precise the findings in traces are: sixty runs, half of them with one planted fault, in six forms."""
 
 from __future__ import annotations
 
+import json
 import re
+import runpy
+import subprocess
 from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from hashlib import md5
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
 import planner_eval as pe
 from tests.conftest import ROOT
-from tests.traces_forms import FORMS
-from tests.traces_scenes import RIGHT, WRONG
+from tests.test_integrations import environment
+
+BEGUN = 1_795_401_014_474_936_112
+
+
+class Span(NamedTuple):
+    """A span of a scene: an agent's, a model's or a tool's; times are in milliseconds."""
+
+    id: str
+    parent: str | None
+    kind: str
+    name: str
+    start: float
+    end: float | None
+    arguments: Any = None
+    answer: Any = None
+    error: str | None = None
+    words: str | None = None
+    calls: tuple[tuple[str, str, Any], ...] = ()
+    heard: tuple[str, ...] = ()
+
+
+def _hex(text: str, size: int) -> str:
+    return md5(text.encode(), usedforsecurity=False).hexdigest()[:size]
+
+
+def _ns(ms: float | None) -> int | None:
+    return None if ms is None else BEGUN + round(ms * 1e6)
+
+
+def _iso(ms: float | None, zone: str = "Z") -> str | None:
+    if (ns := _ns(ms)) is None:
+        return None
+    seconds = datetime.fromtimestamp(ns // 10**9, UTC)
+    return f"{seconds:%Y-%m-%dT%H:%M:%S}.{ns % 10**9 // 1000:06d}{zone}"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _genai(span: Span) -> tuple[str, dict[str, Any]]:
+    if span.kind == "tool":
+        found = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": span.name}
+        found["gen_ai.tool.call.arguments"] = json.dumps(span.arguments)
+        if span.error is None:
+            found["gen_ai.tool.call.result"] = _text(span.answer)
+        return f"execute_tool {span.name}", found
+    if span.kind == "agent":
+        return f"invoke_agent {span.name}", {"gen_ai.operation.name": "invoke_agent"}
+    parts: list[Any] = [{"type": "text", "content": span.words}] if span.words else []
+    parts += [{"type": "tool_call", "id": i, "name": n, "arguments": given} for i, n, given in span.calls]
+    found = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}
+    found["gen_ai.output.messages"] = json.dumps([{"role": "assistant", "parts": parts}])
+    told = [[{"type": "tool_call_response", "result": text}] for text in span.heard]
+    if told:
+        found["gen_ai.input.messages"] = json.dumps([{"role": "tool", "parts": part} for part in told])
+    return "chat m", found
+
+
+def _inferred(span: Span) -> tuple[str, dict[str, Any]]:
+    found = {"openinference.span.kind": {"tool": "TOOL", "agent": "AGENT", "model": "LLM"}[span.kind]}
+    if span.kind == "tool":
+        found |= {"tool.name": span.name, "input.value": json.dumps(span.arguments)}
+        found["input.mime_type"] = "application/json"
+        if span.error is None:
+            found["output.value"] = _text(span.answer)
+    elif span.kind == "model":
+        said = "llm.output_messages.0.message"
+        found[f"{said}.role"] = "assistant"
+        if span.words:
+            found[f"{said}.content"] = span.words
+        for at, (call, name, given) in enumerate(span.calls):
+            way = f"{said}.tool_calls.{at}.tool_call"
+            found |= {f"{way}.id": call, f"{way}.function.name": name}
+            found[f"{way}.function.arguments"] = json.dumps(given)
+        for at, text in enumerate(span.heard):
+            found[f"llm.input_messages.{at}.message.role"] = "tool"
+            found[f"llm.input_messages.{at}.message.content"] = text
+    return "ChatModel" if span.kind == "model" else span.name, found
+
+
+_Convention = Callable[[Span], tuple[str, dict[str, Any]]]
+
+
+def _otlp(run: str, spans: Sequence[Span], convention: _Convention) -> str:
+    made = []
+    for span in spans:
+        name, found = convention(span)
+        attributes = [{"key": key, "value": {"stringValue": str(value)}} for key, value in found.items()]
+        made.append({
+            "traceId": _hex(run, 32), "spanId": _hex(run + span.id, 16), "name": name, "kind": 1,
+            "parentSpanId": _hex(run + span.parent, 16) if span.parent else "",
+            "startTimeUnixNano": str(_ns(span.start)), "endTimeUnixNano": str(_ns(span.end) or 0),
+            "attributes": attributes, "status": {"code": 2, "message": span.error} if span.error else {},
+        })  # fmt: skip
+    held = {"resource": {"attributes": []}, "scopeSpans": [{"spans": made}]}
+    return json.dumps({"resourceSpans": [held]}) + "\n"
+
+
+def _console(run: str, spans: Sequence[Span], convention: _Convention) -> str:
+    made = []
+    for span in spans:
+        name, attributes = convention(span)
+        failed = {"status_code": "ERROR", "description": span.error}
+        made.append({
+            "name": name, "kind": "SpanKind.INTERNAL", "attributes": attributes, "events": [], "links": [],
+            "context": {"trace_id": "0x" + _hex(run, 32), "span_id": "0x" + _hex(run + span.id, 16)},
+            "parent_id": "0x" + _hex(run + span.parent, 16) if span.parent else None,
+            "start_time": _iso(span.start), "end_time": _iso(span.end),
+            "status": failed if span.error else {"status_code": "OK"},
+            "resource": {"attributes": {}, "schema_url": ""},
+        })  # fmt: skip
+    return "".join(json.dumps(one, indent=4) + "\n" for one in made)
+
+
+def _asked(span: Span) -> dict[str, Any]:
+    calls = [
+        {"id": call, "type": "function", "function": {"name": name, "arguments": json.dumps(given)}}
+        for call, name, given in span.calls
+    ]
+    return {"role": "assistant", "content": span.words, "tool_calls": calls}
+
+
+def _agents(run: str, spans: Sequence[Span]) -> str:
+    trace = "trace_" + _hex(run, 32)
+    made: list[Any] = [{"object": "trace", "id": trace, "workflow_name": "w", "group_id": None}]
+    for span in spans:
+        data: dict[str, Any] = {"type": "agent", "name": span.name}
+        if span.kind == "tool":
+            output = None if span.error else _text(span.answer)
+            data |= {"type": "function", "input": json.dumps(span.arguments), "output": output}
+        elif span.kind == "model":
+            heard = [{"role": "tool", "content": text} for text in span.heard]
+            data = {"type": "generation", "input": heard, "output": [_asked(span)], "model": "m"}
+        failed = {"message": "Error running tool", "data": {"tool_name": span.name, "error": span.error}}
+        made.append({
+            "object": "trace.span", "id": "span_" + _hex(run + span.id, 24), "trace_id": trace,
+            "parent_id": "span_" + _hex(run + span.parent, 24) if span.parent else None,
+            "started_at": _iso(span.start, "+00:00"), "ended_at": _iso(span.end, "+00:00"),
+            "span_data": data, "error": failed if span.error else None,
+        })  # fmt: skip
+    return "".join(json.dumps(one) + "\n" for one in made)
+
+
+def _mlflow(run: str, spans: Sequence[Span]) -> str:
+    made = []
+    for span in spans:
+        kind = {"tool": "TOOL", "agent": "AGENT", "model": "CHAT_MODEL"}[span.kind]
+        attributes = {"mlflow.spanType": json.dumps(kind)}
+        if span.kind == "tool":
+            attributes["mlflow.spanInputs"] = json.dumps(span.arguments)
+            if span.error is None:
+                attributes["mlflow.spanOutputs"] = json.dumps(span.answer)
+        elif span.kind == "model":
+            heard = [{"role": "tool", "content": text} for text in span.heard]
+            attributes["mlflow.spanInputs"] = json.dumps({"messages": heard})
+            said = {"choices": [{"index": 0, "message": _asked(span)}]}
+            attributes["mlflow.spanOutputs"] = json.dumps(said)
+        failed = {"code": "STATUS_CODE_ERROR", "message": span.error}
+        made.append({
+            "trace_id": _hex(run, 24), "span_id": _hex(run + span.id, 16), "name": span.name,
+            "parent_span_id": _hex(run + span.parent, 16) if span.parent else None,
+            "status": failed if span.error else {"code": "STATUS_CODE_OK"}, "attributes": attributes,
+            "start_time_unix_nano": _ns(span.start), "end_time_unix_nano": _ns(span.end),
+        })  # fmt: skip
+    return json.dumps({"info": {"trace_id": "tr-" + _hex(run, 32)}, "data": {"spans": made}}) + "\n"
+
+
+FORMS: dict[str, Callable[[str, Sequence[Span]], str]] = {
+    "OTLP JSON, GenAI conventions": lambda run, spans: _otlp(run, spans, _genai),
+    "OTLP JSON, OpenInference": lambda run, spans: _otlp(run, spans, _inferred),
+    "console exporter, GenAI conventions": lambda run, spans: _console(run, spans, _genai),
+    "console exporter, OpenInference": lambda run, spans: _console(run, spans, _inferred),
+    "Agents SDK": _agents,
+    "MLflow": _mlflow,
+}
+"""Form → what writes a run in it."""
+
+_Turn = list[Any] | tuple[Any, ...]
+
+
+def played(final: str, *turns: _Turn, heard: str | None = None) -> list[Span]:
+    """A run in which a model asks for tools turn by turn: ``(tool, arguments, answer, error)``, or a list.
+
+    A call without an answer never ran.
+    """
+    spans: list[Span] = []
+    at = 0.0
+    told: tuple[str, ...] = ()
+    for turn, given in enumerate(turns):
+        calls = given if isinstance(given, list) else [given]
+        asked = tuple((f"call_{turn}_{n}", call[0], call[1]) for n, call in enumerate(calls))
+        spans.append(Span(f"m{turn}", "root", "model", "chat m", at, at + 400, calls=asked, heard=told))
+        at, told = at + 401, ()
+        for n, call in enumerate(calls):
+            if len(call) == 2:
+                told = (heard,) if heard else ()
+                continue
+            name, arguments, answer, error = *call, *[None][len(call) - 3 :]
+            times = at + n / 10, at + 90 + n
+            spans.append(Span(f"t{turn}_{n}", "root", "tool", name, *times, arguments, answer, error))
+            told += (str(error or answer),)
+        at += 95
+    spans.append(Span("last", "root", "model", "chat m", at, at + 500, words=final, heard=told))
+    return [*spans, Span("root", None, "agent", "agent", -1, at + 501)]
+
+
+def helped(question: str, answer: str, *inner: _Turn) -> list[Span]:
+    """A run in which an agent asks two others, each of which makes the same calls."""
+    helpers = (("a", "ask_anna", {"q": question}), ("b", "ask_ben", {"q": question}))
+    spans = [Span("m", "root", "model", "chat m", 0, 300, calls=helpers)]
+    for n, (_, who, given) in enumerate(helpers):
+        agent, said = f"{who} agent", f"{who} says {answer}"
+        spans.append(Span(who, "root", "tool", who, 301, 2000 + n, given, said))
+        spans.append(Span(agent, who, "agent", who, 302, 1999))
+        for at, call in enumerate(inner):
+            asked, begin = ((f"{who}{at}", call[0], call[1]),), 310 + 300 * at
+            spans.append(Span(f"{who} m{at}", agent, "model", "chat m", begin, begin + 190, calls=asked))
+            spans.append(Span(f"{who} t{at}", agent, "tool", call[0], begin + 191, begin + 280, *call[1:]))
+        spans.append(Span(f"{who} end", agent, "model", "chat m", 1700, 1990, words=said))
+    last = Span("end", "root", "model", "chat m", 2010, 2400, words=f"Both say {answer}.")
+    return [*spans, last, Span("root", None, "agent", "agent", -1, 2401)]
+
+
+WEATHER = ("get_weather", {"city": "Oslo"}, {"temp": 4, "sky": "snow"})
+USER = ("find_user", {"mail": "eve@example.org"}, {"id": 4411, "name": "Eve Holm", "plan": "gold"})
+INVOICES = ("query", {"sql": "SELECT id, total FROM invoices WHERE paid = 0"}, [[81, 120.5], [84, 75.0]])
+DOCS = ("search_docs", {"q": "reset password"}, {"hits": [{"doc": 52, "title": "Resetting a password"}]})
+PAGE = (
+    "open_doc",
+    {"doc": 52},
+    "To reset a password, open the account page, choose Security and follow the link in the mail.",
+)
+CUT_OFF = "The service is down; I could not finish."
+
+
+def fails(name: str, given: Any, error: str) -> tuple[Any, ...]:
+    return (name, given, None, error)
+
+
+RIGHT: dict[str, list[Span]] = {
+    "one call": played("4 degrees and snow in Oslo.", WEATHER),
+    "two at once": played("4 degrees in both; snow in Oslo, rain in Bergen.",
+        [WEATHER, ("get_weather", {"city": "Bergen"}, {"temp": 4, "sky": "rain"})]),
+    "chain": played("Eve has order 901 of 33 euros.", USER,
+        ("list_orders", {"user": 4411}, [{"order": 901, "sum": 33}])),
+    "waiting for a job": played("Build 77 passed in 6 minutes.",
+        ("start_build", {"ref": "main"}, {"build": 77}),
+        *[("build_status", {"build": 77}, {"state": "running"})] * 4,
+        ("build_status", {"build": 77}, {"state": "passed", "minutes": 6})),
+    "waiting with sleep": played("Build 78 passed.", ("start_build", {"ref": "dev"}, {"build": 78}),
+        *[("build_status", {"build": 78}, {"state": "queued"}),
+            ("sleep", {"seconds": 5}, "Waited 5 seconds")] * 3,
+        ("build_status", {"build": 78}, {"state": "passed"})),
+    "pages by cursor": played("a0.csv, a1.csv, a2.csv, a3.csv",
+        *[("list_files", {"cursor": at}, {"files": [f"a{at}.csv"], "next": at + 1}) for at in range(4)]),
+    "pages to the end": played("Only x.csv.", ("list_files", {"page": 1}, {"files": ["x.csv"]}),
+        ("list_files", {"page": 2}, {"files": []})),
+    "timeout, then fine": played("It is open from 9 to 17.",
+        fails("fetch", {"url": "https://example.org/a"}, "TimeoutError: timed out after 30 s"),
+        ("fetch", {"url": "https://example.org/a"}, "Opening hours: 9 to 17")),
+    "rate limit twice": played("hello", fails("translate", {"text": "hei"}, "429 Too Many Requests"),
+        fails("translate", {"text": "hei"}, "429 Too Many Requests"),
+        ("translate", {"text": "hei"}, "hello")),
+    "service down": played(CUT_OFF,
+        fails("fetch", {"url": "https://example.org/b"}, "503 Service Unavailable"),
+        fails("fetch", {"url": "https://example.org/b"}, "503 Service Unavailable")),
+    "arguments mended": played("Booked: B-19.",
+        fails("book", {"date": "tomorrow"}, "ValueError: date must be YYYY-MM-DD"),
+        ("book", {"date": "2026-11-24"}, {"booking": "B-19"})),
+    "reading back": played("n.txt holds beta now.", ("read_file", {"path": "n.txt"}, "alpha"),
+        ("write_file", {"path": "n.txt", "text": "beta"}, "ok"), ("read_file", {"path": "n.txt"}, "beta")),
+    "tests mended": played("All pass, none of the 2 fails now: failed 0.", ("run_tests", {}, {"failed": 2}),
+        ("edit", {"path": "a.py", "text": "x = 1"}, "edited"), ("run_tests", {}, {"failed": 0})),
+    "tests still failing": played("Still 2 failed.",
+        *[("run_tests", {}, {"failed": 2}), ("edit", {"path": "a.py", "text": "x = 1"}, "edited"),
+            ("run_tests", {}, {"failed": 2}), ("edit", {"path": "a.py", "text": "x = 2"}, "edited"),
+            ("run_tests", {}, {"failed": 2})]),
+    "dice": played("7, 20 and 3.", *[("roll", {"sides": 20}, {"value": value}) for value in (7, 20, 3)]),
+    "the same number twice": played("Two fives: 5 and 5.", *[("roll", {"sides": 6}, {"value": 5})] * 2),
+    "scrolling": played("That is the end of the page.", *[("scroll", {"by": 600}, "ok")] * 5),
+    "keys": played("The form is sent.", *[("press", {"key": "Tab"}, None)] * 4,
+        ("press", {"key": "Enter"}, None)),
+    "cart": played("2 items of T-9 are in the cart.",
+        *[("add_to_cart", {"sku": "T-9"}, {"items": at}) for at in (1, 2)]),
+    "mails": played("Sent to three.",
+        [("send_mail", {"to": f"{who}@example.org", "text": "hi"}, "sent") for who in "abc"]),
+    "balance before and after": played("It is 250 euros as before.",
+        ("balance", {"account": 3}, {"euros": 250}), ("transfer", {"from": 3, "to": 4, "euros": 0}, "done"),
+        ("balance", {"account": 3}, {"euros": 250})),
+    "other words, same hits": played(
+        "Open the account page, choose Security (document 52: Resetting a password).", DOCS,
+        ("search_docs", {"q": "forgotten password"}, DOCS[2]), PAGE),
+    "two agents ask alike": helped("population", "717710", ("search", {"q": "population Oslo"}, "717710")),
+    "two agents, two calls": helped("height", "8100 ft", ("search", {"q": "Galdhøpiggen"}, "2469 m"),
+        ("convert", {"m": 2469}, "8100 ft")),
+    "a game": played("We are in cave 6.",
+        *[("move", {"to": "north"}, f"You are in cave {at}.") for at in (4, 5, 6)]),
+    "a game that says one sentence": played("Nothing but corridor.",
+        *[("move", {"to": "north"}, "You see a long corridor.")] * 3),
+    "clock": played("It is 12:02.", *[("now", {}, f"12:0{at}") for at in range(3)]),
+    "upload in parts": played("4 parts of 65536 bytes are there.",
+        *[("upload", {"part": at}, {"received": 65536}) for at in range(4)]),
+    "health between steps": played("v8 is up, load 0.1.", ("health", {}, {"status": "up", "load": 0.1}),
+        ("deploy", {"tag": "v7"}, "rolled out"), ("health", {}, {"status": "up", "load": 0.1}),
+        ("deploy", {"tag": "v8"}, "rolled out"), ("health", {}, {"status": "up", "load": 0.1})),
+    "locked, then another way": played("Queued as ticket 31.",
+        fails("save", {"row": 1}, "database is locked"), fails("save", {"row": 1}, "database is locked"),
+        ("queue_save", {"row": 1}, {"ticket": 31})),
+}  # fmt: skip
+"""Runs in which nothing is wrong."""
+
+
+def _without(spans: list[Span], name: str) -> list[Span]:
+    return [span for span in spans if span.id != name]
+
+
+def _open(spans: list[Span], name: str) -> list[Span]:
+    return [span._replace(end=None) if span.id == name else span for span in spans]
+
+
+LANGGRAPH = "Error: get_wether is not a valid tool, try one of [get_weather]."
+PYDANTIC = "Unknown tool name: 'find_usr'. Available tools: 'find_user'"
+
+FAULTS: dict[str, dict[str, list[Span]]] = {
+    "repeated_call": {"the same again": played("4 degrees, snow.", WEATHER, WEATHER),
+        "in another order of keys": played("11.72",
+            ("rate", {"base": "EUR", "quote": "NOK"}, {"rate": 11.72}),
+            ("rate", {"quote": "NOK", "base": "EUR"}, {"rate": 11.72})),
+        "twice at once": played("Eve Holm, 4411, gold", [USER, USER]),
+        "a file read twice": played("Call Jan at 17:30, buy 3 stamps.",
+            *[("read_file", {"path": "notes/todo.md"}, "1. call Jan at 17:30\n2. buy 3 stamps")] * 2),
+        "a query twice": played("81 (120.5) and 84 (75.0) are unpaid.", INVOICES, INVOICES),
+        "a page twice": played("Open the account page, choose Security (52, Resetting a password).", DOCS,
+            PAGE, PAGE),
+        "again after another": played("4, snow; Eve Holm 4411 gold", WEATHER, USER, WEATHER)},
+    "loop": {"a search three times": played("52: Resetting a password", *[DOCS] * 3),
+        "search and open": played("Choose Security (52, Resetting a password), account page.",
+            *[DOCS, PAGE] * 3),
+        "three in a circle": played("Eve 4411, 81, 84, 4 degrees", *[USER, INVOICES, WEATHER] * 3),
+        "a folder five times": played("main.py and util.py",
+            *[("list_dir", {"path": "src"}, ["main.py", "util.py"])] * 5),
+        "a job that has failed": played("It failed: disk full.",
+            *[("build_status", {"build": 9}, {"state": "failed", "reason": "disk full"})] * 5),
+        "a search in new words each time": played("52: Resetting a password",
+            *[("search_docs", {"q": f"reset password {word}"}, DOCS[2]) for word in ("how", "help", "please",
+                "now")]),
+        "asking the same expert": played("Form 1040-X and a copy of the return.",
+            *[("ask_expert", {"q": "Which form do I need?"},
+                "You need form 1040-X, and a copy of last year's return.")] * 4)},
+    "failed_retry": {"no such key": played("There is none.",
+            *[fails("get", {"id": "zz"}, "KeyError: 'zz'")] * 2),
+        "wrong date": played("I cannot book.",
+            *[fails("book", {"date": "tomorrow"}, "ValueError: date must be YYYY-MM-DD")] * 2),
+        "not found": played("The page is gone.",
+            *[fails("fetch", {"url": "https://example.org/x"}, "404 Not Found")] * 2),
+        "not allowed": played("I may not.",
+            *[fails("delete", {"id": 5}, "PermissionError: not allowed")] * 3),
+        "not allowed, after another": played("I may not; 4, snow.",
+            fails("delete", {"id": 5}, "401 Unauthorized"), WEATHER,
+            fails("delete", {"id": 5}, "401 Unauthorized")),
+        "wrong SQL": played("It does not work.",
+            *[fails("query", {"sql": "SELEC 1"}, 'syntax error at or near "SELEC"')] * 2)},
+    "not_run": {"a misspelt tool": played("4 degrees, snow.", ("get_wether", {"city": "Oslo"}), WEATHER,
+            heard=LANGGRAPH),
+        "a misspelt tool, other words": played("Eve Holm, 4411, gold",
+            ("find_usr", {"mail": "eve@example.org"}), USER, heard=PYDANTIC),
+        "a tool of another agent": played("4, snow", ("pay", {"euros": 3}), WEATHER,
+            heard="Tool pay not found in agent helper"),
+        "a tool that nobody ran": played("4, snow", ("pay", {"euros": 3}), WEATHER)},
+    "incomplete": {"a span is missing": _without(helped("population", "717710",
+                ("search", {"q": "p"}, "717710")), "ask_ben agent"),
+        "a tool did not end": _open(played("4, snow, Eve Holm 4411 gold", WEATHER, USER), "t1_0"),
+        "exported twice": (lambda spans: [*spans, spans[1]])(played("4 degrees, snow.", WEATHER))},
+    "unused_result": {"an answer unread": played("4 degrees, snow.", WEATHER,
+            ("get_news", {"topic": "sport"}, {"headline": "Lions win the final"})),
+        "the first answer unread": played("4 degrees, snow.",
+            ("list_orders", {"user": 4411}, [{"order": 901, "sum": 33.4}]), WEATHER),
+        "two answers unread": played("I cannot say.", [USER, INVOICES])},
+}  # fmt: skip
+"""Runs with one fault, under the code of the finding that tells it."""
+WRONG = {name: (spans, f"trace.{code}") for code, runs in FAULTS.items() for name, spans in runs.items()}
+
 
 FALSE = {"the same number twice", "a game that says one sentence"}
 """Right runs with a warning: of tools that may say the same each time, which no trace tells."""
@@ -20,14 +409,9 @@ BESIDE = {"a span is missing": "trace.repeated_call"}
 """What is told wrongly beside the fault: of which agent the calls are stands in the span that is missing."""
 
 MILD = {
-    "again after another",
-    "not allowed, after another",
-    "a tool that nobody ran",
-    "an answer unread",
-    "the first answer unread",
-    "two answers unread",
-    "a job that has failed",
-}
+    "again after another", "not allowed, after another", "a tool that nobody ran", "an answer unread",
+    "the first answer unread", "two answers unread", "a job that has failed",
+}  # fmt: skip
 """Faults that are told as info."""
 
 TWICE = {"not allowed"}
@@ -84,3 +468,26 @@ def test_half_of_the_scenes_are_right_and_each_fault_has_some() -> None:
         "trace.repeated_call", "trace.loop", "trace.failed_retry", "trace.not_run", "trace.incomplete",
         "trace.unused_result",
     }  # fmt: skip
+
+
+PLAYERS = {
+    "openai_agents": ("openai-agents",),
+    "pydantic_ai_otlp": ("pydantic-ai-slim", "opentelemetry-sdk", "opentelemetry-exporter-otlp-json-file"),
+}
+FOLDER = ROOT / "tests" / "exporters"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("player", PLAYERS)
+def test_of_each_scene_that_is_told_which_is_there(player: str, tmp_path: Path) -> None:
+    python = environment(tmp_path / "venv", PLAYERS[player])
+    traces = tmp_path / "traces"
+    traces.mkdir()
+    command = [python, FOLDER / f"{player}.py", traces]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr[-3000:]
+    scenes = runpy.run_path(str(FOLDER / "scenes.py"))["SCENES"]
+    found = {
+        scene: [one.code for one in pe.check(traces / f"{scene}.jsonl", level="warning")] for scene in scenes
+    }
+    assert found == {scene: codes for scene, (_, codes) in scenes.items()}

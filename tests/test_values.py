@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import calendar
 import json
 import re
 import unicodedata
-from datetime import date, timedelta
+from datetime import date, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -19,7 +20,7 @@ from planner_eval.comparison.diff import diff
 from planner_eval.plan.model import Call, Plan
 from planner_eval.policy import Policy
 from planner_eval.policy.file import load_policy
-from planner_eval.policy.rule import COMPARE, Rule
+from planner_eval.policy.rule import Rule
 from planner_eval.policy.values import LEAVES, blankless, casefold, dates, numbers, times
 from tests.conftest import ROOT, examples
 from tests.inside import planeval
@@ -31,7 +32,6 @@ CASES = [
 PAGE = ROOT / "docs" / "values.md"
 
 
-# ---------------------------------------------------------------- the table
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['compare']} {shown(case['written'])}")
 def test_a_form_is_read_as_the_table_says(case: dict[str, Any]) -> None:
     read, wanted = LEAVES[case["compare"]](case["written"]), case.get("read", case["written"])
@@ -43,24 +43,17 @@ def test_a_form_is_read_as_the_table_says(case: dict[str, Any]) -> None:
 
 def test_the_page_has_the_table(request: pytest.FixtureRequest) -> None:
     head = "| written | read as | |\n|---|---|---|\n"
-    written = PAGE.read_text(encoding="utf-8")
-    text = re.sub(rf"\n{re.escape(head)}(?:\|.*\n)*", "", written)
+    kept = PAGE.read_text(encoding="utf-8")
+    text = re.sub(rf"\n{re.escape(head)}(?:\|.*\n)*", "", kept)
     for word in dict.fromkeys(case["compare"] for case in CASES):
-        rows = [
-            f"| {shown(case['written'])} | {answer(case)} | {case.get('why', '')} |\n"
-            for case in CASES
-            if case["compare"] == word
-        ]
-        text = re.sub(
-            rf"(^## {word}\n(?:(?!## ).*\n)*?)(?=\n## |\Z)",
-            lambda found, rows=rows: f"{found[1]}\n{head}{''.join(rows)}",
-            text,
-            flags=re.MULTILINE,
-        )
+        rows = ""
+        for case in (case for case in CASES if case["compare"] == word):
+            rows += f"| {shown(case['written'])} | {answer(case)} | {case.get('why', '')} |\n"
+        section = re.compile(rf"(^## {word}\n(?:(?!## ).*\n)*?)(?=\n## |\Z)", re.MULTILINE)
+        text = section.sub(lambda found, rows=rows: f"{found[1]}\n{head}{rows}", text)
     if request.config.getoption("--update-cases"):
         PAGE.write_text(text, encoding="utf-8")
-        written = text
-    assert written == text, "run: pytest tests/test_values.py --update-cases"
+    assert PAGE.read_text(encoding="utf-8") == text, "run: pytest tests/test_values.py --update-cases"
 
 
 def answer(case: dict[str, Any]) -> str:
@@ -77,34 +70,23 @@ def shown(value: Any) -> str:
     return f"`{''.join(seen)}`"
 
 
-@pytest.mark.parametrize(
-    ("word", "pred", "gold", "same"),
-    [
-        ("numbers", "1e400", "1e999", False),
-        ("numbers", "9007199254740993.0", "9007199254740992", False),
-        ("numbers", "1e99999999999", "1e99999999999", True),
-        ("blankless", "New\tYork", "New\u00a0York", True),
-        ("casefold", "Cafe\u0301", "CAF\u00c9", True),
-        ("time", "07:00:00 p.m.", "19:00", True),
-        ("time", "6:30m", "06:30", False),
-        ("date", "Friday, May 1, 2024", "2024-05-01", False),
-        ("date", "2th May 2024", "2024-05-02", False),
-        ("date", "2024-05-01T00:00:00", "2024-05-01", True),
-        ("date", "01-May-2024", "2024-05-01", True),
-        ("date", "20240501", "2024-05-01", True),
-        ("date", "May 1,2024", "2024-05-01", True),
-    ],
-)
-def test_the_command_reads_them(tmp_path: Path, word: str, pred: str, gold: str, same: bool) -> None:
-    (tmp_path / "own.toml").write_text(f'[[rule]]\ncompare = "{word}"\n')
-    for name, value in (("pred", pred), ("gold", gold)):
+def test_the_command_reads_them(tmp_path: Path) -> None:
+    for word, pred, gold, same in (
+        ("numbers", "1e400", "1e999", False), ("numbers", "1e99999999999", "1e99999999999", True),
+        ("numbers", "9007199254740993.0", "9007199254740992", False), ("time", "6:30m", "06:30", False),
+        ("blankless", "New\tYork", "New\u00a0York", True), ("casefold", "Cafe\u0301", "CAF\u00c9", True),
+        ("time", "07:00:00 p.m.", "19:00", True), ("date", "Friday, May 1, 2024", "2024-05-01", False),
+        ("date", "2th May 2024", "2024-05-02", False), ("date", "2024-05-01T00:00:00", "2024-05-01", True),
+        ("date", "01-May-2024", "2024-05-01", True), ("date", "20240501", "2024-05-01", True),
+    ):  # fmt: skip
+        assert equal(pred, gold, word) is same, pred
+    (tmp_path / "own.toml").write_text('[[rule]]\ncompare = "date"\n')
+    for name, value in (("pred", "May 1,2024"), ("gold", "2024-05-01")):
         (tmp_path / f"{name}.json").write_text(json.dumps([{"name": "f", "arguments": {"x": value}}]))
-    files = (str(tmp_path / name) for name in ("pred.json", "gold.json"))
-    done = planeval("diff", *files, "--policy", str(tmp_path / "own.toml"))
-    assert done.returncode == (0 if same else 1), done.stdout + done.stderr
+    done = planeval("diff", "pred.json", "gold.json", "--policy", "own.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
-# ---------------------------------------------------------------- laws
 def one(value: object) -> Plan:
     return Plan((Call("c", "f", (("x", value),)),))
 
@@ -155,12 +137,24 @@ def test_a_word_takes_nothing_for_another_that_was_the_same(pool: str) -> None:
 @pytest.mark.parametrize("pool", NEAR)
 def test_lenient_lets_pass_what_each_of_its_words_does(pool: str) -> None:
     lenient = load_policy("lenient")
+    words = [word for word in lenient.rules[0].compare if word in LEAVES]
     for ours in NEAR[pool]:
         for theirs in NEAR[pool]:
-            loose = [
-                word for word in lenient.rules[0].compare if word in LEAVES and equal(ours, theirs, word)
-            ]
+            loose = [word for word in words if equal(ours, theirs, word)]
             assert not loose or diff(one(ours), one(theirs), lenient).same, (loose, ours, theirs)
+
+
+@examples(200)
+@given(st.integers() | st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["", "0", "00"]),
+       st.integers(2**53, 2**200), st.integers(1, 100))  # fmt: skip
+def test_a_number_equals_itself_as_text_and_no_other(
+    number: float, zeros: str, large: int, step: int
+) -> None:
+    point = "" if type(number) is int or "e" in repr(number) else zeros
+    assert equal(f"{number!r}{point}", number, "numbers")
+    assert equal(f"{large}.0", large, "numbers")
+    assert not equal(f"{large + step}.0", large, "numbers")
+    assert not equal(f"{large}.0", f"{large + step}.0", "numbers")
 
 
 decimals = st.from_regex(r"\A[+-]?(?:[0-9]{1,4}(?:\.[0-9]{0,3})?|\.[0-9]{1,3})(?:[eE][+-]?[0-9]{1,2})?\Z")
@@ -173,41 +167,14 @@ def test_numbers_are_equal_when_their_decimals_are(ours: str, theirs: str) -> No
     assert equal(ours, theirs, "numbers") is (Fraction(ours) == Fraction(theirs))
 
 
-@examples(200)
-@given(st.integers() | st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["", "0", "00"]))
-def test_a_number_equals_itself_as_text(number: float, zeros: str) -> None:
-    point = "" if type(number) is int or "e" in repr(number) else zeros
-    assert equal(f"{number!r}{point}", number, "numbers")
-
-
-@examples(200)
-@given(st.integers(2**53, 2**200), st.integers(1, 100))
-def test_no_two_integers_are_one_number(number: int, step: int) -> None:
-    assert equal(f"{number}.0", number, "numbers")
-    assert not equal(f"{number + step}.0", number, "numbers")
-    assert not equal(f"{number}.0", f"{number + step}.0", "numbers")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "1e999999999",
-        "-1e999999999999",
-        "1e-999999999",
-        "1e" + "9" * 4000,
-        "1e-" + "9" * 4000,
-        "0e" + "9" * 4000,
-        "0." + "0" * 4000 + "1",
-        "9" * 4301,
-        "9" * 1_000_000,
-        "1" + "0" * 4000 + "e300",
-    ],
-)
-def test_no_power_is_written_out(text: str) -> None:
-    read = numbers(text)
-    assert len(repr(read)) <= len(text) + 20
-    assert equal(text, text, "numbers")
-    assert not equal(text, "7", "numbers")
+def test_no_power_is_written_out() -> None:
+    for text in (
+        "1e999999999", "-1e999999999999", "1e-999999999", "1e" + "9" * 4000, "1e-" + "9" * 4000,
+        "0e" + "9" * 4000, "0." + "0" * 4000 + "1", "9" * 4301, "9" * 1_000_000, "1" + "0" * 4000 + "e300",
+    ):  # fmt: skip
+        assert len(repr(numbers(text))) <= len(text) + 20
+        assert equal(text, text, "numbers")
+        assert not equal(text, "7", "numbers")
 
 
 @examples(300)
@@ -220,17 +187,13 @@ def test_canonical_forms_and_case_do_not_count(text: str, form: Any) -> None:
         assert fold(text.casefold()) == fold(text)
 
 
-@pytest.mark.parametrize("blank", [chr(c) for c in range(0x110000) if chr(c).isspace()])
-def test_every_blank_is_a_blank(blank: str) -> None:
-    assert equal(f"New{blank}York", "new york", "casefold")
-    assert equal(f"New{blank}York", "NewYork", "blankless")
+def test_every_blank_is_a_blank() -> None:
+    for blank in filter(str.isspace, map(chr, range(0x110000))):
+        assert equal(f"New{blank}York", "new york", "casefold"), blank
+        assert equal(f"New{blank}York", "NewYork", "blankless"), blank
 
 
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-    "November", "December",
-)  # fmt: skip
+DAYS, MONTHS = [*calendar.day_name], [*calendar.month_name][1:]
 ENDINGS = {1: "st", 21: "st", 31: "st", 2: "nd", 22: "nd", 3: "rd", 23: "rd"}
 FORMS = [
     "{y}-{m:02}-{d:02}", "{y}-{m}-{d}", "{y}/{m:02}/{d:02}", "{y}.{m}.{d}", "{y}{m:02}{d:02}",
@@ -244,23 +207,18 @@ day = st.dates(date(1000, 1, 1))
 
 
 def written(day: date, form: str) -> str:
-    month = MONTHS[day.month - 1]
-    return form.format(
-        y=day.year, m=day.month, d=day.day, month=month, short=month[:3], th=ENDINGS.get(day.day, "th")
-    )
+    month, th = MONTHS[day.month - 1], ENDINGS.get(day.day, "th")
+    return form.format(y=day.year, m=day.month, d=day.day, month=month, short=month[:3], th=th)
 
 
 @examples(300)
 @given(day, st.sampled_from(FORMS), st.sampled_from(["", "{}, ", "{} ", "{:.3} ", "{:.3}., "]),
-       st.sampled_from(ALONE), st.sampled_from([str, str.upper, str.lower]))  # fmt: skip
-def test_a_date_reads_back_in_every_form(day: date, form: str, named: str, midnight: str, case: Any) -> None:
+       st.sampled_from(ALONE), st.sampled_from([str, str.upper, str.lower]), st.integers(1, 6))  # fmt: skip
+def test_a_date_reads_back_in_every_form_and_of_another_weekday_is_none(
+    day: date, form: str, named: str, midnight: str, case: Any, off: int
+) -> None:
     text = named.format(DAYS[day.weekday()]) + written(day, form) + midnight
     assert dates(case(text)) == day.isoformat()
-
-
-@examples(200)
-@given(day, st.sampled_from(FORMS), st.integers(1, 6))
-def test_a_date_of_another_weekday_is_none(day: date, form: str, off: int) -> None:
     text = f"{DAYS[(day.weekday() + off) % 7]}, {written(day, form)}"
     assert dates(text) == text
 
@@ -284,34 +242,26 @@ def test_only_days_that_there_are_are_dates() -> None:
                 assert dates(iso.replace("-", "")) == wanted
 
 
-@pytest.mark.parametrize("ending", ["st", "nd", "rd", "th"])
-def test_an_ordinal_has_its_own_ending(ending: str) -> None:
-    for number in range(1, 32):
-        text = f"{number}{ending} May 2024"
-        right = ENDINGS.get(number, "th") == ending
-        assert dates(text) == (f"2024-05-{number:02}" if right else text)
+def test_an_ordinal_has_its_own_ending() -> None:
+    for ending in ("st", "nd", "rd", "th"):
+        for number in range(1, 32):
+            text = f"{number}{ending} May 2024"
+            right = ENDINGS.get(number, "th") == ending
+            assert dates(text) == (f"2024-05-{number:02}" if right else text)
 
 
 CLOCKS = [
-    "{h:02}:{m:02}",
-    "{h}:{m:02}:00",
-    "{h12}:{m:02} {half}",
-    "{h12:02}:{m:02}:00 {half}",
+    "{h:02}:{m:02}", "{h}:{m:02}:00", "{h12}:{m:02} {half}", "{h12:02}:{m:02}:00 {half}",
     "{h12}:{m:02}{half}",
-]
+]  # fmt: skip
+HALVES = [("am", "pm"), ("a.m.", "p.m."), ("AM", "PM"), ("a", "p"), ("A.M", "P.M")]
 
 
 @examples(200)
-@given(
-    st.integers(0, 23),
-    st.integers(0, 59),
-    st.sampled_from(CLOCKS),
-    st.sampled_from(["am", "a.m.", "AM", "a", "A.M"]),
-)
-def test_a_time_reads_back_in_every_form(hour: int, minute: int, form: str, half: str) -> None:
-    late = half.replace("a", "p").replace("A", "P") if hour > 11 else half
-    text = form.format(h=hour, m=minute, h12=(hour + 11) % 12 + 1, half=late)
-    assert times(text) == f"{hour:02}:{minute:02}"
+@given(st.times(), st.sampled_from(CLOCKS), st.sampled_from(HALVES))
+def test_a_time_reads_back_in_every_form(at: time, form: str, halves: tuple[str, str]) -> None:
+    text = form.format(h=at.hour, m=at.minute, h12=(at.hour + 11) % 12 + 1, half=halves[at.hour > 11])
+    assert times(text) == f"{at:%H:%M}"
 
 
 @examples(300)
@@ -319,13 +269,7 @@ def test_a_time_reads_back_in_every_form(hour: int, minute: int, form: str, half
 def test_a_form_is_read_alike_when_it_is_read_again(text: str, data: st.DataObject) -> None:
     """Forms are fixed points, of damaged text as well."""
     at = data.draw(st.integers(0, len(text)))
-    text = (
-        text[:at] + data.draw(st.sampled_from(["", "0", "T", " ", ".", "\u00a0", "-", "é"])) + text[at + 1 :]
-    )
+    piece = data.draw(st.sampled_from(["", "0", "T", " ", ".", "\u00a0", "-", "é"]))
     for name in ("casefold", "blankless", "numbers", "booleans", "date", "time"):
-        read = LEAVES[name](text)
+        read = LEAVES[name](text[:at] + piece + text[at + 1 :])
         assert LEAVES[name](read) == read
-
-
-def test_every_word_is_known() -> None:
-    assert {*RELATIONS} <= {*COMPARE}

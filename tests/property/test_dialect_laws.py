@@ -7,7 +7,6 @@ import json
 import os
 import pkgutil
 import re
-import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,7 +24,6 @@ from planner_eval.base.jsontext import WORDS, Located, Places, loads, parse_loca
 from planner_eval.base.limits import Limits
 from planner_eval.dialects.appbench_lines import read_fast
 from planner_eval.dialects.appbench_lines import read_grammar as appbench_grammar
-from planner_eval.dialects.extent import extent
 from planner_eval.dialects.framed import grammar_error, pattern
 from planner_eval.dialects.named import terminals as named_terminals
 from planner_eval.dialects.python_ast import follow, syntax
@@ -42,37 +40,33 @@ from tests.fuzz import PIECES, once, seeds
 LIMITS = Limits()
 SEEDS = seeds()
 
-broken = st.builds(
-    lambda text, at, piece, cut: (
-        text[: at % (len(text) + 1)] + piece + text[min(len(text), at % (len(text) + 1) + cut) :]
-    ),
-    st.sampled_from(SEEDS),
-    st.integers(0, 10_000),
-    st.sampled_from([*PIECES, ""]),
-    st.integers(0, 12),
-)
-noise = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=12)), max_size=14).map("".join)
 
-leaves = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-(10**9), 10**9),
-    st.floats(allow_nan=False, allow_infinity=False, width=32),
-    st.text(st.characters(codec="utf-8"), max_size=12),
-)
+def damaged(texts: st.SearchStrategy[str], pieces: list[str], longest: int) -> st.SearchStrategy[str]:
+    """Texts in which a piece stands in the place of some characters."""
+
+    def change(text: str, at: int, piece: str, cut: int) -> str:
+        at %= len(text) + 1
+        return text[:at] + piece + text[at + cut :]
+
+    return st.builds(change, texts, st.integers(0, 10_000), st.sampled_from(pieces), st.integers(0, longest))
+
+
+broken = damaged(st.sampled_from(SEEDS), [*PIECES, ""], 12)
+json_seeds = st.sampled_from([s for s in SEEDS if s.lstrip()[:1] in ("[", "{")])
+noise = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=12)), max_size=14).map("".join)
+texts = st.text(st.characters(codec="utf-8"), max_size=12)
+numbers = st.integers(-(10**9), 10**9) | st.floats(allow_nan=False, allow_infinity=False, width=32)
 values = st.recursive(
-    leaves,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3),
-        st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=5), inner, max_size=3),
-    ),
+    st.none() | st.booleans() | numbers | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=6,
 )
-names = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True).filter(
-    lambda n: n not in {"if", "in", "is", "as", "or"}
-)
+names = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
 arguments = st.dictionaries(names.map(lambda n: f"p_{n}"), values, max_size=3)
-calls = st.lists(st.tuples(names.map(lambda n: f"t_{n}"), arguments), min_size=1, max_size=4)
+calls = st.lists(
+    st.builds(lambda name, given: {"name": f"t_{name}", "arguments": given}, names, arguments),
+    min_size=1, max_size=4,
+)  # fmt: skip
 
 
 @examples(400)
@@ -82,16 +76,11 @@ def test_parse_raises_nothing_but_our_errors(text: str) -> None:
 
 
 @examples(150)
-@given(st.sampled_from(dialects.names()), st.one_of(noise, broken))
-def test_a_named_dialect_raises_nothing_but_our_errors(name: str, text: str) -> None:
+@given(st.sampled_from(dialects.names()), st.one_of(noise, broken), values)
+def test_a_named_dialect_and_data_raise_nothing_but_our_errors(name: str, text: str, data: object) -> None:
     for repair in (False, True):
         with suppress(PlanevalError):
             parse(text, dialect=name, repair=repair)
-
-
-@examples(150)
-@given(values)
-def test_data_raises_nothing_but_our_errors(data: object) -> None:
     with suppress(PlanevalError):
         parse(data)
 
@@ -102,73 +91,66 @@ def plain(found: tuple[RawCall, ...]) -> list[tuple[object, ...]]:
 
 @examples(150)
 @given(calls)
-def test_pythonic_text_reads_alike_by_ast_and_by_the_grammar(
-    given_calls: list[tuple[str, dict[str, object]]],
-) -> None:
-    source = [{"name": name, "arguments": given_} for name, given_ in given_calls]
+def test_pythonic_text_reads_alike_by_ast_and_by_the_grammar(source: list[dict[str, object]]) -> None:
     for dialect in ("pythonic", "code"):
         text = write(parse(source, dialect="json"), dialect)
         tree = syntax(text)
         assert tree is not None
         assert not isinstance(tree, SyntaxError)
-        fast = follow(tree, text).calls
-        slow = read_grammar(text).calls
+        fast, slow = follow(tree, text).calls, read_grammar(text).calls
         assert plain(fast) == plain(slow)
         assert [c.span for c in fast] == [c.span for c in slow]
 
 
 @examples(100)
 @given(calls)
-def test_sections_and_names_read_alike_by_hand_and_by_the_grammar(
-    given_calls: list[tuple[str, dict[str, object]]],
-) -> None:
-    plan = parse([{"name": name, "arguments": given_} for name, given_ in given_calls], dialect="json")
+def test_sections_and_names_read_alike_by_hand_and_by_the_grammar(source: list[dict[str, object]]) -> None:
+    plan = parse(source, dialect="json")
     for name in ("hermes", "mistral", "granite-20b", "cohere", "minimax-m1"):
         row = table()[name]
         text = "text " + write(plan, name)
         found = [value for section in grammar_error(row, text, section_terminals(row)) for value in section]
         data = [places_free(value) for value in found]
-        assert plain(dialects.get("json").read_data(data, LIMITS, None).calls) == plain(  # type: ignore[misc]
-            dialects.get(name).read(text, LIMITS).calls
-        )
+        ours = dialects.get("json").read_data(data, LIMITS, None)  # type: ignore[misc]
+        assert plain(ours.calls) == plain(dialects.get(name).read(text, LIMITS).calls)
     for name in ("mistral-v11", "harmony", "functionary-v3.1"):
         row = table()[name]
         text = write(plan, name)
         entries = grammar_error(row, text, named_terminals(row))
-        assert [(n, tuple(places_free(v).items())) for n, v in entries] == [
-            (call.name, call.arguments) for call in dialects.get(name).read(text, LIMITS).calls
-        ]
+        read = [(call.name, call.arguments) for call in dialects.get(name).read(text, LIMITS).calls]
+        assert [(n, tuple(places_free(v).items())) for n, v in entries] == read
 
 
 json_texts = st.builds(
-    lambda values, between, indent: between.join(json.dumps(value, indent=indent) for value in values),
-    st.lists(
-        st.recursive(
-            st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
-            lambda inner: (
-                st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3)
-            ),
-            max_leaves=8,
-        ),
-        max_size=3,
-    ),
+    lambda found, between, indent: between.join(json.dumps(value, indent=indent) for value in found),
+    st.lists(st.one_of(values, st.floats()), max_size=3),
     st.sampled_from([" ", "\n", "", ",", "]"]),
     st.sampled_from([None, 1]),
 )
 
 
+@examples(300)
+@given(st.one_of(json_seeds, broken, json_texts))
+def test_json_and_its_places_read_alike_by_hand_and_by_the_grammar(text: str) -> None:
+    try:
+        wanted = parse_located(text)
+    except ParseError:
+        assert scanned(text) is None
+        with pytest.raises(ParseError):
+            loads(text, LIMITS)
+        return
+    found = scanned(text)
+    assert found is not None
+    assert placed_free(found) == placed_free(wanted)
+    with suppress(ParseError):
+        assert repr(Places(wanted).values) == repr(loads(text, LIMITS))
+
+
+MARKS = ["", "{", "[", "]", "}", ",", ":", '"', "'", "1", "-", "null", "nul", "@", "\u2003", "\\"]
+
+
 def places_free(located: object) -> object:
     return Places([located]).values[0]  # type: ignore[list-item]
-
-
-@examples(200)
-@given(st.one_of(st.sampled_from([s for s in SEEDS if s.lstrip()[:1] in ("[", "{")]), broken))
-def test_json_reads_alike_by_json_and_by_the_grammar(text: str) -> None:
-    try:
-        fast = loads(text, LIMITS)
-    except ParseError:
-        return
-    assert repr(Places(parse_located(text)).values) == repr(fast)
 
 
 def placed_free(located: object) -> object:
@@ -180,31 +162,8 @@ def placed_free(located: object) -> object:
     return repr(located)
 
 
-@examples(300)
-@given(st.one_of(st.sampled_from([s for s in SEEDS if s.lstrip()[:1] in ("[", "{")]), broken, json_texts))
-def test_places_in_json_are_those_of_the_grammar(text: str) -> None:
-    try:
-        wanted = placed_free(parse_located(text))
-    except ParseError:
-        wanted = None
-    found = scanned(text)
-    assert (None if found is None else placed_free(found)) == wanted
-
-
 @examples(600)
-@given(
-    st.builds(
-        lambda text, at, piece, cut: (
-            text[: at % (len(text) + 1)] + piece + text[at % (len(text) + 1) + cut :]
-        ),
-        st.one_of(json_texts, st.sampled_from([s for s in SEEDS if s.lstrip()[:1] in ("[", "{")])),
-        st.integers(0, 10_000),
-        st.sampled_from(
-            ["", "{", "[", "]", "}", ",", ":", '"', "'", "1", "-", "null", "nul", "@", "\u2003", "\\"]
-        ),
-        st.integers(0, 40),
-    )
-)
+@given(damaged(json_texts | json_seeds, MARKS, 40))
 def test_what_is_wrong_with_json_is_said_as_the_grammar_says_it(text: str) -> None:
     found = refused(text, WORDS, "json")
     if found is None:
@@ -215,20 +174,19 @@ def test_what_is_wrong_with_json_is_said_as_the_grammar_says_it(text: str) -> No
     assert (str(found), found.offset, found.code) == (str(told.value), told.value.offset, told.value.code)
 
 
+SECTIONS = st.sampled_from(["hermes", "mistral", "granite-20b", "cohere", "internlm"])
+
+
+TWICE = [{"name": "f", "arguments": {"a": [1, {"b": None}], "c": "x"}}] * 2
+
+
 @examples(200)
-@given(
-    st.sampled_from(["hermes", "mistral", "granite-20b", "cohere", "internlm"]),
-    st.integers(0, 90),
-    st.sampled_from(
-        ["", "{", "[", "]", "}", ",", ":", '"', "'", "1", "null", "<", "@", "\u2003", "</tool_call>"]
-    ),
-    st.integers(0, 6),
-)
+@given(SECTIONS, st.integers(0, 90), st.sampled_from([*MARKS, "<", "</tool_call>"]), st.integers(0, 6))
 def test_what_is_wrong_between_tokens_is_said_as_the_grammar_says_it(
     name: str, at: int, piece: str, cut: int
 ) -> None:
     row = table()[name]
-    text = "text " + write(parse([{"name": "f", "arguments": {"a": [1, {"b": None}], "c": "x"}}] * 2), name)
+    text = "text " + write(parse(TWICE), name)
     text = text[:at] + piece + text[at + cut :]
     opened = pattern(row.open).search(text)
     start = re.compile(r"\s*").match(text, opened.end()).end() if opened else 0  # type: ignore[union-attr]
@@ -240,6 +198,9 @@ def test_what_is_wrong_between_tokens_is_said_as_the_grammar_says_it(
             grammar_error(row, text[opened.start() :], section_terminals(row))
         assert found.reason == told.value.reason
         assert found.offset == opened.start() + told.value.offset
+
+
+EDITS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5), st.text(max_size=4)), max_size=4)
 
 
 @examples(300)
@@ -264,10 +225,7 @@ def test_a_repair_keeps_every_word_and_every_dollar_sign(text: str) -> None:
         assert kept == "".join(c for c in text.lower() if c.isalnum() or c == "_")
 
 
-@given(
-    st.text(max_size=40),
-    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5), st.text(max_size=4)), max_size=4),
-)
+@given(st.text(max_size=40), EDITS)
 def test_a_view_knows_where_its_characters_came_from(text: str, raw: list[tuple[int, int, str]]) -> None:
     edits, end = [], 0
     for at, size, new in sorted(raw):
@@ -276,63 +234,38 @@ def test_a_view_knows_where_its_characters_came_from(text: str, raw: list[tuple[
             end = at + size + 1
     view = View(text).edit(edits)
     kept = [i for i in range(len(text)) if not any(e.start <= i < e.end for e in edits)]
-    inserted = sum(len(e.new) for e in edits)
-    assert len(view.text) == len(kept) + inserted
-    same_character = [
-        i for i, c in enumerate(view.text) if view.origin(i) < len(text) and text[view.origin(i)] == c
-    ]
-    assert len(same_character) >= len(kept)
-    assert [view.origin(i) for i in range(len(view.text))] == sorted(
-        view.origin(i) for i in range(len(view.text))
-    )
+    assert len(view.text) == len(kept) + sum(len(e.new) for e in edits)
+    origins = [view.origin(i) for i in range(len(view.text))]
+    same = [at < len(text) and text[at] == c for at, c in zip(origins, view.text, strict=True)]
+    assert sum(same) >= len(kept)
+    assert origins == sorted(origins)
 
 
-@given(st.text("[](){}'\"\\, a\n", max_size=60))
-def test_an_extent_ends_inside_the_text(text: str) -> None:
-    found = extent(text, 0)
-    assert 0 <= found.end <= len(text)
-    if found.closed:
-        assert text[found.end - 1] in "])}"
+LONG = [
+    f"f(a={'-' * 90}x)", f"f(a={'+'.join(['x'] * 400)})", f"f(a={'x[' * 60}0{']' * 60})",
+    f"f(a={'(' * 40}x{'.y+1)' * 40})", f"f(a={'[x for x in ' * 40}y{']' * 40})", f"f(a={'not ' * 90}x)",
+    f"f(a={'g(b=' * 90}1{')' * 90})", f"f(a={'x if y else ' * 90}z)", f"f(a={'x and (' * 60}y{')' * 60})",
+    "a = 1\n" + "a = a + a\n" * 60 + "f(b=a)", "a = f()\n" + "a = [a, a]\n" * 60 + "g(b=a)",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"f(a={'-' * 90}x)",
-        f"f(a={'+'.join(['x'] * 400)})",
-        f"f(a={'x[' * 60}0{']' * 60})",
-        f"f(a={'(' * 40}x{'.y+1)' * 40})",
-        f"f(a={'[x for x in ' * 40}y{']' * 40})",
-        f"f(a={'not ' * 90}x)",
-        f"f(a={'g(b=' * 90}1{')' * 90})",
-        f"f(a={'x if y else ' * 90}z)",
-        f"f(a={'x and (' * 60}y{')' * 60})",
-        "a = 1\n" + "a = a + a\n" * 60 + "f(b=a)",
-        "a = f()\n" + "a = [a, a]\n" * 60 + "g(b=a)",
-    ],
-    ids=lambda text: text[:12],
-)
+@pytest.mark.parametrize("text", LONG, ids=lambda text: text[:12])
 def test_nested_expressions_take_no_exponential_time(text: str) -> None:
     once(text[:3_000])
 
 
-# ---------------------------------------------------------------- nothing is evaluated
-MARK = "planner_eval_was_here"
 ATTACKS = [
-    "[f(a=__import__('os').system('touch {0}'))]",
-    "[f(a=open('{0}', 'w').write('x'))]",
+    "[f(a=__import__('os').system('touch {0}'))]", "[f(a=open('{0}', 'w').write('x'))]",
     "f(a=1+ord('a'), b=exec(\"open('{0}','w')\"))",
     "```python\nimport os\nos.system('touch {0}')\nf(a=1)\n```",
     "```python\n@open('{0}', 'w').write\ndef f(): pass\ng(a=1)\n```",
     '<tool_call>{{"name": "f", "arguments": {{"a": "open(\'{0}\', \'w\').close()"}}}}</tool_call>',
     "const x = await f({{a: require('fs').writeFileSync('{0}', 'x')}});",
     "API:\n- !!python/object/apply:os.system ['touch {0}']\nparameters:\n- {{}}",
-    "1. math(\"__import__('os').system('touch {0}')\")\n2. join()",
-    "x, y = (open('{0}', 'w'), 2)\nf(a=x)",
+    "1. math(\"__import__('os').system('touch {0}')\")\n2. join()", "x, y = (open('{0}', 'w'), 2)\nf(a=x)",
     '<functions><function name="f"><param name="a" type="array">[open("{0}")]</param></function></functions>',
-    "[{{'name': 'f', 'arguments': {{'a': open('{0}', 'w')}}}}]",
-    "f\"{{open('{0}', 'w')}}\"\nf(a=1)",
-]
+    "[{{'name': 'f', 'arguments': {{'a': open('{0}', 'w')}}}}]", "f\"{{open('{0}', 'w')}}\"\nf(a=1)",
+]  # fmt: skip
 
 
 def _import_all() -> None:
@@ -346,7 +279,7 @@ def _import_all() -> None:
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_nothing_in_a_text_is_evaluated(attack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mark = tmp_path / MARK
+    mark = tmp_path / "planner_eval_was_here"
     text = attack.format(mark)
 
     def refuse(*_args: object, **_options: object) -> None:
@@ -358,37 +291,6 @@ def test_nothing_in_a_text_is_evaluated(attack: str, tmp_path: Path, monkeypatch
     monkeypatch.setattr(os, "system", refuse)
     for repair in (False, True):
         for name in (None, *dialects.names()):
-            try:
+            with suppress(PlanevalError):
                 parse(text, dialect=name, repair=repair)
-            except PlanevalError:
-                continue
     assert not mark.exists()
-
-
-@pytest.mark.more
-def test_nothing_is_compiled_to_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """ast.parse asks compile() for a syntax tree only; no text of a plan may ever become code."""
-    import builtins
-
-    original = builtins.compile
-
-    def watched(
-        source: object, filename: object, mode: str, flags: int = 0, *rest: object, **options: object
-    ) -> object:
-        import ast
-
-        caller = sys._getframe(1).f_globals.get("__name__", "")
-        assert flags & ast.PyCF_ONLY_AST or not str(caller).startswith("planner_eval"), "text became code"
-        return original(source, filename, mode, flags, *rest, **options)  # type: ignore[call-overload]
-
-    for text in SEEDS:
-        try:
-            parse(text)  # loads all modules first: importing them compiles them
-        except PlanevalError:
-            continue
-    monkeypatch.setattr(builtins, "compile", watched)
-    for text in [*SEEDS, *(attack.format("x") for attack in ATTACKS)]:
-        try:
-            parse(text, repair=True)
-        except PlanevalError:
-            continue

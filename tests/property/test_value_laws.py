@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner_eval.base.resources import folder
+from planner_eval.benchmarks.complexfuncbench import score_corrected
+from planner_eval.benchmarks.complexfuncbench.calls import steps_of
+from planner_eval.benchmarks.complexfuncbench.embedding import Trigrams, assign
+from planner_eval.benchmarks.complexfuncbench.recorded import replayed
 from planner_eval.benchmarks.registry import benchmark
+from planner_eval.datasets.complexfuncbench import read_complexfuncbench
 from planner_eval.datasets.sample import Sample
 from tests.conftest import examples
 
@@ -70,11 +76,8 @@ def _others(value: Any) -> Iterator[Any]:
 
 
 def appbench(_: str, value: Any, answer: Any) -> tuple[Sample, str]:
-    def call(text: str) -> str:
-        return f"x = f(#n={text})"
-
-    gold = {"used_app": ["A"], "used_api": [{"f": {"n": value}}], "api_results": [call(f"'{value}'")]}
-    return Sample("a", gold=gold), f"A: [{call(answer)}]"
+    gold = {"used_app": ["A"], "used_api": [{"f": {"n": value}}], "api_results": [f"x = f(#n='{value}')"]}
+    return Sample("a", gold=gold), f"A: [x = f(#n={answer})]"
 
 
 def callnavi(_: str, value: Any, answer: Any) -> tuple[Sample, str]:
@@ -97,9 +100,8 @@ def functionchat(kind: str, value: Any, answer: Any) -> tuple[Sample, str]:
     gold, pred = ({"name": "f", "arguments": json.dumps({"n": x})} for x in (value, answer))
     tools = [{"function": {"name": "f", "parameters": {"properties": {"n": {"type": kind}}}}}]
     extra = {"part": "singlecall", "type_of_output": "call", "acceptable_arguments": None}
-    return Sample("a", "?", tools, gold, "exact", extra=extra), json.dumps(
-        {"tool_calls": [{"function": pred}]}
-    )
+    sample = Sample("a", "?", tools, gold, "exact", extra=extra)
+    return sample, json.dumps({"tool_calls": [{"function": pred}]})
 
 
 def nestful(kind: str, value: Any, answer: Any) -> tuple[Sample, str]:
@@ -111,9 +113,10 @@ def is_right(name: str, record: tuple[Sample, str]) -> bool:
     return benchmark(name).score("corrected", [record]).rows[0].ok
 
 
-@pytest.mark.parametrize(
-    "build", [callnavi, complexfuncbench, functionchat, nestful], ids=lambda f: f.__name__
-)
+BUILDS = [callnavi, complexfuncbench, functionchat, nestful]
+
+
+@pytest.mark.parametrize("build", BUILDS, ids=lambda f: f.__name__)
 @examples(60)
 @given(VALUES, st.data())
 def test_every_spelling_of_a_value_is_right_and_no_other_value(
@@ -137,3 +140,67 @@ def test_values_of_appbench_are_texts(number: float, word: str) -> None:
     word = f"a{word}b"
     assert all(is_right("appbench", appbench("", word, text)) for text in (f"'{word.upper()}'", f"' {word}'"))
     assert not is_right("appbench", appbench("", word, f"'{word}x'"))
+
+
+@st.composite
+def answers(draw: st.DrawFn) -> tuple[int, list[Any]]:
+    """A sample and a model's talk made of its own and foreign calls, in any order and turns."""
+    number = draw(st.integers(0, 5))
+    own = [list(step.calls) for step in steps_of(OWN[number].gold)]
+    pool = [call for calls in own for call in calls]
+    spoiled = [{"name": c["name"], "arguments": {**c["arguments"], "query": "elsewhere"}} for c in pool]
+    called = st.sampled_from([*pool, *pool, *spoiled, {"name": "Nothing", "arguments": {}}])
+    turns = draw(st.lists(st.lists(called, min_size=1, max_size=4), max_size=6))
+    return number, own + turns if draw(st.booleans()) else turns
+
+
+OWN = list(read_complexfuncbench(folder("data") / "samples" / "complexfuncbench"))
+TEXTS = st.lists(st.text(max_size=20), min_size=1, max_size=5)
+
+
+def figures_of(number: int, turns: list[Any], final: bool = True) -> tuple[float, float]:
+    talk = [{"role": "assistant", "function_call": calls} for calls in turns if calls]
+    text = json.dumps([*talk, *([{"role": "assistant", "content": "Done."}] if final else [])])
+    report = score_corrected([(OWN[number], text)])
+    success, accuracy = report.value("Overall Success Rate"), report.value("Overall Call Accuracy")
+    assert isinstance(success, float)
+    assert isinstance(accuracy, float)
+    return success, accuracy
+
+
+@examples(150)
+@given(answers(), st.data())
+def test_dropping_a_call_never_raises_a_score(case: tuple[int, list[Any]], data: st.DataObject) -> None:
+    number, turns = case
+    whole = figures_of(number, turns)
+    assert all(0 <= value <= 1 for value in whole)
+    if turns:
+        at = data.draw(st.integers(0, len(turns) - 1))
+        call = data.draw(st.integers(0, len(turns[at]) - 1))
+        fewer = [list(calls) for calls in turns]
+        del fewer[at][call]
+        assert all(less <= more for less, more in zip(figures_of(number, fewer), whole, strict=True))
+
+
+@examples(50)
+@given(st.integers(0, 5), st.randoms(use_true_random=False))
+def test_order_of_calls_and_keys_changes_nothing(number: int, random: Any) -> None:
+    turns = []
+    for step in steps_of(OWN[number].gold):
+        calls = random.sample(step.calls, len(step.calls))
+        for at, call in enumerate(calls):
+            given_ = random.sample(list(call["arguments"].items()), len(call["arguments"]))
+            calls[at] = {"name": call["name"], "arguments": dict(given_)}
+        turns.append(calls)
+    assert figures_of(number, turns) == (1.0, 1.0)
+    assert figures_of(number, turns, final=False) == (0.0, 1.0)
+
+
+@examples(60)
+@given(TEXTS, TEXTS)
+def test_assignment_is_one_to_one(left: list[str], right: list[str]) -> None:
+    pairs = assign(left, right, Trigrams())
+    assert len(pairs) == min(len(left), len(right))
+    assert len({row for row, _ in pairs}) == len({column for _, column in pairs}) == len(pairs)
+    model = replayed([[], "done"])
+    assert [model(()), model(()), model(())] == [[], "done", None]

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import string
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval import dialects
 from planner_eval.base.errors import WriteError
+from planner_eval.dialects.detect import signs
+from planner_eval.dialects.find import without_thoughts
 from planner_eval.dialects.loss import write_lossy
 from planner_eval.dialects.read import parse, write
+from planner_eval.dialects.table import table
 from planner_eval.dialects.types import types_of
 from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
@@ -92,12 +97,9 @@ def test_what_is_given_up_is_listed(plan: Plan, name: str) -> None:
 tame = st.text(string.ascii_letters + string.digits + " .,;:!?-_/()'\"\\\né漢", max_size=12)
 tame_values = st.one_of(st.none(), st.booleans(), st.integers(), tame, st.lists(tame, max_size=2))
 tame_calls = st.lists(
-    st.tuples(
-        st.sampled_from(["t_f", "t_get_rate"]),
-        st.dictionaries(st.sampled_from(["p_x", "p_y"]), tame_values, min_size=1, max_size=2),
-    ),
-    max_size=3,
-)
+    st.tuples(st.sampled_from(["t_f", "t_get_rate"]),
+        st.dictionaries(st.sampled_from(["p_x", "p_y"]), tame_values, min_size=1, max_size=2)), max_size=3,
+)  # fmt: skip
 
 
 @examples(400)
@@ -111,3 +113,83 @@ def test_what_is_written_is_recognised(calls: list[tuple[str, dict[str, Any]]], 
         return
     found = parse(text, tools=tools)
     assert same(found, plan), (found.dialect, text)
+
+
+THOUGHTS = [
+    text
+    for name in ("think", "thinking", "thought", "reasoning", "scratchpad")
+    for text in (f"<{name}>", f"</{name}>", f"<{name}>2+2=5</{name}> done")
+] + ["[THINK]", "[/THINK]", "[THINK]a[/THINK]", "<|thought_start|>x<|thought_end|>"]
+ASIDES = [
+    "<s>", "</s>", "<pad>", "<bos>", "<eos>", "<end_of_turn>", "<start_of_turn>model\n", "<|endoftext|>",
+    "<|end|>", "<|im_start|>", "<|im_start|>user", "<|im_end|>", "<|im_sep|>", "<|eot_id|>", "<|eom_id|>",
+    "<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>user<|end_header_id|>", "[INST]", "[/INST]",
+    "\x1b[31m", "<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>",
+    "<|channel|>analysis<|message|>y<|end|>", "\nUser: hi", "\n### Response:\n",
+]  # fmt: skip
+OPENERS = sorted({token for row in table().values() for token in signs(row)})
+CLOSERS = [
+    "</tool_call>", "</parameter>", "</function>", "</arg_value>", '<|"|>', "<escape>", "</li><li>", "```",
+    '<tool_call>{"name": "g", "arguments": {}}</tool_call>', "<function=g>{}</function>",
+]  # fmt: skip
+TOKENS = [*THOUGHTS, *ASIDES, *OPENERS, *CLOSERS]
+WORDS = ["x", "don't", "Wrap in", "\n", 'a "b"', ":", "[1]", "{}", "it's", "\\", "\t", ", ", "(y)", " "]
+
+held_values = st.builds(
+    lambda pieces, between: between.join(pieces),
+    st.lists(st.sampled_from([*TOKENS, *WORDS]), min_size=1, max_size=5), st.sampled_from(["", " "]),
+)  # fmt: skip
+
+
+def held_plan(first: Any, *others: Any) -> Plan:
+    arguments = {"text": first, **({"n": others[0]} if others else {})}
+    last = {"k": [first, *others][-1]}
+    calls = [{"name": "set", "arguments": arguments}, {"name": "g2", "arguments": last}]
+    return parse(calls, dialect="plan")
+
+
+def holds(plan: Plan, name: str) -> None:
+    """The plan comes back from a notation, named and recognised, or that refuses to write it."""
+    try:
+        text = write(plan, name)
+    except WriteError:
+        return
+    types = types_of(plan)
+    assert same(plan, parse(text, dialect=name, tools=types)), text
+    found = parse(text, tools=types)
+    assert same(plan, found), (found.dialect, text)
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("token", TOKENS)
+def test_every_token_comes_back_from_every_notation(token: str) -> None:
+    plan = held_plan(f"End with {token} please", token, "z")
+    for name in dialects.names():
+        holds(plan, name)
+
+
+@given(held_values, held_values, st.sampled_from(dialects.names()))
+@examples(60)
+def test_drawn_values_come_back(first: str, second: str, name: str) -> None:
+    holds(held_plan(first, second), name)
+
+
+@given(held_values)
+@examples(60)
+def test_an_answer_keeps_what_its_values_hold(value: str) -> None:
+    calls = [{"name": "f", "arguments": {"a": value}}]
+    thought = '<think>It\'s "f", so f(a=\'1\') or [f(a="2")].</think>'
+    text = f"{thought}\n```json\n{json.dumps(calls)}\n```<|im_end|>"
+    assert [dict(call.arguments) for call in parse(text).calls] == [{"a": value}]
+    text = f"<tool_call>\n{json.dumps(calls[0], ensure_ascii=False)}\n</tool_call>"
+    assert without_thoughts(f'<think>f(a="1") don\'t</think>{text}') == text
+
+
+@pytest.mark.parametrize("quote", ["It's ", 'Say "x" or "', "don't 'do it' - ", ""])
+@pytest.mark.parametrize("draft", ['f(a="x")', "[f(a=\"x\", b='y')]", '```\nf(a="x")\n```', "f(a='it"])
+def test_a_thought_that_drafts_calls_is_passed_over(quote: str, draft: str) -> None:
+    begun = f"<think>{quote}{draft}", f"{quote}{draft}", f"{quote}<think>{draft}"
+    for thought in begun:
+        for between in ("\n", "\n\n"):
+            plan = parse(f'{thought}</think>{between}[f(a="</s>")]')
+            assert [dict(call.arguments) for call in plan.calls] == [{"a": "</s>"}], thought
