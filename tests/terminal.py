@@ -46,14 +46,9 @@ def on_terminal(
     command = [sys.executable, "-c", code] if code else [sys.executable, "-m", "planner_eval"]
     ends = [pty.openpty() if terminal else os.pipe() for terminal in (out, err)]
     child = subprocess.Popen(
-        [*command, *argv],
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=ends[0][1],
-        stderr=ends[1][1],
-        env={**PLAIN, "TERM": "xterm", **environment},
-        start_new_session=True,
-    )
+        [*command, *argv], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=ends[0][1], stderr=ends[1][1],
+        env={**PLAIN, "TERM": "xterm", **environment}, start_new_session=True,
+    )  # fmt: skip
     for _, written in ends:
         os.close(written)
     found = {read: b"" for read, _ in ends}

@@ -22,7 +22,6 @@ from planner_eval.policy import Policy
 from planner_eval.policy.rule import Rule
 
 
-# ---------------------------------------------------------------- twins
 def items(*records: tuple[str, str, str]) -> list[Item]:
     return [Item(name, question, parse(plan)) for name, question, plan in records]
 
@@ -105,7 +104,6 @@ def test_published_twins_are_counted(name: str, reference: Path) -> None:
     assert {one.confidence for found in told.values() for one in found} == {"low"}
 
 
-# ---------------------------------------------------------------- picks
 HOTELS = {
     "data": {"hotels": [{"id": "h-1100", "city": "Bonn"}, {"id": "h-2200", "city": "Bonn"}, {"id": "h-3300"}]}
 }
@@ -167,7 +165,6 @@ def test_answers_given_beside_the_plan_are_looked_at() -> None:
     assert not [*ambiguous(plan, {1: HOTELS})]  # what a call answers is no source of its own values
 
 
-# ---------------------------------------------------------------- votes
 def said(*plans: str | None, models: str = "") -> list[Answer]:
     names = models.split() or [f"m{at}" for at in range(len(plans))]
     return [Answer(f"run{at}", parse(one) if one else None, names[at]) for at, one in enumerate(plans)]

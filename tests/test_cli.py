@@ -37,26 +37,17 @@ def test_version_and_help() -> None:
     assert all(name in shown.stdout for name in COMMANDS)
 
 
-@pytest.mark.parametrize(
-    ("argv", "text"),
-    [
-        (("parse", "-", "--format", "json"), "f(#x='1')"),
-        (("parse", "-"), b"\xff\x00"),
-        (("parse", "nowhere.json"), ""),
-        (("parse", "--no-such-option"), ""),
-        (("diff", str(DEMO / "pred.jsonl"), str(DEMO / "gold.jsonl"), "--format", "jsonl"), ""),
-        (("diff", GOLD, GOLD), ""),
-        (("score", str(DEMO / "pred.jsonl"), str(DEMO / "gold.jsonl"), "--format", "md"), ""),
-        (("stats", str(DEMO / "gold.jsonl")), ""),
-        (("check", GOLD, "--catalog", "nowhere.json"), ""),
-        (("convert", "-", "--to", "plan"), "f(x="),
-        (("render", GOLD, "--format", "dot"), ""),
-        (("catalog", "grammar", str(ROOT / "data" / "catalogs" / "rates.json"), "--dialect", "json"), ""),
-        (("diff", "--help"), ""),
-        ((), ""),
-    ],
-    ids=lambda given: " ".join(given)[:40] if isinstance(given, tuple) else "",
-)
+@pytest.mark.parametrize(("argv", "text"), [
+    (("parse", "-", "--format", "json"), "f(#x='1')"), (("parse", "-"), b"\xff\x00"),
+    (("parse", "nowhere.json"), ""), (("parse", "--no-such-option"), ""),
+    (("diff", str(DEMO / "pred.jsonl"), str(DEMO / "gold.jsonl"), "--format", "jsonl"), ""),
+    (("diff", GOLD, GOLD), ""),
+    (("score", str(DEMO / "pred.jsonl"), str(DEMO / "gold.jsonl"), "--format", "md"), ""),
+    (("stats", str(DEMO / "gold.jsonl")), ""), (("check", GOLD, "--catalog", "nowhere.json"), ""),
+    (("convert", "-", "--to", "plan"), "f(x="), (("render", GOLD, "--format", "dot"), ""),
+    (("catalog", "grammar", str(ROOT / "data" / "catalogs" / "rates.json"), "--dialect", "json"), ""),
+    (("diff", "--help"), ""), ((), ""),
+], ids=lambda given: " ".join(given)[:40] if isinstance(given, tuple) else "")  # fmt: skip
 def test_what_is_called_inside_says_what_the_entry_point_says(
     argv: tuple[str, ...], text: str | bytes
 ) -> None:
@@ -65,17 +56,12 @@ def test_what_is_called_inside_says_what_the_entry_point_says(
     assert (here.returncode, here.stdout, here.stderr) == (alone.returncode, alone.stdout, alone.stderr)
 
 
-@pytest.mark.parametrize(
-    ("raised", "code"),
-    [
-        ("KeyboardInterrupt", 130),
-        ("RuntimeError('x') from KeyboardInterrupt()", 130),
-        ("type('SchemaError', (Exception,), {})('Error building validator: KeyboardInterrupt: ')", 130),
-        ("type('SchemaError', (Exception,), {})('Error building validator')", 1),
-        ("ValueError('the tool KeyboardInterrupt')", 1),
-        ("RuntimeError('x')", 1),
-    ],
-)
+@pytest.mark.parametrize(("raised", "code"), [
+    ("KeyboardInterrupt", 130), ("RuntimeError('x') from KeyboardInterrupt()", 130),
+    ("type('SchemaError', (Exception,), {})('Error building validator: KeyboardInterrupt: ')", 130),
+    ("type('SchemaError', (Exception,), {})('Error building validator')", 1),
+    ("ValueError('the tool KeyboardInterrupt')", 1), ("RuntimeError('x')", 1),
+])  # fmt: skip
 def test_an_interrupt_while_the_command_line_loads_is_no_traceback(raised: str, code: int) -> None:
     made = f"import planner_eval.cli as c\ndef run(): raise {raised}\nc.run = run\n"
     made += "from planner_eval.__main__ import main\nimport sys; sys.argv = ['planeval', 'parse']; main()"
@@ -105,18 +91,14 @@ def test_a_mistyped_command_names_the_closest() -> None:
 
 
 @pytest.mark.more
-@pytest.mark.parametrize(
-    ("argv", "code", "said"),
-    [
-        (("diff", GOLD, GOLD), 0, ""),
-        (("diff", str(DEMO / "pred.json"), GOLD), 1, ""),
-        (("diff", "missing.json", GOLD), 2, "there is no file missing.json"),
-        (("diff", str(ROOT / "data" / "samples"), GOLD), 2, "is a directory, and holds no file of plans"),
-        (("diff", GOLD), 2, "GOLD"),
-        (("stats", GOLD, "--format", "nonsense"), 2, "nonsense"),
-        (("stats", GOLD, "--from", "nestfull"), 2, "did you mean 'nestful'?"),
-    ],
-)
+@pytest.mark.parametrize(("argv", "code", "said"), [
+    (("diff", GOLD, GOLD), 0, ""), (("diff", str(DEMO / "pred.json"), GOLD), 1, ""),
+    (("diff", "missing.json", GOLD), 2, "there is no file missing.json"),
+    (("diff", str(ROOT / "data" / "samples"), GOLD), 2, "is a directory, and holds no file of plans"),
+    (("diff", GOLD), 2, "GOLD"),
+    (("stats", GOLD, "--format", "nonsense"), 2, "nonsense"),
+    (("stats", GOLD, "--from", "nestfull"), 2, "did you mean 'nestful'?"),
+])  # fmt: skip
 def test_exit_codes(argv: tuple[str, ...], code: int, said: str) -> None:
     done = planeval(*argv)
     assert done.returncode == code, done.stderr

@@ -25,15 +25,13 @@ from tests.test_cli_table import ALL, SAMPLES, called, folder
 __all__ = ("folder",)  # a fixture for every test here
 
 CALLS = {
-    "agree": "agree judge.jsonl human.jsonl",
-    "apply": "apply patches.jsonl pred.jsonl",
+    "agree": "agree judge.jsonl human.jsonl", "apply": "apply patches.jsonl pred.jsonl",
     "catalog show": "catalog show tools.json",
     "catalog convert": "catalog convert tools.json --to mcp",
     "catalog grammar": "catalog grammar tools.json --dialect plan --to lark",
     "check": "check sub.json --catalog tools.json",
     "compare": "compare pred.jsonl better.jsonl --gold gold.jsonl",
-    "report": "report pred.jsonl --gold gold.jsonl",
-    "convert": "convert plan.json --to plan",
+    "report": "report pred.jsonl --gold gold.jsonl", "convert": "convert plan.json --to plan",
     "data list": f"data list --source {SAMPLES}",
     "data verify": f"data verify mathqa --source {SAMPLES}",
     "data show": f"data show mathqa --source {SAMPLES} --samples 1",
@@ -42,20 +40,13 @@ CALLS = {
     "data duplicates": f"data duplicates functionchat --source {SAMPLES}",
     "data make": "data make --tools nestful -n 1 --isolation inline",
     "data export": "data export answered.jsonl --to tools-jsonl",
-    "dialects": "dialects",
-    "diff": "diff sub.json plan.json",
-    "doctor": "doctor",
+    "dialects": "dialects", "diff": "diff sub.json plan.json", "doctor": "doctor",
     "execute": "execute plan.json --tools nestful --isolation inline",
-    "parse": "parse plan.json",
-    "render": "render plan.json",
-    "schema": "schema policy",
-    "score": "score pred.jsonl gold.jsonl",
-    "selftest": "selftest",
+    "parse": "parse plan.json", "render": "render plan.json", "schema": "schema policy",
+    "score": "score pred.jsonl gold.jsonl", "selftest": "selftest",
     "shrink": "shrink sub.json plan.json --code call.missing",
-    "stats": "stats plan.json",
-    "suggest": "suggest sub.json --catalog tools.json",
-    "table": "table own-run",
-}
+    "stats": "stats plan.json", "suggest": "suggest sub.json --catalog tools.json", "table": "table own-run",
+}  # fmt: skip
 """A call of each command that writes a result."""
 
 SPELLED = {"text": "txt", "table": "txt", "dot": "gv", "mermaid": "mmd", "junit": "xml"}
@@ -90,7 +81,6 @@ def plain(text: str) -> str:
     return re.sub(r"\d+(\.\d+)?(e-\d+)?", "0", text)
 
 
-# ---------------------------------------------------------------- where results go
 def test_every_command_that_has_a_result_writes_it_to_a_file() -> None:
     assert {name for name, flag in targets() if flag == "--output"} == CALLS.keys()
     assert ALL.keys() - CALLS.keys() == {"data fetch", "predict"}  # which fill folders
@@ -135,21 +125,11 @@ def test_what_suffixes_name_is_what_commands_write_and_what_is_packed() -> None:
 
 
 TARGETS = {
-    "--plot": "out.svg",
-    "--shapes": "out.dot",
-    "--tool-graph": "out.dot",
-    "--app-graph": "out.dot",
-    "--mistaken": "out.dot",
-    "--record": "out.jsonl",
-    "--clusters": "out.jsonl",
-    "--to-make": "out.json",
-    "--write-baseline": "out.json",
-    "--card": "out.md",
-    "--judge-cache": "out.sqlite",
-    "--model-cache": "out.sqlite",
-    "--cache": "out.sqlite",
-    "--output": "out",
-}
+    "--plot": "out.svg", "--shapes": "out.dot", "--tool-graph": "out.dot", "--app-graph": "out.dot",
+    "--mistaken": "out.dot", "--record": "out.jsonl", "--clusters": "out.jsonl", "--to-make": "out.json",
+    "--write-baseline": "out.json", "--card": "out.md", "--judge-cache": "out.sqlite",
+    "--model-cache": "out.sqlite", "--cache": "out.sqlite", "--output": "out",
+}  # fmt: skip
 ASKED = f"score {SAMPLES}/answers/callnavi.jsonl {SAMPLES}/callnavi --benchmark callnavi --judge m"
 
 
@@ -259,23 +239,16 @@ def test_nothing_is_written_onto_what_is_read(command: str, flag: str, file: str
     assert Path(file).read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("call", "file"),
-    [
-        ("diff pred.jsonl gold.jsonl --policy strict.toml", "strict.toml"),
-        ("render plan.json --theme own.toml", "own.toml"),
-        ("parse own.jsonl --wrappers own.toml", "own.toml"),
-        ("execute plan.json --tools tools.py", "tools.py"),
-        ("execute plan.json --tools tools.py:TOOLS", "tools.py"),
-        ("execute plan.json --tools recorded:pred.jsonl", "pred.jsonl"),
-        ("execute weather.txt --tools world:appbench --facts prose.txt", "prose.txt"),
-        ("parse '*.json'", "sub.json"),
-        ("parse .", "sub.json"),
-        ("diff . plan.json", "sub.json"),
-        ("stats mathqa --cache .", "sub.json"),
-        ("parse plan.json", "planeval.toml"),
-    ],
-)
+@pytest.mark.parametrize(("call", "file"), [
+    ("diff pred.jsonl gold.jsonl --policy strict.toml", "strict.toml"),
+    ("render plan.json --theme own.toml", "own.toml"), ("parse own.jsonl --wrappers own.toml", "own.toml"),
+    ("execute plan.json --tools tools.py", "tools.py"),
+    ("execute plan.json --tools tools.py:TOOLS", "tools.py"),
+    ("execute plan.json --tools recorded:pred.jsonl", "pred.jsonl"),
+    ("execute weather.txt --tools world:appbench --facts prose.txt", "prose.txt"),
+    ("parse '*.json'", "sub.json"), ("parse .", "sub.json"), ("diff . plan.json", "sub.json"),
+    ("stats mathqa --cache .", "sub.json"), ("parse plan.json", "planeval.toml"),
+])  # fmt: skip
 def test_nor_onto_what_is_read_by_the_way(call: str, file: str) -> None:
     if not Path(file).exists():
         Path(file).write_text("")
@@ -292,7 +265,6 @@ def test_two_results_do_not_go_into_one_file() -> None:
     assert "x.dot is written by this command too (./x.dot)" in done.err
 
 
-# ---------------------------------------------------------------- how files are written
 def test_a_file_keeps_its_mode_a_new_one_has_the_usual_one_and_nothing_is_left_beside_it() -> None:
     Path("old.txt").write_text("before")
     os.chmod("old.txt", 0o640)
@@ -373,36 +345,25 @@ def test_a_full_disk_leaves_what_was_there() -> None:
     assert not list(Path().glob(".*"))
 
 
-# ---------------------------------------------------------------- streams
 @pytest.mark.more
-@pytest.mark.parametrize(
-    ("script", "code", "said"),
-    [
-        ("p parse plan.json > /dev/full", 2, "standard output cannot be written: No space left on device"),
-        ("p --version > /dev/full", 2, "No space left on device"),
-        ("p --help > /dev/full", 2, "No space left on device"),
-        ("p parse plan.json -o /dev/full", 2, "/dev/full cannot be written: No space left on device"),
-        ("p parse plan.json >&-", 2, "standard output cannot be written: Bad file descriptor"),
-        ("p --version >&-", 2, "Bad file descriptor"),
-        ("p parse plan.json -o x.txt >&-", 0, ""),
-        ("p parse - <&-", 2, "standard input is closed"),
-        ("p parse plan.json <&- | grep -q add", 0, ""),
-        ("p data fetch mathqa --source $SAMPLES/mathqa <&-", 2, "the file was not kept"),
-        ("p parse nosuch 2>&-", 2, ""),
-        ("p nosuch 2>&-", 2, ""),
-        ("p diff sub.json plan.json 2>&- | grep -q different", 1, ""),
-        ("p parse nosuch 2>/dev/full", 2, ""),
-        ("p diff sub.json plan.json 2>/dev/full >x", 1, ""),
-        ("p parse plan.json <&- >&- 2>&-", 2, ""),
-        ("p execute chain.json --tools nestful <&- 2>&- | grep -q 10", 0, ""),
-        ("p diff sub.json plan.json 2>&1 | true", 1, ""),
-        ("p diff nosuch plan.json 2>&1 | true", 2, ""),
-        ("p diff plan.json plan.json | true", 0, ""),
-        ("p --help | true", 0, ""),
-        ("p --version | true", 0, ""),
-        ("p parse wide.json -o >(true)", 0, ""),
-    ],
-)
+@pytest.mark.parametrize(("script", "code", "said"), [
+    ("p parse plan.json > /dev/full", 2, "standard output cannot be written: No space left on device"),
+    ("p --version > /dev/full", 2, "No space left on device"),
+    ("p --help > /dev/full", 2, "No space left on device"),
+    ("p parse plan.json -o /dev/full", 2, "/dev/full cannot be written: No space left on device"),
+    ("p parse plan.json >&-", 2, "standard output cannot be written: Bad file descriptor"),
+    ("p --version >&-", 2, "Bad file descriptor"), ("p parse plan.json -o x.txt >&-", 0, ""),
+    ("p parse - <&-", 2, "standard input is closed"), ("p parse plan.json <&- | grep -q add", 0, ""),
+    ("p data fetch mathqa --source $SAMPLES/mathqa <&-", 2, "the file was not kept"),
+    ("p parse nosuch 2>&-", 2, ""), ("p nosuch 2>&-", 2, ""),
+    ("p diff sub.json plan.json 2>&- | grep -q different", 1, ""),
+    ("p parse nosuch 2>/dev/full", 2, ""), ("p diff sub.json plan.json 2>/dev/full >x", 1, ""),
+    ("p parse plan.json <&- >&- 2>&-", 2, ""),
+    ("p execute chain.json --tools nestful <&- 2>&- | grep -q 10", 0, ""),
+    ("p diff sub.json plan.json 2>&1 | true", 1, ""), ("p diff nosuch plan.json 2>&1 | true", 2, ""),
+    ("p diff plan.json plan.json | true", 0, ""), ("p --help | true", 0, ""), ("p --version | true", 0, ""),
+    ("p parse wide.json -o >(true)", 0, ""),
+])  # fmt: skip
 def test_a_stream_that_is_full_or_closed_is_said_and_is_no_difference(
     script: str, code: int, said: str
 ) -> None:
@@ -422,7 +383,6 @@ def test_a_reader_that_goes_changes_no_code(command: str) -> None:
     assert "Traceback" not in done.stderr
 
 
-# ---------------------------------------------------------------- what is read
 PLACES = [
     "agree {} human.jsonl", "agree judge.jsonl {}",
     "apply {} pred.jsonl", "apply patches.jsonl {}",

@@ -149,25 +149,19 @@ def test_check_of_the_published_data(reference: Path, cache: Path, name: str, re
             assert one["imperfect"] == []
 
 
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (("check", "nestful"), "fetches it; or name its folder with --source"),
-        (("check", "mathqa"), "planeval data fetch mathqa"),
-        (("verify", "mathqa", "--source", "/nowhere"), "no such folder or file"),
-        (("verify", "mathqa", "--source", str(ROOT / "README.md")), "is a file"),
-        (("show", "mathqa", "--id", "x", "--source", str(SAMPLES)), "mathqa: no record has the id 'x'"),
-        (("show", "mathqa", "--samples", "3"), "none of test.json"),
-        (("fetch",), "Missing argument"),
-        (("fetch", "mathqa", "--mirror", "ftp://x"), "only http and https"),
-        (
-            ("fetch", "mathqa", "--source", str(ROOT / "README.md")),
-            "README.md/test.json: there is no such file",
-        ),
-        (("check", "complexfuncbench", "--source", str(ROOT / "README.md")), "line 1, column 1: not JSON"),
-        (("chek",), "No such command"),
-    ],
-)
+@pytest.mark.parametrize(("argv", "said"), [
+    (("check", "nestful"), "fetches it; or name its folder with --source"),
+    (("check", "mathqa"), "planeval data fetch mathqa"),
+    (("verify", "mathqa", "--source", "/nowhere"), "no such folder or file"),
+    (("verify", "mathqa", "--source", str(ROOT / "README.md")), "is a file"),
+    (("show", "mathqa", "--id", "x", "--source", str(SAMPLES)), "mathqa: no record has the id 'x'"),
+    (("show", "mathqa", "--samples", "3"), "none of test.json"),
+    (("fetch",), "Missing argument"),
+    (("fetch", "mathqa", "--mirror", "ftp://x"), "only http and https"),
+    (("fetch", "mathqa", "--source", str(ROOT / "README.md")), "README.md/test.json: there is no such file"),
+    (("check", "complexfuncbench", "--source", str(ROOT / "README.md")), "line 1, column 1: not JSON"),
+    (("chek",), "No such command"),
+])  # fmt: skip
 def test_bad_input(argv: tuple[str, ...], said: str, cache: Path) -> None:
     done = planeval(*argv, cache=cache)
     assert done.returncode == 2, done.stdout

@@ -34,7 +34,6 @@ def loaded(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-# ---------------------------------------------------------------- patches over many records
 @pytest.fixture
 def many(tmp_path: Path) -> tuple[str, str]:
     """Ten predictions: even ones right, odd ones wrong, 7 unreadable; gold also asks for an eleventh."""
@@ -151,7 +150,6 @@ def test_when_no_plan_can_be_written_the_code_is_3(tmp_path: Path) -> None:
     assert len(loaded(done.stdout)) == 2
 
 
-# ---------------------------------------------------------------- convert
 def test_convert_writes_a_row_for_each_record() -> None:
     done = planeval("convert", PRED, "--to", "appbench")
     assert done.returncode == 1
@@ -173,20 +171,16 @@ def test_convert_of_nothing_readable_has_rows_and_code_3(tmp_path: Path) -> None
     assert [row["id"] for row in loaded(done.stdout)] == ["a", "b"]
 
 
-# ---------------------------------------------------------------- effects
 @pytest.mark.more
-@pytest.mark.parametrize(
-    ("pred", "gold", "said"),
-    [
-        ("boom 1", "boom 1", "in effect the same; both fail at c1 (boom) with tools.py:2: KeyError: 1"),
-        ("gone 1", "gone 1", "in effect the same; both fail at c1 (gone) with unknown-tool"),
-        ("slow 1", "slow 1", "in effect unknown: both fail at c1 (slow) with timeout"),
-        ("boom 1", "boom 2", "in effect unknown: both fail at c1 (boom)"),
-        ("boom 1", "give 1", "in effect different; c1 (boom) fails"),
-        ("give 1", "give 2", "in effect different; c1 (give) gives 1, gold's c1 (give) gives 2"),
-        ("give 1", "give 1", "in effect the same\n"),
-    ],
-)
+@pytest.mark.parametrize(("pred", "gold", "said"), [
+    ("boom 1", "boom 1", "in effect the same; both fail at c1 (boom) with tools.py:2: KeyError: 1"),
+    ("gone 1", "gone 1", "in effect the same; both fail at c1 (gone) with unknown-tool"),
+    ("slow 1", "slow 1", "in effect unknown: both fail at c1 (slow) with timeout"),
+    ("boom 1", "boom 2", "in effect unknown: both fail at c1 (boom)"),
+    ("boom 1", "give 1", "in effect different; c1 (boom) fails"),
+    ("give 1", "give 2", "in effect different; c1 (give) gives 1, gold's c1 (give) gives 2"),
+    ("give 1", "give 1", "in effect the same\n"),
+])  # fmt: skip
 def test_a_plan_that_fails_is_not_different_from_itself(
     tmp_path: Path, pred: str, gold: str, said: str
 ) -> None:
@@ -211,7 +205,6 @@ def test_effects_are_said_of_pairs_that_cannot_be_run(many: tuple[str, str]) -> 
     assert text[-1].startswith("in effect: ")
 
 
-# ---------------------------------------------------------------- options that do not apply
 FILES = (PRED, GOLD)
 BENCHMARK = ("score", *CALLNAVI, "--benchmark", "callnavi")
 NESTFUL = ("score", str(ANSWERS / "nestful.jsonl"), str(ROOT / "data" / "samples" / "nestful"))
@@ -227,76 +220,68 @@ RECORDED = (*RECORDED, "--benchmark", "complexfuncbench")
 BOTH = ("--source", "data/samples", "--cache", "nonexistent")
 
 
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        ((*BENCHMARK, "--policy", "/nonexistent.toml"), "--policy applies only without --benchmark"),
-        ((*BENCHMARK, "--metric", "nosuch"), "--metric applies only without --benchmark"),
-        ((*BENCHMARK, "--by", "calls"), "--by applies only without --benchmark"),
-        ((*BENCHMARK, "--strict"), "--strict applies only without --benchmark"),
-        ((*BENCHMARK, "--from", "plan"), "--from applies only without --benchmark"),
-        ((*BENCHMARK, "--gold-from", "plan"), "--gold-from applies only without --benchmark"),
-        ((*BENCHMARK, "--cluster", "x"), "--cluster applies only without --benchmark"),
-        ((*BENCHMARK, "--tools", "nestful"), "--tools applies only to benchmarks that run answers (nestful)"),
-        ((*RECORDED, "--details"), "--details applies only to benchmarks with more tables"),
-        ((*BENCHMARK, "--set", "reading=x"), "CallNavi has no option 'reading'; it has task, notation"),
-        ((*BENCHMARK, "--judge-url", "u"), "--judge-url applies only with --judge"),
-        ((*BENCHMARK, "--judge-cache", "c"), "--judge-cache applies only with --judge"),
-        ((*BENCHMARK, "--replay"), "--replay applies only with --judge"),
-        ((*BENCHMARK, "--prompts", "p"), "--prompts applies only with --judge"),
-        ((*BENCHMARK, "--only", "failures", "--format", "json"), "--only applies only to other formats"),
-        ((*NESTFUL, "--isolation", "strict"), "--isolation applies only with --tools"),
-        ((*NESTFUL, "--judge", "m"), "--judge applies only to benchmarks that ask a judge (callnavi"),
-        ((*NESTFUL, "--details", "--format", "csv"), "--details applies only to --format text and md"),
-        (("score", *FILES, "--official"), "--official applies only with --benchmark"),
-        (("score", *FILES, "--corrected"), "--corrected applies only with --benchmark"),
-        (("score", *FILES, "--details"), "--details applies only with --benchmark"),
-        (("score", *FILES, "--tools", "nestful"), "--tools applies only with --benchmark"),
-        (("score", *FILES, "--isolation", "strict"), "--isolation applies only with --benchmark"),
-        (("score", *FILES, "--judge", "m"), "--judge applies only with --benchmark"),
-        (("score", *FILES, "--judge-url", "u"), "--judge-url applies only with --benchmark"),
-        (("score", *FILES, "--judge-cache", "c"), "--judge-cache applies only with --benchmark"),
-        (("score", *FILES, "--replay"), "--replay applies only with --benchmark"),
-        (("score", *FILES, "--set", "a=b"), "--set applies only with --benchmark"),
-        (("score", *FILES, "--by", "nosuch"), "--by 'nosuch': no gold record has that field"),
-        (("compare", PRED, PRED, "--gold", GOLD, "--by", "nosuch"), "--by 'nosuch': no gold record"),
-        (("diff", *FILES, "--patch", "--format", "svg"), "--format applies only without --patch"),
-        (("diff", *FILES, "--patch", "-o", "x.svg"), "--patch writes JSON, and x.svg is named as something"),
-        (("diff", *ONE, "--patch", "-o", "x.csv"), "--patch writes JSON"),
-        (("diff", *FILES, "--patch", "--only", "failures"), "--only applies only to many pairs"),
-        (("diff", *FILES, "--places"), "--places applies only to one pair"),
-        (("diff", *FILES, "--edit-distance", "1"), "--edit-distance applies only to one pair"),
-        (("diff", *ONE, "--only", "failures"), "--only applies only to many pairs"),
-        (("diff", *ONE, "--theme", "dark"), "--theme applies only to drawings"),
-        (("diff", *ONE, "--force", "--format", "html"), "--force applies only to drawings"),
-        (("execute", ONE[0], "--tools", "nestful", "--seed", "1"), "--seed applies only with --tools world:"),
-        (("execute", ONE[0], "--tools", "nestful", "--facts", "f"), "--facts applies only with --tools"),
-        (
-            ("execute", ONE[0], "--tools", "nestful", "--backoff", "1"),
-            "--backoff applies only with --retries",
-        ),
-        (("execute", ONE[0], "--tools", "nestful", "--theme", "dark"), "--theme applies only to --format"),
-        (("execute", ONE[0], "--tools", "nestful", "--state", "--format", "csv"), "--state applies only to"),
-        (
-            ("execute", ONE[0], "--tools", "nestful", "--isolation", "inline", "--timeout", "1"),
-            "--timeout applies only where the tools run apart",
-        ),
-        (("render", ONE[0], "--source", "data"), "--source applies only to data sets"),
-        (("stats", PRED, "--cache", "data"), "--cache applies only to data sets"),
-        (("stats", PRED, "--only", "tables"), "--only applies only to data sets"),
-        (("stats", "mathqa", *BOTH), "--cache applies only without --source"),
-        (("render", "mathqa", *BOTH), "--cache applies only without --source"),
-        (("data", "list", *BOTH), "--cache applies only without --source"),
-        (("data", "verify", "mathqa", *BOTH), "--cache applies only without --source"),
-        (("data", "show", "mathqa", *BOTH), "--cache applies only without --source"),
-        (("data", "check", "mathqa", *BOTH), "--cache applies only without --source"),
-        (("stats", "mathqa", "--source", "data/samples", "--from", "plan"), "--from applies only to files"),
-        (("data", "show", "mathqa", "--id", "x", "--samples", "1"), "--samples applies only without --id"),
-        (("data", "fetch", "mathqa", "--source", "x", "--mirror", "u"), "--mirror applies only without"),
-        (("selftest", "--timeout", "1"), "--timeout applies only with --command"),
-        (("selftest", "--command", "true", "--policy", "strict"), "--policy applies only without --command"),
-    ],
-)
+@pytest.mark.parametrize(("argv", "said"), [
+    ((*BENCHMARK, "--policy", "/nonexistent.toml"), "--policy applies only without --benchmark"),
+    ((*BENCHMARK, "--metric", "nosuch"), "--metric applies only without --benchmark"),
+    ((*BENCHMARK, "--by", "calls"), "--by applies only without --benchmark"),
+    ((*BENCHMARK, "--strict"), "--strict applies only without --benchmark"),
+    ((*BENCHMARK, "--from", "plan"), "--from applies only without --benchmark"),
+    ((*BENCHMARK, "--gold-from", "plan"), "--gold-from applies only without --benchmark"),
+    ((*BENCHMARK, "--cluster", "x"), "--cluster applies only without --benchmark"),
+    ((*BENCHMARK, "--tools", "nestful"), "--tools applies only to benchmarks that run answers (nestful)"),
+    ((*RECORDED, "--details"), "--details applies only to benchmarks with more tables"),
+    ((*BENCHMARK, "--set", "reading=x"), "CallNavi has no option 'reading'; it has task, notation"),
+    ((*BENCHMARK, "--judge-url", "u"), "--judge-url applies only with --judge"),
+    ((*BENCHMARK, "--judge-cache", "c"), "--judge-cache applies only with --judge"),
+    ((*BENCHMARK, "--replay"), "--replay applies only with --judge"),
+    ((*BENCHMARK, "--prompts", "p"), "--prompts applies only with --judge"),
+    ((*BENCHMARK, "--only", "failures", "--format", "json"), "--only applies only to other formats"),
+    ((*NESTFUL, "--isolation", "strict"), "--isolation applies only with --tools"),
+    ((*NESTFUL, "--judge", "m"), "--judge applies only to benchmarks that ask a judge (callnavi"),
+    ((*NESTFUL, "--details", "--format", "csv"), "--details applies only to --format text and md"),
+    (("score", *FILES, "--official"), "--official applies only with --benchmark"),
+    (("score", *FILES, "--corrected"), "--corrected applies only with --benchmark"),
+    (("score", *FILES, "--details"), "--details applies only with --benchmark"),
+    (("score", *FILES, "--tools", "nestful"), "--tools applies only with --benchmark"),
+    (("score", *FILES, "--isolation", "strict"), "--isolation applies only with --benchmark"),
+    (("score", *FILES, "--judge", "m"), "--judge applies only with --benchmark"),
+    (("score", *FILES, "--judge-url", "u"), "--judge-url applies only with --benchmark"),
+    (("score", *FILES, "--judge-cache", "c"), "--judge-cache applies only with --benchmark"),
+    (("score", *FILES, "--replay"), "--replay applies only with --benchmark"),
+    (("score", *FILES, "--set", "a=b"), "--set applies only with --benchmark"),
+    (("score", *FILES, "--by", "nosuch"), "--by 'nosuch': no gold record has that field"),
+    (("compare", PRED, PRED, "--gold", GOLD, "--by", "nosuch"), "--by 'nosuch': no gold record"),
+    (("diff", *FILES, "--patch", "--format", "svg"), "--format applies only without --patch"),
+    (("diff", *FILES, "--patch", "-o", "x.svg"), "--patch writes JSON, and x.svg is named as something"),
+    (("diff", *ONE, "--patch", "-o", "x.csv"), "--patch writes JSON"),
+    (("diff", *FILES, "--patch", "--only", "failures"), "--only applies only to many pairs"),
+    (("diff", *FILES, "--places"), "--places applies only to one pair"),
+    (("diff", *FILES, "--edit-distance", "1"), "--edit-distance applies only to one pair"),
+    (("diff", *ONE, "--only", "failures"), "--only applies only to many pairs"),
+    (("diff", *ONE, "--theme", "dark"), "--theme applies only to drawings"),
+    (("diff", *ONE, "--force", "--format", "html"), "--force applies only to drawings"),
+    (("execute", ONE[0], "--tools", "nestful", "--seed", "1"), "--seed applies only with --tools world:"),
+    (("execute", ONE[0], "--tools", "nestful", "--facts", "f"), "--facts applies only with --tools"),
+    (("execute", ONE[0], "--tools", "nestful", "--backoff", "1"), "--backoff applies only with --retries"),
+    (("execute", ONE[0], "--tools", "nestful", "--theme", "dark"), "--theme applies only to --format"),
+    (("execute", ONE[0], "--tools", "nestful", "--state", "--format", "csv"), "--state applies only to"),
+    (("execute", ONE[0], "--tools", "nestful", "--isolation", "inline", "--timeout", "1"),
+     "--timeout applies only where the tools run apart"),
+    (("render", ONE[0], "--source", "data"), "--source applies only to data sets"),
+    (("stats", PRED, "--cache", "data"), "--cache applies only to data sets"),
+    (("stats", PRED, "--only", "tables"), "--only applies only to data sets"),
+    (("stats", "mathqa", *BOTH), "--cache applies only without --source"),
+    (("render", "mathqa", *BOTH), "--cache applies only without --source"),
+    (("data", "list", *BOTH), "--cache applies only without --source"),
+    (("data", "verify", "mathqa", *BOTH), "--cache applies only without --source"),
+    (("data", "show", "mathqa", *BOTH), "--cache applies only without --source"),
+    (("data", "check", "mathqa", *BOTH), "--cache applies only without --source"),
+    (("stats", "mathqa", "--source", "data/samples", "--from", "plan"), "--from applies only to files"),
+    (("data", "show", "mathqa", "--id", "x", "--samples", "1"), "--samples applies only without --id"),
+    (("data", "fetch", "mathqa", "--source", "x", "--mirror", "u"), "--mirror applies only without"),
+    (("selftest", "--timeout", "1"), "--timeout applies only with --command"),
+    (("selftest", "--command", "true", "--policy", "strict"), "--policy applies only without --command"),
+])  # fmt: skip
 def test_an_option_that_does_not_apply_is_refused(argv: tuple[str, ...], said: str) -> None:
     done = planeval(*argv)
     assert done.returncode == 2, done.stdout
@@ -314,7 +299,6 @@ def test_options_of_both_kinds_of_scores_apply_to_both() -> None:
     assert planeval(*BENCHMARK, "--official", "--set", "task=parameters").returncode == 0
 
 
-# ---------------------------------------------------------------- compare
 @pytest.fixture
 def runs(tmp_path: Path) -> tuple[str, ...]:
     """Eight samples: one model is right in wrong quotes on 5, the other leaves one out and gets one wrong."""

@@ -56,15 +56,11 @@ def test_quiet_says_nothing() -> None:
     assert on_terminal("--jobs", "1", "--quiet", out=False, code=COMMAND).err == ""
 
 
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (("--jobs", "0"), "0 is not in the range x>=1"),
-        (("--part", "0"), "0 is not in the range x>=1"),
-        (("--record-deadline", "0"), "0.0 is not in the range x>0"),
-        (("--engine", "spark"), "'spark' is not 'ray'"),
-    ],
-)
+@pytest.mark.parametrize(("argv", "said"), [
+    (("--jobs", "0"), "0 is not in the range x>=1"), (("--part", "0"), "0 is not in the range x>=1"),
+    (("--record-deadline", "0"), "0.0 is not in the range x>0"),
+    (("--engine", "spark"), "'spark' is not 'ray'"),
+])  # fmt: skip
 def test_values_that_cannot_be_are_refused(argv: tuple[str, str], said: str) -> None:
     done = elsewhere(*argv)
     assert done.returncode == 2

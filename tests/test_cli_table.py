@@ -251,7 +251,6 @@ example = '<call>{"wish": "f", "gifts": {"a": 1}}</call>'
 }
 
 
-# ---------------------------------------------------------------- the commands and the rows
 def _commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
     context = click.Context(group)
     for name in group.list_commands(context):
@@ -310,7 +309,6 @@ def _placed(call: str, given: str) -> str:
 ROWS = _rows()
 
 
-# ---------------------------------------------------------------- calling
 class Done(NamedTuple):
     """What a call came to; `files` are those that it made or changed, with their contents."""
 
@@ -381,7 +379,6 @@ def _without(command: str, option: str, argv: list[str]) -> list[str]:
     return left
 
 
-# ---------------------------------------------------------------- every option
 ON_RAY = ("--engine", "--address")
 """What needs a package that takes 300 MB; tests/test_engine_ray.py tries both where it is."""
 

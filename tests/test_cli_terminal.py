@@ -22,19 +22,12 @@ ONE = ("diff", "data/demo/pred.json", "data/demo/gold.json")
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 TEXTS = {
-    "diff": ("diff", PRED, GOLD),
-    "one diff": ONE,
-    "listing": (*ONE, "--format", "listing"),
-    "parse": ("parse", PRED),
-    "check": ("check", PRED, "--catalog", "world:bank"),
-    "score": ("score", PRED, GOLD, "--only", "failures"),
-    "compare": ("compare", PRED, PRED, "--gold", GOLD),
-    "stats": ("stats", GOLD),
-    "render": ("render", GOLD),
-    "dialects": ("dialects",),
-    "selftest": ("selftest",),
-    "data list": ("data", "list"),
-}
+    "diff": ("diff", PRED, GOLD), "one diff": ONE, "listing": (*ONE, "--format", "listing"),
+    "parse": ("parse", PRED), "check": ("check", PRED, "--catalog", "world:bank"),
+    "score": ("score", PRED, GOLD, "--only", "failures"), "compare": ("compare", PRED, PRED, "--gold", GOLD),
+    "stats": ("stats", GOLD), "render": ("render", GOLD), "dialects": ("dialects",),
+    "selftest": ("selftest",), "data list": ("data", "list"),
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +37,6 @@ def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-# ---------------------------------------------------------------- colours
 def test_every_command_has_color() -> None:
     def each(command: click.Command) -> list[click.Command]:
         return (
@@ -93,18 +85,11 @@ def test_files_have_colours_only_when_that_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.more
-@pytest.mark.parametrize(
-    "argv",
-    [
-        *((*ONE, "--format", form) for form in ("json", "jsonl", "csv", "md", "junit", "html", "dot")),
-        (*ONE, "--patch"),
-        ("diff", PRED, GOLD, "--patch"),
-        ("stats", GOLD, "--format", "json"),
-        ("convert", PRED, "--to", "appbench"),
-        ("schema", "policy"),
-        ("parse", PRED, "--format", "json"),
-    ],
-)
+@pytest.mark.parametrize("argv", [
+    *((*ONE, "--format", form) for form in ("json", "jsonl", "csv", "md", "junit", "html", "dot")),
+    (*ONE, "--patch"), ("diff", PRED, GOLD, "--patch"), ("stats", GOLD, "--format", "json"),
+    ("convert", PRED, "--to", "appbench"), ("schema", "policy"), ("parse", PRED, "--format", "json"),
+])  # fmt: skip
 def test_data_has_no_colours_whatever_is_said(argv: tuple[str, ...]) -> None:
     done = planeval(*argv, "--color", "always")
     assert done.stdout == planeval(*argv).stdout != ""
@@ -118,15 +103,12 @@ def test_what_a_model_wrote_cannot_reach_the_terminal(tmp_path: Path) -> None:
     pred.write_text(json.dumps(records[0]) + "\n")
     gold.write_text(json.dumps({**records[0], "output": [{"name": evil, "arguments": {}}]}) + "\n")
     for argv in (
-        ("diff", str(pred), str(gold)),
-        ("diff", str(pred), str(gold), "--id", f"a{evil}"),
+        ("diff", str(pred), str(gold)), ("diff", str(pred), str(gold), "--id", f"a{evil}"),
         ("diff", str(pred), str(gold), "--id", f"b{evil}"),
-        ("score", str(pred), str(gold), "--only", "failures"),
-        ("parse", str(pred)),
-        ("convert", str(pred), "--to", "plan"),
-        ("convert", str(pred), "--to", "pythonic"),
+        ("score", str(pred), str(gold), "--only", "failures"), ("parse", str(pred)),
+        ("convert", str(pred), "--to", "plan"), ("convert", str(pred), "--to", "pythonic"),
         ("render", str(pred)),
-    ):
+    ):  # fmt: skip
         shown = on_terminal(*argv)
         assert "\\x1b" in shown.out + shown.err or "\\u001b" in shown.out + shown.err, argv
         left = ESCAPE.sub("", shown.out) + shown.err
@@ -158,7 +140,6 @@ def test_each_state_of_a_pair_has_a_colour() -> None:
     assert {state.replace("_", " ") for state in rows.STATES} <= set(painting.STATES)
 
 
-# ---------------------------------------------------------------- counts
 SLOW = """
 import sys, time
 import {module} as slowed
@@ -245,24 +226,15 @@ with click.Context(click.Command("fetch")):
     assert shown.err.endswith("\r\x1b[K")
 
 
-# ---------------------------------------------------------------- completion
-@pytest.mark.parametrize(
-    ("words", "offered"),
-    [
-        (("d",), {"data", "dialects", "diff", "doctor"}),
-        (("data", "f"), {"fetch"}),
-        (("data", "fetch", "nestful-"), {"nestful-v1", "nestful-v2"}),
-        (("parse", "--from", "granite"), {"granite-20b", "granite-3"}),
-        (("convert", "--to", "appb"), {"appbench"}),
-        (("diff", "--gold-from", "appb"), {"appbench"}),
-        (("score", "--policy", "l"), {"lenient"}),
-        (("score", "--benchmark", "n"), {"nestful"}),
-        (("render", "--theme", "d"), {"dark", "default"}),
-        (("stats", "--format", "j"), {"json"}),
-        (("stats", "--color", "a"), {"auto", "always"}),
-        (("diff", "--id", "a"), set()),
-    ],
-)
+@pytest.mark.parametrize(("words", "offered"), [
+    (("d",), {"data", "dialects", "diff", "doctor"}), (("data", "f"), {"fetch"}),
+    (("data", "fetch", "nestful-"), {"nestful-v1", "nestful-v2"}),
+    (("parse", "--from", "granite"), {"granite-20b", "granite-3"}),
+    (("convert", "--to", "appb"), {"appbench"}), (("diff", "--gold-from", "appb"), {"appbench"}),
+    (("score", "--policy", "l"), {"lenient"}), (("score", "--benchmark", "n"), {"nestful"}),
+    (("render", "--theme", "d"), {"dark", "default"}), (("stats", "--format", "j"), {"json"}),
+    (("stats", "--color", "a"), {"auto", "always"}), (("diff", "--id", "a"), set()),
+])  # fmt: skip
 def test_bash_completes(words: tuple[str, ...], offered: set[str]) -> None:
     typed = " ".join(("planeval", *words))
     script = (

@@ -41,16 +41,9 @@ def run(command: str, folder: Path, cwd: Path = ROOT) -> str:
         "PYTHONHASHSEED": "random",
     }
     done = subprocess.run(
-        command,
-        shell=True,
-        cwd=cwd,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        timeout=120,
-    )
+        command, shell=True, cwd=cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL, text=True, timeout=120,
+    )  # fmt: skip
     return done.stdout
 
 

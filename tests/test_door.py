@@ -49,7 +49,6 @@ def states(*argv: str) -> dict[str, int]:
     return {key: value for key, value in data["states"].items()}
 
 
-# ---------------------------------------------------------------- which field is the answer
 QUESTIONS = json.loads((CALLNAVI / "Questions" / "hr.json").read_text())
 
 
@@ -202,17 +201,10 @@ def test_gold_is_never_an_answer(tmp_path: Path, field: str) -> None:
     assert planeval("diff", file, file, "--text-field", field).returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("answer", "gold"),
-    [
-        ("output", "expected_output"),
-        ("outputs", "reference_outputs"),
-        ("answer", "target"),
-        ("prediction", "label"),
-        ("prediction", "gold_calls"),
-        ("output", "expected_tools"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "gold"), [
+    ("output", "expected_output"), ("outputs", "reference_outputs"), ("answer", "target"),
+    ("prediction", "label"), ("prediction", "gold_calls"), ("output", "expected_tools"),
+])  # fmt: skip
 def test_gold_beside_the_answer_in_one_file_is_found(tmp_path: Path, answer: str, gold: str) -> None:
     rows = [{"id": k, answer: [call(a=k)], gold: [call(a=9)]} for k in range(2)]
     file = lines(tmp_path / "f.jsonl", rows)
@@ -357,7 +349,6 @@ def test_each_side_of_one_file_can_be_named(tmp_path: Path) -> None:
     assert "1 same, 1 different" in done.stdout
 
 
-# ---------------------------------------------------------------- ids
 def wrapped(kind: str, key: Any, value: int) -> dict[str, Any]:
     if kind == "calls":
         return {"id": key, "calls": [call(a=value)]}
@@ -423,7 +414,6 @@ def test_one_prediction_meets_the_gold_record_that_is_named(tmp_path: Path) -> N
     assert (done.returncode, done.stdout) == (0, "same\n")
 
 
-# ---------------------------------------------------------------- one record takes no other with it
 DEEP = "[" * 100_000 + "]" * 100_000
 
 
@@ -451,15 +441,11 @@ def test_a_cut_line_is_one_row(tmp_path: Path, gold: str, name: str, at: int, cu
 
 
 @pytest.mark.parametrize("at", [0, 2, 4])
-@pytest.mark.parametrize(
-    "bad",
-    [
-        f'{{"id": "q?", "prediction": {DEEP}}}',
-        f'{{"id": "q?", "prediction": [{{"name": "f", "arguments": {{"a": {"9" * 5_000}}}}}]}}',
-        '{"id": "q?", "prediction": [{"name": "f" "arguments": {}}]}',
-    ],
-    ids=["deep", "long number", "syntax"],
-)
+@pytest.mark.parametrize("bad", [
+    f'{{"id": "q?", "prediction": {DEEP}}}',
+    f'{{"id": "q?", "prediction": [{{"name": "f", "arguments": {{"a": {"9" * 5_000}}}}}]}}',
+    '{"id": "q?", "prediction": [{"name": "f" "arguments": {}}]}',
+], ids=["deep", "long number", "syntax"])  # fmt: skip
 @pytest.mark.parametrize("form", ["array", "lines"])
 def test_a_bad_record_is_one_row(tmp_path: Path, gold: str, at: int, bad: str, form: str) -> None:
     rows = predictions()
@@ -576,15 +562,11 @@ def test_a_broken_record_never_takes_the_place_of_a_whole_one(tmp_path: Path, go
     assert states(lines(tmp_path / "p.jsonl", rows), gold) == {"same": 5, "gold_absent": 1}
 
 
-# ---------------------------------------------------------------- objects from ids to plans
-@pytest.mark.parametrize(
-    "data",
-    [
-        {"id": "q1", "my_answer": [call(a=1)]},
-        {"sample_id": "q1", "question": "?", "mine": [call(a=1)], "theirs": []},
-        {"model": "m", "date": "2026", "results": [call(a=1)]},
-    ],
-)
+@pytest.mark.parametrize("data", [
+    {"id": "q1", "my_answer": [call(a=1)]},
+    {"sample_id": "q1", "question": "?", "mine": [call(a=1)], "theirs": []},
+    {"model": "m", "date": "2026", "results": [call(a=1)]},
+])  # fmt: skip
 def test_one_record_of_an_unknown_field_is_no_object_of_plans(tmp_path: Path, data: dict[str, Any]) -> None:
     from planner_eval.records.files import read_file
 
@@ -604,7 +586,6 @@ def test_an_object_from_ids_to_plans_keeps_every_record(tmp_path: Path, gold: st
     assert "; 6 written as json" in planeval("convert", str(tmp_path / "p.json"), "--to", "json").stderr
 
 
-# ---------------------------------------------------------------- a repeated key
 def test_a_repeated_key_inside_a_value_is_told(tmp_path: Path) -> None:
     (tmp_path / "p.json").write_text('[{"name": "f", "arguments": {"o": {"a": 1, "a": 2}}}]')
     done = planeval("parse", str(tmp_path / "p.json"))
@@ -632,7 +613,6 @@ def test_a_repeated_answer_is_no_answer(tmp_path: Path, gold: str) -> None:
     assert "the record has the field 'prediction' more than once" in found.stdout
 
 
-# ---------------------------------------------------------------- stability
 def stability(tmp_path: Path, rows: Sequence[Any]) -> tuple[dict[str, Any], str]:
     return figure("callnavi", CALLNAVI, lines(tmp_path / "p.jsonl", rows), "--set", "task=stability")
 
@@ -657,7 +637,6 @@ def test_a_question_without_an_answer_is_not_stable(tmp_path: Path) -> None:
     assert (found["election"], found["levenshtein"]) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
 
 
-# ---------------------------------------------------------------- no answer is not right
 def test_an_unreadable_answer_is_wrong_where_gold_calls_nothing(tmp_path: Path) -> None:
     gold = lines(tmp_path / "g.jsonl", [{"id": k, "gold": []} for k in range(6)])
     pred = lines(tmp_path / "p.jsonl", [{"id": k, "prediction": '[{"name": "f", "argum'} for k in range(6)])
@@ -716,47 +695,30 @@ ANSWERED = [
 
 @pytest.mark.parametrize(
     ("text", "note"),
-    [
-        (
-            f'[{{"name": "f", "label": "v", "arguments": {{"a": {TWICE}}}}}]',
-            "an object in 'a' of call 1 gives a key twice",
-        ),
-        (f'[{{"name": "f", "arguments": {json.dumps(TWICE)}}}]', "argument 'b' is given twice in call 1"),
-        (
-            f'[{{"name": "f", "arguments": {{}}, "result": [{TWICE}]}}]',
-            "an object in the result of call 1 gives a key twice",
-        ),
-        (json.dumps(ANSWERED), "an object in the result of call 1 gives a key twice"),
-        ('[{"name": "f", "arguments": {}, "arguments": {"a": 1}}]', "call 1 gives 'arguments' 2 times"),
-        (
-            '{"task_nodes": [{"task": "f", "arguments": {"a": 1, "a": 2}}], "task_links": []}',
-            "argument 'a' is given twice in call 1",
-        ),
-        (
-            '{"schema": "planeval.plan/1", "calls": [{"name": "f"}], "answer": {"x": 1, "x": 2}}',
-            "argument 'x' is given twice in the answer",
-        ),
-    ],
+    [(f'[{{"name": "f", "label": "v", "arguments": {{"a": {TWICE}}}}}]',
+      "an object in 'a' of call 1 gives a key twice"),
+     (f'[{{"name": "f", "arguments": {json.dumps(TWICE)}}}]', "argument 'b' is given twice in call 1"),
+     (f'[{{"name": "f", "arguments": {{}}, "result": [{TWICE}]}}]',
+      "an object in the result of call 1 gives a key twice"),
+     (json.dumps(ANSWERED), "an object in the result of call 1 gives a key twice"),
+     ('[{"name": "f", "arguments": {}, "arguments": {"a": 1}}]', "call 1 gives 'arguments' 2 times"),
+     ('{"task_nodes": [{"task": "f", "arguments": {"a": 1, "a": 2}}], "task_links": []}',
+      "argument 'a' is given twice in call 1"),
+     ('{"schema": "planeval.plan/1", "calls": [{"name": "f"}], "answer": {"x": 1, "x": 2}}',
+      "argument 'x' is given twice in the answer")],
     ids=["labelled", "encoded", "result", "answer", "call", "taskbench", "plan"],
-)
+)  # fmt: skip
 def test_a_repeated_key_is_said_wherever_it_stands(text: str, note: str) -> None:
     done = planeval("parse", "-", text=text)
     assert done.returncode == 0, done.stderr
     assert note in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("given", "reason"),
-    [
-        ('{"a": 1} {"b": 2}', "the arguments of call 1 are a text of 2 JSON values, expected one"),
-        (
-            '{"a": ' + "[" * 9000,
-            "the arguments of call 1 are a text past a limit: the text nests deeper than",
-        ),
-        ("7" * 5000, "the arguments of call 1 are a text past a limit: found an integer of more than"),
-    ],
-    ids=["two", "deep", "long"],
-)
+@pytest.mark.parametrize(("given", "reason"), [
+    ('{"a": 1} {"b": 2}', "the arguments of call 1 are a text of 2 JSON values, expected one"),
+    ('{"a": ' + "[" * 9000, "the arguments of call 1 are a text past a limit: the text nests deeper than"),
+    ("7" * 5000, "the arguments of call 1 are a text past a limit: found an integer of more than"),
+], ids=["two", "deep", "long"])  # fmt: skip
 def test_arguments_in_a_text_keep_the_limits(given: str, reason: str) -> None:
     done = planeval("parse", "-", text=json.dumps([{"name": "f", "arguments": given}]))
     assert done.returncode == 3

@@ -17,7 +17,6 @@ from tests.test_door import lines
 from tests.test_texts import parsed, tools
 
 
-# ---------------------------------------------------------------- files
 def test_no_common_id_says_which_lines_are_broken(tmp_path: Path) -> None:
     gold = lines(tmp_path / "gold.jsonl", [{"id": "a", "gold": "f()"}, {"id": "b", "gold": "g()"}])
     pred = tmp_path / "pred.jsonl"
@@ -77,13 +76,8 @@ def test_gold_of_words_is_told_and_is_no_plan(tmp_path: Path) -> None:
     no_calls = {"role": "assistant", "content": "", "tool_calls": []}
     steps = [{"step": "1 think", "tool": "null"}, {"step": "2 say it", "tool": "No tool required"}]
     golds: list[object] = [
-        "[]",
-        [],
-        no_calls,
-        steps,
-        "See (page 1).",
-        {"role": "assistant", "content": "No."},
-    ]
+        "[]", [], no_calls, steps, "See (page 1).", {"role": "assistant", "content": "No."},
+    ]  # fmt: skip
     right = lines(tmp_path / "right.jsonl", [{"id": at, "gold": one} for at, one in enumerate(golds)])
     pred = lines(tmp_path / "six.jsonl", [{"id": at, "response": "Rain."} for at in range(6)])
     done = planeval("score", pred, right)
@@ -207,13 +201,10 @@ def test_gold_that_lists_accepted_values_is_read_as_such(tmp_path: Path) -> None
     assert states("[area(unit='cm')]", "[g(xs=[1]), f(o={'k': 'a'})]", "[f(x=[1, 2])]") == ["different"] * 3
 
 
-@pytest.mark.parametrize(
-    ("listing", "plain", "note"),
-    [
-        (3, 1, "1 of 4 records has values in 'ground_truth' that are no lists (first: record 4)"),
-        (1, 3, "1 of 4 records give a list for each argument in 'ground_truth'"),
-    ],
-)
+@pytest.mark.parametrize(("listing", "plain", "note"), [
+    (3, 1, "1 of 4 records has values in 'ground_truth' that are no lists (first: record 4)"),
+    (1, 3, "1 of 4 records give a list for each argument in 'ground_truth'"),
+])  # fmt: skip
 def test_most_records_decide_whether_gold_lists_accepted_values(
     tmp_path: Path, listing: int, plain: int, note: str
 ) -> None:
@@ -270,17 +261,14 @@ def test_a_drawing_of_one_unreadable_plan_is_none(tmp_path: Path) -> None:
 STEP = {"tool": "f", "tool_input": {}, "log": ""}
 
 
-@pytest.mark.parametrize(
-    ("record", "said"),
-    [
-        ({"output": "done", "intermediate_steps": [[STEP, "x"]]}, "calls stand in 'intermediate_steps' too"),
-        ({"answer": "done", "trajectory": {"tool_name_0": "f"}}, "calls stand in 'trajectory' too"),
-        ({"response": "done", "sources": [{"tool_name": "f"}]}, "calls stand in 'sources' too"),
-        ({"output": [{"task": "q"}, {"tool_calls": [{"name": "f", "arguments": {}}]}]}, "it has 'task'"),
-        ({"generated_text": "[f()]", "details": {"finish_reason": "length"}}, "the answer was cut off"),
-        ({"content": "[f()]", "stop": True, "stop_type": "limit"}, "the answer was cut off"),
-    ],
-)
+@pytest.mark.parametrize(("record", "said"), [
+    ({"output": "done", "intermediate_steps": [[STEP, "x"]]}, "calls stand in 'intermediate_steps' too"),
+    ({"answer": "done", "trajectory": {"tool_name_0": "f"}}, "calls stand in 'trajectory' too"),
+    ({"response": "done", "sources": [{"tool_name": "f"}]}, "calls stand in 'sources' too"),
+    ({"output": [{"task": "q"}, {"tool_calls": [{"name": "f", "arguments": {}}]}]}, "it has 'task'"),
+    ({"generated_text": "[f()]", "details": {"finish_reason": "length"}}, "the answer was cut off"),
+    ({"content": "[f()]", "stop": True, "stop_type": "limit"}, "the answer was cut off"),
+])  # fmt: skip
 def test_what_agents_and_servers_write_is_no_silent_plan(tmp_path: Path, record: object, said: str) -> None:
     done = planeval("parse", lines(tmp_path / "p.jsonl", [record]))
     assert done.returncode == 3
@@ -289,12 +277,8 @@ def test_what_agents_and_servers_write_is_no_silent_plan(tmp_path: Path, record:
 
 def test_samples_of_an_evaluation_harness(tmp_path: Path) -> None:
     sample = {
-        "doc_id": 7,
-        "doc": {},
-        "target": "[f(a=1)]",
-        "resps": [["[f(a=2)]"]],
-        "filtered_resps": ["[f(a=2)]"],
-    }
+        "doc_id": 7, "doc": {}, "target": "[f(a=1)]", "resps": [["[f(a=2)]"]], "filtered_resps": ["[f(a=2)]"],
+    }  # fmt: skip
     file = lines(tmp_path / "samples.jsonl", [sample, {**sample, "doc_id": 8, "target": "[f(a=2)]"}])
     done = planeval("diff", file, file)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "2 pairs: 1 same, 1 different")
@@ -319,7 +303,6 @@ def test_every_command_says_that_an_answer_offers_several_choices(tmp_path: Path
         assert said.count("pred: 1 with several choices or candidates, of which the first was read") == times
 
 
-# ---------------------------------------------------------------- texts
 DEFINED = {"name": "get_weather", "description": "The weather", "parameters": {"city": "Rome"}}
 
 
@@ -342,19 +325,15 @@ def test_a_definition_beside_a_call_is_passed_over_and_a_schema_calls_nothing() 
         assert parsed(json.dumps({**DEFINED, "parameters": given}))[0] == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "called"),
-    [
-        ("\\boxed{[f()]}", ["f"]),
-        ('The answer is $\\boxed{[f(a="x")]}$.', ["f"]),
-        ("\\[\n\\boxed{\\text{[f(a=1), g(b=2)]}}\n\\]", ["f", "g"]),
-        ('So: \\boxed{[{"name": "f", "arguments": {}}]}', ["f"]),
-        ("[f(x=1)] and [g(y=2)]", ["f", "g"]),
-        ('Answer: {"name": "f", "arguments": {"q": "(x)"}}', ["f"]),
-        ('<|channel|>commentary to=functions.f code<|message|>{"a": 1}<|call|>', ["f"]),
-        ('<|channel|>commentary to=functions.f <|constrain|>code<|message|>{"a": 1}', ["f"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "called"), [
+    ("\\boxed{[f()]}", ["f"]), ('The answer is $\\boxed{[f(a="x")]}$.', ["f"]),
+    ("\\[\n\\boxed{\\text{[f(a=1), g(b=2)]}}\n\\]", ["f", "g"]),
+    ('So: \\boxed{[{"name": "f", "arguments": {}}]}', ["f"]),
+    ("[f(x=1)] and [g(y=2)]", ["f", "g"]),
+    ('Answer: {"name": "f", "arguments": {"q": "(x)"}}', ["f"]),
+    ('<|channel|>commentary to=functions.f code<|message|>{"a": 1}<|call|>', ["f"]),
+    ('<|channel|>commentary to=functions.f <|constrain|>code<|message|>{"a": 1}', ["f"]),
+])  # fmt: skip
 def test_calls_that_were_passed_over(text: str, called: list[str]) -> None:
     code, row = parsed(text)
     assert (code, tools(row)) == (0, called)
@@ -365,22 +344,19 @@ def test_a_box_inside_of_an_argument_is_the_argument() -> None:
     assert row["plan"]["calls"][0]["arguments"] == {"q": "\\boxed{g(x=1)}"}
 
 
-@pytest.mark.parametrize(
-    ("text", "code", "said"),
-    [
-        ("A.b(x=1) && c(y=2)", "parse.syntax", "found '&&' between calls"),
-        ("f() && g()", "parse.syntax", "found '&&' between calls"),
-        ("Plan:\nf(x=1) -> g(y=2)", "parse.syntax", "found '->' between calls"),
-        ("[f(x=1)] || [g(y=2)]", "parse.syntax", "found '||' between calls"),
-        ("f(x=1) or g(y=2)", "parse.syntax", "found 'and' or 'or' between calls"),
-        ("{f(), g()}", "parse.syntax", "found a set of calls"),
-        ("Answer: {f(x=1)}", "parse.syntax", "found a set of calls"),
-        ("functools[", "parse.cut", "cut off at the end"),
-        ('functools[{"name": "f", "arg', "parse.cut", "cut off at the end"),
-        ("<|channel|>commentary to=functions.f code<|message|>", "parse.cut", "cut off at the end"),
-        ("<|channel|>commentary to=functions.f <|constrain|>js", "parse.cut", "cut off at the end"),
-    ],
-)
+@pytest.mark.parametrize(("text", "code", "said"), [
+    ("A.b(x=1) && c(y=2)", "parse.syntax", "found '&&' between calls"),
+    ("f() && g()", "parse.syntax", "found '&&' between calls"),
+    ("Plan:\nf(x=1) -> g(y=2)", "parse.syntax", "found '->' between calls"),
+    ("[f(x=1)] || [g(y=2)]", "parse.syntax", "found '||' between calls"),
+    ("f(x=1) or g(y=2)", "parse.syntax", "found 'and' or 'or' between calls"),
+    ("{f(), g()}", "parse.syntax", "found a set of calls"),
+    ("Answer: {f(x=1)}", "parse.syntax", "found a set of calls"),
+    ("functools[", "parse.cut", "cut off at the end"),
+    ('functools[{"name": "f", "arg', "parse.cut", "cut off at the end"),
+    ("<|channel|>commentary to=functions.f code<|message|>", "parse.cut", "cut off at the end"),
+    ("<|channel|>commentary to=functions.f <|constrain|>js", "parse.cut", "cut off at the end"),
+])  # fmt: skip
 def test_what_cannot_be_read_is_refused(text: str, code: str, said: str) -> None:
     done, row = parsed(text)
     assert (done, row["code"]) == (3, code)

@@ -27,39 +27,27 @@ def file(folder: Path, content: object, name: str = "plans") -> str:
     return str(path)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        [CALL],
-        CALL,
-        [],
-        {"tool_calls": [{"type": "function", "function": CALL}]},
-        {"schema": "planeval.plan/1", "calls": [CALL]},
-        [{"role": "user", "content": "hi"}, {"role": "assistant", "tool_calls": []}],
-        f"{json.dumps(CALL)}\n{json.dumps(CALL)}\n",
-        LINE,
-        f"{LINE}\n{LINE}",
-        '[{"name": "f", "arguments": ',
-    ],
-)
+@pytest.mark.parametrize("content", [
+    [CALL], CALL, [],
+    {"tool_calls": [{"type": "function", "function": CALL}]},
+    {"schema": "planeval.plan/1", "calls": [CALL]},
+    [{"role": "user", "content": "hi"}, {"role": "assistant", "tool_calls": []}],
+    f"{json.dumps(CALL)}\n{json.dumps(CALL)}\n", LINE, f"{LINE}\n{LINE}", '[{"name": "f", "arguments": ',
+])  # fmt: skip
 def test_one_plan_in_a_file_of_its_own(tmp_path: Path, content: object) -> None:
     found = read_file(file(tmp_path, content))
     assert not found.many
     assert len(found.records) == 1
 
 
-@pytest.mark.parametrize(
-    ("content", "ids"),
-    [
-        ([{"id": "a", "output": [CALL]}, {"id": 7, "output": LINE}], ["a", "7"]),
-        ([{"sample_id": "a", "prediction": json.dumps([CALL])}], ["a"]),
-        (f'{{"idx": 0, "text": {json.dumps(LINE)}}}\n{{"idx": 1, "text": "[]"}}\n', ["0", "1"]),
-        ([[CALL], [CALL, CALL]], [None, None]),
-        ([LINE, LINE], [None, None]),
-        ({"q1": [CALL], "q2": []}, ["q1", "q2"]),
-        ([{"input": "hi", "output": {"api_results": [LINE], "used_app": ["A"]}}], [None]),
-    ],
-)
+@pytest.mark.parametrize(("content", "ids"), [
+    ([{"id": "a", "output": [CALL]}, {"id": 7, "output": LINE}], ["a", "7"]),
+    ([{"sample_id": "a", "prediction": json.dumps([CALL])}], ["a"]),
+    (f'{{"idx": 0, "text": {json.dumps(LINE)}}}\n{{"idx": 1, "text": "[]"}}\n', ["0", "1"]),
+    ([[CALL], [CALL, CALL]], [None, None]), ([LINE, LINE], [None, None]),
+    ({"q1": [CALL], "q2": []}, ["q1", "q2"]),
+    ([{"input": "hi", "output": {"api_results": [LINE], "used_app": ["A"]}}], [None]),
+])  # fmt: skip
 def test_records(tmp_path: Path, content: object, ids: list[str | None]) -> None:
     found = read_file(file(tmp_path, content))
     assert found.many
@@ -119,17 +107,12 @@ def test_lines_that_begin_broken_need_two_records_behind(tmp_path: Path) -> None
         assert read_file(str(path)).many is many
 
 
-@pytest.mark.parametrize(
-    ("role", "names"),
-    [
-        (
-            "answer",
-            "generated_text prediction predict predit pred response completion model_output raw text plan "
-            "answer result gen_convs output outputs messages conversations",
-        ),
-        ("gold", "gold ground_truth reference expected possible_answer output"),
-    ],
-)
+@pytest.mark.parametrize(("role", "names"), [
+    ("answer",
+     "generated_text prediction predict predit pred response completion model_output raw text plan "
+     "answer result gen_convs output outputs messages conversations"),
+    ("gold", "gold ground_truth reference expected possible_answer output"),
+])  # fmt: skip
 def test_every_usual_field_of_a_plan_is_read(tmp_path: Path, role: Role, names: str) -> None:
     for name in names.split():
         found = read_file(file(tmp_path, [{"id": "a", name: LINE}, {"id": "b", name: LINE}]), role=role)
@@ -193,17 +176,14 @@ def test_a_repeated_id_is_reported_not_scored_twice() -> None:
     assert [r.position for r in pairing.repeated] == [1]
 
 
-@pytest.mark.parametrize(
-    ("name", "plans", "calls"),
-    [
-        ("appbench/test_mm.json", 200, 730),
-        ("nestful/v1/executable/executable-data.json", 85, 233),
-        ("nestful/v1/non-executable/non-executable-glaive-data.json", 169, 469),
-        ("nestful/v1/non-executable/non-executable-sgd-data.json", 46, 98),
-        ("nestful/v2/nestful_v2_collected.jsonl", 554, 2500),
-        ("nestful/v2/split_original_last360.json", 360, None),
-    ],
-)
+@pytest.mark.parametrize(("name", "plans", "calls"), [
+    ("appbench/test_mm.json", 200, 730),
+    ("nestful/v1/executable/executable-data.json", 85, 233),
+    ("nestful/v1/non-executable/non-executable-glaive-data.json", 169, 469),
+    ("nestful/v1/non-executable/non-executable-sgd-data.json", 46, 98),
+    ("nestful/v2/nestful_v2_collected.jsonl", 554, 2500),
+    ("nestful/v2/split_original_last360.json", 360, None),
+])  # fmt: skip
 def test_the_benchmarks_own_gold_files(reference: Path, name: str, plans: int, calls: int | None) -> None:
     found = read_file(str(reference / "datasets" / name), role="gold")
     assert len(found.records) == plans

@@ -93,14 +93,10 @@ def record(random: Random, at: int, key: str | None, content: str) -> dict[str, 
     if random.random() < 0.9:
         found[content] = plan_in(random, at, content)
     beside: dict[str, Any] = {
-        "finish_reason": random.choice(("length", "stop")),
-        "error": random.choice((None, "timeout", "")),
-        "name": "f",
-        "calls": random.choice((None, calls(random))),
-        "gold": calls(random),
-        "answer": random.choice(({"out": 1}, "f()")),
-        "response": {"body": {"text": f"f(#a='{at}')"}},
-    }
+        "finish_reason": random.choice(("length", "stop")), "error": random.choice((None, "timeout", "")),
+        "name": "f", "calls": random.choice((None, calls(random))), "gold": calls(random),
+        "answer": random.choice(({"out": 1}, "f()")), "response": {"body": {"text": f"f(#a='{at}')"}},
+    }  # fmt: skip
     for name in random.sample([*beside], random.choice((0, 0, 0, 0, 1, 2))):
         found.setdefault(name, beside[name])
     return dict(random.sample([*found.items()], len(found)))
@@ -153,14 +149,11 @@ def faulty(random: Random, text: str) -> str:
     """The text with a fault in it."""
     at = random.randint(0, len(text))
     pieces = ('"', "}", "{", "]", ",", "\n", "x", "\ud800", '{"id": "q9"}', "\\", '"\n"')
-    return random.choice(
-        (
-            text[:at] + random.choice(pieces) + text[at:],
-            text[:at] + text[at + random.choice((1, 2, 9)) :],
-            text[: max(at, 5)],
-            text + random.choice(("]", "\n]", "x", "\n\n{", "f()", ",")),
-        )
-    )
+    return random.choice((
+        text[:at] + random.choice(pieces) + text[at:], text[:at] + text[at + random.choice((1, 2, 9)) :],
+        text[: max(at, 5)],
+        text + random.choice(("]", "\n]", "x", "\n\n{", "f()", ",")),
+    ))  # fmt: skip
 
 
 def drawn(random: Random) -> tuple[str, str, list[dict[str, Any]]]:

@@ -49,12 +49,8 @@ def talk(calls: Sequence[Call], given: str = "arguments") -> list[dict[str, Any]
 def nodes(number: int, calls: list[Call]) -> dict[str, Any]:
     made = [{"task": t, "arguments": [{"name": k, "value": v} for k, v in a.items()]} for t, a in calls]
     return {
-        "id": str(number),
-        "user_request": "Plan it",
-        "task_steps": [],
-        "task_nodes": made,
-        "task_links": [],
-    }
+        "id": str(number), "user_request": "Plan it", "task_steps": [], "task_nodes": made, "task_links": [],
+    }  # fmt: skip
 
 
 def adk(number: int, calls: list[Call]) -> dict[str, Any]:
@@ -93,13 +89,9 @@ def spans(number: int, calls: list[Call]) -> list[dict[str, Any]]:
 
 def observations(number: int, calls: list[Call]) -> list[dict[str, Any]]:
     root = {
-        "id": f"r{number}",
-        "traceId": f"t{number}",
-        "type": "SPAN",
-        "name": "x",
-        "startTime": "0",
+        "id": f"r{number}", "traceId": f"t{number}", "type": "SPAN", "name": "x", "startTime": "0",
         "input": {},
-    }
+    }  # fmt: skip
     tools = listed(calls, arguments="input", traceId=f"t{number}", type="TOOL")
     return [root, *({**tool, "startTime": str(place)} for place, tool in enumerate(tools, 1))]
 
@@ -488,21 +480,14 @@ def test_a_trace_of_which_no_element_is_known_to_be_a_call_is_not_one_without_ca
     assert ["error" in json.loads(row) for row in rows] == [True, True, False]
 
 
-@pytest.mark.parametrize(
-    ("turns", "state"),
-    [
-        (
-            [[[{"weather": '{"city": "Oslo"}'}], ["It is cold."]], [], [[{"book": '{"nights": 2}'}], []]],
-            "same",
-        ),
-        ([["[weather(city='Oslo')]", "It is cold."], ["[book(nights=2)]", "Done."]], "same"),
-        ([listed(PLANS[0][0][:1]), listed(PLANS[0][0][1:])], "same"),
-        ([["[weather(city='Oslo')]", [{"book": '{"nights": 2}'}]]], "unreadable"),
-        ([["weather", {"city": "Oslo"}], ["book", {"nights": 2}]], "unreadable"),
-        ([[[["weather(city='Oslo')"]]]], "unreadable"),
-    ],
-    ids=["keyed", "texts", "calls", "mixed", "pairs", "deep"],
-)
+@pytest.mark.parametrize(("turns", "state"), [
+    ([[[{"weather": '{"city": "Oslo"}'}], ["It is cold."]], [], [[{"book": '{"nights": 2}'}], []]], "same"),
+    ([["[weather(city='Oslo')]", "It is cold."], ["[book(nights=2)]", "Done."]], "same"),
+    ([listed(PLANS[0][0][:1]), listed(PLANS[0][0][1:])], "same"),
+    ([["[weather(city='Oslo')]", [{"book": '{"nights": 2}'}]]], "unreadable"),
+    ([["weather", {"city": "Oslo"}], ["book", {"nights": 2}]], "unreadable"),
+    ([[[["weather(city='Oslo')"]]]], "unreadable"),
+], ids=["keyed", "texts", "calls", "mixed", "pairs", "deep"])  # fmt: skip
 def test_turns_of_a_conversation_are_one_plan(turns: Any, state: str, tmp_path: Path) -> None:
     gold = [{"id": "m1", "ground_truth": [["weather(city='Oslo')"], [], ["book(nights=2)"]]}]
     asked = [[{"role": "user", "content": "Plan it"}], [{"role": "user", "content": "Book it"}]]

@@ -23,19 +23,12 @@ def written(path: Path, *records: Any) -> str:
     return str(path)
 
 
-# ---------------------------------------------------------------- what stands beside an answer
-@pytest.mark.parametrize(
-    ("beside", "state"),
-    [
-        ({"finish_reason": "length"}, "cut"),
-        ({"stop_reason": "max_tokens"}, "cut"),
-        ({"response_metadata": {"finish_reason": "length"}}, "cut"),
-        ({"finish_reason": "content_filter"}, "refused"),
-        ({"refusal": "no"}, "refused"),
-        ({"error": "timeout"}, "failed"),
-        ({"error": {"message": "overloaded"}}, "failed"),
-    ],
-)
+@pytest.mark.parametrize(("beside", "state"), [
+    ({"finish_reason": "length"}, "cut"), ({"stop_reason": "max_tokens"}, "cut"),
+    ({"response_metadata": {"finish_reason": "length"}}, "cut"),
+    ({"finish_reason": "content_filter"}, "refused"), ({"refusal": "no"}, "refused"),
+    ({"error": "timeout"}, "failed"), ({"error": {"message": "overloaded"}}, "failed"),
+])  # fmt: skip
 @pytest.mark.parametrize("answer", [{"output": F}, {"output": [CALL]}, {"calls": [CALL]}, {"output": []}])
 def test_an_answer_that_did_not_end_is_none(
     tmp_path: Path, answer: dict[str, Any], beside: dict[str, Any], state: str
@@ -46,14 +39,10 @@ def test_an_answer_that_did_not_end_is_none(
     assert (done.returncode, done.stdout.split()[:2]) == (1, ["1", f"{state}:"])
 
 
-@pytest.mark.parametrize(
-    "beside",
-    [
-        {"finish_reason": "stop"},
-        {"stop_reason": "tool_use", "refusal": None},
-        *({"error": nothing} for nothing in (None, False, "", {})),
-    ],
-)
+@pytest.mark.parametrize("beside", [
+    {"finish_reason": "stop"}, {"stop_reason": "tool_use", "refusal": None},
+    *({"error": nothing} for nothing in (None, False, "", {})),
+])  # fmt: skip
 def test_an_answer_that_ended_counts(tmp_path: Path, beside: dict[str, Any]) -> None:
     pred = written(tmp_path / "p.jsonl", {"id": 1, "output": F, **beside})
     done = planeval("diff", pred, written(tmp_path / "g.jsonl", {"id": 1, "gold": F}))
@@ -74,38 +63,19 @@ def test_what_stands_on_the_way_to_an_answer_counts(tmp_path: Path) -> None:
     assert done.stdout.startswith("1  cut: ")
 
 
-@pytest.mark.parametrize(
-    ("answer", "code"),
-    [
-        (
-            {
-                "type": "ai",
-                "data": {
-                    "content": "",
-                    "tool_calls": [LISTED],
-                    "response_metadata": {"stop_reason": "max_tokens"},
-                },
-            },
-            "answer.cut",
-        ),
-        (
-            {
-                "role": "assistant",
-                "content": "",
-                "tool_calls": [],
-                "response_metadata": {"finish_reason": "length"},
-            },
-            "answer.cut",
-        ),
-        ([{**ITEM, "status": "incomplete"}], "answer.cut"),
-        ({**ITEM, "status": "in_progress"}, "answer.cut"),
-        ([{"type": "reasoning"}, {**ITEM, "status": "incomplete"}], "answer.cut"),
-        ({"generated_text": "f(a=1)", "finish_reason": "length"}, "answer.cut"),
-        ({"tool_calls": [CALL], "refusal": "no"}, "answer.refused"),
-        ({"role": "assistant", "content": F, "error": "timeout"}, "answer.failed"),
-        ({"choices": [{"message": {"content": F}}], "error": {"message": "lost"}}, "answer.failed"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "code"), [
+    ({"type": "ai",
+      "data": {"content": "", "tool_calls": [LISTED], "response_metadata": {"stop_reason": "max_tokens"}}},
+     "answer.cut"),
+    ({"role": "assistant", "content": "", "tool_calls": [], "response_metadata": {"finish_reason": "length"}},
+     "answer.cut"),
+    ([{**ITEM, "status": "incomplete"}], "answer.cut"), ({**ITEM, "status": "in_progress"}, "answer.cut"),
+    ([{"type": "reasoning"}, {**ITEM, "status": "incomplete"}], "answer.cut"),
+    ({"generated_text": "f(a=1)", "finish_reason": "length"}, "answer.cut"),
+    ({"tool_calls": [CALL], "refusal": "no"}, "answer.refused"),
+    ({"role": "assistant", "content": F, "error": "timeout"}, "answer.failed"),
+    ({"choices": [{"message": {"content": F}}], "error": {"message": "lost"}}, "answer.failed"),
+])  # fmt: skip
 def test_a_message_that_did_not_end_is_no_answer(tmp_path: Path, answer: Any, code: str) -> None:
     for source in (answer, json.dumps(answer)):
         with pytest.raises(AnswerError) as caught:
@@ -122,7 +92,6 @@ def test_items_and_texts_that_ended_are_read() -> None:
     assert pe.same({"generated_text": "f(a=1)", "finish_reason": "stop"}, F)
 
 
-# ---------------------------------------------------------------- what is no answer
 @pytest.mark.parametrize("value", [None, 5, True, 1.5, float("nan")])
 def test_a_value_that_is_no_plan_is_unreadable_in_memory_as_in_a_file(tmp_path: Path, value: Any) -> None:
     assert pe.score([value], ["[]"]).states() == {"unreadable": 1}
@@ -132,7 +101,6 @@ def test_a_value_that_is_no_plan_is_unreadable_in_memory_as_in_a_file(tmp_path: 
     assert json.loads(done.stdout)["states"] == {"unreadable": 1}
 
 
-# ---------------------------------------------------------------- lists of texts
 @pytest.mark.parametrize(
     "texts", [["f(a=1)", "not a call"], [F, "sorry, cut her"], ["Here it is:", "f(a=1)"]]
 )
@@ -158,7 +126,6 @@ def test_a_list_of_texts_is_many_plans_wherever_there_may_be_many(tmp_path: Path
     assert pe.stats([CALL, CALL]).calls == 2
 
 
-# ---------------------------------------------------------------- values that no JSON has, and other objects
 class Broken:
     def model_dump(self) -> Any:
         raise ValueError("boom")
@@ -170,16 +137,13 @@ def _circle() -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("value", "reason"),
-    [
-        ({"name": "f", "arguments": {"a": {1, 2}}}, "argument 'a' of call 1 is a set"),
-        ({"name": "f", "arguments": {"a": _circle()}}, "nests deeper than"),
-        (_circle(), "nests deeper than"),
-        (Broken(), "Broken.model_dump() fails: ValueError: boom"),
-        (object(), "expected a call or a list of calls"),
-    ],
-)
+@pytest.mark.parametrize(("value", "reason"), [
+    ({"name": "f", "arguments": {"a": {1, 2}}}, "argument 'a' of call 1 is a set"),
+    ({"name": "f", "arguments": {"a": _circle()}}, "nests deeper than"),
+    (_circle(), "nests deeper than"),
+    (Broken(), "Broken.model_dump() fails: ValueError: boom"),
+    (object(), "expected a call or a list of calls"),
+])  # fmt: skip
 def test_one_bad_value_costs_one_row(value: Any, reason: str) -> None:
     rows = pe.score([value, F], [F, F]).rows
     assert [row.state for row in rows] == ["unreadable", "same"]
@@ -190,25 +154,21 @@ def test_one_bad_value_costs_one_row(value: Any, reason: str) -> None:
     assert reason in caught.value.reason
 
 
-# ---------------------------------------------------------------- options of another type
-@pytest.mark.parametrize(
-    ("ask", "expected"),
-    [
-        (lambda: pe.parse(F, dialect=5), "expected the name of one"),
-        (lambda: pe.parse(F, tools=5), "expected a mapping, a catalog or a catalog's file"),
-        (lambda: pe.parse(F, limits=None), "expected planner_eval.base.limits.Limits"),
-        (lambda: pe.convert(F, None), "expected the name of one"),
-        (lambda: pe.score([F], [F], reading=5), "expected pe.Reading"),
-        (lambda: pe.compare([F], [F], [F], reading=5), "expected pe.Reading"),
-        (lambda: pe.pair([F], [F], reading=pe.Reading(by="x")), "expected 'id' or 'position'"),
-        (lambda: pe.score(F, F, policy=5), "expected a pe.Policy"),
-        (lambda: pe.compare([F], [F], [F], seed="a"), "expected a whole number"),
-        (lambda: pe.compare([F], [F], [F], seed=-1), "expected a whole number"),
-        (lambda: pe.write(F, "json"), "expected a plan"),
-        (lambda: pe.write(pe.Plan((pe.Call("c1", "f", {"a": 1}),)), "json"), "expected pairs"),
-        (lambda: pe.score_benchmark([F], [F], "nestful"), "expected the path of a file"),
-    ],
-)
+@pytest.mark.parametrize(("ask", "expected"), [
+    (lambda: pe.parse(F, dialect=5), "expected the name of one"),
+    (lambda: pe.parse(F, tools=5), "expected a mapping, a catalog or a catalog's file"),
+    (lambda: pe.parse(F, limits=None), "expected planner_eval.base.limits.Limits"),
+    (lambda: pe.convert(F, None), "expected the name of one"),
+    (lambda: pe.score([F], [F], reading=5), "expected pe.Reading"),
+    (lambda: pe.compare([F], [F], [F], reading=5), "expected pe.Reading"),
+    (lambda: pe.pair([F], [F], reading=pe.Reading(by="x")), "expected 'id' or 'position'"),
+    (lambda: pe.score(F, F, policy=5), "expected a pe.Policy"),
+    (lambda: pe.compare([F], [F], [F], seed="a"), "expected a whole number"),
+    (lambda: pe.compare([F], [F], [F], seed=-1), "expected a whole number"),
+    (lambda: pe.write(F, "json"), "expected a plan"),
+    (lambda: pe.write(pe.Plan((pe.Call("c1", "f", {"a": 1}),)), "json"), "expected pairs"),
+    (lambda: pe.score_benchmark([F], [F], "nestful"), "expected the path of a file"),
+])  # fmt: skip
 def test_an_option_of_another_type_says_what_is_expected(ask: Any, expected: str) -> None:
     with pytest.raises(InputError, match=expected):
         ask()
@@ -235,7 +195,6 @@ def test_a_number_past_all_that_is_kept_equals_nothing(tmp_path: Path, number: s
     assert "argument 'a' of call 1 is a number past 1.8e308" in done.stdout
 
 
-# ---------------------------------------------------------------- text blocks, and cases that failed
 @pytest.mark.parametrize(
     "block", [{"text": F}, [{"type": "text", "text": F}], {"type": "output_text", "text": F}]
 )

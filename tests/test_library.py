@@ -29,75 +29,54 @@ def data(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-# ---------------------------------------------------------------- each command calls its verb
 CALLS: dict[str, list[tuple[list[str], str]]] = {
     "agree": [([str(PREDS), str(GOLDS)], "agree")],
-    "apply": [
-        (["PATCH", str(PRED)], "read"),
-        (["PATCH", str(PRED)], "read_patches"),
-        (["PATCH", str(PRED)], "apply"),
-        (["PATCH", str(PRED)], "write"),
-    ],
+    "apply": [(["PATCH", str(PRED)], "read"), (["PATCH", str(PRED)], "read_patches"),
+              (["PATCH", str(PRED)], "apply"), (["PATCH", str(PRED)], "write")],
     "catalog show": [([RATES], "read_catalog")],
     "catalog convert": [([RATES, "--to", "mcp"], "read_catalog")],
     "catalog grammar": [
-        ([RATES, "--dialect", "plan", "--to", "lark"], verb) for verb in ("read_catalog", "grammar")
-    ],
+    ([RATES, "--dialect", "plan", "--to", "lark"], verb) for verb in ("read_catalog", "grammar")],
     "check": [([str(GOLD), "--catalog", RATES], verb) for verb in ("read", "read_catalog", "parse", "check")],
-    "compare": [
-        *(([str(PREDS), str(PREDS), "--gold", str(GOLDS)], verb) for verb in ("Reading", "compare")),
-        ([str(PREDS), str(PREDS), "--gold", "callnavi", "--benchmark", "callnavi"], "compare_benchmark"),
-    ],
+    "compare": [*(([str(PREDS), str(PREDS), "--gold", str(GOLDS)], verb) for verb in ("Reading", "compare")),
+                ([str(PREDS), str(PREDS), "--gold", "callnavi", "--benchmark", "callnavi"],
+                 "compare_benchmark")],
     "convert": [([str(GOLD), "--to", "json"], verb) for verb in ("read", "convert")],
     "data list": [([], "list_datasets")],
     "data fetch": [(["callnavi", "--cache", "TMP", "--source", "TMP"], "fetch_dataset")],
     "data verify": [(["callnavi"], "verify_dataset")],
     "data show": [(["callnavi", "--samples", "1"], "read_dataset")],
-    "data check": [
-        (["mathqa", "--source", "data/samples", "--catalog", RATES, "--tools", "nestful"], verb)
-        for verb in ("open_sources", "read_catalog", "tool_source", "check_dataset")
-    ],
-    "data coverage": [
-        (["callnavi", "--source", "data/samples", "--catalog", RATES], verb)
-        for verb in ("read_catalog", "open_sources", "coverage")
-    ],
+    "data check": [(["mathqa", "--source", "data/samples", "--catalog", RATES, "--tools", "nestful"], verb)
+    for verb in ("open_sources", "read_catalog", "tool_source", "check_dataset")],
+    "data coverage": [(["callnavi", "--source", "data/samples", "--catalog", RATES], verb)
+    for verb in ("read_catalog", "open_sources", "coverage")],
     "data duplicates": [
-        (["callnavi", "--source", "data/samples"], verb) for verb in ("open_sources", "duplicates")
-    ],
+    (["callnavi", "--source", "data/samples"], verb) for verb in ("open_sources", "duplicates")],
     "data make": [(["--catalog", RATES, "-n", "1"], "make")],
     "data export": [(["callnavi", "--to", "chat-jsonl"], "export_dataset")],
     "dialects": [([], "list_dialects"), (["json"], "list_dialects")],
-    "diff": [
-        *(([str(PREDS), str(GOLDS)], verb) for verb in ("Reading", "pair")),
-        ([str(PRED), str(GOLD), "--execute", RATES], "tool_source"),
-        ([str(PRED), str(GOLD), "--execute", RATES], "compare_effects"),
-        ([str(PRED), str(GOLD), "--format", "listing"], "render_many"),
-    ],
+    "diff": [*(([str(PREDS), str(GOLDS)], verb) for verb in ("Reading", "pair")),
+             ([str(PRED), str(GOLD), "--execute", RATES], "tool_source"),
+             ([str(PRED), str(GOLD), "--execute", RATES], "compare_effects"),
+             ([str(PRED), str(GOLD), "--format", "listing"], "render_many")],
     "doctor": [([], "doctor")],
     "execute": [([str(GOLD), "--tools", RATES], verb) for verb in ("read", "tool_source", "execute")],
     "parse": [([str(GOLD)], verb) for verb in ("read", "parse")],
-    "predict": [
-        (["data/samples/callnavi", "--benchmark", "callnavi", "--model", "m", "-o", "TMP"], "predict")
-    ],
+    "predict": [(["data/samples/callnavi", "--benchmark", "callnavi", "--model", "m", "-o", "TMP"],
+                 "predict")],
     "render": [([str(GOLD)], verb) for verb in ("open_sources", "render_many")],
     "report": [([str(PREDS), "--gold", str(GOLDS)], verb) for verb in ("Reading", "pair", "report")],
     "schema": [(["policy"], "schema")],
-    "score": [
-        *(([str(PREDS), str(GOLDS)], verb) for verb in ("Reading", "pair", "score")),
-        ([str(PREDS), "callnavi", "--benchmark", "callnavi"], "score_benchmark"),
-    ],
+    "score": [*(([str(PREDS), str(GOLDS)], verb) for verb in ("Reading", "pair", "score")),
+              ([str(PREDS), "callnavi", "--benchmark", "callnavi"], "score_benchmark")],
     "selftest": [([], "selftest"), (["--command", "true"], "selftest")],
-    "shrink": [
-        ([str(PREDS), str(GOLDS), "--id", "trip-value", "--code", "argument.value"], verb)
-        for verb in ("Reading", "shrink")
-    ],
+    "shrink": [([str(PREDS), str(GOLDS), "--id", "trip-value", "--code", "argument.value"], verb)
+    for verb in ("Reading", "shrink")],
     "stats": [([str(GOLD)], verb) for verb in ("open_sources", "stats")],
-    "suggest": [
-        ([str(PREDS), "--catalog", "data/catalogs/rates.json"], verb)
-        for verb in ("read_catalog", "read", "suggest")
-    ],
+    "suggest": [([str(PREDS), "--catalog", "data/catalogs/rates.json"], verb)
+    for verb in ("read_catalog", "read", "suggest")],
     "table": [(["RUN"], "table")],
-}
+}  # fmt: skip
 """Each command with options under which it calls each of its verbs."""
 
 
@@ -210,7 +189,6 @@ def test_every_public_name_says_what_it_is(verb: str) -> None:
     assert verb in dir(pe)
 
 
-# ---------------------------------------------------------------- plans: texts, data, files
 def test_parse_reads_texts_data_plans_records_and_files() -> None:
     plan = pe.parse(ROME)
     assert pe.parse(plan) is plan
@@ -268,7 +246,6 @@ def test_plans_and_diffs_print_as_the_command_line_shows_them() -> None:
     assert "generation" not in repr(pe.parse(GOLD))
 
 
-# ---------------------------------------------------------------- pairs
 def test_diff_takes_text_data_plans_and_files_on_either_side() -> None:
     plan, listed = pe.parse(ROME), [{"name": "f", "arguments": {"city": "Rome"}}]
     sides = (ROME, plan, listed, pe.read([ROME]).records[0])
@@ -322,7 +299,6 @@ def test_of_two_equal_texts_one_is_read_and_rows_are_as_if_both_were(monkeypatch
         assert repr(rows) == repr(apart)
 
 
-# ---------------------------------------------------------------- scores
 def test_lists_are_scored_as_files_are() -> None:
     report = pe.score(data(PREDS), data(GOLDS))
     shown = json.loads(planeval("score", str(PREDS), str(GOLDS), "--format", "json").stdout)
@@ -382,7 +358,6 @@ def test_two_systems_are_compared_as_on_the_command_line(tmp_path: Path) -> None
     assert found.signature == shown["signature"]
 
 
-# ---------------------------------------------------------------- catalogs, runs, repairs
 def test_check_takes_a_catalog_by_its_file_or_data(tmp_path: Path) -> None:
     tools = tmp_path / "tools.json"
     tools.write_text(json.dumps([{"name": "g", "parameters": {}}]), encoding="utf-8")
@@ -450,29 +425,22 @@ def test_the_selftest_is_ours_or_anothers() -> None:
     assert not all(one.right for one in pe.selftest(["echo", "same"]) if not one.disputed)
 
 
-# ---------------------------------------------------------------- what cannot be meant
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "structure of a number": (lambda: pe.compare_structure(3, "f()"), "found 3"),
-    "more names than systems": (
-        lambda: pe.report(["f()"], ["f()"], names=["a", "b"]),
-        "there are 2 names for 1 system",
-    ),
+    "more names than systems": (lambda: pe.report(["f()"], ["f()"], names=["a", "b"]),
+                                "there are 2 names for 1 system"),
     "no terms": (lambda: pe.diff("f()", "f()", terms=None), "the terms are None, expected Terms"),
     "no metrics": (lambda: pe.score(["f()"], ["f()"], metrics=None), "the metrics are None, expected names"),
-    "a metric that is no text": (
-        lambda: pe.score("f()", "f()", metrics=[["exact"]]),
-        r"the metrics name \['exact'\]",
-    ),
+    "a metric that is no text": (lambda: pe.score("f()", "f()", metrics=[["exact"]]),
+                                 r"the metrics name \['exact'\]"),
     "no theme": (lambda: pe.render("f()", theme=None), "the theme is None, expected a name or"),
     "a list of themes": (lambda: pe.render("f()", theme=[]), r"the theme is \[\], expected"),
     "shown as nothing": (lambda: pe.report(["f()"], ["f()"], shown=None), "shown is None, expected Shown"),
     "a file that is not there": (lambda: pe.open_sources("nosuch.json"), "nosuch.json"),
-    "a command as one text": (
-        lambda: pe.selftest(command="nosuch -x"),
-        r"the command is 'nosuch -x', expected its words: \['nosuch', '-x'\]",
-    ),
+    "a command as one text": (lambda: pe.selftest(command="nosuch -x"),
+                              r"the command is 'nosuch -x', expected its words: \['nosuch', '-x'\]"),
     "no plan to check": (lambda: pe.check(None), "the plan is None, as of a trace in which no tool ran"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("call", "said"), WRONG.values(), ids=WRONG)

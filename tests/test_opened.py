@@ -15,18 +15,10 @@ F, G = '{"name": "f", "arguments": {"a": 1}}', '{"name": "g", "arguments": {"b":
 CALLED = f"<tool_call>{F}</tool_call>\n"
 
 
-# ---------------------------------------------------------------- beside the tokens of a notation
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"{CALLED}{G}",
-        f"{CALLED}[g(b=2)]",
-        f"{CALLED}```json\n{G}\n```",
-        f"{CALLED}```python\ng(b=2)\n```",
-        f'{CALLED}<function=g>{{"b": 2}}</function>',
-        f"[TOOL_CALLS] [{F}]\n```python\ng(b=2)\n```",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    f"{CALLED}{G}", f"{CALLED}[g(b=2)]", f"{CALLED}```json\n{G}\n```", f"{CALLED}```python\ng(b=2)\n```",
+    f'{CALLED}<function=g>{{"b": 2}}</function>', f"[TOOL_CALLS] [{F}]\n```python\ng(b=2)\n```",
+])  # fmt: skip
 def test_a_second_call_in_another_wrapper_is_read(text: str) -> None:
     code, row = parsed(text)
     assert (code, tools(row), codes(row)) == (0, ["f", "g"], ["dialect.mixed"])
@@ -41,20 +33,10 @@ def test_what_stands_beside_tokens_is_said() -> None:
     assert (code, row["code"]) == (3, "parse.cut")
 
 
-# ---------------------------------------------------------------- between tags, after words
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<tool_call>f(a=1)</tool_call>",
-        "<tool_call>[f(a=1)]</tool_call>",
-        "<answer>[f(a=1)]</answer>",
-        f"<tool>{F}</tool>",
-        f"Sure! {F}",
-        f"The call is {F}.",
-        f"Call {F} now",
-        "Hotels: [f(a=1)]",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "<tool_call>f(a=1)</tool_call>", "<tool_call>[f(a=1)]</tool_call>", "<answer>[f(a=1)]</answer>",
+    f"<tool>{F}</tool>", f"Sure! {F}", f"The call is {F}.", f"Call {F} now", "Hotels: [f(a=1)]",
+])  # fmt: skip
 def test_a_call_in_a_tag_or_after_words_is_read(text: str) -> None:
     code, row = parsed(text)
     assert (code, tools(row), row["plan"]["calls"][0]["arguments"]) == (0, ["f"], {"a": 1})
@@ -72,23 +54,18 @@ def test_an_object_that_words_only_mention_is_no_call() -> None:
         assert (code, tools(row), codes(row)) == (0, [], ["plan.no_call"])
 
 
-# ---------------------------------------------------------------- transcripts
 CHATML = "<|im_start|>{}\n{}<|im_end|>\n"
 PROMPT = CHATML.format("system", f"Tools: {G}") + CHATML.format("user", f"Write <tool_call>{G}</tool_call>.")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        PROMPT + CHATML.format("assistant", f"<tool_call>{F}</tool_call>"),
-        PROMPT + CHATML.format("assistant", "[f(a=1)]"),
-        f"{PROMPT}<|im_start|>assistant\n[f(a=1)]",
-        "<s>[INST] Write\n[g(b=2)] [/INST] [f(a=1)]</s>",
-        "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\n[g(b=2)]<|eot_id|>"
-        "<|start_header_id|>assistant<|end_header_id|>\n\n[f(a=1)]<|eot_id|>",
-        "<start_of_turn>user\n[g(b=2)]<end_of_turn>\n<start_of_turn>model\n[f(a=1)]<end_of_turn>",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    PROMPT + CHATML.format("assistant", f"<tool_call>{F}</tool_call>"),
+    PROMPT + CHATML.format("assistant", "[f(a=1)]"), f"{PROMPT}<|im_start|>assistant\n[f(a=1)]",
+    "<s>[INST] Write\n[g(b=2)] [/INST] [f(a=1)]</s>",
+    "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\n[g(b=2)]<|eot_id|>"
+    "<|start_header_id|>assistant<|end_header_id|>\n\n[f(a=1)]<|eot_id|>",
+    "<start_of_turn>user\n[g(b=2)]<end_of_turn>\n<start_of_turn>model\n[f(a=1)]<end_of_turn>",
+])  # fmt: skip
 def test_of_a_transcript_the_assistants_turns_are_read(text: str) -> None:
     code, row = parsed(text)
     assert (code, tools(row), codes(row)[0]) == (0, ["f"], "find.turn")
@@ -105,7 +82,6 @@ def test_a_transcript_without_a_turn_of_the_assistant_is_no_answer() -> None:
     assert (code, tools(row)) == (0, [])
 
 
-# ---------------------------------------------------------------- cut anywhere
 OPENER = re.compile(
     r"\b(?!join)\w+\(|\{\"(?:name|tool_name|toolName)|^Action(?: \d+)?:|await \w|to=functions\.|#E\d+ ="
     r"|<(?:invoke|function|param)\b"
@@ -132,20 +108,13 @@ def test_every_prefix_of_an_example_is_its_first_calls_or_an_error(name: str) ->
 
 
 CUT = [
-    "<tool_call>\n<function",
-    "<tool_call>get_rate\n<arg_key",
+    "<tool_call>\n<function", "<tool_call>get_rate\n<arg_key",
     '<function_calls>\n<invoke name="get_rate">\n<parameter name=',
-    "<|channel|>commentary to=functions",
-    "const rate = await get_rate",
-    "Thought: x\nAction: f\nAction Input",
-    "Hotels: [a = f(#x='1')]\nHotels: [g(#hotel",
-    '1. f("x")\n2. g(',
-    "x = f(a=1)\ny = g",
-    f"<function_call> {F} <function_call> ",
-    f"[TOOL_CALLS] [{F}][TOOL_CALLS",
-    "API:\n- get_rate\nparameters:\n- cur",
-    "<function_calls>\nf(a=1)\nroll",
-]
+    "<|channel|>commentary to=functions", "const rate = await get_rate",
+    "Thought: x\nAction: f\nAction Input", "Hotels: [a = f(#x='1')]\nHotels: [g(#hotel", '1. f("x")\n2. g(',
+    "x = f(a=1)\ny = g", f"<function_call> {F} <function_call> ", f"[TOOL_CALLS] [{F}][TOOL_CALLS",
+    "API:\n- get_rate\nparameters:\n- cur", "<function_calls>\nf(a=1)\nroll",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", CUT)
@@ -154,18 +123,10 @@ def test_a_text_that_is_cut_inside_a_call_says_so(text: str) -> None:
     assert (code, row["code"]) == (3, "parse.cut")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I cannot (really) do that",
-        "Let me think (as f does",
-        "x = f(a=1)\ny = x",
-        f"{CALLED}Done",
-        "Action: none",
-        "It is smaller: a < b",
-        "[f(a=1)]\nNote that g",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "I cannot (really) do that", "Let me think (as f does", "x = f(a=1)\ny = x", f"{CALLED}Done",
+    "Action: none", "It is smaller: a < b", "[f(a=1)]\nNote that g",
+])  # fmt: skip
 def test_words_at_the_end_are_no_call_that_is_cut(text: str) -> None:
     assert parsed(text)[0] == 0
 

@@ -94,13 +94,9 @@ def contained(kind: str, folder: Path) -> tuple[str, bytes]:
 
 
 COMMANDS = {
-    "parse": ("--format", "json"),
-    "diff": (GOLDS, "--format", "jsonl"),
-    "score": (GOLDS, "--format", "json"),
-    "stats": (),
-    "convert": ("--to", "plan"),
-    "check": ("--catalog", RATES, "--format", "jsonl"),
-}
+    "parse": ("--format", "json"), "diff": (GOLDS, "--format", "jsonl"), "score": (GOLDS, "--format", "json"),
+    "stats": (), "convert": ("--to", "plan"), "check": ("--catalog", RATES, "--format", "jsonl"),
+}  # fmt: skip
 
 
 def outcome(command: str, name: str, text: bytes) -> tuple[int, Any]:
@@ -144,7 +140,6 @@ def test_what_a_command_finds_does_not_depend_on_the_container(
     assert outcome(command, *contained(kind, tmp_path)) == (code, found)
 
 
-# ---------------------------------------------------------------- packed files
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstd])
 def test_packed_files_are_known_by_their_bytes_and_may_be_written_in_pieces(
     tmp_path: Path, pack: Callable[[bytes], bytes]
@@ -161,17 +156,14 @@ def test_the_name_inside_counts(tmp_path: Path) -> None:
         assert len(pe.read(str(tmp_path / name)).records) == plans, name
 
 
-@pytest.mark.parametrize(
-    ("made", "said"),
-    [
-        (lambda: gzip.compress(lines(PREDS), mtime=0)[:400], "the gzip data is cut off or damaged"),
-        (lambda: bz2.compress(lines(PREDS))[:400], "the bzip2 data is cut off or damaged"),
-        (lambda: lzma.compress(lines(PREDS))[:400], "the xz data is cut off or damaged"),
-        (lambda: gzip.compress(b"[]" * 50_000_000, mtime=0), "unpack to more than 500 times as many"),
-        (lambda: bz2.compress(b"a" * 100_000_000), "unpack to more than 500 times as many"),
-        (lambda: gzip.compress(b"\x89PNG\r\n\x1a\n", mtime=0), "is no file of plans but a PNG image"),
-    ],
-)
+@pytest.mark.parametrize(("made", "said"), [
+    (lambda: gzip.compress(lines(PREDS), mtime=0)[:400], "the gzip data is cut off or damaged"),
+    (lambda: bz2.compress(lines(PREDS))[:400], "the bzip2 data is cut off or damaged"),
+    (lambda: lzma.compress(lines(PREDS))[:400], "the xz data is cut off or damaged"),
+    (lambda: gzip.compress(b"[]" * 50_000_000, mtime=0), "unpack to more than 500 times as many"),
+    (lambda: bz2.compress(b"a" * 100_000_000), "unpack to more than 500 times as many"),
+    (lambda: gzip.compress(b"\x89PNG\r\n\x1a\n", mtime=0), "is no file of plans but a PNG image"),
+])  # fmt: skip
 def test_what_does_not_unpack_is_one_message_in_little_memory(
     tmp_path: Path, made: Callable[[], bytes], said: str
 ) -> None:
@@ -204,7 +196,6 @@ def test_a_package_that_is_not_there_is_named_with_its_extra(
     assert "Traceback" not in done.stderr
 
 
-# ---------------------------------------------------------------- pipes, devices, standard input
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="there are no such devices")
 @pytest.mark.parametrize(
     "argv", [("parse", "/dev/zero"), ("diff", "/dev/urandom", GOLDS), ("stats", "/dev/zero")]
@@ -248,39 +239,25 @@ def test_a_process_may_stand_for_a_file() -> None:
     assert "13 pairs: 2 same, 10 different, 1 unreadable" in done.stdout
 
 
-@pytest.mark.parametrize(
-    "argv",
-    [
-        ("diff", "-", "-"),
-        ("score", "-", "-"),
-        ("score", "-", "-", "--benchmark", "nestful"),
-        ("compare", GOLDS, "-", "--gold", "-"),
-        ("stats", "-", "-"),
-        ("parse", "-", "-"),
-        ("render", "-", "-"),
-        ("convert", "-", "-", "--to", "json"),
-        ("check", "-", "-", "--catalog", RATES),
-        ("apply", "-", "-"),
-    ],
-)
+@pytest.mark.parametrize("argv", [
+    ("diff", "-", "-"), ("score", "-", "-"), ("score", "-", "-", "--benchmark", "nestful"),
+    ("compare", GOLDS, "-", "--gold", "-"), ("stats", "-", "-"), ("parse", "-", "-"), ("render", "-", "-"),
+    ("convert", "-", "-", "--to", "json"), ("check", "-", "-", "--catalog", RATES), ("apply", "-", "-"),
+])  # fmt: skip
 def test_standard_input_is_read_once(argv: tuple[str, ...]) -> None:
     done = planeval(*argv, text=CALL)
     assert done.returncode == 2
     assert "- is standard input, which can be read only once" in done.stderr
 
 
-# ---------------------------------------------------------------- encodings, and what is no text
 def test_one_byte_that_is_no_utf8_costs_one_record(tmp_path: Path) -> None:
     good = lines([{"id": "a", "output": CALL}, {"id": "b", "output": CALL}, {"id": "c", "output": CALL}])
     odd = good.replace(b'"b", "output": "f', b'"b", "output": "\xe4f')
     for name, data in (
         ("p.jsonl", odd),
-        (
-            "p.json",
-            b"[" + odd.replace(b"}\n", b"},", 2) + b"]",
-        ),
+        ("p.json", b"[" + odd.replace(b"}\n", b"},", 2) + b"]"),
         ("p.csv", b"id,output\na,f()\nb,\xe4f()\nc,f()\n"),
-    ):
+    ):  # fmt: skip
         (tmp_path / name).write_bytes(data)
         done = planeval("parse", str(tmp_path / name), "--format", "json")
         found = [json.loads(line) for line in done.stdout.splitlines()]
@@ -313,16 +290,13 @@ def packed_zip() -> bytes:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is no file of plans but a PNG image"),
-        (b"%PDF-1.7\n1 0 obj", "is no file of plans but a PDF document"),
-        (packed_zip(), "is no file of plans but a zip archive"),
-        (lines(PREDS).decode().encode("utf-16-le"), "looks like UTF-16LE text without a byte order mark"),
-        (b"\1\2\0\3" * 100, "is no text: byte 2 is NUL"),
-    ],
-)
+@pytest.mark.parametrize(("data", "said"), [
+    (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is no file of plans but a PNG image"),
+    (b"%PDF-1.7\n1 0 obj", "is no file of plans but a PDF document"),
+    (packed_zip(), "is no file of plans but a zip archive"),
+    (lines(PREDS).decode().encode("utf-16-le"), "looks like UTF-16LE text without a byte order mark"),
+    (b"\1\2\0\3" * 100, "is no text: byte 2 is NUL"),
+])  # fmt: skip
 def test_what_is_no_file_of_plans_is_one_message(
     tmp_path: Path, command: str, data: bytes, said: str
 ) -> None:
@@ -342,7 +316,6 @@ def test_an_empty_file_beside_many_records_is_one_message(tmp_path: Path, comman
         assert "p.jsonl is empty; " in done.stderr
 
 
-# ---------------------------------------------------------------- tables
 BROKEN = """id,output
 whole,"f(a=""1"")"
 plain,[]
@@ -374,24 +347,13 @@ def test_a_broken_row_is_one_row_that_says_so(tmp_path: Path) -> None:
     assert "p.csv, line 8, record 7 (id less)\nunreadable: cells in the row: 1" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("text", "code", "said"),
-    [
-        ('id,output\na,"f(', 3, "the quote that begins cell 2 is never closed"),
-        ("id,output\n", 2, "has a line of column names and no rows"),
-        ("id,output,id\na,f(),b\n", 2, "line 1: two columns are called 'id'"),
-        (
-            'id,"output\na,f()\n',
-            2,
-            "line 1: the quote that begins cell 2 is never closed; expected the names",
-        ),
-        (
-            "a,b\n1,2\n",
-            2,
-            "not one record has a field that is known to hold a plan; the first has 'a', 'b'",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "code", "said"), [
+    ('id,output\na,"f(', 3, "the quote that begins cell 2 is never closed"),
+    ("id,output\n", 2, "has a line of column names and no rows"),
+    ("id,output,id\na,f(),b\n", 2, "line 1: two columns are called 'id'"),
+    ('id,"output\na,f()\n', 2, "line 1: the quote that begins cell 2 is never closed; expected the names"),
+    ("a,b\n1,2\n", 2, "not one record has a field that is known to hold a plan; the first has 'a', 'b'"),
+])  # fmt: skip
 def test_a_table_that_cannot_be_read_is_one_message(tmp_path: Path, text: str, code: int, said: str) -> None:
     (tmp_path / "p.csv").write_text(text, encoding="utf-8")
     done = planeval("parse", str(tmp_path / "p.csv"))
@@ -447,7 +409,6 @@ def test_typed_columns_of_parquet(tmp_path: Path) -> None:
     assert "is a Parquet file that cannot be read" in done.stderr
 
 
-# ---------------------------------------------------------------- several files
 def plans_in(folder: Path, **texts: str) -> str:
     folder.mkdir(exist_ok=True)
     for name, text in texts.items():
@@ -544,7 +505,6 @@ def test_a_missing_file_among_several_stops(sign: str) -> None:
     assert "there is no file nowhere.json" in done.stderr
 
 
-# ---------------------------------------------------------------- data sets
 def test_a_data_set_is_taken_by_name_wherever_plans_are(tmp_path: Path) -> None:
     at = ("--source", SAMPLES)
     made = planeval("convert", "appbench", "--to", "plan", *at)
@@ -582,7 +542,6 @@ def test_places_of_data_sets_apply_only_to_data_sets() -> None:
     assert "did you mean the data set appbench?" in done.stderr
 
 
-# ---------------------------------------------------------------- ids given twice
 @pytest.mark.parametrize("command", ["parse", "stats", "convert", "check", "diff", "score"])
 def test_an_id_given_twice_is_told_with_both_places(tmp_path: Path, command: str) -> None:
     path = tmp_path / "p.jsonl"
@@ -609,7 +568,6 @@ def test_a_benchmark_tells_them_too(tmp_path: Path) -> None:
     assert f"p.jsonl.gz, line {len(answers) + 1}, record {len(answers) + 1}" in done.stderr
 
 
-# ---------------------------------------------------------------- in memory
 class FakeFrame:
     """What pandas' frames can do that is asked of them."""
 
@@ -658,16 +616,11 @@ def real(package: str, make: str) -> Callable[[list[dict[str, Any]]], Any]:
 
 
 FRAMES: dict[str, Callable[[list[dict[str, Any]]], Any]] = {
-    "like pandas": FakeFrame,
-    "like polars": FakeRows,
-    "like datasets": FakeDataset,
-    "a generator": lambda found: (one for one in found),
-    "an iterator": iter,
-    "pandas": real("pandas", "DataFrame"),
-    "polars": real("polars", "DataFrame"),
-    "pyarrow": real("pyarrow", "Table.from_pylist"),
-    "datasets": real("datasets", "Dataset.from_list"),
-}
+    "like pandas": FakeFrame, "like polars": FakeRows, "like datasets": FakeDataset,
+    "a generator": lambda found: (one for one in found), "an iterator": iter,
+    "pandas": real("pandas", "DataFrame"), "polars": real("polars", "DataFrame"),
+    "pyarrow": real("pyarrow", "Table.from_pylist"), "datasets": real("datasets", "Dataset.from_list"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", FRAMES)

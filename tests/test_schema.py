@@ -47,7 +47,6 @@ GOLDS = "docs/examples/comparison/gold.jsonl"
 DELETE = object()
 
 
-# ---------------------------------------------------------------- good and bad files
 def toml(path: str) -> Any:
     return tomllib.loads((ROOT / path).read_text(encoding="utf-8"))
 
@@ -72,37 +71,24 @@ def written(command: str) -> Any:
 
 SCORE = f"score {DEMO[0]} {DEMO[1]} --by calls"
 TO_MAKE = {
-    "schema": "planeval.to-make/1",
-    "data": "gold.jsonl",
-    "catalog": "tools.json",
-    "tools": ["Geo.find"],
+    "schema": "planeval.to-make/1", "data": "gold.jsonl", "catalog": "tools.json", "tools": ["Geo.find"],
     "parameters": [{"tool": "Geo.find", "parameter": "city"}],
     "pairs": [{"producer": "Geo.find", "consumer": "book"}],
     "edges": [{"producer": "Geo.find", "output": "id", "consumer": "book", "parameter": "id"}],
-    "shapes": ["(())"],
-    "depths": [2],
-    "kinds": ["null"],
-}
+    "shapes": ["(())"], "depths": [2], "kinds": ["null"],
+}  # fmt: skip
 COMPARE = f"compare {DEMO[0]} {DEMO[0]} --gold {DEMO[1]}"
 COMPARE_THREE = f"compare {DEMO[0]} {DEMO[0]} {DEMO[0]} --gold {DEMO[1]}"
 PLAN = {
     "schema": "planeval.plan/1",
-    "calls": [
-        {"id": "a", "app": "Geo", "name": "find", "arguments": {"city": "Rome"}, "returns": ["id"]},
-        {
-            "id": "b",
-            "name": "book",
-            "arguments": {
-                "hotel": {"$ref": "a", "path": ["id", 0]},
-                "note": {"$template": ["at ", {"$ref": "a"}]},
-                "raw": {"$literal": {"$ref": 3}},
-                "more": [1, 2.5, True, None, {"deep": {"$ref": "a"}}],
-            },
-        },
-        {"id": "c", "name": "f", "arguments": [["x", 1], ["x", {"$ref": "b"}]], "result": {"any": 1}},
-    ],
+    "calls": [{"id": "a", "app": "Geo", "name": "find", "arguments": {"city": "Rome"}, "returns": ["id"]},
+              {"id": "b", "name": "book",
+               "arguments": {"hotel": {"$ref": "a", "path": ["id", 0]},
+                             "note": {"$template": ["at ", {"$ref": "a"}]}, "raw": {"$literal": {"$ref": 3}},
+                             "more": [1, 2.5, True, None, {"deep": {"$ref": "a"}}]}},
+              {"id": "c", "name": "f", "arguments": [["x", 1], ["x", {"$ref": "b"}]], "result": {"any": 1}}],
     "answer": {"booking": {"$ref": "b"}},
-}
+}  # fmt: skip
 PATCH = {
     "schema": "planeval.patch/1",
     "operations": [
@@ -118,97 +104,38 @@ PATCH = {
 }
 RECORD = {
     "id": "r",
-    "gold": [
-        {"id": "c1", "name": "f", "arguments": {"city": "Roma", "day": 2}},
-        {"id": "c2", "name": "g", "arguments": {}},
-    ],
-    "alternatives": [
-        "h(#x='1')",
-        [{"id": "z", "name": "g", "arguments": {}}],
-        {"gold": [{"id": "z", "name": "g", "arguments": {}}], "optional": ["z"]},
-    ],
-    "optional": ["c1"],
-    "before": [["c1", "c2"]],
-    "unordered": [["c1", "c2"]],
+    "gold": [{"id": "c1", "name": "f", "arguments": {"city": "Roma", "day": 2}},
+             {"id": "c2", "name": "g", "arguments": {}}],
+    "alternatives": ["h(#x='1')", [{"id": "z", "name": "g", "arguments": {}}],
+                     {"gold": [{"id": "z", "name": "g", "arguments": {}}], "optional": ["z"]}],
+    "optional": ["c1"], "before": [["c1", "c2"]], "unordered": [["c1", "c2"]],
     "accepted": {"c1": {"city": ["Rome", "Roma"], "day": 1}},
-}
+}  # fmt: skip
 POLICY = {
-    "name": "own",
-    "extends": "lenient",
-    "order": "free",
-    "names": "loose",
-    "answer": False,
-    "inline": True,
-    "repeats": False,
-    "stateful": ["pay*"],
-    "wildcards": ["$$$", {}],
-    "note": "all keys",
-    "rule": [
-        {"tool": "f", "argument": "x", "compare": ["casefold", "set"], "tolerance": 1, "relative": 0.5},
-        {
-            "argument": "y",
-            "compare": "date",
-            "accepted": [1, "a"],
-            "aliases": {"a": "b"},
-            "default": [1],
-            "pattern": "a+",
-        },
-        {"argument": "u", "aliases": "cities", "function": "operator:eq"},
-    ],
-}
+    "name": "own", "extends": "lenient", "order": "free", "names": "loose", "answer": False, "inline": True,
+    "repeats": False, "stateful": ["pay*"], "wildcards": ["$$$", {}], "note": "all keys",
+    "rule": [{"tool": "f", "argument": "x", "compare": ["casefold", "set"], "tolerance": 1, "relative": 0.5},
+             {"argument": "y", "compare": "date", "accepted": [1, "a"], "aliases": {"a": "b"}, "default": [1],
+              "pattern": "a+"},
+             {"argument": "u", "aliases": "cities", "function": "operator:eq"}],
+}  # fmt: skip
 WORLD = {
-    "name": "own",
-    "about": "one of each",
-    "today": "2026-05-04",
-    "pools": {"city": ["Oslo", 7], "one": "x"},
-    "aliases": {"nyc": "New York"},
-    "types": {"since": "integer"},
-    "tables": {
-        "t": {
-            "columns": {"a": "integer:1..4", "b": "pool:city", "c": [1, 2], "d": "date:1..28"},
-            "rows": 3,
-            "unique": ["a", "b"],
-            "taken": "taken",
-        }
-    },
-    "api": {
-        "App.f": {
-            "about": "finds",
-            "args": ["a?", "since?"],
-            "reads": "t",
-            "match": {"since": "a >="},
-            "where": "a > 0",
-            "returns": {"a": True, "n": "a + 1"},
-            "empty": "fail",
-        },
-        "g": {
-            "args": ["b"],
-            "reads": "t",
-            "known": {"b": "t.b"},
-            "require": [["a > 0", "none left"]],
-            "set": {"a": 2},
-            "adds": "t",
-            "values": {"a": "3"},
-            "then": ["DELETE FROM t WHERE a = 9"],
-            "fact": {"a": 1},
-            "returns": ["a", "b"],
-        },
-    },
+    "name": "own", "about": "one of each", "today": "2026-05-04", "pools": {"city": ["Oslo", 7], "one": "x"},
+    "aliases": {"nyc": "New York"}, "types": {"since": "integer"},
+    "tables": {"t": {"columns": {"a": "integer:1..4", "b": "pool:city", "c": [1, 2], "d": "date:1..28"},
+                     "rows": 3, "unique": ["a", "b"], "taken": "taken"}},
+    "api": {"App.f": {"about": "finds", "args": ["a?", "since?"], "reads": "t", "match": {"since": "a >="},
+                      "where": "a > 0", "returns": {"a": True, "n": "a + 1"}, "empty": "fail"},
+            "g": {"args": ["b"], "reads": "t", "known": {"b": "t.b"}, "require": [["a > 0", "none left"]],
+                  "set": {"a": 2}, "adds": "t", "values": {"a": "3"}, "then": ["DELETE FROM t WHERE a = 9"],
+                  "fact": {"a": 1}, "returns": ["a", "b"]}},
     "generic": {"h": "date, note? -> id, done:boolean"},
-}
+}  # fmt: skip
 OWN_ROW = {
-    "name": "own",
-    "title": "Own",
-    "shape": "sections",
-    "open": ["<c>"],
-    "close": ["</c>"],
-    "inner": "json",
-    "each": True,
-    "rows": [99],
-    "typed": True,
-    "call": '{"tool": "$name", "args": "$arguments"}',
+    "name": "own", "title": "Own", "shape": "sections", "open": ["<c>"], "close": ["</c>"], "inner": "json",
+    "each": True, "rows": [99], "typed": True, "call": '{"tool": "$name", "args": "$arguments"}',
     "example": '<c>{"tool": "f", "args": {"a": 1}}</c>',
-}
+}  # fmt: skip
 
 SETTINGS = {
     **POLICY,
@@ -219,292 +146,114 @@ SETTINGS = {
 }
 
 EFFECTS = {
-    "verdict": "different",
-    "results_same": False,
-    "state_same": None,
-    "outputs_seen": True,
-    "reached": True,
+    "verdict": "different", "results_same": False, "state_same": None, "outputs_seen": True, "reached": True,
     "said": "different",
-}
+}  # fmt: skip
 
 PRICES = {"models": {"m": {"input": 2.5, "output": 10}}}
 
 GOOD: dict[str, list[Any]] = {
     "settings": [SETTINGS, {}, {"metrics": "exact", "dialects": {"wrappers": "own.toml"}}, SETTINGS],
-    "policy": [
-        *map(toml, files("data/policies/*.toml")),
-        toml("docs/examples/comparison/travel.toml"),
-        POLICY,
-    ],
+    "policy": [*map(toml, files("data/policies/*.toml")), toml("docs/examples/comparison/travel.toml"),
+               POLICY],
     "world": [*map(toml, files("data/worlds/*.toml")), WORLD],
-    "record": [
-        *(json.loads(line) for line in (ROOT / GOLDS).read_text(encoding="utf-8").splitlines()),
-        RECORD,
-        {"gold": "f(#x='1')"},
-    ],
+    "record": [*(json.loads(line) for line in (ROOT / GOLDS).read_text(encoding="utf-8").splitlines()),
+               RECORD, {"gold": "f(#x='1')"}],
     "plan": [PLAN, PLAN["calls"]],
     "wrappers": [toml("data/wrappers.toml"), {"dialect": [OWN_ROW]}],
-    "theme": [*map(toml, files("viz/themes/*.toml"))],
-    "patch": [PATCH, {**PATCH, "id": "r7"}],
-    "prices": [PRICES],
-    "datasets": [read_json("data/datasets.json")],
-    "to-make": [TO_MAKE],
-    "report": [SCORE],
-    "effects": [EFFECTS],
-    "contrast": [COMPARE],
-    "comparison": [COMPARE_THREE],
-}
+    "theme": [*map(toml, files("viz/themes/*.toml"))], "patch": [PATCH, {**PATCH, "id": "r7"}],
+    "prices": [PRICES], "datasets": [read_json("data/datasets.json")], "to-make": [TO_MAKE],
+    "report": [SCORE], "effects": [EFFECTS], "contrast": [COMPARE], "comparison": [COMPARE_THREE],
+}  # fmt: skip
 
 BAD: dict[str, list[tuple[tuple[Any, ...], Any]]] = {
-    "settings": [
-        (("ordr",), "free"),
-        (("fields",), "id"),
-        (("fields", "id"), "key"),
-        (("fields", "id-field"), 3),
-        (("dialects", "from"), ["json"]),
-        (("dialects", "wrappers"), 3),
-        (("metrics",), 3),
-        (("metrics", 0), 3),
-        (("thresholds",), ["exact=1"]),
-        (("thresholds", "exact"), "high"),
-        (("thresholds", "calls", "recall"), "high"),
-    ],
-    "policy": [
-        (("ordr",), "free"),
-        (("name",), 3),
-        (("extends",), ["lenient"]),
-        (("order",), "random"),
-        (("names",), "close"),
-        (("answer",), "yes"),
-        (("inline",), 1),
-        (("repeats",), 0),
-        (("stateful",), "pay"),
-        (("stateful", 0), 1),
-        (("wildcards",), "$$$"),
-        (("catalog",), 3),
-        (("note",), 3),
-        (("rule",), {}),
-        (("rule", 0), "f"),
-        (("rule", 0, "tools"), "f"),
-        (("rule", 0, "tool"), ["f"]),
-        (("rule", 0, "argument"), 3),
-        (("rule", 0, "compare"), []),
-        (("rule", 0, "compare"), "casefolded"),
-        (("rule", 0, "compare", 1), "sets"),
-        (("rule", 0, "tolerance"), -1),
-        (("rule", 0, "tolerance"), True),
-        (("rule", 0, "relative"), "much"),
-        (("rule", 1, "accepted"), "a"),
-        (("rule", 1, "aliases"), ["a"]),
-        (("rule", 1, "aliases", "a"), 1),
-        (("rule", 1, "pattern"), 1),
-        (("rule", 2, "function"), 1),
-    ],
-    "world": [
-        (("colour",), 1),
-        (("name",), 3),
-        (("about",), []),
-        (("today",), "tomorrow"),
-        (("pools",), 3),
-        (("pools", "city"), 3),
-        (("pools", "city", 0), ["Oslo"]),
-        (("aliases", "nyc"), 1),
-        (("types", "since"), "colour"),
-        (("tables",), []),
-        (("tables", "t"), 3),
-        (("tables", "t", "columns"), DELETE),
-        (("tables", "t", "colour"), 3),
-        (("tables", "t", "columns", "a b"), "text"),
-        (("tables", "t", "columns", "a"), 4),
-        (("tables", "t", "columns", "c"), []),
-        (("tables", "t", "rows"), -1),
-        (("tables", "t", "rows"), 100_001),
-        (("tables", "t", "rows"), True),
-        (("tables", "t", "unique"), 3),
-        (("tables", "t", "taken"), 3),
-        (("api",), []),
-        (("api", "g"), "x"),
-        (("api", "g", "colour"), 1),
-        (("api", "g", "about"), 1),
-        (("api", "g", "args"), 3),
-        (("api", "g", "args", 0), 3),
-        (("api", "g", "reads"), 3),
-        (("api", "App.f", "match"), "a"),
-        (("api", "App.f", "match", "since"), 3),
-        (("api", "App.f", "where"), 3),
-        (("api", "g", "known"), "t.b"),
-        (("api", "g", "known", "b"), 3),
-        (("api", "g", "require"), "a > 0"),
-        (("api", "g", "require", 0), "a > 0"),
-        (("api", "g", "require", 0), ["a > 0"]),
-        (("api", "g", "set"), ["a"]),
-        (("api", "g", "set", "a"), ["a"]),
-        (("api", "g", "adds"), 1),
-        (("api", "g", "values"), "a"),
-        (("api", "g", "then"), 1),
-        (("api", "g", "deletes"), "yes"),
-        (("api", "g", "fact"), "a"),
-        (("api", "g", "returns"), 3),
-        (("api", "App.f", "returns", "n"), ["a"]),
-        (("api", "App.f", "empty"), "maybe"),
-        (("api", "g", "python"), 1),
-        (("generic", "h"), 1),
-    ],
-    "record": [
-        (("alternatives",), "f()"),
-        (("alternatives", 0), 3),
-        (("alternatives", 2, "optional"), "z"),
-        (("optional",), "c1"),
-        (("optional", 0), 1),
-        (("before",), "c1"),
-        (("before", 0), ["c1"]),
-        (("before", 0, 1), 2),
-        (("unordered",), "c1"),
-        (("unordered", 0), "c1"),
-        (("accepted",), ["c1"]),
-        (("accepted", "c1"), ["Rome"]),
-    ],
-    "plan": [
-        (("schema",), "planeval.plan/2"),
-        (("calls",), "f"),
-        (("calls",), DELETE),
-        (("calls", 0), "f"),
-        (("calls", 0, "name"), DELETE),
-        (("calls", 0, "argumnets"), {}),
-        (("calls", 0, "arguments"), 3),
-        (("calls", 1, "arguments", "hotel", "path"), "id"),
-        (("calls", 1, "arguments", "hotel", "path", 0), 1.5),
-        (("calls", 1, "arguments", "note", "$template", 0), 3),
-        (("calls", 1, "arguments", "more", 4, "deep", "path"), "id"),
-        (("answer", "booking", "path"), "id"),
-    ],
-    "wrappers": [
-        (("dialect",), {}),
-        (("dialect",), []),
-        (("dialect",), DELETE),
-        (("dialect", 0), "own"),
-        (("dialect", 0, "opens"), []),
-        (("dialect", 0, "name"), DELETE),
-        (("dialect", 0, "name"), ""),
-        (("dialect", 0, "shape"), "circles"),
-        (("dialect", 0, "example"), ""),
-        (("dialect", 0, "open"), "<c>"),
-        (("dialect", 0, "open"), []),
-        (("dialect", 0, "open"), DELETE),
-        (("dialect", 0, "open", 0), 1),
-        (("dialect", 0, "rows", 0), True),
-        (("dialect", 0, "each"), "yes"),
-        (("dialect", 0, "typed"), 1),
-        (("dialect", 0, "call"), 1),
-        (("dialect", 0, "title"), 1),
-    ],
-    "prices": [
-        (("model",), {}),
-        (("models",), DELETE),
-        (("models",), []),
-        (("models", "m"), 3),
-        (("models", "m", "input"), DELETE),
-        (("models", "m", "input"), "3"),
-        (("models", "m", "output"), -1),
-        (("models", "m", "cached"), 1),
-    ],
-    "theme": [
-        (("boxes",), {}),
-        (("width",), "46"),
-        (("width",), True),
-        (("text",), DELETE),
-        (("graph",), "x"),
-        (("graph", "rankdir"), 1),
-        (("roles",), DELETE),
-        (("roles", "plain"), DELETE),
-        (("roles", "nice"), {}),
-        (("roles", "missing", "ansi"), "red"),
-        (("roles", "missing", "sign"), 1),
-        (("roles", "missing", "text"), DELETE),
-        (("roles", "missing", "colour"), "x"),
-        (("roles", "missing", "line"), []),
-    ],
-    "patch": [
-        (("schema",), "planeval.patch/2"),
-        (("schema",), DELETE),
-        (("operation",), []),
-        (("operations",), DELETE),
-        (("operations",), {}),
-        (("operations", 0), "set"),
-        (("operations", 0, "op"), "burn"),
-        (("operations", 0, "op"), DELETE),
-        (("operations", 0, "argument"), DELETE),
-        (("operations", 0, "value"), DELETE),
-        (("operations", 0, "value", "path"), "x"),
-        (("operations", 0, "id"), 3),
-        (("operations", 0, "note"), "x"),
-        (("operations", 1, "argument"), 3),
-        (("operations", 2, "name"), DELETE),
-        (("operations", 2, "app"), 3),
-        (("operations", 3, "arguments"), {"x": 1}),
-        (("operations", 3, "arguments", 0), ["x"]),
-        (("operations", 5, "call"), 1),
-        (("operations", 5, "call", "id"), DELETE),
-        (("operations", 5, "call", "name"), DELETE),
-        (("operations", 5, "after"), 1),
-        (("operations", 6, "value"), 1),
-        (("operations", 6, "value"), DELETE),
-        (("operations", 7, "ids"), "a"),
-    ],
-    "datasets": [
-        ((0, "name"), ""),
-        ((0, "records"), "801"),
-        ((0, "parts"), "a"),
-        ((0, "colour"), 1),
-        ((0, "address"), "here"),
-        ((0, "files"), []),
-        ((0, "files", 0, "sha256"), "abc"),
-        ((0, "files", 0, "url"), DELETE),
-        ((0, "files", 0, "bytes"), -1),
-        ((0, "reader"), DELETE),
-    ],
-    "to-make": [
-        (("schema",), "planeval.to-make/2"),
-        (("data",), DELETE),
-        (("catalog",), 5),
-        (("tools",), "f"),
-        (("pairs", 0, "consumer"), DELETE),
-        (("edges", 0, "output"), 1),
-        (("depths", 0), -1),
-        (("shape",), []),
-    ],
-    "report": [
-        (("schema",), "planeval.report/2"),
-        (("pairs",), "13"),
-        (("figures", "exact", "value"), "0.5"),
-        (("figures", "exact", "counts"), {"part": 1}),
-        (("rows", 0, "state"), "fine"),
-        (("rows", 0, "reason"), DELETE),
-        (("breakdown", "calls"), 3),
-        (("colour",), 1),
-    ],
-    "effects": [
-        (("verdict",), "alike"),
-        (("state_same",), "yes"),
-        (("reached",), DELETE),
-        (("colour",), 1),
-    ],
-    "contrast": [
-        (("schema",), DELETE),
-        (("samples",), None),
-        (("records", "first", "read"), DELETE),
-        (("figures", "exact", "p"), "0.5"),
-        (("only_first",), {}),
-        (("colour",), 1),
-    ],
-    "comparison": [
-        (("schema",), "planeval.contrast/1"),
-        (("verdicts", 0), 1),
-        (("contrasts", 1, "figures", "exact", "p_holm"), "0.5"),
-        (("systems",), DELETE),
-        (("colour",), 1),
-    ],
-}
+    "settings": [(("ordr",), "free"), (("fields",), "id"), (("fields", "id"), "key"),
+                 (("fields", "id-field"), 3), (("dialects", "from"), ["json"]), (("dialects", "wrappers"), 3),
+                 (("metrics",), 3), (("metrics", 0), 3), (("thresholds",), ["exact=1"]),
+                 (("thresholds", "exact"), "high"), (("thresholds", "calls", "recall"), "high")],
+    "policy": [(("ordr",), "free"), (("name",), 3), (("extends",), ["lenient"]), (("order",), "random"),
+               (("names",), "close"), (("answer",), "yes"), (("inline",), 1), (("repeats",), 0),
+               (("stateful",), "pay"), (("stateful", 0), 1), (("wildcards",), "$$$"), (("catalog",), 3),
+               (("note",), 3), (("rule",), {}), (("rule", 0), "f"), (("rule", 0, "tools"), "f"),
+               (("rule", 0, "tool"), ["f"]), (("rule", 0, "argument"), 3), (("rule", 0, "compare"), []),
+               (("rule", 0, "compare"), "casefolded"), (("rule", 0, "compare", 1), "sets"),
+               (("rule", 0, "tolerance"), -1), (("rule", 0, "tolerance"), True),
+               (("rule", 0, "relative"), "much"), (("rule", 1, "accepted"), "a"),
+               (("rule", 1, "aliases"), ["a"]), (("rule", 1, "aliases", "a"), 1), (("rule", 1, "pattern"), 1),
+               (("rule", 2, "function"), 1)],
+    "world": [(("colour",), 1), (("name",), 3), (("about",), []), (("today",), "tomorrow"), (("pools",), 3),
+              (("pools", "city"), 3), (("pools", "city", 0), ["Oslo"]), (("aliases", "nyc"), 1),
+              (("types", "since"), "colour"), (("tables",), []), (("tables", "t"), 3),
+              (("tables", "t", "columns"), DELETE), (("tables", "t", "colour"), 3),
+              (("tables", "t", "columns", "a b"), "text"), (("tables", "t", "columns", "a"), 4),
+              (("tables", "t", "columns", "c"), []), (("tables", "t", "rows"), -1),
+              (("tables", "t", "rows"), 100_001), (("tables", "t", "rows"), True),
+              (("tables", "t", "unique"), 3), (("tables", "t", "taken"), 3), (("api",), []),
+              (("api", "g"), "x"), (("api", "g", "colour"), 1), (("api", "g", "about"), 1),
+              (("api", "g", "args"), 3), (("api", "g", "args", 0), 3), (("api", "g", "reads"), 3),
+              (("api", "App.f", "match"), "a"), (("api", "App.f", "match", "since"), 3),
+              (("api", "App.f", "where"), 3), (("api", "g", "known"), "t.b"), (("api", "g", "known", "b"), 3),
+              (("api", "g", "require"), "a > 0"), (("api", "g", "require", 0), "a > 0"),
+              (("api", "g", "require", 0), ["a > 0"]), (("api", "g", "set"), ["a"]),
+              (("api", "g", "set", "a"), ["a"]), (("api", "g", "adds"), 1), (("api", "g", "values"), "a"),
+              (("api", "g", "then"), 1), (("api", "g", "deletes"), "yes"), (("api", "g", "fact"), "a"),
+              (("api", "g", "returns"), 3), (("api", "App.f", "returns", "n"), ["a"]),
+              (("api", "App.f", "empty"), "maybe"), (("api", "g", "python"), 1), (("generic", "h"), 1)],
+    "record": [(("alternatives",), "f()"), (("alternatives", 0), 3), (("alternatives", 2, "optional"), "z"),
+               (("optional",), "c1"), (("optional", 0), 1), (("before",), "c1"), (("before", 0), ["c1"]),
+               (("before", 0, 1), 2), (("unordered",), "c1"), (("unordered", 0), "c1"),
+               (("accepted",), ["c1"]), (("accepted", "c1"), ["Rome"])],
+    "plan": [(("schema",), "planeval.plan/2"), (("calls",), "f"), (("calls",), DELETE), (("calls", 0), "f"),
+             (("calls", 0, "name"), DELETE), (("calls", 0, "argumnets"), {}), (("calls", 0, "arguments"), 3),
+             (("calls", 1, "arguments", "hotel", "path"), "id"),
+             (("calls", 1, "arguments", "hotel", "path", 0), 1.5),
+             (("calls", 1, "arguments", "note", "$template", 0), 3),
+             (("calls", 1, "arguments", "more", 4, "deep", "path"), "id"),
+             (("answer", "booking", "path"), "id")],
+    "wrappers": [(("dialect",), {}), (("dialect",), []), (("dialect",), DELETE), (("dialect", 0), "own"),
+                 (("dialect", 0, "opens"), []), (("dialect", 0, "name"), DELETE),
+                 (("dialect", 0, "name"), ""), (("dialect", 0, "shape"), "circles"),
+                 (("dialect", 0, "example"), ""), (("dialect", 0, "open"), "<c>"),
+                 (("dialect", 0, "open"), []), (("dialect", 0, "open"), DELETE),
+                 (("dialect", 0, "open", 0), 1), (("dialect", 0, "rows", 0), True),
+                 (("dialect", 0, "each"), "yes"), (("dialect", 0, "typed"), 1), (("dialect", 0, "call"), 1),
+                 (("dialect", 0, "title"), 1)],
+    "prices": [(("model",), {}), (("models",), DELETE), (("models",), []), (("models", "m"), 3),
+               (("models", "m", "input"), DELETE), (("models", "m", "input"), "3"),
+               (("models", "m", "output"), -1), (("models", "m", "cached"), 1)],
+    "theme": [(("boxes",), {}), (("width",), "46"), (("width",), True), (("text",), DELETE),
+              (("graph",), "x"), (("graph", "rankdir"), 1), (("roles",), DELETE),
+              (("roles", "plain"), DELETE), (("roles", "nice"), {}), (("roles", "missing", "ansi"), "red"),
+              (("roles", "missing", "sign"), 1), (("roles", "missing", "text"), DELETE),
+              (("roles", "missing", "colour"), "x"), (("roles", "missing", "line"), [])],
+    "patch": [(("schema",), "planeval.patch/2"), (("schema",), DELETE), (("operation",), []),
+              (("operations",), DELETE), (("operations",), {}), (("operations", 0), "set"),
+              (("operations", 0, "op"), "burn"), (("operations", 0, "op"), DELETE),
+              (("operations", 0, "argument"), DELETE), (("operations", 0, "value"), DELETE),
+              (("operations", 0, "value", "path"), "x"), (("operations", 0, "id"), 3),
+              (("operations", 0, "note"), "x"), (("operations", 1, "argument"), 3),
+              (("operations", 2, "name"), DELETE), (("operations", 2, "app"), 3),
+              (("operations", 3, "arguments"), {"x": 1}), (("operations", 3, "arguments", 0), ["x"]),
+              (("operations", 5, "call"), 1), (("operations", 5, "call", "id"), DELETE),
+              (("operations", 5, "call", "name"), DELETE), (("operations", 5, "after"), 1),
+              (("operations", 6, "value"), 1), (("operations", 6, "value"), DELETE),
+              (("operations", 7, "ids"), "a")],
+    "datasets": [((0, "name"), ""), ((0, "records"), "801"), ((0, "parts"), "a"), ((0, "colour"), 1),
+                 ((0, "address"), "here"), ((0, "files"), []), ((0, "files", 0, "sha256"), "abc"),
+                 ((0, "files", 0, "url"), DELETE), ((0, "files", 0, "bytes"), -1), ((0, "reader"), DELETE)],
+    "to-make": [(("schema",), "planeval.to-make/2"), (("data",), DELETE), (("catalog",), 5),
+                (("tools",), "f"), (("pairs", 0, "consumer"), DELETE), (("edges", 0, "output"), 1),
+                (("depths", 0), -1), (("shape",), [])],
+    "report": [(("schema",), "planeval.report/2"), (("pairs",), "13"), (("figures", "exact", "value"), "0.5"),
+               (("figures", "exact", "counts"), {"part": 1}), (("rows", 0, "state"), "fine"),
+               (("rows", 0, "reason"), DELETE), (("breakdown", "calls"), 3), (("colour",), 1)],
+    "effects": [(("verdict",), "alike"), (("state_same",), "yes"), (("reached",), DELETE), (("colour",), 1)],
+    "contrast": [(("schema",), DELETE), (("samples",), None), (("records", "first", "read"), DELETE),
+                 (("figures", "exact", "p"), "0.5"), (("only_first",), {}), (("colour",), 1)],
+    "comparison": [(("schema",), "planeval.contrast/1"), (("verdicts", 0), 1),
+                   (("contrasts", 1, "figures", "exact", "p_holm"), "0.5"), (("systems",), DELETE),
+                   (("colour",), 1)],
+}  # fmt: skip
 
 
 def changed(data: Any, path: tuple[Any, ...], value: Any) -> Any:
@@ -539,7 +288,6 @@ def file(folder: Path, data: Any) -> str:
     return str(path)
 
 
-# ---------------------------------------------------------------- our readers
 def read_record(data: Any, _folder: Path) -> None:
     read_gold(Record("gold.json", 0, "r", data.get("gold"), fields=data))
 
@@ -576,20 +324,15 @@ def by_model(model: Any) -> Callable[[Any, Path], None]:
 READERS: dict[str, Callable[[Any, Path], Any]] = {
     "settings": lambda data, folder: read_settings(Path(file(folder, data))),
     "policy": lambda data, folder: load_policy(file(folder, data)),
-    "world": read_world,
-    "record": read_record,
-    "plan": read_plan,
+    "world": read_world, "record": read_record, "plan": read_plan,
     "wrappers": lambda data, folder: own_rows.parse(tomllib.loads(whole(data)), "own.toml"),
     "theme": lambda data, folder: theme(file(folder, data)),
     "patch": read_patch,
     "prices": lambda data, folder: read_prices(Path(file(folder, data))),
-    "datasets": by_model(DatasetsFile),
-    "to-make": by_model(ToMakeFile),
-    "report": by_model(ReportData),
-    "effects": by_model(EffectsData),
-    "contrast": by_model(ContrastData),
+    "datasets": by_model(DatasetsFile), "to-make": by_model(ToMakeFile), "report": by_model(ReportData),
+    "effects": by_model(EffectsData), "contrast": by_model(ContrastData),
     "comparison": by_model(ComparisonData),
-}
+}  # fmt: skip
 
 
 @cache
@@ -620,16 +363,10 @@ def test_good_files_follow_their_schema_and_are_read(name: str, tmp_path: Path) 
 
 @pytest.mark.parametrize(
     ("name", "path", "value"),
-    [
-        pytest.param(
-            name,
-            *case,
-            id=f"{name}:{'.'.join(map(str, case[0]))}={'' if case[1] is DELETE else case[1]!r:.20}",
-        )
-        for name, cases in BAD.items()
-        for case in cases
-    ],
-)
+    [pytest.param(name, *case,
+    id=f"{name}:{'.'.join(map(str, case[0]))}={'' if case[1] is DELETE else case[1]!r:.20}")
+    for name, cases in BAD.items() for case in cases],
+)  # fmt: skip
 def test_bad_files_do_neither(name: str, path: tuple[Any, ...], value: Any, tmp_path: Path) -> None:
     last = (
         0
@@ -643,18 +380,10 @@ def test_bad_files_do_neither(name: str, path: tuple[Any, ...], value: Any, tmp_
         READERS[name](data, tmp_path)
 
 
-# ---------------------------------------------------------------- the models and what they describe
-@pytest.mark.parametrize(
-    ("model", "described", "apart"),
-    [
-        (Row, table.Wrapper, set()),
-        (RuleEntry, Rule, {"where", "form", "weighs"}),
-        (RoleEntry, Role, set()),
-        (ThemeFile, Theme, {"name"}),
-        (DatasetEntry, Dataset, set()),
-        (FileEntry, File, set()),
-    ],
-)
+@pytest.mark.parametrize(("model", "described", "apart"), [
+    (Row, table.Wrapper, set()), (RuleEntry, Rule, {"where", "form", "weighs"}), (RoleEntry, Role, set()),
+    (ThemeFile, Theme, {"name"}), (DatasetEntry, Dataset, set()), (FileEntry, File, set()),
+])  # fmt: skip
 def test_a_model_has_the_keys_of_what_it_describes(
     model: type[Described], described: Any, apart: set[str]
 ) -> None:
@@ -676,7 +405,6 @@ def test_patches_that_we_make_follow_the_schema() -> None:
         PatchFile.check(found, "patch")
 
 
-# ---------------------------------------------------------------- the command line
 def test_the_list_and_a_schema_into_a_file(tmp_path: Path) -> None:
     listed = planeval("schema").stdout
     assert all(f"\n{name} " in listed for name in SCHEMAS)
@@ -691,46 +419,23 @@ def test_the_list_and_a_schema_into_a_file(tmp_path: Path) -> None:
 THEME = toml("viz/themes/default.toml")
 
 
-@pytest.mark.parametrize(
-    ("argv", "data", "said"),
-    [
-        (
-            ("diff", *DEMO, "--policy"),
-            {"rule": [{}, {"argument": "x", "tolerence": 1}]},
-            "own.toml, line 1, rule 2: there is no key 'tolerence'; did you mean 'tolerance'?",
-        ),
-        (
-            ("diff", *DEMO, "--policy"),
-            {"rule": [{"compare": "dates"}]},
-            "own.toml, line 1, rule 1: compare is 'dates', expected one of exact, typed, casefold",
-        ),
-        (
-            ("render", "data/demo/gold.json", "--format", "dot", "--theme"),
-            changed(THEME, ("roles", "missing", "ansi"), "red"),
-            "own.toml, roles.missing: ansi is 'red', expected numbers such as '1;31'",
-        ),
-        (
-            ("render", "data/demo/gold.json", "--format", "dot", "--theme"),
-            changed(THEME, ("roles", "missing", "text"), DELETE),
-            "own.toml, roles.missing: 'text' is missing",
-        ),
-        (
-            ("parse", DEMO[1], "--wrappers"),
-            {"dialect": [{**OWN_ROW, "opne": ["<c>"]}]},
-            "own.toml: dialect 'own': there is no key 'opne'; did you mean 'open'?",
-        ),
-        (
-            ("execute", DEMO[1], "--tools"),
-            changed(WORLD, ("tables", "t", "rows"), "many"),
-            "own.toml, tables.t: rows is 'many', expected a whole number",
-        ),
-        (
-            ("execute", DEMO[1], "--tools"),
-            changed(WORLD, ("api", "g", "returnz"), []),
-            "own.toml, api.g: there is no key 'returnz'; did you mean 'returns'?",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("argv", "data", "said"), [
+    (("diff", *DEMO, "--policy"), {"rule": [{}, {"argument": "x", "tolerence": 1}]},
+     "own.toml, line 1, rule 2: there is no key 'tolerence'; did you mean 'tolerance'?"),
+    (("diff", *DEMO, "--policy"), {"rule": [{"compare": "dates"}]},
+     "own.toml, line 1, rule 1: compare is 'dates', expected one of exact, typed, casefold"),
+    (("render", "data/demo/gold.json", "--format", "dot", "--theme"),
+     changed(THEME, ("roles", "missing", "ansi"), "red"),
+     "own.toml, roles.missing: ansi is 'red', expected numbers such as '1;31'"),
+    (("render", "data/demo/gold.json", "--format", "dot", "--theme"),
+     changed(THEME, ("roles", "missing", "text"), DELETE), "own.toml, roles.missing: 'text' is missing"),
+    (("parse", DEMO[1], "--wrappers"), {"dialect": [{**OWN_ROW, "opne": ["<c>"]}]},
+     "own.toml: dialect 'own': there is no key 'opne'; did you mean 'open'?"),
+    (("execute", DEMO[1], "--tools"), changed(WORLD, ("tables", "t", "rows"), "many"),
+     "own.toml, tables.t: rows is 'many', expected a whole number"),
+    (("execute", DEMO[1], "--tools"), changed(WORLD, ("api", "g", "returnz"), []),
+     "own.toml, api.g: there is no key 'returnz'; did you mean 'returns'?"),
+])  # fmt: skip
 def test_a_wrong_file_is_named_with_the_key_and_what_was_expected(
     argv: tuple[str, ...], data: Any, said: str, tmp_path: Path
 ) -> None:
@@ -763,15 +468,11 @@ def test_a_wrong_patch_says_which_operation(tmp_path: Path) -> None:
     for change, said in (
         ((("operations", 4, "op"), "remov"), "operations 5: op is 'remov', expected one of set,"),
         ((("operations", 4, "op"), "remov"), "did you mean 'remove'?"),
-        (
-            (("operations", 0, "arguments"), {}),
-            "operations 1: there is no key 'arguments'; did you mean 'argument'?",
-        ),
-        (
-            (("operations",), [{"op": "set", "id": "c", "argument": "x", "value": 1}]),
-            "gives an argument twice",
-        ),
-    ):
+        ((("operations", 0, "arguments"), {}),
+         "operations 1: there is no key 'arguments'; did you mean 'argument'?"),
+        ((("operations",), [{"op": "set", "id": "c", "argument": "x", "value": 1}]),
+         "gives an argument twice"),
+    ):  # fmt: skip
         patch.write_text(json.dumps(changed(PATCH, *change)))
         done = planeval("apply", str(patch), str(tmp_path / "plan.json"))
         assert done.returncode == 2
@@ -779,7 +480,6 @@ def test_a_wrong_patch_says_which_operation(tmp_path: Path) -> None:
         assert "Traceback" not in done.stderr
 
 
-# ---------------------------------------------------------------- start-up
 def test_shipped_files_are_read_without_pydantic_and_users_with_it(tmp_path: Path) -> None:
     pred, gold = DEMO
     own = file(tmp_path, {"order": "free"})

@@ -52,7 +52,6 @@ def keep(project: Path, text: str) -> None:
     (project / "../../planeval.toml").write_text(text)
 
 
-# ---------------------------------------------------------------- where
 def test_settings_are_found_upwards_to_the_repository_and_named(project: Path) -> None:
     keep(project, f'extends = "lenient"\n{FIELDS}')
     done = run(project, "diff", "pred.jsonl", "gold.jsonl")
@@ -115,7 +114,6 @@ def test_the_file_may_be_named_or_refused(project: Path, tmp_path: Path) -> None
     )
 
 
-# ---------------------------------------------------------------- what
 def test_options_win(project: Path) -> None:
     keep(project, f'order = "free"\n{FIELDS}[dialects]\nfrom = "nestful"\n')
     done = run(project, "diff", "pred.jsonl", "gold.jsonl", "--from", "json", "--id-field", "id")
@@ -155,22 +153,17 @@ def test_a_benchmark_takes_nothing_but_the_fields_of_answers(project: Path) -> N
     assert "exact" not in done.stderr
 
 
-# ---------------------------------------------------------------- wrong
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("\nmetrik = ['exact']", "planeval.toml, line 2: there is no key 'metrik'; did you mean 'metrics'?"),
-        ("[fields]\nid_field = 'x'", "line 2, fields: there is no key 'id_field'; did you mean 'id-field'?"),
-        ("[fields]\nid-field = 3", "planeval.toml, line 2, fields: id-field is 3, expected text"),
-        ("[[rule]]\n[[rule]]\ntools = 'f'", "line 3, rule 2: there is no key 'tools'; did you mean 'tool'?"),
-        ("[thresholds]\nexact = 'high'", "line 2, thresholds: exact is 'high', expected a number"),
-        ("order = 1 2", "planeval.toml: Expected newline or end of document after a statement (at line 1"),
-        ("thresholds = 1", "planeval.toml, line 1: thresholds is 1, expected a table"),
-        ("metrics = 'exakt'", "there is no metric 'exakt'"),
-        ("[dialects]\nfrom = 'jsn'", "did you mean 'json'?"),
-        ("[dialects]\nwrappers = 'gone.toml'", "gone.toml"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    ("\nmetrik = ['exact']", "planeval.toml, line 2: there is no key 'metrik'; did you mean 'metrics'?"),
+    ("[fields]\nid_field = 'x'", "line 2, fields: there is no key 'id_field'; did you mean 'id-field'?"),
+    ("[fields]\nid-field = 3", "planeval.toml, line 2, fields: id-field is 3, expected text"),
+    ("[[rule]]\n[[rule]]\ntools = 'f'", "line 3, rule 2: there is no key 'tools'; did you mean 'tool'?"),
+    ("[thresholds]\nexact = 'high'", "line 2, thresholds: exact is 'high', expected a number"),
+    ("order = 1 2", "planeval.toml: Expected newline or end of document after a statement (at line 1"),
+    ("thresholds = 1", "planeval.toml, line 1: thresholds is 1, expected a table"),
+    ("metrics = 'exakt'", "there is no metric 'exakt'"), ("[dialects]\nfrom = 'jsn'", "did you mean 'json'?"),
+    ("[dialects]\nwrappers = 'gone.toml'", "gone.toml"),
+])  # fmt: skip
 def test_wrong_settings_are_told_by_file_and_line(project: Path, text: str, said: str) -> None:
     keep(project, text)
     done = run(project, "score", "pred.jsonl", "gold.jsonl")
@@ -186,37 +179,25 @@ def test_a_policys_file_holds_no_settings(project: Path) -> None:
     assert "mine.toml, line 1: there is no key 'thresholds'" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("place", "line"),
-    [
-        (("a",), 1),
-        (("t", "b"), 4),
-        (("t", "c"), 3),
-        (("rule", 1, "x"), 8),
-        (("rule", 1, "y"), 7),
-        (("q", "r"), 9),
-        (("no",), None),
-    ],
-)
+@pytest.mark.parametrize(("place", "line"), [
+    (("a",), 1), (("t", "b"), 4), (("t", "c"), 3), (("rule", 1, "x"), 8), (("rule", 1, "y"), 7),
+    (("q", "r"), 9), (("no",), None),
+])  # fmt: skip
 def test_the_line_of_a_place(place: tuple[str | int, ...], line: int | None) -> None:
     text = 'a = 1\n# b = 1\n[ t ]\n"b" = 1\n[[rule]]\nx = 1\n[[rule]]\nx = 1\n[q]'
     assert line_of(lines_of(text), place) == line
 
 
-# ---------------------------------------------------------------- names that nothing has
 SUMS = [
     {"name": "sum", "label": "$v1", "arguments": {"a": 1}},
     {"name": "put", "label": "$v2", "arguments": {"x": "$v1$"}},
 ]
 TOOLS = [
-    {
-        "name": "sum",
-        "parameters": {"type": "object", "properties": {"a": {"type": "number"}}},
-        "outputSchema": {"type": "object", "properties": {"total": {"type": "number"}}},
-    },
+    {"name": "sum", "parameters": {"type": "object", "properties": {"a": {"type": "number"}}},
+     "outputSchema": {"type": "object", "properties": {"total": {"type": "number"}}}},
     {"name": "put", "parameters": {"type": "object", "properties": {"x": {"type": "number"}}}},
     {"name": "take", "parameters": {"type": "object", "properties": {"y": {"type": "number"}}}},
-]
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -237,20 +218,14 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("argv", COMMANDS)
-@pytest.mark.parametrize(
-    ("rule", "said"),
-    [
-        ('tool = "summ"', "own.toml, line 1, rule 1: no plan calls the tool 'summ'; did you mean 'sum'?"),
-        ('tool = "take"', "tools that these plans do not call are known from a catalog"),
-        ('argument = "aa"', "own.toml, line 1, rule 1: no plan gives the argument 'aa'; did you mean 'a'?"),
-        ('tool = "sum"\nargument = "x"', "no plan gives the argument 'x' of 'sum'; they give a"),
-        ('tool = "p*"\nargument = "xy"', "no plan gives the argument 'xy' of 'p*'; did you mean 'x'?"),
-        (
-            'catalog = "tools.json"\n[[rule]]\ntool = "tak"',
-            "calls and no catalog has the tool 'tak'; did you",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("rule", "said"), [
+    ('tool = "summ"', "own.toml, line 1, rule 1: no plan calls the tool 'summ'; did you mean 'sum'?"),
+    ('tool = "take"', "tools that these plans do not call are known from a catalog"),
+    ('argument = "aa"', "own.toml, line 1, rule 1: no plan gives the argument 'aa'; did you mean 'a'?"),
+    ('tool = "sum"\nargument = "x"', "no plan gives the argument 'x' of 'sum'; they give a"),
+    ('tool = "p*"\nargument = "xy"', "no plan gives the argument 'xy' of 'p*'; did you mean 'x'?"),
+    ('catalog = "tools.json"\n[[rule]]\ntool = "tak"', "calls and no catalog has the tool 'tak'; did you"),
+])  # fmt: skip
 def test_a_rule_for_what_nothing_has_is_an_error(
     sums: Path, argv: tuple[str, ...], rule: str, said: str
 ) -> None:
@@ -272,11 +247,8 @@ def test_in_a_projects_settings_it_is_a_remark(sums: Path, argv: tuple[str, ...]
 @pytest.mark.parametrize("argv", COMMANDS)
 def test_wildcards_and_what_the_catalog_has_are_no_error(sums: Path, argv: tuple[str, ...]) -> None:
     rules = (
-        'tool = "take"',
-        'tool = "take"\nargument = "y"',
-        'tool = "gi*"\nargument = "z"',
-        'argument = "*b"',
-    )
+        'tool = "take"', 'tool = "take"\nargument = "y"', 'tool = "gi*"\nargument = "z"', 'argument = "*b"',
+    )  # fmt: skip
     (sums / "own.toml").write_text(
         'catalog = "tools.json"\n' + "".join(f"[[rule]]\n{rule}\ncompare = 'date'\n" for rule in rules)
     )
@@ -292,7 +264,6 @@ def test_of_one_pair_of_two_files_the_tools_of_all_are_known(project: Path) -> N
     assert done.returncode == 1, done.stderr
 
 
-# ---------------------------------------------------------------- what a tool returns
 def test_the_only_output_of_a_tool_equals_its_whole_result(sums: Path) -> None:
     (sums / "own.toml").write_text('catalog = "tools.json"\n')
     for pred, gold in (("p", "g"), ("g", "p"), ("t", "g"), ("p", "t")):

@@ -35,22 +35,10 @@ from tests.test_filed import drawn
 TRIES = 400
 STORED = Store(limit=0)
 FORMS = (
-    "lines",
-    "lines",
-    "lines",
-    "lines",
-    "calls",
-    "texts",
-    "lists",
-    "odd",
-    "spans",
-    "messages",
-    "api",
-    "mixed",
-)
+    "lines", "lines", "lines", "lines", "calls", "texts", "lists", "odd", "spans", "messages", "api", "mixed",
+)  # fmt: skip
 
 
-# ---------------------------------------------------------------- files
 def value(random: Random, form: str, at: int) -> Any:
     """What stands on one line of a file."""
     call = {"name": random.choice("fg"), "arguments": {"a": random.randint(0, 2)}}
@@ -89,16 +77,10 @@ def damaged(random: Random, line: bytes) -> bytes:
         return line
     at = random.randrange(len(line) + 1)
     wrong = (b"\xe4", b"\xe2\x82", b"\r", b"\0", b'"', b"}", b",", b" ", b"\xc2\xa0", b"\n", b'{"id": "z"}')
-    return random.choice(
-        (
-            line[:at],
-            line[:at] + random.choice(wrong) + line[at:],
-            line + random.choice(wrong),
-            b"",
-            b"  ",
-            b"\x0b",
-        )
-    )
+    return random.choice((
+        line[:at], line[:at] + random.choice(wrong) + line[at:], line + random.choice(wrong), b"", b"  ",
+        b"\x0b",
+    ))  # fmt: skip
 
 
 def text(random: Random) -> bytes:
@@ -116,7 +98,6 @@ def text(random: Random) -> bytes:
     return mark + end.join(raw) + random.choice((b"", end))
 
 
-# ---------------------------------------------------------------- what is said of them
 def shown(record: Record | None) -> Any:
     """All of a record, its error in words."""
     if record is None:
@@ -211,7 +192,6 @@ def test_stored_pairs_are_those_in_memory(tmp_path: Path) -> None:
     assert by_index > TRIES / 40
 
 
-# ---------------------------------------------------------------- many files
 def drawn_folders(tmp_path: Path, seed: int) -> Iterator[tuple[Random, Path, dict[str, Any]]]:
     """Folders of a few files, all of them read in the same way."""
     for number, (random, path, named) in enumerate(drawn_files(tmp_path, seed)):
@@ -294,7 +274,6 @@ def test_a_folder_may_hold_more_files_than_a_process_may_have_open(tmp_path: Pat
     assert sorted(one.name for one in tmp_path.iterdir()) == ["gold", "pred"]
 
 
-# ---------------------------------------------------------------- packed files and tables
 def same_either_way(path: Path, **named: Any) -> bool:
     """Whether a file is read by an index, and so the same as whole."""
     whole = tried(read_file, str(path), store=IN_MEMORY, **named)
@@ -354,7 +333,6 @@ def test_what_a_packed_file_holds_decides_whether_it_is_large(tmp_path: Path) ->
     assert not is_stored(read_file(str(path)).records)
 
 
-# ---------------------------------------------------------------- sequences
 def plain(folder: Path, name: str, count: int, field: str = "output", step: int = 1) -> Path:
     path = folder / name
     order = range(count)[::step]
@@ -419,7 +397,6 @@ def test_pairs_of_some_ids_and_slices(tmp_path: Path, reading: pe.Reading, few: 
         pair(*files, id="q6100")
 
 
-# ---------------------------------------------------------------- other processes
 def in_a_process(folder: Path, code: str) -> None:
     """Run code that forks in a process of its own: this one has threads, and a line to the test run."""
     plain(folder, "p.jsonl", 600, step=-1)
@@ -490,7 +467,6 @@ def test_the_temporary_folder_is_removed_by_its_owner(tmp_path: Path, end: str) 
     assert list(kept.iterdir()) == []
 
 
-# ---------------------------------------------------------------- a folder of one's own
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_an_index_in_a_folder_is_used_again_while_the_file_is_the_same(
     tmp_path: Path, pack: Callable[[bytes], bytes]
@@ -510,7 +486,6 @@ def test_an_index_in_a_folder_is_used_again_while_the_file_is_the_same(
     assert told(read_file(str(path), store=store)) == told(read_file(str(path))) != whole
 
 
-# ---------------------------------------------------------------- files that change
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
     path = plain(tmp_path, "p.jsonl", 600)
     origin = origin_of(str(path))
@@ -542,7 +517,6 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None
                 asked()
 
 
-# ---------------------------------------------------------------- memory
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no /proc says how much memory was used")
 def test_a_large_file_is_never_held(tmp_path: Path) -> None:
     """Two files of 24 MB, through the usual door; held in memory they take more than 200 MB."""
