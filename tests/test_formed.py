@@ -28,7 +28,7 @@ from planner_eval.records.several import by_name, read_path
 from tests.conftest import ROOT, AsKept
 
 FILE = ROOT / "tests" / "cases" / "formed.jsonl"
-SEEDS = range(320)
+SEEDS = range(440)
 IDS = ("id", "id", "sample_id", "idx", "key", "custom_id")
 GOLDS = ("gold", "ground_truth", "expected_calls", "target", "label")
 CONTENTS = ("output", "prediction", "text", "tool_calls", "messages", "calls", "answer", "mine", "outputs")
@@ -259,5 +259,20 @@ def said(seed: int) -> dict[str, Any]:
 
 
 def test_what_is_read_of_each_file(as_kept: AsKept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it was, every record a row, and of a file of lines those that are whole."""
     monkeypatch.chdir(tmp_path)
-    as_kept(FILE, map(said, SEEDS))
+    found = [said(seed) for seed in SEEDS]
+    as_kept(FILE, found)
+    for one in found:
+        if "rows" in one:
+            assert len(one["rows"]) + len(one["repeated"]) >= len(one["read"]), one["seed"]
+        if one["path"] == "pred.jsonl" and one.get("said", [None, False])[1] and "\r" not in one["text"]:
+            whole = sum(map(is_object, filter(str.strip, one["text"].split("\n"))))
+            assert sum("no JSON" not in (each[4] or "") for each in one["read"]) >= whole, one["seed"]
+
+
+def is_object(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
