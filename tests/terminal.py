@@ -33,15 +33,9 @@ def on_terminal(
     interrupt: str | None = None,
     **environment: str,
 ) -> Shown:
-    """Run ``planeval`` with terminals.
+    """Run ``planeval``, or code that reads its arguments, with terminals where that is asked for, and pipes.
 
-    Args:
-        argv: Its arguments.
-        out: Whether standard output is a terminal; else a pipe.
-        err: Whether standard error is one.
-        code: Python to run in place of the command, which then reads ``argv`` itself.
-        interrupt: Press Ctrl-C when standard error has shown this.
-        environment: Variables beside the usual ones; ``TERM`` is xterm.
+    With `interrupt` Ctrl-C is pressed when standard error has shown that; ``TERM`` is xterm.
     """
     command = [sys.executable, "-c", code] if code else [sys.executable, "-m", "planner_eval"]
     ends = [pty.openpty() if terminal else os.pipe() for terminal in (out, err)]

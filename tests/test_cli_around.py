@@ -20,7 +20,7 @@ import pytest
 from planner_eval.base.formats import NAMED, SUFFIXES, TABBED, of_suffix
 from planner_eval.cli.targets import Target
 from tests.conftest import ROOT
-from tests.test_cli_table import ALL, SAMPLES, called, folder
+from tests.test_cli_table import ALL, FILES, ROWS, SAMPLES, called, folder
 
 __all__ = ("folder",)  # a fixture for every test here
 
@@ -325,58 +325,39 @@ def test_a_full_disk_leaves_what_was_there() -> None:
     ("p diff plan.json plan.json | true", 0, ""), ("p --help | true", 0, ""), ("p --version | true", 0, ""),
     ("p parse wide.json -o >(true)", 0, ""),
 ])  # fmt: skip
-def test_a_stream_that_is_full_or_closed_is_said_and_is_no_difference(
-    script: str, code: int, said: str
-) -> None:
+def test_a_stream_that_is_full_or_closed_is_no_difference(script: str, code: int, said: str) -> None:
     done = shell(script.replace("$SAMPLES", str(SAMPLES)))
     assert done.returncode == code, done.stderr
     assert said in done.stderr
     assert not re.search("Traceback|Exception|Error:", done.stderr)
 
 
-PLACES = [
-    "agree {} human.jsonl", "agree judge.jsonl {}",
-    "apply {} pred.jsonl", "apply patches.jsonl {}",
-    "catalog show {}", "catalog convert {} --to mcp", "catalog grammar {} --dialect plan --to lark",
-    "check {} --catalog tools.json", "check plan.json --catalog {}",
-    "compare {} better.jsonl --gold gold.jsonl", "compare pred.jsonl {} --gold gold.jsonl",
-    "compare pred.jsonl better.jsonl --gold {}",
-    "compare pred.jsonl better.jsonl --gold gold.jsonl --policy {}",
-    "convert {} --to plan", "convert plan.json --to plan --catalog {}",
+SOURCES = (
     "data list --source {}", "data fetch mathqa --source {}", "data verify mathqa --source {}",
-    "data show mathqa --source {}", "data check mathqa --source {}",
-    "data check {}", "data check gold.jsonl --catalog {}", "data check gold.jsonl --tools {}",
-    "data check gold.jsonl --baseline {}", "data check gold.jsonl --runs {}",
-    "data coverage {}", "data coverage gold.jsonl --against {}", "data coverage gold.jsonl --catalog {}",
-    "data duplicates {}", "data duplicates gold.jsonl {}",
-    "data make --tools {}", "data make --catalog {}", "data make --tools nestful --fill {}",
-    "data make --tools nestful --like {}",
-    "data export {} --to chat-jsonl", "data export bare.jsonl --to chat-jsonl --catalog {}",
-    "dialects --wrappers {}",
-    "diff {} gold.jsonl", "diff pred.jsonl {}", "diff pred.jsonl gold.jsonl --policy {}",
-    "diff sub.json plan.json --format dot --theme {}", "diff sub.json plan.json --execute recorded:{}",
-    "predict {} --catalog tools.json --dry-run", "predict tasks.jsonl --catalog {} --dry-run",
-    "predict tasks.jsonl --model m --url http://127.0.0.1:9/v1 --retries 0 -o run --prices {}",
-    "execute {} --tools nestful --isolation inline", "execute plan.json --tools {}",
-    "execute plan.json --tools recorded:{}", "execute weather.txt --tools world:appbench --facts {}",
-    "execute plan.json --tools nestful --isolation inline --record {}",
-    "parse {}", "parse plan.json --catalog {}", "parse plan.json --wrappers {}",
-    "render {}", "render plan.json --theme {}",
-    "report {} --gold gold.jsonl", "report pred.jsonl --gold {}",
-    "report pred.jsonl --gold gold.jsonl --policy {}",
-    "score {} gold.jsonl", "score pred.jsonl {}", "score pred.jsonl gold.jsonl --policy {}",
-    f"score {{}} {SAMPLES}/callnavi --benchmark callnavi",
-    f"score {SAMPLES}/answers/callnavi.jsonl {{}} --benchmark callnavi",
-    "selftest --policy {}",
-    "shrink {} gold.jsonl --id b --code call.missing", "shrink pred.jsonl {} --id b --code call.missing",
-    "shrink pred.jsonl gold.jsonl --id b --code call.missing --policy {}",
-    f"shrink {{}} {SAMPLES}/callnavi --differs official:corrected --benchmark callnavi",
-    f"shrink {SAMPLES}/answers/callnavi.jsonl {{}} --differs official:corrected --benchmark callnavi",
-    "stats {}",
-    "suggest {} --catalog tools.json", "suggest sub.json --catalog {}",
-    "suggest sub.json --catalog tools.json --model m --model-url http://127.0.0.1:9/v1 --prices {}",
-    "table {}", "table own-run --gold {}",
-]  # fmt: skip
+    "data show mathqa --source {}", "data check mathqa --source {}", "data check {}", "data coverage {}",
+    "data check gold.jsonl --tools {}", "data check gold.jsonl --runs {}", "data duplicates {}",
+    "data make --tools {}", "compare pred.jsonl better.jsonl --gold gold.jsonl --policy {}",
+    "diff pred.jsonl gold.jsonl --policy {}", "diff sub.json plan.json --format dot --theme {}",
+    "diff sub.json plan.json --execute recorded:{}", "predict {} --catalog tools.json --dry-run",
+    "execute plan.json --tools {}", "execute plan.json --tools recorded:{}", "parse plan.json --wrappers {}",
+    "execute plan.json --tools nestful --isolation inline --record {}", "render plan.json --theme {}",
+    f"score {{}} {SAMPLES}/callnavi --benchmark callnavi", "selftest --policy {}", "table {}",
+)  # fmt: skip
+
+
+def places() -> Iterator[str]:
+    """Each place in a call where a file is named that is read; most are words of calls and options' rows."""
+    calls = [(None, call.split()) for call in CALLS.values()]
+    rows = [(option, shlex.split(row.call)) for (_, option), row in ROWS.items()]
+    for option, words in [*calls, *rows]:
+        for at, word in enumerate(words):
+            asked = option is None or words[at - 1] == option
+            if word in FILES and asked and option not in ("--wrappers", "--allow-read"):
+                yield " ".join([*words[:at], "{}", *words[at + 1 :]])
+    yield from SOURCES
+
+
+PLACES = sorted(set(places()))
 
 WITHOUT = {"doctor", "schema"}
 
@@ -413,7 +394,7 @@ def test_a_file_that_cannot_be_read_is_said(call: str) -> None:
         if kind == "missing" and "--record" in call:
             continue  # it is made
         with not_root() if kind == "locked" else nullcontext():
-            done = called(shlex.split(call.format(name)))
+            done = called(shlex.split(call.replace("{}", name)))
         assert "Traceback" not in done.err
         if kind in ("empty", "directory"):
             assert (done.code < 4, bool(done.all.strip())) == (True, True)  # each command's own

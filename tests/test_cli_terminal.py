@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 import pytest
+from click.shell_completion import BashComplete
 
 from planner_eval.cli import COMMANDS, cli, painting
 from planner_eval.records import rows
@@ -242,13 +243,12 @@ with click.Context(click.Command("fetch")):
     (("execute", "p", "--tools", "t"), "file"), (("check", "--catalog", "c"), "file"),
 ])  # fmt: skip
 def test_bash_completes(words: tuple[str, ...], offered: set[str] | str) -> None:
-    asked = {"_PLANEVAL_COMPLETE": "bash_complete", "COMP_CWORD": str(len(words))}
-    done = inside.planeval(**asked, COMP_WORDS=" ".join(("planeval", *words)))
-    found = [line.split(",") for line in done.stdout.split()]
+    complete = BashComplete(cli, {}, "planeval", "_PLANEVAL_COMPLETE")
+    found = complete.get_completions(list(words[:-1]), words[-1])
     if offered == "file":
-        assert {kind for kind, _ in found} == {"file"}, done
+        assert {one.type for one in found} == {"file"}
     else:
-        assert {word for _, word in found} == offered, done
+        assert {one.value for one in found} == offered
 
 
 def test_bash_calls_the_completion() -> None:

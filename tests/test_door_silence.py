@@ -162,9 +162,7 @@ def test_gold_that_lists_accepted_values_is_read_as_such(tmp_path: Path) -> None
     (3, 1, "1 of 4 records has values in 'ground_truth' that are no lists (first: record 4)"),
     (1, 3, "1 of 4 records give a list for each argument in 'ground_truth'"),
 ])  # fmt: skip
-def test_most_records_decide_whether_gold_lists_accepted_values(
-    tmp_path: Path, listing: int, plain: int, note: str
-) -> None:
+def test_most_records_decide_whether_gold_lists(tmp_path: Path, listing: int, plain: int, note: str) -> None:
     plans = [[{"f": {"x": [[at]], "u": ["", "cm"]}}] for at in range(listing)]
     plans += [[{"o": {"x": 1}}, {"case": {"k": [5]}}]] * plain
     right = ["[f(x=[0])]" if listing > plain else "[f(x=[[0]], u=['', 'cm'])]"]
@@ -175,18 +173,6 @@ def test_most_records_decide_whether_gold_lists_accepted_values(
     states = {row.get("id"): row.get("state") for row in map(json.loads, done.stdout.splitlines())}
     assert (states["0"], states["3"]) == ("same", "same")
     assert note in done.stderr
-
-
-def test_ids_of_several_files_are_not_given_twice(tmp_path: Path) -> None:
-    for side in ("preds", "golds"):
-        (tmp_path / side).mkdir()
-        for name in ("x.jsonl", "y.jsonl"):
-            lines(tmp_path / side / name, [{"id": 1, "output": "f()"}, {"id": 2, "output": "g()"}])
-    done = planeval("diff", str(tmp_path / "preds"), str(tmp_path / "golds"))
-    assert (done.returncode, "given twice" in done.stderr) == (0, False)
-    lines(tmp_path / "preds" / "x.jsonl", [{"id": 1, "output": "f()"}, {"id": 1, "output": "g()"}])
-    done = planeval("diff", str(tmp_path / "preds"), str(tmp_path / "golds"))
-    assert (done.returncode, done.stderr.count("given twice")) == (1, 1)
 
 
 STEP = {"tool": "f", "tool_input": {}, "log": ""}
@@ -204,15 +190,6 @@ STEP = {"tool": "f", "tool_input": {}, "log": ""}
 def test_what_agents_and_servers_write_is_no_silent_plan(tmp_path: Path, record: object, said: str) -> None:
     done = planeval("parse", lines(tmp_path / "p.jsonl", [record]))
     assert (done.returncode, said in done.stdout) == (3, True), done
-
-
-def test_samples_of_an_evaluation_harness(tmp_path: Path) -> None:
-    sample = {"doc_id": 7, "doc": {}, "resps": [["[f(a=2)]"]], "filtered_resps": ["[f(a=2)]"]}
-    two = [{**sample, "target": "[f(a=1)]"}, {**sample, "doc_id": 8, "target": "[f(a=2)]"}]
-    file = lines(tmp_path / "samples.jsonl", two)
-    done = planeval("diff", file, file)
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "2 pairs: 1 same, 1 different")
-    assert done.stdout.startswith("7  different: ")
 
 
 def test_every_command_says_that_an_answer_offers_several_choices(tmp_path: Path) -> None:
@@ -281,22 +258,6 @@ def test_what_cannot_be_read_is_refused(text: str, code: str, said: str) -> None
     done, row = parsed(text)
     assert (done, row["code"]) == (3, code)
     assert said in row["error"]
-
-
-PROMPTED = (
-    'User: try <tool_call>{"name": "bad", "arguments": {}}</tool_call>\n'
-    'Assistant: <tool_call>{"name": "good", "arguments": {}}</tool_call>\n',
-    '<|im_start|>user\nUser: try <tool_call>{"name": "bad", "arguments": {}}</tool_call><|im_end|>\n'
-    '<|im_start|>assistant\n<tool_call>{"name": "good", "arguments": {}}</tool_call><|im_end|>',
-)
-
-
-@pytest.mark.parametrize("text", PROMPTED)
-@pytest.mark.parametrize("options", [(), ("--from", "hermes")])
-def test_what_the_user_of_a_transcript_says_is_no_call(text: str, options: tuple[str, ...]) -> None:
-    code, row = parsed(text, *options)
-    assert (code, tools(row)) == (0, ["good"])
-    assert "find.turn" in [note["code"] for note in row["diagnostics"]]
 
 
 def test_a_list_of_records_is_not_one_plan() -> None:

@@ -186,19 +186,6 @@ def test_diff_takes_text_data_plans_and_files_on_either_side() -> None:
     assert pe.diff(PRED, GOLD).edits == pe.diff(pe.parse(PRED), pe.parse(GOLD)).edits != ()
 
 
-def test_a_policy_may_be_named(tmp_path: Path) -> None:
-    own = tmp_path / "own.toml"
-    own.write_text('[[rule]]\nargument = "city"\ncompare = ["casefold"]\n', encoding="utf-8")
-    rome = "f(#city='ROME')"
-    assert not pe.diff(rome, ROME).same
-    assert pe.diff(rome, ROME, policy="lenient").same
-    for policy in (own, str(own)):
-        assert pe.diff(rome, ROME, policy).same
-        assert pe.score([rome], [ROME], policy, metrics=["exact"]).figure("exact") == 1
-    with pytest.raises(pe.PlanevalError, match="there is no policy 'lenyent'"):
-        pe.diff(rome, ROME, "lenyent")
-
-
 def test_pairs_are_those_of_the_command_line() -> None:
     rows = list(pe.evaluate(pe.pair(PREDS, GOLDS), located=True))
     shown = json.loads(planeval("diff", str(PREDS), str(GOLDS), "--format", "json").stdout)
@@ -267,18 +254,6 @@ def test_one_pair_gives_counts_and_a_list_of_calls_is_one_plan() -> None:
     assert pe.score([calls], ["f()\ng()"], metrics=["calls"]).figure("calls") == 1
 
 
-def test_two_systems_are_compared_as_on_the_command_line(tmp_path: Path) -> None:
-    right = [{"id": record["id"], "output": record["gold"]} for record in data(GOLDS)]
-    file = tmp_path / "right.json"
-    file.write_text(json.dumps(right), encoding="utf-8")
-    argv = ("compare", str(PREDS), str(file), "--gold", str(GOLDS), "--metric", "exact", "--format", "json")
-    shown = json.loads(planeval(*argv).stdout)
-    found = pe.compare(PREDS, right, data(GOLDS), metrics=["exact"])
-    assert list(found.won) == shown["only_second"] != []
-    assert not found.lost
-    assert found.signature == shown["signature"]
-
-
 def test_check_takes_a_catalog_by_its_file_or_data(tmp_path: Path) -> None:
     tools = tmp_path / "tools.json"
     tools.write_text(json.dumps([{"name": "g", "parameters": {}}]), encoding="utf-8")
@@ -292,11 +267,9 @@ def test_check_takes_a_catalog_by_its_file_or_data(tmp_path: Path) -> None:
 
 def test_plans_run_one_by_one_or_many_at_once(tmp_path: Path) -> None:
     assert pe.execute(GOLD, RATES).result == pe.execute(pe.parse(GOLD), RATES).result == 0.0078125
-    add = '[{"name": "add", "arguments": {"arg_0": 2, "arg_1": 3}}]'
-    told = tmp_path / "answers.jsonl"
+    add, told = '[{"name": "add", "arguments": {"arg_0": 2, "arg_1": 3}}]', tmp_path / "answers.jsonl"
     ran = list(pe.execute(pe.read([add, "add(#x=", add]), "nestful", record=told))
     assert [one.trace.result if one.trace else "unread" for one in ran] == [5, "unread", 5]
-    assert ran[1].error is not None
     assert len(told.read_text(encoding="utf-8").splitlines()) == 2
     assert pe.execute(add, f"recorded:{told}").result == 5
     with Sandbox(pe.tool_source("nestful")) as box:
@@ -304,9 +277,6 @@ def test_plans_run_one_by_one_or_many_at_once(tmp_path: Path) -> None:
         assert [*many, pe.execute(add, box).result] == [5, 5, 5]
         with pytest.raises(pe.PlanevalError, match="a Sandbox has its tools"):
             pe.execute(add, box, record=told)
-    nothing = tmp_path / "none.jsonl"
-    nothing.write_text("", encoding="utf-8")
-    assert planeval("execute", str(nothing), "--tools", "nestful").returncode == 3
     assert pe.compare_effects(add, add.replace("2", "4"), "nestful").same is False
 
 

@@ -20,18 +20,18 @@ UNITS = (
 
 
 CALL = '{"name": "f", "arguments": {"a": 1}}'
+
+
+SPOKEN = '{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}'
 MANY = (
     ("", "f(a=1)\n", ""), ("", "[f(a=1)]\n", ""), ("[", "f(a=1), ", "]"),
-    ("", "<|tool_call>call:f{a:1}<tool_call|>\n", ""),
+    ("", "<|tool_call>call:f{a:1}<tool_call|>\n", ""), ("<|tool_call|>[", f"{CALL}, ", f"{CALL}]"),
     ("", "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>\n", ""),
     ("<functions>", '<function name="f"><params><a type="integer">1</a></params></function>', "</functions>"),
-    ("", "<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n", ""),
-    ("<|tool_call|>[", f"{CALL}, ", f"{CALL}]"), ("[", f"{CALL}, ", f"{CALL}]"),
+    ("", "<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n", ""), ("[", f"{CALL}, ", f"{CALL}]"),
     ("[", '{"name": "f", "label": "$var_1", "arguments": {"a": "$var_0$"}}, ', f"{CALL}]"),
     ('{"role": "model", "parts": [', '{"functionCall": {"name": "f", "args": {"a": 1}}}, ', '{"text": ""}]}'),
-    ('{"role": "assistant", "content": null, "tool_calls": [',
-     '{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}, ',
-     '{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]}'),
+    ('{"role": "assistant", "content": null, "tool_calls": [', f"{SPOKEN}, ", f"{SPOKEN}]}}"),
 )  # fmt: skip
 
 
@@ -57,30 +57,19 @@ def test_as_many_calls_as_the_limit_are_read_and_one_more_is_refused(unit: str) 
     with pytest.raises(LimitError, match="the limit of"):
         parse(unit * 21, limits=limits)
     refuse_many(unit * 20, limits)
-
-
-@pytest.mark.parametrize("unit", UNITS)
-def test_units_are_refused_before_anything_is_made_of_them(unit: str) -> None:
-    with pytest.raises(LimitError):
+    with pytest.raises(LimitError):  # before anything is made of them
         refuse_many(unit * 21, Limits(calls=20))
 
 
+TOOL = '{"type": "function", "function": {"name": "f", "parameters": {"properties": {}}}}'
+
+
 @pytest.mark.parametrize("text", [
-    "f = f(a=1)\n" * 30, "print(a=1)\n" * 30,
+    "f = f(a=1)\n" * 30, "print(a=1)\n" * 30, "```\nf(a=1)\n```\n" * 30, '{"name": "f"}\n' * 30,
     "f(a=1)\n" * 30 + '<tool_call>{"name": "g", "arguments": {}}</tool_call>',
-    "f(a=1)\n" * 30 + "</think>\ng(b=2)", "```\nf(a=1)\n```\n" * 30, '{"name": "f"}\n' * 30,
+    "f(a=1)\n" * 30 + "</think>\ng(b=2)", "[" + ", ".join([TOOL] * 31) + "]",
+    '{"role": "user", "content": [' + '{"type": "tool_use", "name": "f", "input": {}}, ' * 30 + f"{CALL}]}}",
+    '[{"name": "f", "arguments": {"rows": [' + ", ".join([CALL] * 30) + "]}}]",
 ])  # fmt: skip
 def test_what_may_hold_fewer_calls_is_left_to_its_reader(text: str) -> None:
-    refuse_many(text, Limits(calls=20))
-
-
-@pytest.mark.parametrize("text", [
-    '[{"type": "function", "function": {"name": "f", "parameters": {"properties": {}}}}'
-    + ', {"type": "function", "function": {"name": "f", "parameters": {"properties": {}}}}' * 30 + "]",
-    '{"role": "user", "content": [' + ", ".join(['{"type": "tool_use", "name": "f", "input": {}}'] * 30)
-    + "]}",
-    '[{"name": "f", "arguments": {"rows": [' + ", ".join(['{"name": "f", "arguments": {}}'] * 30) + "]}}]",
-])  # fmt: skip
-def test_what_lists_no_calls_is_not_refused(text: str) -> None:
-    """A list of tools, what a person says, and an argument."""
     refuse_many(text, Limits(calls=20))

@@ -19,6 +19,7 @@ from contextlib import suppress
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -150,16 +151,14 @@ def test_cells_may_be_long_and_quotes_never_close(tmp_path: Path, length: int, r
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("kind", CONTAINERS)
-def test_what_a_command_finds_does_not_depend_on_the_container(
-    kind: str, command: str, tmp_path: Path
-) -> None:
+def test_what_a_command_finds_depends_on_no_container(kind: str, command: str, tmp_path: Path) -> None:
     code, found = plain(command)
     assert code in (0, 1)
     assert outcome(command, *contained(kind, tmp_path)) == (code, found)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstd])
-def test_packed_files_are_known_by_their_bytes_and_may_be_written_in_pieces(
+def test_packed_files_are_known_by_their_bytes_in_pieces(
     tmp_path: Path, pack: Callable[[bytes], bytes]
 ) -> None:
     path = tmp_path / "pred.json"
@@ -190,9 +189,7 @@ def test_what_unpacks_to_very_much_is_one_message_in_little_memory(tmp_path: Pat
 @pytest.mark.parametrize(
     ("package", "kind", "extra"), [("zstandard", "zst", "zstd"), ("pyarrow", "parquet", "parquet")]
 )
-def test_a_package_that_is_not_there_is_named_with_its_extra(
-    tmp_path: Path, package: str, kind: str, extra: str
-) -> None:
+def test_a_package_that_is_not_there_is_named(tmp_path: Path, package: str, kind: str, extra: str) -> None:
     without = f"sys.modules['{package}'] = sys.modules['compression'] = None"
     done = limited(without, "stats", contained(kind, tmp_path)[0])
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
@@ -345,7 +342,11 @@ def test_a_column_may_be_called_as_a_field_of_messages_is(tmp_path: Path) -> Non
     ]
     (tmp_path / "p.csv").write_bytes(separated(table, ","))
     (tmp_path / "p.parquet").write_bytes(parquet(table))
-    for source in (str(tmp_path / "p.csv"), str(tmp_path / "p.parquet"), FakeRows(table)):
+    for source in (
+        str(tmp_path / "p.csv"),
+        str(tmp_path / "p.parquet"),
+        SimpleNamespace(to_dicts=lambda: table),
+    ):
         found = pe.read(source)
         assert [(one.id, len(pe.parse(one))) for one in found.records] == [("a", 1), ("b", 1)]
 
@@ -486,32 +487,6 @@ def test_cells_beside_and_in_place_of_plans() -> None:
     assert [one.id for one in pe.read(frame.set_index("id")).records] == ["1", "2", "3"]
 
 
-class FakeFrame:
-    """What pandas' frames can do that is asked of them."""
-
-    def __init__(self, found: list[dict[str, Any]]) -> None:
-        self.found = found
-        self.columns = list(found[0])
-        self.index = type("Index", (), {"names": [None]})()
-
-    def iterrows(self) -> Iterator[Any]:
-        raise AssertionError("slow")
-
-    def to_dict(self, way: str) -> list[dict[str, Any]]:
-        assert way == "records"
-        return self.found
-
-
-class FakeRows:
-    """What polars' frames can do."""
-
-    def __init__(self, found: list[dict[str, Any]]) -> None:
-        self.found = found
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        return self.found
-
-
 class FakeDataset:
     """What a Hugging Face data set can do: it has features, and gives its rows."""
 
@@ -523,6 +498,11 @@ class FakeDataset:
         return iter(self.found)
 
 
+def like_pandas(found: list[dict[str, Any]]) -> Any:
+    index = SimpleNamespace(names=[None])
+    return SimpleNamespace(columns=list(found[0]), index=index, to_dict=lambda way: {"records": found}[way])
+
+
 def real(package: str, make: str) -> Callable[[list[dict[str, Any]]], Any]:
     def made(found: list[dict[str, Any]]) -> Any:
         module = pytest.importorskip(package, reason=f"{package} is not installed")
@@ -532,7 +512,8 @@ def real(package: str, make: str) -> Callable[[list[dict[str, Any]]], Any]:
 
 
 FRAMES: dict[str, Callable[[list[dict[str, Any]]], Any]] = {
-    "like pandas": FakeFrame, "like polars": FakeRows, "like datasets": FakeDataset, "an iterator": iter,
+    "like pandas": like_pandas, "like polars": lambda found: SimpleNamespace(to_dicts=lambda: found),
+    "like datasets": FakeDataset, "an iterator": iter,
     "pandas": real("pandas", "DataFrame"), "polars": real("polars", "DataFrame"),
     "pyarrow": real("pyarrow", "Table.from_pylist"), "datasets": real("datasets", "Dataset.from_list"),
 }  # fmt: skip

@@ -329,9 +329,7 @@ READERS: dict[str, Callable[[Any, Path], Any]] = {
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_good_files_follow_their_schema_and_are_read_and_bad_ones_are_and_do_not(
-    name: str, tmp_path: Path
-) -> None:
+def test_good_files_follow_their_schema_and_bad_ones_do_not(name: str, tmp_path: Path) -> None:
     schema = json.loads(planeval("schema", name).stdout)
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -355,9 +353,7 @@ def test_good_files_follow_their_schema_and_are_read_and_bad_ones_are_and_do_not
     (Row, table.Wrapper, set()), (RuleEntry, Rule, {"where", "form", "weighs"}), (RoleEntry, Role, set()),
     (ThemeFile, Theme, {"name"}), (DatasetEntry, Dataset, set()), (FileEntry, File, set()),
 ])  # fmt: skip
-def test_a_model_has_the_keys_of_what_it_describes(
-    model: type[Described], described: Any, apart: set[str]
-) -> None:
+def test_a_model_has_the_keys_of_its_class(model: type[Described], described: Any, apart: set[str]) -> None:
     assert set(model.known_keys()) == {field.name for field in fields(described)} - apart
 
 
@@ -398,7 +394,7 @@ def test_the_list_and_a_schema_into_a_file(tmp_path: Path) -> None:
     (("execute", DEMO[1], "--tools"), changed(WORLD, "api/g/returnz", []),
      "own.toml, api.g: there is no key 'returnz'; did you mean 'returns'?"),
 ])  # fmt: skip
-def test_a_wrong_file_is_named_with_the_key_and_what_was_expected(
+def test_a_wrong_file_is_named_with_its_key(
     argv: tuple[str, ...], data: Any, said: str, tmp_path: Path
 ) -> None:
     path = file(tmp_path, data)

@@ -400,7 +400,7 @@ assert os.listdir({str(kept)!r}), 'it lies there'
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_an_index_in_a_folder_is_used_again_while_the_file_is_the_same(
+def test_an_index_is_used_again_while_the_file_is_the_same(
     tmp_path: Path, pack: Callable[[bytes], bytes]
 ) -> None:
     path, folder = tmp_path / "p.jsonl.gz", tmp_path / "kept ?#%"
