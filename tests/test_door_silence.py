@@ -214,8 +214,7 @@ def test_a_definition_with_values_is_no_silent_no_call(tmp_path: Path, text: str
     pred = lines(tmp_path / "p.jsonl", [{"id": 1, "output": DEFINED}, {"id": 2, "output": "f()"}])
     gold = lines(tmp_path / "g.jsonl", [{"id": 1, "gold": []}, {"id": 2, "gold": "f()"}])
     done = planeval("diff", pred, gold)
-    assert done.returncode == 1
-    assert "1  unreadable: " in done.stdout
+    assert (done.returncode, "1  unreadable: " in done.stdout) == (1, True)
 
 
 def test_a_definition_beside_a_call_is_passed_over_and_a_schema_calls_nothing() -> None:

@@ -156,20 +156,13 @@ def faulty(random: Random, text: str) -> str:
     ))  # fmt: skip
 
 
-def drawn(random: Random) -> tuple[str, str, list[dict[str, Any]]]:
-    """The end of a file's name, its text, and the gold records."""
+def made(random: Random) -> tuple[str, list[Any], list[dict[str, Any]]]:
+    """What records are, the records, and the gold records."""
     key, content = random.choice((*IDS, None)), random.choice(CONTENTS)
-    kind = random.choice(
-        ("records",) * 5 + ("table",) * 2 + ("answers", "spoken", "spans", "values", "calls")
-    )
-    count = random.choice((1, 2, 3, 4, 5))
-    field = random.choice(GOLDS)
+    kinds = ("records",) * 5 + ("table",) * 2 + ("answers", "spoken", "spans", "values", "calls")
+    kind, count, field = random.choice(kinds), random.choice((1, 2, 3, 4, 5)), random.choice(GOLDS)
     gold = [gold_record(random, at, key, field) for at in range(count)]
     records: list[Any] = [record(random, at, key, content) for at in range(count)]
-    if kind == "table":
-        end = random.choice((".csv", ".csv", ".tsv", ".CSV"))
-        text = table(random, records, "\t" if end == ".tsv" else ",")
-        return end, faulty(random, text) if random.random() < 0.5 else text, gold
     if kind == "answers":
         records = [{**({key: f"q{at}"} if key else {}), **answer(random)} for at in range(count)]
     elif kind == "spoken":
@@ -180,6 +173,16 @@ def drawn(random: Random) -> tuple[str, str, list[dict[str, Any]]]:
         records = [random.choice((calls(random), f"f(#a='{at}')", at, None, {})) for at in range(count)]
     elif kind == "calls":
         records = [random.choice((call(random), {"f": {"a": at}}, {"id": f"q{at}"})) for at in range(count)]
+    return kind, records, gold
+
+
+def drawn(random: Random) -> tuple[str, str, list[dict[str, Any]]]:
+    """The end of a file's name, its text, and the gold records."""
+    kind, records, gold = made(random)
+    if kind == "table":
+        end = random.choice((".csv", ".csv", ".tsv", ".CSV"))
+        text = table(random, records, "\t" if end == ".tsv" else ",")
+        return end, faulty(random, text) if random.random() < 0.5 else text, gold
     form = random.choice(("lines", "lines", "array", "array", "objects", "map", "one"))
     text = text_of(random, records, form)
     for _ in range(random.choice((0, 0, 0, 1, 1, 2))):

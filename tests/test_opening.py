@@ -254,8 +254,7 @@ def test_bytes_that_are_no_utf8_cost_one_record_or_are_one_message(tmp_path: Pat
 ])  # fmt: skip
 def test_standard_input_is_read_once(argv: tuple[str, ...]) -> None:
     done = planeval(*argv, text=CALL)
-    assert done.returncode == 2
-    assert "- is standard input, which can be read only once" in done.stderr
+    assert (done.returncode, "- is standard input, which can be read only once" in done.stderr) == (2, True)
 
 
 def packed_zip() -> bytes:

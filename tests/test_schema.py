@@ -377,8 +377,7 @@ def test_the_list_and_a_schema_into_a_file(tmp_path: Path) -> None:
     assert planeval("schema", "policy", "-o", str(out)).returncode == 0
     assert json.loads(out.read_text())["title"] == "PolicyFile"
     wrong = planeval("schema", "polices")
-    assert wrong.returncode == 2
-    assert "'policy', 'world'" in wrong.stderr
+    assert (wrong.returncode, "'policy', 'world'" in wrong.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(("argv", "data", "said"), [
