@@ -333,7 +333,8 @@ def test_a_stream_that_is_full_or_closed_is_no_difference(script: str, code: int
 
 
 SOURCES = (
-    "data list --source {}", "data fetch mathqa --source {}", "data verify mathqa --source {}",
+    "dialects --wrappers {}", "data list --source {}", "data fetch mathqa --source {}",
+    "data verify mathqa --source {}",
     "data show mathqa --source {}", "data check mathqa --source {}", "data check {}", "data coverage {}",
     "data check gold.jsonl --tools {}", "data check gold.jsonl --runs {}", "data duplicates {}",
     "data make --tools {}", "compare pred.jsonl better.jsonl --gold gold.jsonl --policy {}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -11,7 +12,6 @@ from pathlib import Path
 
 import click
 import pytest
-from click.shell_completion import BashComplete
 
 from planner_eval.cli import COMMANDS, cli, painting
 from planner_eval.records import rows
@@ -39,45 +39,20 @@ def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_colours_change_nothing_but_colours(name: str) -> None:
-    plain, colored = (inside.planeval(*TEXTS[name], *more) for more in ((), ("--color", "always")))
-    assert "\x1b" not in plain.stdout + plain.stderr
-    assert ESCAPE.search(colored.stdout), colored.stderr
-    assert "\x1b" not in colored.stderr
-    assert (ESCAPE.sub("", colored.stdout), colored.returncode) == (plain.stdout, plain.returncode)
-
-
-@pytest.mark.more
-def test_a_terminal_has_colours_unless_it_is_told_otherwise() -> None:
-    shown = on_terminal(*ONE)
+def test_a_terminal_has_colours_unless_it_is_told_otherwise(tmp_path: Path) -> None:
+    shown, file = on_terminal(*ONE), tmp_path / "diff.txt"
     assert shown.out.startswith("\x1b[33mdifferent\x1b[0m: 2 edits")
     assert "\n  \x1b[35mreference.producer\x1b[0m: ratio" in shown.out
-    assert "\x1b" not in on_terminal(*ONE, "--color", "never").out
-    assert "\x1b" not in on_terminal(*ONE, NO_COLOR="1").out
-    assert "\x1b" in on_terminal(*ONE, NO_COLOR="").out
-    assert "\x1b" in on_terminal(*ONE, "--color", "always", NO_COLOR="1").out
-    assert "\x1b" not in on_terminal(*ONE, TERM="dumb").out
+    for more, environment, has in (
+        (("--color", "never"), {}, False), ((), {"NO_COLOR": "1"}, False), ((), {"NO_COLOR": ""}, True),
+        (("--color", "always"), {"NO_COLOR": "1"}, True), ((), {"TERM": "dumb"}, False),
+    ):  # fmt: skip
+        assert ("\x1b" in on_terminal(*ONE, *more, **environment).out) is has, (more, environment)
     assert "\x1b" not in on_terminal(*ONE, out=False, FORCE_COLOR="1").out
-
-
-def test_files_have_colours_only_when_that_is_said(tmp_path: Path) -> None:
-    file = tmp_path / "diff.txt"
     on_terminal(*ONE, "-o", str(file))
     assert "\x1b" not in file.read_text()
     inside.planeval(*ONE, "-o", file, "--color", "always")
     assert "\x1b[33mdifferent" in file.read_text()
-
-
-@pytest.mark.parametrize("argv", [
-    *((*ONE, "--format", form) for form in ("json", "jsonl", "csv", "md", "junit", "html", "dot")),
-    (*ONE, "--patch"), ("diff", PRED, GOLD, "--patch"), ("stats", GOLD, "--format", "json"),
-    ("convert", PRED, "--to", "appbench"), ("schema", "policy"), ("parse", PRED, "--format", "json"),
-])  # fmt: skip
-def test_data_has_no_colours_whatever_is_said(argv: tuple[str, ...]) -> None:
-    done = inside.planeval(*argv, "--color", "always")
-    assert done.stdout == inside.planeval(*argv).stdout != ""
-    assert "\x1b" not in done.stdout
 
 
 def test_what_a_model_wrote_cannot_reach_the_terminal(tmp_path: Path) -> None:
@@ -97,10 +72,6 @@ def test_what_a_model_wrote_cannot_reach_the_terminal(tmp_path: Path) -> None:
         assert not set("\x1b\x07\u202e") & set(left), (argv, shown)
 
 
-def slowed(module: str, name: str) -> str:
-    return SLOW.format(module=module, name=name)
-
-
 SLOW = """
 import sys, time
 import {module} as slowed
@@ -114,33 +85,29 @@ from planner_eval.__main__ import main
 main()
 """
 
-LONG = {
-    "parse": (("parse", PRED), "planner_eval", "parse", "plans"),
-    "convert": (("convert", PRED, "--to", "json", "--loss"), "planner_eval", "parse", "plans"),
-    "check": (("check", PRED, "--catalog", "world:bank"), "planner_eval", "parse", "plans"),
-    "diff": (("diff", PRED, GOLD), "planner_eval.records.rows", "read_plan", "pairs"),
-    "score": (("score", PRED, GOLD), "planner_eval.records.rows", "read_plan", "pairs"),
-    "stats": (("stats", GOLD), "planner_eval", "stats", "plans"),
-}
 
-
-@pytest.mark.parametrize("name", [
-    "parse", "diff",
-    *(pytest.param(one, marks=pytest.mark.more) for one in LONG if one not in ("parse", "diff")),
+@pytest.mark.parametrize(("argv", "place", "what"), [
+    (("diff", PRED, GOLD), "planner_eval.records.rows read_plan", "pairs"),
+    (("stats", GOLD), "planner_eval stats", "plans"),
+    *(pytest.param(argv, place, what, marks=pytest.mark.more) for argv, place, what in (
+        (("parse", PRED), "planner_eval parse", "plans"),
+        (("score", PRED, GOLD), "planner_eval.records.rows read_plan", "pairs"),
+        (("convert", PRED, "--to", "json", "--loss"), "planner_eval parse", "plans"),
+        (("check", PRED, "--catalog", "world:bank"), "planner_eval parse", "plans"))),
 ])  # fmt: skip
-def test_what_takes_long_is_counted_on_a_terminal_and_leaves_nothing(name: str) -> None:
-    argv, module, function, what = LONG[name]
-    code = slowed(module, function)
+def test_what_takes_long_is_counted_on_a_terminal_and_leaves_nothing(
+    argv: tuple[str, ...], place: str, what: str
+) -> None:
+    module, name = place.split()
+    code = SLOW.format(module=module, name=name)
     shown = on_terminal(*argv, code=code, out=False)
     counts = re.findall(rf"\r\x1b\[K(\d+) of 13 {what}, \d+(?:\.\d)?/s", shown.err)
     assert counts, shown.err
     assert list(map(int, counts)) == sorted(map(int, counts))
-    last = shown.err.rindex("\x1b[K")
-    assert not re.search(r"\d/s", shown.err[last:])
+    assert not re.search(r"\d/s", shown.err[shown.err.rindex("\x1b[K") :])
     assert "\x1b[K" not in shown.out
     quiet = on_terminal(*argv, code=code, out=False, err=False)
-    assert "\r" not in quiet.err + quiet.out
-    assert (quiet.out, quiet.code) == (shown.out, shown.code)
+    assert ("\r" in quiet.err + quiet.out, quiet.out, quiet.code) == (False, shown.out, shown.code)
 
 
 def test_a_large_file_is_said_to_be_read_and_what_is_quick_shows_no_count(tmp_path: Path) -> None:
@@ -155,13 +122,13 @@ def test_a_large_file_is_said_to_be_read_and_what_is_quick_shows_no_count(tmp_pa
 
 
 def test_an_interrupt_says_how_much_was_done() -> None:
-    code = slowed("planner_eval.engine.diff", "told_row")
+    code = SLOW.format(module="planner_eval.engine.diff", name="told_row")
     shown = on_terminal("diff", PRED, GOLD, code=code, interrupt=r"\d of 13 pairs")
     assert shown.code == 130
     # Where the interrupt falls into the writing of the line, that stays, and what follows has one of its own.
     assert re.search(r"(\r\x1b\[K|\n)interrupted after \d+ of 13 pairs\n$", shown.err), shown.err
     said = '    sys.stderr.write("one\\n")\n    time.sleep'
-    code = slowed("planner_eval", "parse").replace("    time.sleep", said)
+    code = SLOW.format(module="planner_eval", name="parse").replace("    time.sleep", said)
     shown = on_terminal(
         "parse", PRED, code=code, err=False, interrupt="(one\\s+){6}"
     )  # and nothing shown of it
@@ -216,21 +183,6 @@ def test_ways_of_working_that_cannot_be_are_refused() -> None:
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
 
 
-def test_a_download_is_counted_in_megabytes() -> None:
-    code = """
-import time, click
-from planner_eval.cli.data import _progress
-with click.Context(click.Command("fetch")):
-    show = _progress()
-    for done in range(8):
-        time.sleep(0.3)
-        show("a\\x1b.json", done * 1_000_000, 8_000_000)
-"""
-    shown = on_terminal(code=code)
-    assert re.search(r"\r\x1b\[Ka\\x1b.json: \d\.0 of 8\.0 MB, \d\.\d/s", shown.err)
-    assert shown.err.endswith("\r\x1b[K")
-
-
 @pytest.mark.parametrize(("words", "offered"), [
     (("d",), {"data", "dialects", "diff", "doctor"}), (("data", "f"), {"fetch"}),
     (("data", "fetch", "nestful-"), {"nestful-v1", "nestful-v2"}),
@@ -243,12 +195,14 @@ with click.Context(click.Command("fetch")):
     (("execute", "p", "--tools", "t"), "file"), (("check", "--catalog", "c"), "file"),
 ])  # fmt: skip
 def test_bash_completes(words: tuple[str, ...], offered: set[str] | str) -> None:
-    complete = BashComplete(cli, {}, "planeval", "_PLANEVAL_COMPLETE")
-    found = complete.get_completions(list(words[:-1]), words[-1])
+    asked = {"_PLANEVAL_COMPLETE": "bash_complete", "COMP_CWORD": str(len(words))}
+    env = {**os.environ, **asked, "COMP_WORDS": " ".join(("planeval", *words))}
+    done = subprocess.run([sys.executable, "-m", "planner_eval"], capture_output=True, text=True, env=env)
+    found = [line.split(",") for line in done.stdout.splitlines()]
     if offered == "file":
-        assert {one.type for one in found} == {"file"}
+        assert {kind for kind, _ in found} == {"file"}, done
     else:
-        assert {one.value for one in found} == offered
+        assert {word for _, word in found} == offered, done
 
 
 def test_bash_calls_the_completion() -> None:
@@ -284,3 +238,30 @@ def test_every_command_has_color_and_every_state_a_colour() -> None:
     assert painting.tables(text) == f"\x1b[1mcall  status  value\x1b[0m\n{states}"
     said = "call 1 (f): \x1b[31merror\x1b[0m: no f\x1b[2m [check.x]\x1b[0m"
     assert painting.findings("call 1 (f): error: no f [check.x]") == said
+
+
+@pytest.mark.parametrize("argv", [
+    *((*ONE, "--format", form) for form in ("json", "jsonl", "csv", "md", "junit", "html", "dot")),
+    (*ONE, "--patch"), ("stats", GOLD, "--format", "json"), ("convert", PRED, "--to", "appbench"),
+    ("schema", "policy"), ("parse", PRED, "--format", "json"), *TEXTS.values(),
+])  # fmt: skip
+def test_colours_change_nothing_but_colours_and_data_has_none(argv: tuple[str, ...]) -> None:
+    plain, colored = (inside.planeval(*argv, *more) for more in ((), ("--color", "always")))
+    assert "\x1b" not in plain.stdout + plain.stderr + colored.stderr
+    assert bool(ESCAPE.search(colored.stdout)) is (argv in TEXTS.values())
+    assert (ESCAPE.sub("", colored.stdout), colored.returncode) == (plain.stdout, plain.returncode)
+
+
+def test_a_download_is_counted_in_megabytes() -> None:
+    code = """
+import time, click
+from planner_eval.cli.data import _progress
+with click.Context(click.Command("fetch")):
+    show = _progress()
+    for done in range(4):
+        time.sleep(0.3)
+        show("a\\x1b.json", done * 1_000_000, 8_000_000)
+"""
+    shown = on_terminal(code=code)
+    assert re.search(r"\r\x1b\[Ka\\x1b.json: \d\.0 of 8\.0 MB, \d\.\d/s", shown.err)
+    assert shown.err.endswith("\r\x1b[K")
