@@ -198,7 +198,7 @@ def test_bash_completes(words: tuple[str, ...], offered: set[str] | str) -> None
     asked = {"_PLANEVAL_COMPLETE": "bash_complete", "COMP_CWORD": str(len(words))}
     env = {**os.environ, **asked, "COMP_WORDS": " ".join(("planeval", *words))}
     done = subprocess.run([sys.executable, "-m", "planner_eval"], capture_output=True, text=True, env=env)
-    found = [line.split(",") for line in done.stdout.splitlines()]
+    found = [line.split(",") for line in done.stdout.split()]
     if offered == "file":
         assert {kind for kind, _ in found} == {"file"}, done
     else:
@@ -258,7 +258,7 @@ import time, click
 from planner_eval.cli.data import _progress
 with click.Context(click.Command("fetch")):
     show = _progress()
-    for done in range(4):
+    for done in range(8):
         time.sleep(0.3)
         show("a\\x1b.json", done * 1_000_000, 8_000_000)
 """

@@ -136,15 +136,3 @@ def test_csv_and_runs_in_folders_say_the_same(made: Mapping[str, str], tmp_path:
             assert again[key] == whole[key], key
         head = planeval("compare", *folders).stdout.splitlines()[0]
         assert head == f"unreadable: quoted {said}; plain 0 of 120"
-
-
-def test_three_systems_each_against_the_first(made: Mapping[str, str]) -> None:
-    argv = ("compare", made["plain"], made["quoted"], made["plain"], "--gold", made["gold"], "--strict")
-    done = planeval(*argv, "--metric", "exact")
-    head = done.stdout.split("\n\n")[0].splitlines()
-    first = "unreadable: plain 0 of 120; quoted 90 of 120 as written, 5 once repaired; plain (2) 0 of 120"
-    assert head[0] == first
-    assert "for the most part because quoted is unreadable" in head[1]
-    assert head[2] == "plain and plain (2) have the same figures: n = 120, exact 0.525"
-    assert "30 both read" in done.stdout
-    assert json.loads(planeval(*argv, "--format", "json").stdout)["unreadable"] == first

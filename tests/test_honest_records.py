@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.base.errors import AnswerError, InputError
+from planner_eval.base.errors import AnswerError
 from planner_eval.policy.rule import Rule
 from tests.inside import planeval
 
@@ -135,26 +135,6 @@ def test_one_bad_value_costs_one_row(value: Any, reason: str) -> None:
     with pytest.raises(pe.ParseError) as caught:
         pe.parse(value)
     assert reason in caught.value.reason
-
-
-@pytest.mark.parametrize(("ask", "expected"), [
-    (lambda: pe.parse(F, dialect=5), "expected the name of one"),
-    (lambda: pe.parse(F, tools=5), "expected a mapping, a catalog or a catalog's file"),
-    (lambda: pe.parse(F, limits=None), "expected planner_eval.base.limits.Limits"),
-    (lambda: pe.convert(F, None), "expected the name of one"),
-    (lambda: pe.score([F], [F], reading=5), "expected pe.Reading"),
-    (lambda: pe.compare([F], [F], [F], reading=5), "expected pe.Reading"),
-    (lambda: pe.pair([F], [F], reading=pe.Reading(by="x")), "expected 'id' or 'position'"),
-    (lambda: pe.score(F, F, policy=5), "expected a pe.Policy"),
-    (lambda: pe.compare([F], [F], [F], seed="a"), "expected a whole number"),
-    (lambda: pe.compare([F], [F], [F], seed=-1), "expected a whole number"),
-    (lambda: pe.write(F, "json"), "expected a plan"),
-    (lambda: pe.write(pe.Plan((pe.Call("c1", "f", {"a": 1}),)), "json"), "expected pairs"),
-    (lambda: pe.score_benchmark([F], [F], "nestful"), "expected the path of a file"),
-])  # fmt: skip
-def test_an_option_of_another_type_says_what_is_expected(ask: Any, expected: str) -> None:
-    with pytest.raises(InputError, match=expected):
-        ask()
 
 
 def test_a_lone_name_stands_for_a_list_of_one() -> None:

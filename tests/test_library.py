@@ -332,6 +332,19 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "empty lists": (lambda: pe.compare([[], []], []), "no pairs: gold is an empty list"),
     "a page of none": (lambda: pe.report([["f()"], ["g()"]], [], names=["a", "b"]), "gold is an empty list"),
     "an empty table": (lambda: pe.parse(iter(())), "holds 0 records, expected one plan"),
+    "parse 0": (lambda: pe.parse(ROME, dialect=5), "expected the name of one"),
+    "parse 1": (lambda: pe.parse(ROME, tools=5), "expected a mapping, a catalog or a catalog's file"),
+    "parse 2": (lambda: pe.parse(ROME, limits=None), "expected planner_eval.base.limits.Limits"),
+    "convert 3": (lambda: pe.convert(ROME, None), "expected the name of one"),
+    "score 4": (lambda: pe.score([ROME], [ROME], reading=5), "expected pe.Reading"),
+    "compare 5": (lambda: pe.compare([ROME], [ROME], [ROME], reading=5), "expected pe.Reading"),
+    "pair 6": (lambda: pe.pair([ROME], [ROME], reading=pe.Reading(by="x")), "expected 'id' or 'position'"),
+    "score 7": (lambda: pe.score(ROME, ROME, policy=5), "expected a pe.Policy"),
+    "compare 8": (lambda: pe.compare([ROME], [ROME], [ROME], seed="a"), "expected a whole number"),
+    "compare 9": (lambda: pe.compare([ROME], [ROME], [ROME], seed=-1), "expected a whole number"),
+    "write 10": (lambda: pe.write(ROME, "json"), "expected a plan"),
+    "write 11": (lambda: pe.write(pe.Plan((pe.Call("c1", "f", {"a": 1}),)), "json"), "expected pairs"),
+    "score_benchmark 12": (lambda: pe.score_benchmark([ROME], [ROME], "nestful"), "expected the path"),
 }  # fmt: skip
 
 

@@ -148,14 +148,6 @@ def test_an_id_that_another_is_called_is_told(padding: int, tools: str, tmp_path
     assert [row["error"].partition(": ")[2] for row in errors] == ["2 plans have the id 'record 3'"] * 2
 
 
-@pytest.mark.parametrize("ids", [(None, None, None), ("record 2", "b", "record 1")], ids=["none", "all"])
-def test_nothing_is_told_where_no_record_is_called_so(ids: Sequence[str | None], tmp_path: Path) -> None:
-    pred, gold = (write(tmp_path / f"{name}.jsonl", name, ids) for name in ("output", "gold"))
-    found = planeval("diff", pred, gold, "--format", "jsonl")
-    assert rows(found, "id") == [id or str(at) for at, id in enumerate(ids, 1)]
-    assert "is called" not in found.stderr
-
-
 def test_what_a_finding_is_known_by_holds_no_place(tmp_path: Path) -> None:
     """A line more above it makes no new finding of it."""
     known = []
@@ -236,14 +228,6 @@ def test_ids_are_taken_in_the_order_of_the_records(name: str, commands: dict[str
         done = planeval(*commands[name], *argv)
         assert (done.returncode, done.stdout) == (2, ""), argv
         assert "no record has the id 'nroth'; did you mean 'north'?" in done.stderr
-
-
-def test_one_id_is_told_in_full_and_several_a_line_each(commands: dict[str, tuple[str, ...]]) -> None:
-    assert planeval(*commands["diff"], "--id", "north").stdout.startswith("different: 1 edit; first")
-    several = planeval(*commands["diff"], "--id", "north", "--id", "west").stdout
-    assert several.splitlines()[-1] == "2 pairs: 1 same, 1 different"
-    data = json.loads(planeval(*commands["diff"], "--id", "north", "--format", "json").stdout)
-    assert (data["id"], data["state"]) == ("north", "different")
 
 
 def test_samples_by_their_ids() -> None:

@@ -50,7 +50,7 @@ def text(random: Random) -> bytes:
     if random.random() < 0.25:
         return drawn(random)[1].encode("utf-8", "surrogatepass")
     times, side = random.choice((1, 1, 2, 3)), random.choice((1, 1, 1, 2))
-    records = [one for _ in range(times) for one in made(random)[side]]
+    records = [one for _ in range(times) for one in made(random)[side] if one != {}]
     if random.random() < 0.2:
         records = [{**BESIDE, **one} if isinstance(one, dict) else one for one in records]
     lines = [json.dumps(one, ensure_ascii=random.random() < 0.5) for one in records]
