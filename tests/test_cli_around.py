@@ -229,32 +229,6 @@ def test_nor_onto_what_is_read_by_the_way(call: str, file: str) -> None:
     assert "x.dot is written by this command too (./x.dot)" in done.err
 
 
-def test_a_file_keeps_its_mode_a_new_one_has_the_usual_one_and_nothing_is_left_beside_it() -> None:
-    Path("old.txt").write_text("before")
-    os.chmod("old.txt", 0o640)
-    before = os.umask(0o027)
-    try:
-        for name in ("old.txt", "new.txt"):
-            assert called(["parse", "plan.json", "-o", name]).code == 0
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE(Path("old.txt").stat().st_mode) == 0o640
-    assert stat.S_IMODE(Path("new.txt").stat().st_mode) == 0o640
-    assert "add" in Path("old.txt").read_text()
-    assert not list(Path().glob(".*"))
-
-
-def test_a_link_stays_and_what_it_leads_to_is_written() -> None:
-    Path("there").mkdir()
-    Path("there/real.txt").write_text("before")
-    os.symlink("there/real.txt", "link.txt")
-    os.symlink("there/made.txt", "dangling.txt")
-    for name in ("link.txt", "dangling.txt"):
-        assert called(["parse", "plan.json", "-o", name]).code == 0
-        assert Path(name).is_symlink()
-    assert Path("there/real.txt").read_text() == Path("there/made.txt").read_text() != "before"
-
-
 def test_drawings_into_a_folder_follow_no_link_in_it_and_replace_nothing_that_is_read() -> None:
     Path("drawn").mkdir()
     Path("secret").write_text("precious")
@@ -284,13 +258,11 @@ def shell(script: str, **how: object) -> subprocess.CompletedProcess[str]:
 def test_pipes_devices_and_what_is_open_already_are_written_as_they_are() -> None:
     plain = shell("p parse plan.json").stdout
     for script in (
-        "p parse plan.json -o /dev/stdout",
-        "p parse plan.json -o -",
-        "p parse plan.json -o >(cat) | cat",
+        "p parse plan.json -o /dev/stdout", "p parse plan.json -o -", "p parse plan.json -o >(cat) | cat",
         "mkfifo pipe; cat pipe & p parse plan.json -o pipe; wait",
         "echo first > both; p parse plan.json -o /dev/stdout >> both; grep -v first both",
         "p parse plan.json -o /dev/fd/3 3>third; cat third",
-    ):
+    ):  # fmt: skip
         assert shell(script).stdout == plain, script
     assert shell("p parse plan.json -o /dev/null").returncode == 0
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
@@ -381,3 +353,19 @@ def test_a_file_that_cannot_be_read_is_said(call: str) -> None:
         if name == missing or not call.startswith(("data list", "data show")):  # they open nothing
             assert (done.code, done.out) == (2, ""), (name, done)
             assert name.rpartition(".")[0][:200] in done.err
+
+
+def test_a_file_keeps_its_mode_a_link_stays_and_nothing_is_left_beside_it() -> None:
+    Path("old.txt").write_text("before")
+    os.chmod("old.txt", 0o640)
+    os.symlink("real.txt", "link.txt")
+    before = os.umask(0o027)
+    try:
+        for name in ("old.txt", "new.txt", "link.txt"):
+            assert called(["parse", "plan.json", "-o", name]).code == 0
+            assert stat.S_IMODE(Path(name).stat().st_mode) == 0o640
+            assert "add" in Path(name).read_text()
+    finally:
+        os.umask(before)
+    assert Path("link.txt").is_symlink()
+    assert not list(Path().glob(".*"))

@@ -224,29 +224,6 @@ def test_a_process_may_stand_for_a_file_and_a_device_is_no_text() -> None:
         assert f"{argv[1]} is no text: byte" in done.stderr
 
 
-def test_bytes_that_are_no_utf8_cost_one_record_or_are_one_message(tmp_path: Path) -> None:
-    good = lines([{"id": "a", "output": CALL}, {"id": "b", "output": CALL}, {"id": "c", "output": CALL}])
-    odd = good.replace(b'"b", "output": "f', b'"b", "output": "\xe4f')
-    array = b"[" + odd.replace(b"}\n", b"},", 2) + b"]"
-    table = b"id,output\na,f()\nb,\xe4f()\nc,f()\n"
-    for name, data in (("p.jsonl", odd), ("p.json", array), ("p.csv", table)):
-        (tmp_path / name).write_bytes(data)
-        done = planeval("parse", str(tmp_path / name), "--format", "json")
-        found = [json.loads(line) for line in done.stdout.splitlines()]
-        codes = [("a", None), ("b", "parse.encoding"), ("c", None)]
-        assert [(one["id"], one.get("code")) for one in found] == codes, name
-        assert "the byte 0xe4 is not UTF-8 text; convert the file" in found[1]["error"]
-        assert done.returncode == 1
-    (tmp_path / "p.jsonl").write_bytes(lines(PREDS).replace(b"a", b"\xe4"))
-    done = planeval("diff", str(tmp_path / "p.jsonl"), GOLDS)
-    assert (done.returncode, len(done.stderr.splitlines()), done.stdout) == (2, 1, "")
-    assert "is not UTF-8: 13 of 13 records hold other bytes, the first in line 1: column" in done.stderr
-    assert "iconv -f WINDOWS-1252" in done.stderr
-    for encoding in ("utf-8-sig", "utf-16", "utf-32"):
-        (tmp_path / "p.jsonl").write_bytes(lines(PREDS).decode().encode(encoding))
-        assert outcome("diff", str(tmp_path / "p.jsonl"), b"") == plain("diff"), encoding
-
-
 @pytest.mark.parametrize("argv", [
     ("diff", "-", "-"), ("score", "-", "-"), ("score", "-", "-", "--benchmark", "nestful"),
     ("compare", GOLDS, "-", "--gold", "-"), ("stats", "-", "-"), ("parse", "-", "-"), ("render", "-", "-"),
@@ -289,41 +266,6 @@ def test_what_is_no_file_of_plans_is_one_message(tmp_path: Path, name: str, data
         assert said in done.stderr
 
 
-BROKEN = """id,output
-whole,"f(a=""1"")"
-plain,[]
-empty,
-text,"f(a=1)
-quote,"f(a="1")"
-more,f(a,b)
-less
-lines,"[
-]"
-"""
-
-
-def test_a_broken_row_is_one_row_that_says_so(tmp_path: Path) -> None:
-    (tmp_path / "p.csv").write_text(BROKEN, encoding="utf-8")
-    found = pe.read(str(tmp_path / "p.csv")).records
-    assert [(one.id, one.line, one.error and one.error.reason.split(";")[0]) for one in found] == [
-        ("whole", 2, None),
-        ("plain", 3, None),
-        ("empty", 4, "there is no plan: the record has no 'output', the field of this file's plans"),
-        ("text", 5, 'cell 2: found \'f(a="1")"\' after the closing quote'),
-        ("quote", 6, "cell 2: found '1\")\"' after the closing quote"),
-        ("more", 7, "cells in the row: 3, columns in the header: 2"),
-        ("less", 8, "cells in the row: 1, columns in the header: 2"),
-        ("lines", 9, None),
-    ]
-    done = planeval("parse", str(tmp_path / "p.csv"))
-    assert "p.csv, line 8, record 7 (id less)\nunreadable: cells in the row: 1" in done.stdout
-    (tmp_path / "p.csv").write_text('id,output\na,"f(', encoding="utf-8")
-    done = planeval("parse", str(tmp_path / "p.csv"))
-    assert (done.returncode, "the quote that begins cell 2 is never closed" in done.stdout) == (3, True)
-    done = planeval("parse", "-", "--format", "json", text="id,output\na,f()\nb,f()\n")
-    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [None]  # no delimiter is guessed
-
-
 def test_columns_of_parquet(tmp_path: Path) -> None:
     one = {"id": 1.0, "gold": None, "plan": [{"name": "f", "arguments": {"a": 1, "b": None}}]}
     two = {"id": 2.0, "gold": None, "plan": [{"name": "g", "arguments": {"a": None, "b": "x"}}]}
@@ -342,10 +284,8 @@ def test_a_column_may_be_called_as_a_field_of_messages_is(tmp_path: Path) -> Non
     (tmp_path / "p.csv").write_bytes(separated(table, ","))
     (tmp_path / "p.parquet").write_bytes(parquet(table))
     for source in (
-        str(tmp_path / "p.csv"),
-        str(tmp_path / "p.parquet"),
-        SimpleNamespace(to_dicts=lambda: table),
-    ):
+        str(tmp_path / "p.csv"), str(tmp_path / "p.parquet"), SimpleNamespace(to_dicts=lambda: table),
+    ):  # fmt: skip
         found = pe.read(source)
         assert [(one.id, len(pe.parse(one))) for one in found.records] == [("a", 1), ("b", 1)]
 
@@ -498,8 +438,8 @@ class FakeDataset:
 
 
 def like_pandas(found: list[dict[str, Any]]) -> Any:
-    index = SimpleNamespace(names=[None])
-    return SimpleNamespace(columns=list(found[0]), index=index, to_dict=lambda way: {"records": found}[way])
+    held = {"columns": list(found[0]), "index": SimpleNamespace(names=[None]), "iterrows": None}
+    return SimpleNamespace(**held, to_dict=lambda way: {"records": found}[way])
 
 
 def real(package: str, make: str) -> Callable[[list[dict[str, Any]]], Any]:

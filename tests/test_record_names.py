@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +12,6 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.records.storing import is_joined
-from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.pages import Page
 
@@ -230,17 +228,6 @@ def test_ids_are_taken_in_the_order_of_the_records(name: str, commands: dict[str
         assert "no record has the id 'nroth'; did you mean 'north'?" in done.stderr
 
 
-def test_samples_by_their_ids() -> None:
-    show = ("data", "show", "appbench", "--source", ROOT / "data" / "samples")
-    every = planeval(*show, "--samples", "3").stdout
-    ids = re.findall(r'^ "id": "([^"]*)"', every, re.M)
-    both = planeval(*show, "--id", ids[2], "--id", ids[0]).stdout
-    assert both.find(f'"id": "{ids[0]}"') < both.find(f'"id": "{ids[2]}"')
-    assert f'"id": "{ids[1]}"' not in both
-    slip = planeval(*show, "--id", f"{ids[1]}x")
-    assert (slip.returncode, f"no record has the id '{ids[1]}x'; did you mean" in slip.stderr) == (2, True)
-
-
 @LARGE
 @pytest.mark.parametrize("wrong", [True, "", 1.5, ["q2"]], ids=str)
 def test_an_id_that_names_none_is_told_with_its_place(wrong: object, padding: int, tmp_path: Path) -> None:
@@ -254,12 +241,3 @@ def test_an_id_that_names_none_is_told_with_its_place(wrong: object, padding: in
         assert all(f"{file}: {said}" in done.stderr for file in files)
         states = {row["id"]: row["state"] for row in map(json.loads, done.stdout.splitlines())}
         assert states == {"q1": "same", "record 2": "absent", "q3": "same", "prediction 2": "gold_absent"}
-
-
-def test_files_of_which_one_has_no_id_that_names_any_say_so(tmp_path: Path) -> None:
-    pred, gold = tmp_path / "p.jsonl", tmp_path / "g.jsonl"
-    done = planeval("diff", write(pred, "plan", [True, False]), write(gold, "gold", ["q1", "q2"]))
-    assert done.returncode == 3
-    assert "the 'id' of 2 records names none, the first is line 1, record 1: true; expected" in done.stderr
-    done = planeval("diff", write(pred, "plan", ["q1", None]), write(gold, "gold", ["q1", None]))
-    assert "names none" not in done.stderr

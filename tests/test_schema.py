@@ -81,17 +81,15 @@ PLAN = {
 }  # fmt: skip
 PATCH = {
     "schema": "planeval.patch/1",
-    "operations": [
-        {"op": "set", "id": "a", "argument": "city", "value": {"$ref": "b"}, "why": "argument.value"},
-        {"op": "unset", "id": "a", "argument": "city"},
-        {"op": "rename", "id": "a", "app": None, "name": "g"},
-        {"op": "arguments", "id": "a", "arguments": [["x", 1], ["x", 2]]},
-        {"op": "remove", "id": "c"},
-        {"op": "add", "call": {"id": "d", "name": "f", "arguments": {}}, "after": None},
-        {"op": "answer", "value": {"x": {"$ref": "a"}}},
-        {"op": "order", "ids": ["b", "a"]},
-    ],
-}
+    "operations": [{"op": "set", "id": "a", "argument": "city", "value": {"$ref": "b"},
+                    "why": "argument.value"},
+                   {"op": "unset", "id": "a", "argument": "city"},
+                   {"op": "rename", "id": "a", "app": None, "name": "g"},
+                   {"op": "arguments", "id": "a", "arguments": [["x", 1], ["x", 2]]},
+                   {"op": "remove", "id": "c"},
+                   {"op": "add", "call": {"id": "d", "name": "f", "arguments": {}}, "after": None},
+                   {"op": "answer", "value": {"x": {"$ref": "a"}}}, {"op": "order", "ids": ["b", "a"]}],
+}  # fmt: skip
 RECORD = {
     "id": "r",
     "gold": [{"id": "c1", "name": "f", "arguments": {"city": "Roma", "day": 2}},

@@ -197,11 +197,9 @@ def test_a_rule_for_what_nothing_has_is_an_error(sums: Path, argv: tuple[str, ..
         ('argument = "aa"', "own.toml, line 1, rule 1: no plan gives the argument 'aa'; did you mean 'a'?"),
         ('tool = "sum"\nargument = "x"', "no plan gives the argument 'x' of 'sum'; they give a"),
         ('tool = "p*"\nargument = "xy"', "no plan gives the argument 'xy' of 'p*'; did you mean 'x'?"),
-        (
-            'catalog = "tools.json"\n[[rule]]\ntool = "tak"',
-            "calls and no catalog has the tool 'tak'; did you",
-        ),
-    ):
+        ('catalog = "tools.json"\n[[rule]]\ntool = "tak"',
+         "calls and no catalog has the tool 'tak'; did you"),
+    ):  # fmt: skip
         head = "" if rule.startswith("catalog") else "[[rule]]\n"
         (sums / "own.toml").write_text(f'{head}{rule}\ncompare = "date"\n')
         done = run(sums, *argv, "--policy", "own.toml")

@@ -32,6 +32,7 @@ from tests.conftest import ROOT
 from tests.test_formed import drawn, made
 
 TRIES = 300
+BESIDE = {"optinal": [], "ground_truth": [{"f": {"a": [1, 2]}}]}
 STORED, PIECES = Store(limit=0), Store(limit=0, piece=100)
 
 
@@ -438,6 +439,3 @@ print(re.search(r'VmHWM:\\s+(\\d+)', Path('/proc/self/status').read_text())[1])
 """
     run = alone(code, tmp_path)
     assert int(run.stdout) < 80_000, run.stderr
-
-
-BESIDE = {"optinal": [], "ground_truth": [{"f": {"a": [1, 2]}}]}
