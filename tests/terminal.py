@@ -15,8 +15,6 @@ from tests.conftest import ROOT
 
 
 class Shown(NamedTuple):
-    """What a command wrote: to its standard output, and to standard error."""
-
     code: int
     out: str
     err: str

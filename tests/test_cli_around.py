@@ -54,7 +54,6 @@ PICTURES = ("png", "pdf", "svg", "boxes")
 
 
 def forms(command: str) -> tuple[str, ...]:
-    """The formats of ``--format``; none without that option."""
     for one in ALL[command].params:
         if isinstance(one.type, click.Choice) and one.name == "form":
             return tuple(map(str, one.type.choices))
@@ -62,7 +61,6 @@ def forms(command: str) -> tuple[str, ...]:
 
 
 def targets() -> list[tuple[str, str]]:
-    """Each option that names a file to write, with its command."""
     all_ = [(name, one) for name, command in ALL.items() for one in command.params]
     return [(name, max(one.opts, key=len)) for name, one in all_ if isinstance(one.type, Target)]
 
@@ -135,7 +133,6 @@ def call_of(command: str, flag: str) -> list[str]:
 
 
 def refused_with(command: str, flag: str, file: str, *said: str) -> None:
-    """A file is refused before the work, in one line that says so, and nothing is written."""
     done = called([*call_of(command, flag), flag, file])
     assert (done.code, done.out, done.files) == (2, "", ""), (file, done.err)
     assert done.err.count("\n") == 1
@@ -189,7 +186,6 @@ def not_root() -> Iterator[None]:
 
 
 def reads() -> Iterator[tuple[str, str, str]]:
-    """Each call with each file that it names, and each option that names a file to write."""
     for command, flag in targets():
         for word in call_of(command, flag):
             if Path(word).suffix in (".json", ".jsonl") and "/" not in word:
@@ -319,7 +315,6 @@ SOURCES = (
 
 
 def places() -> Iterator[str]:
-    """Each place in a call where a file is named that is read; most are words of calls and options' rows."""
     calls = [(None, call.split()) for call in CALLS.values()]
     rows = [(option, shlex.split(row.call)) for (_, option), row in ROWS.items()]
     for option, words in [*calls, *rows]:

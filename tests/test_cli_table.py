@@ -67,7 +67,6 @@ def _patch(key: str, pred: str, gold: str) -> dict[str, object]:
 def _run(
     name: str, form: str, source: str, model: str, rows: list[tuple[str, str]], shots: object = None
 ) -> dict[str, str]:
-    """The folder of a run that asked a model, as planeval predict writes it."""
     told = [{"id": key, "prediction": text, "error": None, "requests": []} for key, text in rows]
     options = {"pipeline": "flat", "dataset": form, "setup": {"shots": shots}, "model": model, "repeat": 1}
     samples = {"role": "samples", "path": source, "size": len(rows), "digest": ""}
@@ -207,8 +206,6 @@ def _options(command: str) -> dict[str, click.Option]:
 
 
 class Row(NamedTuple):
-    """How an option shows, and how it is refused; see cli_table.toml."""
-
     call: str
     shows: str
     wrong: str = ""
@@ -241,8 +238,6 @@ ROWS = _rows()
 
 
 class Done(NamedTuple):
-    """What a call came to; `files` are those that it made or changed, with their contents."""
-
     code: int
     out: str
     err: str
@@ -254,7 +249,6 @@ class Done(NamedTuple):
 
 
 def called(argv: list[str], *, typed: bytes = b"") -> Done:
-    """Call the command line in this process, in the current folder."""
     before = _contents()
     done = planeval(*argv, text=typed)
     now = _contents().items()
@@ -281,7 +275,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _restored() -> None:
-    """Put the files that calls name into the current folder, and nothing else."""
     for file in Path().iterdir():
         if file.is_dir():
             shutil.rmtree(file)
@@ -293,7 +286,6 @@ def _restored() -> None:
 
 
 def _without(command: str, option: str, argv: list[str]) -> list[str]:
-    """The same call without an option."""
     known = _options(command)[option]
     left, skipped = [], 0
     for word in argv:

@@ -21,7 +21,6 @@ COUNT = 120
 
 
 def files(folder: Path, *, seed: int = 1) -> dict[str, str]:
-    """Gold; a run that is good, and mostly quoted as in Python; one that is worse, and readable."""
     random = Random(seed)
     sides: dict[str, list[dict[str, Any]]] = {"gold": [], "quoted": [], "plain": []}
     for n in range(COUNT):

@@ -33,7 +33,6 @@ ELSEWHERE = ("CI", "BUILD_NUMBER", "PYTEST_ADDOPTS")
 
 
 def run(command: str, folder: Path, cwd: Path = ROOT) -> str:
-    """What a command of the docs prints, standard error included."""
     kept = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     kept |= {"PATH": path, "COLUMNS": "100", "OUT": str(folder), "PYTHONHASHSEED": "random"}
@@ -63,7 +62,6 @@ def test_every_command_is_in_the_docs_and_the_readme_counts_verdicts() -> None:
 
 
 def commands(block: str) -> list[tuple[str, str]]:
-    """The commands of a console block with what is shown after each."""
     found: list[tuple[str, str]] = []
     for line in block.splitlines():
         if line.startswith("$ "):

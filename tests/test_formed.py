@@ -44,7 +44,6 @@ def calls(random: Random) -> list[dict[str, Any]]:
 
 
 def spoken(random: Random) -> dict[str, Any]:
-    """What an assistant says: calls, words, or an end before its time."""
     said: dict[str, Any] = {"role": random.choice(("assistant", "assistant", "assistant", "user", "tool"))}
     if random.random() < 0.8:
         listed = [{"id": f"t{n}", "type": "function", "function": one} for n, one in enumerate(calls(random))]
@@ -54,7 +53,6 @@ def spoken(random: Random) -> dict[str, Any]:
 
 
 def answer(random: Random) -> dict[str, Any]:
-    """An answer as an endpoint gives it."""
     reason = random.choice(("stop", "tool_calls", "tool_calls", "length", "content_filter", None))
     return random.choice(
         (
@@ -146,7 +144,6 @@ def text_of(random: Random, records: list[Any], form: str) -> str:
 
 
 def faulty(random: Random, text: str) -> str:
-    """The text with a fault in it."""
     at = random.randint(0, len(text))
     pieces = ('"', "}", "{", "]", ",", "\n", "x", "\ud800", '{"id": "q9"}', "\\", '"\n"')
     return random.choice((
@@ -157,7 +154,6 @@ def faulty(random: Random, text: str) -> str:
 
 
 def made(random: Random) -> tuple[str, list[Any], list[dict[str, Any]]]:
-    """What records are, the records, and the gold records."""
     key, content = random.choice((*IDS, None)), random.choice(CONTENTS)
     kinds = ("records",) * 5 + ("table",) * 2 + ("answers", "spoken", "spans", "values", "calls")
     kind, count, field = random.choice(kinds), random.choice((1, 2, 3, 4, 5)), random.choice(GOLDS)
@@ -177,7 +173,6 @@ def made(random: Random) -> tuple[str, list[Any], list[dict[str, Any]]]:
 
 
 def drawn(random: Random) -> tuple[str, str, list[dict[str, Any]]]:
-    """The end of a file's name, its text, and the gold records."""
     kind, records, gold = made(random)
     if kind == "table":
         end = random.choice((".csv", ".csv", ".tsv", ".CSV"))

@@ -79,7 +79,6 @@ def observations(number: int, calls: list[Call]) -> list[dict[str, Any]]:
 
 
 def shapes(n: int, pred: list[Call], gold: list[Call]) -> dict[str, dict[str, Any]]:
-    """A record of each layout."""
     ids, ask, prompt = {"id": str(n)}, {"input": "Plan it"}, {"prompt": "Plan it"}
     actions = [*listed(gold), {"name": "x", "requestor": "user"}]
     stray = {"role": "user", "tool_calls": listed([("x", {})])}

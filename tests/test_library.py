@@ -280,29 +280,6 @@ def test_plans_run_one_by_one_or_many_at_once(tmp_path: Path) -> None:
     assert pe.compare_effects(add, add.replace("2", "4"), "nestful").same is False
 
 
-def test_a_plan_is_written_in_another_notation() -> None:
-    chain = "a = f(#x='1')\ng(#y=a)"
-    assert pe.same(pe.parse(pe.convert(chain, "nestful").text), chain)
-    with pytest.raises(pe.PlanevalError):
-        pe.convert(chain, "json")
-    assert [lost.code for lost in pe.convert(chain, "json", loss=True).losses] == ["loss.reference"]
-    assert pe.convert(GOLD, "json", loss=True).text == planeval(
-        "convert", str(GOLD), "--to", "json", "--loss"
-    ).stdout.rstrip("\n")
-
-
-def test_a_diff_repairs_the_plan_it_was_made_from(tmp_path: Path) -> None:
-    assert pe.same(pe.apply(pe.diff(PRED, GOLD), pe.parse(PRED)), GOLD)
-    patches = tmp_path / "patches.jsonl"
-    patches.write_text(planeval("diff", str(PREDS), str(GOLDS), "--patch").stdout, encoding="utf-8")
-    done = list(pe.apply(patches, PREDS))
-    golds = {record.id: pe.parse(record) for record in pe.read(str(GOLDS), role="gold").records}
-    assert sum(one.plan is not None and pe.same(one.plan, golds[one.id]) for one in done) == 12
-    assert pe.same(pe.apply(patches, PREDS, id="trip-value"), golds["trip-value"])
-    with pytest.raises(pe.PlanevalError, match="no patch's id is a plan's id"):
-        list(pe.apply(patches, [{"id": "x", "output": ROME}]))
-
-
 def test_the_selftest_is_ours_or_anothers() -> None:
     sure = [one for one in pe.selftest() if not one.disputed]
     assert len(sure) == 30

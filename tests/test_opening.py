@@ -83,7 +83,6 @@ CONTAINERS = (*WRITTEN, "directory", "glob")
 
 
 def contained(kind: str, folder: Path) -> tuple[str, bytes]:
-    """The demo's predictions in a container: what names it, and what goes to standard input."""
     if kind in WRITTEN:
         name, write = WRITTEN[kind]
         if name == "-":
@@ -171,7 +170,6 @@ def test_packed_files_are_known_by_their_bytes_in_pieces(
 
 
 def limited(start: str, *argv: str) -> subprocess.CompletedProcess[str]:
-    """The command line in a process of its own, after a piece of code."""
     code = f"import sys; sys.argv[0] = 'planeval'; {start}; from planner_eval.__main__ import main; main()"
     return subprocess.run([sys.executable, "-c", code, *argv], capture_output=True, text=True, timeout=60)
 

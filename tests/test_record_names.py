@@ -163,7 +163,6 @@ def test_what_a_finding_is_known_by_holds_no_place(tmp_path: Path) -> None:
 
 
 def folders(tmp_path: Path, held: dict[str, dict[str, list[dict[str, Any]]]]) -> tuple[Path, Path]:
-    """Folders of predictions and gold, whose records are plans f(x=N)."""
     for field, files in held.items():
         (tmp_path / field).mkdir()
         for name, records in files.items():
@@ -199,7 +198,6 @@ def test_that_places_are_paired_with_ids_is_said(tmp_path: Path) -> None:
 
 @pytest.fixture
 def commands(tmp_path: Path) -> dict[str, tuple[str, ...]]:
-    """Each command with --id, over four records."""
     plans, gold, patches, tools = (
         tmp_path / name for name in ("p.jsonl", "g.jsonl", "patches.jsonl", "f.py")
     )

@@ -26,7 +26,6 @@ CALL = '[{"name": "f", "arguments": {"x": 1}}]'
 
 @pytest.fixture
 def run(tmp_path: Path) -> str:
-    """The folder of a run that was scored."""
     folder = f"{tmp_path}/d/"
     assert planeval("score", f"{DEMO}/pred.jsonl", f"{DEMO}/gold.jsonl", "-o", folder).returncode < 2
     return folder
@@ -68,7 +67,6 @@ def test_what_a_tool_raises_inline_is_a_failed_call(raised: str, tmp_path: Path)
 
 
 def recorded(tmp_path: Path, *more: object) -> list[object]:
-    """A command that runs three plans, and records what the tools answer."""
     tools, plans = tmp_path / "add.py", tmp_path / "p.jsonl"
     tools.write_text("def add(a, b):\n    return f'{a + b}'\n", encoding="utf-8")
     calls = [[{"name": "add", "arguments": {"a": at, "b": 1}}] for at in range(3)]

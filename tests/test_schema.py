@@ -53,7 +53,6 @@ def toml(path: str | Path) -> Any:
 
 @cache
 def written(command: str) -> Any:
-    """What a command writes as JSON."""
     name, *rest = command.split()
     argv = [name, *(str(ROOT / word) if word.startswith("data/") else word for word in rest)]
     return json.loads(planeval(*argv, "--format", "json").stdout)
@@ -250,7 +249,6 @@ BAD: dict[str, list[tuple[str, Any]]] = {
 
 
 def changed(data: Any, path: str, value: Any) -> Any:
-    """The data with one value put elsewhere, or taken away."""
     data = inside = deepcopy(data)
     *steps, last = (int(step) if step.isdigit() else step for step in path.split("/"))
     for step in steps:
@@ -263,7 +261,6 @@ def changed(data: Any, path: str, value: Any) -> Any:
 
 
 def dumped(data: Any) -> str:
-    """A value as TOML on one line."""
     if isinstance(data, dict):
         return "{" + ", ".join(f"{json.dumps(k)} = {dumped(v)}" for k, v in data.items()) + "}"
     if isinstance(data, list):

@@ -33,7 +33,6 @@ def run(folder: Path, *argv: str, home: Path | None = None) -> subprocess.Comple
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A repository with a folder of plans in it."""
     (tmp_path / ".git").mkdir()
     folder = tmp_path / "runs" / "today"
     folder.mkdir(parents=True)
@@ -178,7 +177,6 @@ TOOLS = [{**tool("sum", "a"), "outputSchema": TOTAL}, tool("put", "x"), tool("ta
 
 @pytest.fixture
 def sums(tmp_path: Path) -> Path:
-    """A folder with two plans, which name the result of one call in two ways, and a catalog."""
     (tmp_path / "g.json").write_text(json.dumps(SUMS))
     (tmp_path / "p.json").write_text(json.dumps(SUMS).replace("$v1$", "$v1.result$"))
     (tmp_path / "t.json").write_text(json.dumps(SUMS).replace("$v1$", "$v1.total$"))

@@ -37,7 +37,6 @@ STORED, PIECES = Store(limit=0), Store(limit=0, piece=100)
 
 
 def damaged(random: Random, line: bytes) -> bytes:
-    """A line, mostly whole."""
     if random.random() < 0.8:
         return line
     at = random.randrange(len(line) + 1)
@@ -47,7 +46,6 @@ def damaged(random: Random, line: bytes) -> bytes:
 
 
 def text(random: Random) -> bytes:
-    """The bytes of a file of lines."""
     if random.random() < 0.25:
         return drawn(random)[1].encode("utf-8", "surrogatepass")
     times, side = random.choice((1, 1, 2, 3)), random.choice((1, 1, 1, 2))
@@ -67,7 +65,6 @@ Drawn = Iterator[tuple[Random, Path, dict[str, Any]]]
 
 
 def shown(record: Record | None) -> Any:
-    """All of a record, its error in words."""
     if record is None:
         return None
     error = record.error
@@ -76,7 +73,6 @@ def shown(record: Record | None) -> Any:
 
 
 def tried(make: Callable[..., Any], *given: Any, **named: Any) -> Any:
-    """What a function gives, or how it refuses."""
     try:
         return make(*given, **named)
     except PlanevalError as error:
@@ -84,14 +80,12 @@ def tried(make: Callable[..., Any], *given: Any, **named: Any) -> Any:
 
 
 def told(file: PlanFile) -> Any:
-    """All that is known of a file."""
     said = (file.name, file.many, file.content, file.id_field, dict(file.parts), file.notes, file.said)
     also = (file.several, repeated_ids(file.records), gold_doubts(file), list(map(shown, file.records)))
     return (*said, *also, len(file.records))
 
 
 def paired(pred: PlanFile, gold: PlanFile, by: str | None) -> Any:
-    """All that is known of how two files are paired."""
     found = pairing.pair(pred, gold, by=by)
     pairs = [tuple(map(shown, each)) for each in found.pairs]
     said = (found.by, pairs, list(map(shown, found.repeated)), len(found.pairs), len(found.repeated))
@@ -114,7 +108,6 @@ def drawn_files(tmp_path: Path, seed: int) -> Drawn:
 
 
 def drawn_folders(tmp_path: Path, seed: int) -> Drawn:
-    """Folders of a few files, all of them read in the same way."""
     for random, path, named in drawn_files(tmp_path, seed):
         folder = tmp_path / path.stem
         folder.mkdir()

@@ -26,7 +26,6 @@ MORE = {"score": ["--by", "calls", "--by", "depth"], "diff": ["--structure"]}
 
 
 def kept(kind: str, folder: Path, store: str, *more: str) -> list[dict[str, Any]]:
-    """A run, and its rows as data."""
     done = planeval(kind, PRED, GOLD, *MORE[kind], "--store", store, "-o", f"{folder}/", *more)
     assert done.returncode < 2, done.stderr
     assert not list(folder.glob("parts/*.jsonl"))

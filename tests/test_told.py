@@ -29,7 +29,6 @@ assert len(CASES) >= 10
 
 
 def sections(text: str) -> list[tuple[str, str]]:
-    """(name, text) of each part of a case; a part begins with a line ``--- name``."""
     parts = re.split(r"^--- (.*)\n", text, flags=re.M)[1:]
     return list(zip(parts[::2], parts[1::2], strict=True))
 
