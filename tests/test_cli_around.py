@@ -23,7 +23,6 @@ from tests.conftest import ROOT
 from tests.test_cli_table import ALL, FILES, ROWS, SAMPLES, called, folder
 
 __all__ = ("folder",)  # a fixture for every test here
-
 CALLS = {
     "agree": "agree judge.jsonl human.jsonl", "apply": "apply patches.jsonl pred.jsonl",
     "catalog show": "catalog show tools.json",
@@ -47,9 +46,7 @@ CALLS = {
     "shrink": "shrink sub.json plan.json --code call.missing",
     "stats": "stats plan.json", "suggest": "suggest sub.json --catalog tools.json", "table": "table own-run",
 }  # fmt: skip
-
 SPELLED = {"text": "txt", "table": "txt", "dot": "gv", "mermaid": "mmd", "junit": "xml"}
-
 PICTURES = ("png", "pdf", "svg", "boxes")
 
 
@@ -116,8 +113,6 @@ TARGETS = {
     "--write-baseline": "out.json", "--card": "out.md", "--judge-cache": "out.sqlite",
     "--model-cache": "out.sqlite", "--cache": "out.sqlite", "--output": "out",
 }  # fmt: skip
-
-
 OTHER = {
     "score --plot": f"score {SAMPLES}/answers/appbench.jsonl {SAMPLES}/appbench --benchmark appbench",
     "table --plot": "table apps-run",
@@ -326,7 +321,6 @@ def places() -> Iterator[str]:
 
 
 PLACES = sorted(set(places()))
-
 WITHOUT = {"doctor", "schema"}
 
 

@@ -175,11 +175,7 @@ def benchmarked(name: str) -> tuple[str, ...]:
 
 
 BENCHMARK, NESTFUL, DETAILED = map(benchmarked, ("callnavi", "nestful", "complexfuncbench"))
-
-
 SCORE, DIFF, EXECUTE = ("score", PRED, GOLD), ("diff", PRED, GOLD), ("execute", ONE[0], "--tools", "nestful")
-
-
 REFUSED: list[tuple[tuple[str, ...], str, str]] = [
     (BENCHMARK, "--policy /nonexistent.toml", "--policy applies only without --benchmark"),
     *((BENCHMARK, option, f"{option.split()[0]} applies only without --benchmark")

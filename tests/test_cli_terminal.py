@@ -22,7 +22,6 @@ from tests.terminal import on_terminal
 PRED, GOLD = "data/demo/pred.jsonl", "data/demo/gold.jsonl"
 ONE = ("diff", "data/demo/pred.json", "data/demo/gold.json")
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
-
 TEXTS = {
     "diff": ("diff", PRED, GOLD), "one diff": ONE, "listing": (*ONE, "--format", "listing"),
     "parse": ("parse", PRED), "check": ("check", PRED, "--catalog", "world:bank"),
@@ -149,8 +148,6 @@ def command(running):
         click.echo(f"{finished.pairs} pairs, {running.wanted}")
 command()
 """
-
-
 LINE = r"\d+ of 60 pairs, [\d.]+/s, 0:\d\d left(, 1 failed)?"
 
 
@@ -240,11 +237,16 @@ def test_every_command_has_color_and_every_state_a_colour() -> None:
     assert painting.findings("call 1 (f): error: no f [check.x]") == said
 
 
-@pytest.mark.parametrize("argv", [
+DATA = (
     *((*ONE, "--format", form) for form in ("json", "jsonl", "csv", "md", "junit", "html", "dot")),
     (*ONE, "--patch"), ("stats", GOLD, "--format", "json"), ("convert", PRED, "--to", "appbench"),
-    ("schema", "policy"), ("parse", PRED, "--format", "json"), *TEXTS.values(),
-])  # fmt: skip
+    ("schema", "policy"), ("parse", PRED, "--format", "json"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "argv", [*TEXTS.values(), *(pytest.param(one, marks=pytest.mark.more) for one in DATA)]
+)
 def test_colours_change_nothing_but_colours_and_data_has_none(argv: tuple[str, ...]) -> None:
     plain, colored = (inside.planeval(*argv, *more) for more in ((), ("--color", "always")))
     assert "\x1b" not in plain.stdout + plain.stderr + colored.stderr

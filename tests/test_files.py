@@ -97,14 +97,8 @@ def test_text_is_lines_where_half_can_be_read(tmp_path: Path, good: int, broken:
 
 
 ANSWERS = "generated_text prediction predict predit pred response completion model_output raw text plan "
-
-
 ANSWERS += "answer result gen_convs output outputs messages conversations"
-
-
 IDS = "custom_id id sample_id idx index question_id task_id serial_num uuid request_id response_id recordId "
-
-
 IDS += "record_id customId example_id test_id qid key"
 
 

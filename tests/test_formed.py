@@ -1,9 +1,7 @@
 """Small files in the many forms in which plans come, drawn at random, and all that is read of them.
 
-Tables, dumps of answers, conversations, traces, lists of messages, directories, packed files, data in memory
-and patches, with what else may stand in a record, and often with a fault. What is read of one is one line of
-tests/cases/formed.jsonl; ``pytest tests/test_formed.py --update-cases`` rewrites the file: review its
-diff like code.
+What is read of one is one line of tests/cases/formed.jsonl; ``pytest --update-cases`` rewrites the file:
+review its diff like code.
 """
 
 from __future__ import annotations

@@ -138,14 +138,8 @@ def shapes(n: int, pred: list[Call], gold: list[Call]) -> dict[str, dict[str, An
 
 
 MADE = [shapes(number, pred, gold) for number, (pred, gold) in enumerate(PLANS)]
-
-
 LAYOUTS: dict[str, Any] = {name: [made[name] for made in MADE] for name in MADE[0]}
-
-
 SEEN = [observations(number, pred) for number, (pred, _) in enumerate(PLANS)]
-
-
 LAYOUTS |= {
     "tau2-bench": {"tasks": LAYOUTS.pop("tau2-tasks")[::-1], "simulations": LAYOUTS.pop("tau2-runs")},
     "deepeval-run": {"testFile": "t.py", "testCases": LAYOUTS["deepeval-run"]},
@@ -158,19 +152,12 @@ LAYOUTS |= {
     "inspect-ai": {"version": 2, "eval": {"task": "trips", "model": "m"}, "samples": LAYOUTS["inspect-ai"]},
     "adk-eval-set": {"eval_set_id": "s", "eval_cases": LAYOUTS["adk-eval-set"]},
 }
-
-
 LAYOUTS["deepeval-latest"] = {"testRunData": LAYOUTS["deepeval-run"]}
-
-
 LAYOUTS["adk-results-camel"] = camel(LAYOUTS["adk-results"])
-
-
 LAYOUTS["adk-eval-set-camel"] = camel(LAYOUTS["adk-eval-set"])
 LAYOUTS["deepeval-latest"] = {"testRunData": LAYOUTS["deepeval-run"]}
 LAYOUTS["adk-results-camel"] = camel(LAYOUTS["adk-results"])
 LAYOUTS["adk-eval-set-camel"] = camel(LAYOUTS["adk-eval-set"])
-
 ROWS = frameworks.frameworks()
 
 

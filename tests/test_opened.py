@@ -11,8 +11,6 @@ from planner_eval import dialects
 from planner_eval.base.errors import ParseError
 
 F = '{"name": "f", "arguments": {"a": 1}}'
-
-
 OPENER = re.compile(
     r"\b(?!join)\w+\(|\{\"(?:name|tool_name|toolName)|^Action(?: \d+)?:|await \w|to=functions\.|#E\d+ ="
     r"|<(?:invoke|function|param)\b"
@@ -46,8 +44,6 @@ CUT = [
     "<function_calls>\nf(a=1)\nroll", f'<tool_call>{F}</tool_call>\n{{"name": "g", "argu',
     '[{"get_rate": {"cur": "EUR"}}, {"roll": "{\\"sides\\": 6}',
 ]  # fmt: skip
-
-
 WHOLE = [
     "I cannot (really) do that", "Let me think (as f does", "x = f(a=1)\ny = x", "Action: none",
     f"<tool_call>{F}</tool_call>\nDone", "It is smaller: a < b", "[f(a=1)]\nNote that g",

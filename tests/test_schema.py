@@ -123,7 +123,6 @@ OWN_ROW = {
     "each": True, "rows": [99], "typed": True, "call": '{"tool": "$name", "args": "$arguments"}',
     "example": '<c>{"tool": "f", "args": {"a": 1}}</c>',
 }  # fmt: skip
-
 SETTINGS = {
     **POLICY,
     "fields": {"id-field": "a.0", "text-field": "b", "gold-id-field": "c", "gold-text-field": "d"},
@@ -131,14 +130,11 @@ SETTINGS = {
     "metrics": ["exact", "calls"],
     "thresholds": {"exact": 0.5, "calls": {"recall": 1}},
 }
-
 EFFECTS = {
     "verdict": "different", "results_same": False, "state_same": None, "outputs_seen": True, "reached": True,
     "said": "different",
 }  # fmt: skip
-
 PRICES = {"models": {"m": {"input": 2.5, "output": 10}}}
-
 GOOD: dict[str, list[Any]] = {
     "settings": [SETTINGS, {}, {"metrics": "exact", "dialects": {"wrappers": "own.toml"}}, SETTINGS],
     "policy": [*map(toml, ROOT.glob("data/policies/*.toml")), toml("docs/examples/comparison/travel.toml"),
@@ -153,7 +149,6 @@ GOOD: dict[str, list[Any]] = {
     "prices": [PRICES], "to-make": [TO_MAKE],
     "report": [SCORE], "effects": [EFFECTS], "contrast": [COMPARE], "comparison": [COMPARE_THREE],
 }  # fmt: skip
-
 BAD: dict[str, list[tuple[str, Any]]] = {
     "settings": [
         ("ordr", "free"), ("fields", "id"), ("fields/id", "key"), ("fields/id-field", 3),

@@ -240,20 +240,6 @@ def test_the_only_output_of_a_tool_equals_its_whole_result(project: Path, sums: 
     assert done.returncode == 1, done.stderr  # of one pair of two files the tools of all are known
 
 
-def test_a_catalog_shows_what_check_holds_plans_to(sums: Path) -> None:
-    """A result without named outputs: its type, in the line, in full, as data and in check's words."""
-    listed = {**TOOLS[0], "outputSchema": {"type": "array", "items": {"type": "number"}}}
-    (sums / "tools.json").write_text(json.dumps([listed, TOOLS[1]]))
-    assert "sum(a?: number) -> array of number\n" in run(sums, "catalog", "show", "tools.json").stdout
-    assert "returns: array of number\n" in run(sums, "catalog", "show", "tools.json", "--tool", "sum").stdout
-    rows = json.loads(run(sums, "catalog", "show", "tools.json", "--format", "json").stdout)
-    assert [row["returns"] for row in rows] == ["array of number", ""]
-    done = run(sums, "check", "t.json", "--catalog", "tools.json")
-    assert "call 1 (sum) has no output 'total'; it returns array of number" in done.stdout
-    done = run(sums, "check", "p.json", "--catalog", "tools.json")
-    assert "x: expected number, but result of call 1 (sum) is array of number" in done.stdout
-
-
 def test_a_mark_of_clicks_own_for_nothing_is_no_setting(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

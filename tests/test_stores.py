@@ -20,7 +20,6 @@ from tests.conftest import ROOT
 from tests.test_cli import planeval
 
 ParquetFile = pytest.importorskip("pyarrow.parquet").ParquetFile
-
 PRED, GOLD = (str(ROOT / "data" / "demo" / f"{side}.jsonl") for side in ("pred", "gold"))
 MORE = {"score": ["--by", "calls", "--by", "depth"], "diff": ["--structure"]}
 
