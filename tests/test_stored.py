@@ -29,11 +29,38 @@ from planner_eval.records.several import by_name, read_path
 from planner_eval.records.storing import IN_MEMORY, Store, is_stored
 from planner_eval.verbs.evaluating import pair
 from tests.conftest import ROOT
-from tests.test_formed import drawn, made
+from tests.test_formed import drawn
 
-TRIES = 300
-BESIDE = {"optinal": [], "ground_truth": [{"f": {"a": [1, 2]}}]}
+TRIES = 400
 STORED, PIECES = Store(limit=0), Store(limit=0, piece=100)
+FORMS = (
+    "lines", "lines", "lines", "lines", "calls", "texts", "lists", "odd", "spans", "messages", "api", "mixed",
+)  # fmt: skip
+
+
+def value(random: Random, form: str, at: int) -> Any:
+    call = {"name": random.choice("fg"), "arguments": {"a": random.randint(0, 2)}}
+    name = random.choice((f"q{at}", f"q{at}", f"q{at // 2}", at, None, "", 2.0, "\ud800", True))
+    if form == "mixed":
+        form = random.choice(FORMS)
+    if form == "calls":
+        return {**call, "id": name} if random.random() < 0.5 else call
+    if form == "texts":
+        return f"f(a={at})"
+    if form == "lists":
+        return [call] * random.randint(0, 2)
+    if form == "messages":
+        return {"role": random.choice(("user", "assistant")), "content": f"f(a={at})", "id": name}
+    if form == "spans":
+        given = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "f"}
+        return {"trace_id": f"t{at // 2}", "span_id": f"s{at}", "name": "execute_tool f", "attributes": given}
+    if form == "api":
+        answer = {"message": {"role": "assistant", "content": f"f(a={at})"}, "finish_reason": "stop"}
+        return {"custom_id": name, "choices": [answer] * random.randint(1, 2)}
+    plan = random.choice(([call], json.dumps([call]), f"x = f(#a='{at}')", "It is sunny.", None, [], {}))
+    field = random.choice(("output",) * 9 + ("prediction", "mine"))
+    found = {"id": name, "note": "n", field: plan, "optinal": [], "ground_truth": [{"f": {"a": [1, 2]}}]}
+    return dict(random.sample([*found.items()], random.choice((5, 5, 5, 4, 3))))
 
 
 def damaged(random: Random, line: bytes) -> bytes:
@@ -48,13 +75,11 @@ def damaged(random: Random, line: bytes) -> bytes:
 def text(random: Random) -> bytes:
     if random.random() < 0.25:
         return drawn(random)[1].encode("utf-8", "surrogatepass")
-    times, side = random.choice((1, 1, 2, 3)), random.choice((1, 1, 1, 2))
-    records = [one for _ in range(times) for one in made(random)[side] if one != {}]
-    if random.random() < 0.2:
-        records = [{**BESIDE, **one} if isinstance(one, dict) else one for one in records]
-    lines = [json.dumps(one, ensure_ascii=random.random() < 0.5) for one in records]
+    form, harm = random.choice(FORMS), random.random() < 0.6
+    places = range(random.choice((1, 2, 3, 5, 8, 12)))
+    lines = [json.dumps(value(random, form, at), ensure_ascii=random.random() < 0.5) for at in places]
     raw = [line.encode("utf-8", "surrogatepass") for line in lines]
-    if random.random() < 0.6:
+    if harm:
         raw = [damaged(random, line) for line in raw]
     end = random.choice((b"\n",) * 6 + (b"\r\n", b"\r", b"\n\n"))
     mark = random.choice((b"",) * 8 + (b"\xef\xbb\xbf", b"\xff\xfe"))
