@@ -15,8 +15,6 @@ from tests.conftest import ROOT
 
 
 class Shown(NamedTuple):
-    """What a command wrote: to its standard output, and to standard error."""
-
     code: int
     out: str
     err: str
@@ -33,27 +31,16 @@ def on_terminal(
     interrupt: str | None = None,
     **environment: str,
 ) -> Shown:
-    """Run ``planeval`` with terminals.
+    """Run ``planeval``, or code that reads its arguments, with terminals where that is asked for, and pipes.
 
-    Args:
-        argv: Its arguments.
-        out: Whether standard output is a terminal; else a pipe.
-        err: Whether standard error is one.
-        code: Python to run in place of the command, which then reads ``argv`` itself.
-        interrupt: Press Ctrl-C when standard error has shown this.
-        environment: Variables beside the usual ones; ``TERM`` is xterm.
+    With `interrupt` Ctrl-C is pressed when standard error has shown that; ``TERM`` is xterm.
     """
     command = [sys.executable, "-c", code] if code else [sys.executable, "-m", "planner_eval"]
     ends = [pty.openpty() if terminal else os.pipe() for terminal in (out, err)]
     child = subprocess.Popen(
-        [*command, *argv],
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=ends[0][1],
-        stderr=ends[1][1],
-        env={**PLAIN, "TERM": "xterm", **environment},
-        start_new_session=True,
-    )
+        [*command, *argv], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=ends[0][1], stderr=ends[1][1],
+        env={**PLAIN, "TERM": "xterm", **environment}, start_new_session=True,
+    )  # fmt: skip
     for _, written in ends:
         os.close(written)
     found = {read: b"" for read, _ in ends}

@@ -13,7 +13,6 @@ from planner_eval.auditing.agreement import Answer, agreeing, camps, outvoted
 from planner_eval.auditing.candidates import ambiguous, picks
 from planner_eval.auditing.finding import GoldFinding
 from planner_eval.auditing.twins import Item, differing
-from planner_eval.base.errors import CODES
 from planner_eval.datasets.gold import gold_plan
 from planner_eval.datasets.published import find, read
 from planner_eval.dialects.read import parse
@@ -22,7 +21,6 @@ from planner_eval.policy import Policy
 from planner_eval.policy.rule import Rule
 
 
-# ---------------------------------------------------------------- twins
 def items(*records: tuple[str, str, str]) -> list[Item]:
     return [Item(name, question, parse(plan)) for name, question, plan in records]
 
@@ -45,34 +43,17 @@ def test_the_odd_one_of_a_group_is_named_with_the_others() -> None:
         "the question is that of r1, r2, r3, up to values, whose plans make the calls add, double and pass "
         "their results on otherwise; this one makes them too"
     )
-
-
-def test_of_two_that_differ_both_are_told_and_nothing_is_sure() -> None:
-    told = differing(items(FOUR[0], ("r5", "Add 8 to 7 and double it.", "add(x=8, y=7)")))
-    assert {name: (one.confidence, one.related) for name, (one,) in told.items()} == {
-        "r1": ("low", ("r5",)),
-        "r5": ("low", ("r1",)),
-    }
-
-
-def test_a_majority_of_two_is_not_much() -> None:
-    told = differing(items(*FOUR[:2], FOUR[3]))
+    told = differing(items(*FOUR[:2], FOUR[3]))  # a majority of two is not much
     assert {name: one.confidence for name, (one,) in told.items()} == {"r4": "low"}
-
-
-def test_three_shapes_without_a_majority_are_all_told() -> None:
-    one, two, three = (("a", "Do 1.", "f(x=1)"), ("b", "Do 2.", "g(x=2)"), ("c", "Do 3.", "h(x=3)"))
-    told = differing(items(one, two, three))
+    told = differing(items(FOUR[0], ("r5", "Add 8 to 7 and double it.", "add(x=8, y=7)")))
+    found = {name: (one.confidence, one.related) for name, (one,) in told.items()}
+    assert found == {"r1": ("low", ("r5",)), "r5": ("low", ("r1",))}
+    told = differing(items(("a", "Do 1.", "f(x=1)"), ("b", "Do 2.", "g(x=2)"), ("c", "Do 3.", "h(x=3)")))
     assert list(told) == ["a", "b", "c"]
     assert "their plans are of 3 shapes" in told["a"][0].message
-
-
-def test_what_twins_answer_with_is_told() -> None:
-    plain, other = parse(SUM), parse(SUM)
-    kept = [
-        Item("a", "Add 3 to 4.", Plan(plain.calls, plain.edges, (("it", Ref(0)),))),
-        Item("b", "Add 3 to 5.", Plan(other.calls, other.edges, (("it", Ref(1)),))),
-    ]
+    plan = parse(SUM)
+    answers = [Plan(plan.calls, plan.edges, (("it", Ref(at)),)) for at in (0, 1)]
+    kept = [Item("a", "Add 3 to 4.", answers[0]), Item("b", "Add 3 to 5.", answers[1])]
     assert "answer with other results" in differing(kept)["a"][0].message
 
 
@@ -91,7 +72,6 @@ def test_the_order_of_records_decides_nothing(order: list[tuple[str, str, str]])
 
 
 TWINS = {"appbench": 1, "mathqa": 2, "nestful-v1": 4}
-"""Read by hand: of MathQA's pair one plan is wrong; of AppBench's three the question is no question."""
 
 
 @pytest.mark.more
@@ -105,10 +85,7 @@ def test_published_twins_are_counted(name: str, reference: Path) -> None:
     assert {one.confidence for found in told.values() for one in found} == {"low"}
 
 
-# ---------------------------------------------------------------- picks
-HOTELS = {
-    "data": {"hotels": [{"id": "h-1100", "city": "Bonn"}, {"id": "h-2200", "city": "Bonn"}, {"id": "h-3300"}]}
-}
+HOTELS = {"data": {"hotels": [{"id": f"h-{at}{at}00", "city": "Bonn"} for at in (1, 2)] + [{"id": "h-3300"}]}}
 
 
 def recorded(given: Any, answer: Any = HOTELS) -> Plan:
@@ -116,40 +93,26 @@ def recorded(given: Any, answer: Any = HOTELS) -> Plan:
     return Plan((search, Call("b", "book", (("hotel", given),))))
 
 
-def test_which_entry_was_picked_is_told() -> None:
-    (one,) = ambiguous(recorded("h-2200"), query="Book me a hotel in Bonn")
-    assert (one.code, one.confidence, one.call, one.argument) == ("gold.candidate", "medium", 1, "hotel")
-    assert one.message == (
-        "hotel is 'h-2200', the 2nd of 3 that search answered (at data.hotels.*.id); "
-        "the query does not say which to take"
-    )
-
-
-@pytest.mark.parametrize(
-    ("given", "query", "found"),
-    [
-        ("h-1100", "Book me a hotel", []),  # the first
-        ("h-2200", "Book me the cheapest hotel", [("gold.candidate", "low")]),
-        ("h-2200", None, [("gold.candidate", "low")]),
-        ("h-2200", "Book h-2200", []),  # said
-        (
-            "Bonn",
-            "Book me a hotel",
-            [("gold.candidates", "low")],
-        ),  # two of those that have a city: all of them
-        ("h-9900", "Book me a hotel", []),  # in no answer
-        (2, "Book me a hotel", []),  # too small to tell
-    ],
-)
+@pytest.mark.parametrize(("given", "query", "found"), [
+    ("h-1100", "Book me a hotel", []),  # the first
+    ("h-2200", "Book me a hotel in Bonn", [("gold.candidate", "medium")]),
+    ("h-2200", "Book me the cheapest hotel", [("gold.candidate", "low")]),
+    ("h-2200", None, [("gold.candidate", "low")]), ("h-2200", "Book h-2200", []),  # said
+    ("Bonn", "Book me a hotel", []),  # two of those that have a city: all of them
+    ("h-9900", "Book me a hotel", []), (2, "Book me a hotel", []),  # in no answer, and too small to tell
+])  # fmt: skip
 def test_what_is_a_pick(given: Any, query: str | None, found: list[tuple[str, str]]) -> None:
-    if given == "Bonn":
-        assert not [*ambiguous(recorded(given), query=query)]
-        answer = {"hotels": [{"city": "Bonn"}, {"city": "Bonn"}, {"city": "Ulm"}]}
-        assert [
-            (one.code, one.confidence) for one in ambiguous(recorded(given, answer), query=query)
-        ] == found
-    else:
-        assert [(one.code, one.confidence) for one in ambiguous(recorded(given), query=query)] == found
+    told = list(ambiguous(recorded(given), query=query))
+    assert [(one.code, one.confidence) for one in told] == found
+    if ("gold.candidate", "medium") in found:
+        assert (told[0].call, told[0].argument) == (1, "hotel")
+        assert told[0].message == (
+            "hotel is 'h-2200', the 2nd of 3 that search answered (at data.hotels.*.id); "
+            "the query does not say which to take"
+        )
+    answer = {"hotels": [{"city": "Bonn"}, {"city": "Bonn"}, {"city": "Ulm"}]}
+    several = list(ambiguous(recorded("Bonn", answer), query="Book me a hotel"))
+    assert [(one.code, one.confidence) for one in several] == [("gold.candidates", "low")]
 
 
 def test_the_text_of_a_number_is_the_number_and_lists_lie_in_lists() -> None:
@@ -167,7 +130,6 @@ def test_answers_given_beside_the_plan_are_looked_at() -> None:
     assert not [*ambiguous(plan, {1: HOTELS})]  # what a call answers is no source of its own values
 
 
-# ---------------------------------------------------------------- votes
 def said(*plans: str | None, models: str = "") -> list[Answer]:
     names = models.split() or [f"m{at}" for at in range(len(plans))]
     return [Answer(f"run{at}", parse(one) if one else None, names[at]) for at, one in enumerate(plans)]
@@ -177,45 +139,25 @@ def votes(gold: str, answers: list[Answer], policy: Policy | None = None) -> lis
     return [*outvoted(parse(gold), answers, policy or Policy())]
 
 
-@pytest.mark.parametrize(
-    ("answers", "confidence"),
-    [
-        (said("g(x=1)", "g(x=1)", "g(x=1)"), "medium"),
-        (said("g(x=1)", "g(x=1)", "g(x=1)", "h(x=1)"), "medium"),
-        (said("g(x=1)", "g(x=1)", "g(x=1)", "f(x=1)"), "low"),  # one gave gold's
-        (said("g(x=1)", "g(x=1)", "h(x=1)"), "low"),
-        (said("g(x=1)", "g(x=1)", "g(x=1)", models="a a a"), "low"),  # runs of one model
-        (said("g(x=1)", "g(x=1)", "f(x=1)", "f(x=1)"), None),  # as many gave gold's
-        (said("g(x=1)", "h(x=1)", None), None),
-        (said("f(x=1)", "f(x=1)"), None),
-        ([], None),
-    ],
-)
-def test_how_many_agree_decides(answers: list[Answer], confidence: str | None) -> None:
+@pytest.mark.parametrize(("plans", "models", "confidence"), [
+    ("g g g", "", "medium"), ("g g g h", "", "medium"), ("g g g f", "", "low"),  # one gave gold's
+    ("g g h", "", "low"), ("g g g", "a a a", "low"),  # runs of one model
+    ("g g f f", "", None), ("g h -", "", None), ("f f", "", None), ("", "", None),  # as many gave gold's
+])  # fmt: skip
+def test_how_many_agree_decides(plans: str, models: str, confidence: str | None) -> None:
+    answers = said(*(None if name == "-" else f"{name}(x=1)" for name in plans.split()), models=models)
     assert [one.confidence for one in votes("f(x=1)", answers)] == ([confidence] if confidence else [])
 
 
-def test_the_finding_says_who_and_what() -> None:
-    (one,) = votes("f(x=1)", said("f(x=2)", "f(x=2)", "f(x=2)", "g(x=3)"))
-    assert one.code == "gold.outvoted"
-    assert one.message.startswith("3 of 4 models give one plan that is not gold's: ")
-    assert "2" in one.message
-    assert one.message.endswith("(run0, run1, run2)")
-
-
-def test_what_a_policy_takes_for_one_is_one() -> None:
+def test_what_a_policy_takes_for_one_is_one_and_the_finding_says_who() -> None:
     folded = Policy(rules=(Rule(compare=("casefold",)),))
     answers = said("f(x='ROME')", "f(x='rome')", "f(x='Rome')")
     assert [len(camp.answers) for camp in camps(answers, folded)] == [3]
     assert not votes("f(x='rOmE')", answers, folded)
     assert not votes("f(x='rOmE')", answers)  # three camps of one
-
-
-def test_records_without_a_finding_are_left_out() -> None:
+    (one,) = votes("f(x=1)", said("f(x=2)", "f(x=2)", "f(x=2)", "g(x=3)"))
+    assert one.message.startswith("3 of 4 models give one plan that is not gold's: ")
+    assert one.message.endswith("(run0, run1, run2)")
     gold = {"a": parse("f(x=1)"), "b": parse("f(x=2)"), "c": parse("f(x=3)")}
-    answers = {"a": said("g(x=1)", "g(x=1)"), "b": said("f(x=2)", "f(x=2)")}
-    assert list(agreeing(gold, answers)) == ["a"]
-
-
-def test_the_codes_have_meanings() -> None:
-    assert {"gold.twin", "gold.candidate", "gold.candidates", "gold.outvoted"} <= set(CODES)
+    given = {"a": said("g(x=1)", "g(x=1)"), "b": said("f(x=2)", "f(x=2)")}
+    assert list(agreeing(gold, given)) == ["a"]

@@ -7,34 +7,28 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 
 from planner_eval.cli import COMMANDS, cli, painting
+from planner_eval.records import rows
+from tests import inside
 from tests.conftest import ROOT
 from tests.terminal import on_terminal
-from tests.test_cli import planeval
 
 PRED, GOLD = "data/demo/pred.jsonl", "data/demo/gold.jsonl"
 ONE = ("diff", "data/demo/pred.json", "data/demo/gold.json")
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
-
 TEXTS = {
-    "diff": ("diff", PRED, GOLD),
-    "one diff": ONE,
-    "listing": (*ONE, "--format", "listing"),
-    "parse": ("parse", PRED),
-    "check": ("check", PRED, "--catalog", "world:bank"),
-    "score": ("score", PRED, GOLD, "--only", "failures"),
-    "compare": ("compare", PRED, PRED, "--gold", GOLD),
-    "stats": ("stats", GOLD),
-    "render": ("render", GOLD),
-    "dialects": ("dialects",),
-    "selftest": ("selftest",),
-    "data list": ("data", "list"),
-}
+    "diff": ("diff", PRED, GOLD), "one diff": ONE, "listing": (*ONE, "--format", "listing"),
+    "parse": ("parse", PRED), "check": ("check", PRED, "--catalog", "world:bank"),
+    "score": ("score", PRED, GOLD, "--only", "failures"), "compare": ("compare", PRED, PRED, "--gold", GOLD),
+    "stats": ("stats", GOLD), "render": ("render", GOLD), "dialects": ("dialects",),
+    "selftest": ("selftest",), "data list": ("data", "list"),
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -44,121 +38,39 @@ def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-# ---------------------------------------------------------------- colours
-def test_every_command_has_color() -> None:
-    def each(command: click.Command) -> list[click.Command]:
-        return (
-            [one for sub in command.commands.values() for one in each(sub)]
-            if isinstance(command, click.Group)
-            else [command]
-        )
-
-    with click.Context(cli) as context:
-        found = [one for name in COMMANDS for one in each(cli.get_command(context, name) or cli)]
-    assert len(found) >= len(COMMANDS)
-    for command in found:
-        assert ["--color" in option.opts for option in command.params].count(True) == 1, command.name
-
-
-@pytest.mark.more
-@pytest.mark.parametrize("name", TEXTS)
-def test_colours_change_nothing_but_colours(name: str) -> None:
-    plain, colored = planeval(*TEXTS[name]), planeval(*TEXTS[name], "--color", "always")
-    assert "\x1b" not in plain.stdout + plain.stderr
-    assert ESCAPE.search(colored.stdout), colored.stderr
-    assert "\x1b" not in colored.stderr
-    assert ESCAPE.sub("", colored.stdout) == plain.stdout
-    assert colored.returncode == plain.returncode
-
-
-@pytest.mark.more
-def test_a_terminal_has_colours_unless_it_is_told_otherwise() -> None:
-    shown = on_terminal(*ONE)
+def test_a_terminal_has_colours_unless_it_is_told_otherwise(tmp_path: Path) -> None:
+    shown, file = on_terminal(*ONE), tmp_path / "diff.txt"
     assert shown.out.startswith("\x1b[33mdifferent\x1b[0m: 2 edits")
     assert "\n  \x1b[35mreference.producer\x1b[0m: ratio" in shown.out
-    assert "\x1b" not in on_terminal(*ONE, "--color", "never").out
-    assert "\x1b" not in on_terminal(*ONE, NO_COLOR="1").out
-    assert "\x1b" in on_terminal(*ONE, NO_COLOR="").out
-    assert "\x1b" in on_terminal(*ONE, "--color", "always", NO_COLOR="1").out
-    assert "\x1b" not in on_terminal(*ONE, TERM="dumb").out
+    for more, environment, has in (
+        (("--color", "never"), {}, False), ((), {"NO_COLOR": "1"}, False), ((), {"NO_COLOR": ""}, True),
+        (("--color", "always"), {"NO_COLOR": "1"}, True), ((), {"TERM": "dumb"}, False),
+    ):  # fmt: skip
+        assert ("\x1b" in on_terminal(*ONE, *more, **environment).out) is has, (more, environment)
     assert "\x1b" not in on_terminal(*ONE, out=False, FORCE_COLOR="1").out
-
-
-def test_files_have_colours_only_when_that_is_said(tmp_path: Path) -> None:
-    file = tmp_path / "diff.txt"
     on_terminal(*ONE, "-o", str(file))
     assert "\x1b" not in file.read_text()
-    planeval(*ONE, "-o", str(file), "--color", "always")
+    inside.planeval(*ONE, "-o", file, "--color", "always")
     assert "\x1b[33mdifferent" in file.read_text()
-
-
-@pytest.mark.more
-@pytest.mark.parametrize(
-    "argv",
-    [
-        *((*ONE, "--format", form) for form in ("json", "jsonl", "csv", "md", "junit", "html", "dot")),
-        (*ONE, "--patch"),
-        ("diff", PRED, GOLD, "--patch"),
-        ("stats", GOLD, "--format", "json"),
-        ("convert", PRED, "--to", "appbench"),
-        ("schema", "policy"),
-        ("parse", PRED, "--format", "json"),
-    ],
-)
-def test_data_has_no_colours_whatever_is_said(argv: tuple[str, ...]) -> None:
-    done = planeval(*argv, "--color", "always")
-    assert done.stdout == planeval(*argv).stdout != ""
-    assert "\x1b" not in done.stdout
 
 
 def test_what_a_model_wrote_cannot_reach_the_terminal(tmp_path: Path) -> None:
     evil = "\x1b]0;gotcha\x07\x1b[2J\u202e"
-    records = [{"id": f"a{evil}", "output": [{"name": "f", "arguments": {"x": evil, evil: 1}}]}]
-    pred, gold = tmp_path / "p.jsonl", tmp_path / "g.jsonl"
-    pred.write_text(json.dumps(records[0]) + "\n")
-    gold.write_text(json.dumps({**records[0], "output": [{"name": evil, "arguments": {}}]}) + "\n")
+    record = {"id": f"a{evil}", "output": [{"name": "f", "arguments": {"x": evil, evil: 1}}]}
+    files = pred, gold = str(tmp_path / "p.jsonl"), str(tmp_path / "g.jsonl")
+    Path(pred).write_text(json.dumps(record) + "\n")
+    Path(gold).write_text(json.dumps({**record, "output": [{"name": evil, "arguments": {}}]}) + "\n")
     for argv in (
-        ("diff", str(pred), str(gold)),
-        ("diff", str(pred), str(gold), "--id", f"a{evil}"),
-        ("diff", str(pred), str(gold), "--id", f"b{evil}"),
-        ("score", str(pred), str(gold), "--only", "failures"),
-        ("parse", str(pred)),
-        ("convert", str(pred), "--to", "plan"),
-        ("convert", str(pred), "--to", "pythonic"),
-        ("render", str(pred)),
-    ):
+        ("diff", *files), ("diff", *files, "--id", f"a{evil}"), ("diff", *files, "--id", f"b{evil}"),
+        ("score", *files, "--only", "failures"), ("parse", pred), ("convert", pred, "--to", "plan"),
+        ("convert", pred, "--to", "pythonic"), ("render", pred),
+    ):  # fmt: skip
         shown = on_terminal(*argv)
         assert "\\x1b" in shown.out + shown.err or "\\u001b" in shown.out + shown.err, argv
         left = ESCAPE.sub("", shown.out) + shown.err
         assert not set("\x1b\x07\u202e") & set(left), (argv, shown)
 
 
-def test_a_wrong_way_is_refused() -> None:
-    done = planeval("render", GOLD, "--color", "loud")
-    assert done.returncode == 2
-    assert "'loud' is not one of 'auto', 'always', 'never'" in done.stderr
-    assert "--color" in planeval("render", GOLD, "--no-color").stderr
-
-
-def test_states_and_columns_are_found() -> None:
-    text = "call  status  value\nc1    ok      failed\nc2    failed  ok"
-    bold = "\x1b[1mcall  status  value\x1b[0m"
-    assert (
-        painting.tables(text)
-        == f"{bold}\nc1    \x1b[32mok\x1b[0m      failed\nc2    \x1b[31mfailed\x1b[0m  ok"
-    )
-    assert painting.findings("call 1 (f): error: no f [check.x]") == (
-        "call 1 (f): \x1b[31merror\x1b[0m: no f\x1b[2m [check.x]\x1b[0m"
-    )
-
-
-def test_each_state_of_a_pair_has_a_colour() -> None:
-    from planner_eval.records import rows
-
-    assert {state.replace("_", " ") for state in rows.STATES} <= set(painting.STATES)
-
-
-# ---------------------------------------------------------------- counts
 SLOW = """
 import sys, time
 import {module} as slowed
@@ -172,53 +84,40 @@ from planner_eval.__main__ import main
 main()
 """
 
-LONG = {
-    "parse": (("parse", PRED), "planner_eval", "parse", "plans"),
-    "convert": (("convert", PRED, "--to", "json", "--loss"), "planner_eval", "parse", "plans"),
-    "check": (("check", PRED, "--catalog", "world:bank"), "planner_eval", "parse", "plans"),
-    "diff": (("diff", PRED, GOLD), "planner_eval.records.rows", "read_plan", "pairs"),
-    "score": (("score", PRED, GOLD), "planner_eval.records.rows", "read_plan", "pairs"),
-    "stats": (("stats", GOLD), "planner_eval", "stats", "plans"),
-}
 
-
-@pytest.mark.parametrize("name", LONG)
-def test_what_takes_long_is_counted_on_a_terminal_and_leaves_nothing(name: str) -> None:
-    argv, module, function, what = LONG[name]
-    code = SLOW.format(module=module, name=function)
+@pytest.mark.parametrize(("argv", "place", "what"), [
+    (("diff", PRED, GOLD), "planner_eval.records.rows read_plan", "pairs"),
+    (("stats", GOLD), "planner_eval stats", "plans"),
+    *(pytest.param(argv, place, what, marks=pytest.mark.more) for argv, place, what in (
+        (("parse", PRED), "planner_eval parse", "plans"),
+        (("score", PRED, GOLD), "planner_eval.records.rows read_plan", "pairs"),
+        (("convert", PRED, "--to", "json", "--loss"), "planner_eval parse", "plans"),
+        (("check", PRED, "--catalog", "world:bank"), "planner_eval parse", "plans"))),
+])  # fmt: skip
+def test_what_takes_long_is_counted_on_a_terminal_and_leaves_nothing(
+    argv: tuple[str, ...], place: str, what: str
+) -> None:
+    module, name = place.split()
+    code = SLOW.format(module=module, name=name)
     shown = on_terminal(*argv, code=code, out=False)
     counts = re.findall(rf"\r\x1b\[K(\d+) of 13 {what}, \d+(?:\.\d)?/s", shown.err)
     assert counts, shown.err
     assert list(map(int, counts)) == sorted(map(int, counts))
-    last = shown.err.rindex("\x1b[K")
-    assert not re.search(r"\d/s", shown.err[last:])
+    assert not re.search(r"\d/s", shown.err[shown.err.rindex("\x1b[K") :])
     assert "\x1b[K" not in shown.out
     quiet = on_terminal(*argv, code=code, out=False, err=False)
-    assert "\r" not in quiet.err + quiet.out
-    assert (quiet.out, quiet.code) == (shown.out, shown.code)
+    assert ("\r" in quiet.err + quiet.out, quiet.out, quiet.code) == (False, shown.out, shown.code)
 
 
-def test_what_is_quick_shows_no_count() -> None:
+def test_a_large_file_is_said_to_be_read_and_what_is_quick_shows_no_count(tmp_path: Path) -> None:
     assert "\r" not in on_terminal("diff", PRED, GOLD, out=False).err
-
-
-def test_a_large_file_is_said_to_be_read(tmp_path: Path) -> None:
     file = tmp_path / "plans.jsonl"
-    record = {"id": "a", "output": [{"name": "f", "arguments": {"x": "y" * 2_500_000}}]}
-    file.write_text("".join(json.dumps(record | {"id": str(number)}) + "\n" for number in range(2)))
+    plan = [{"name": "f", "arguments": {"x": "y" * 2_500_000}}]
+    file.write_text("".join(json.dumps({"id": str(number), "output": plan}) + "\n" for number in range(2)))
     shown = on_terminal("diff", str(file), str(file), "--text-field", "output", "--gold-text-field", "output")
     assert re.search(r"\r\x1b\[Kreading 5\.0 MB of /", shown.err), shown
     assert "reading" not in shown.err[shown.err.rindex("\x1b[K") :]
     assert "reading" not in on_terminal("parse", str(file), err=False).err
-
-
-def test_an_interrupt_says_how_much_was_done_where_nothing_was_shown_of_it() -> None:
-    waits = SLOW.format(module="planner_eval", name="parse").replace(
-        "    time.sleep", '    sys.stderr.write("one\\n")\n    time.sleep'
-    )
-    shown = on_terminal("parse", PRED, code=waits, err=False, interrupt="(one\\s+){6}")
-    assert shown.code == 130
-    assert re.search(r"interrupted after [4-7] of 13 plans\n$", shown.err), shown.err
 
 
 def test_an_interrupt_says_how_much_was_done() -> None:
@@ -227,7 +126,132 @@ def test_an_interrupt_says_how_much_was_done() -> None:
     assert shown.code == 130
     # Where the interrupt falls into the writing of the line, that stays, and what follows has one of its own.
     assert re.search(r"(\r\x1b\[K|\n)interrupted after \d+ of 13 pairs\n$", shown.err), shown.err
-    assert "Traceback" not in shown.err
+    said = '    sys.stderr.write("one\\n")\n    time.sleep'
+    code = SLOW.format(module="planner_eval", name="parse").replace("    time.sleep", said)
+    shown = on_terminal(
+        "parse", PRED, code=code, err=False, interrupt="(one\\s+){6}"
+    )  # and nothing shown of it
+    assert shown.code == 130
+    assert re.search(r"interrupted after [4-7] of 13 plans\n$", shown.err), shown.err
+
+
+IN_PARTS = """
+import click
+from planner_eval.cli import running as module
+from planner_eval.engine.run import run
+from tests.engine_jobs import Echo, records
+module._SAY_EVERY = 1.0
+@click.command()
+@module.running
+def command(running):
+    with run(Echo(0.05), records(60, {3: "raise"}), **running.options()) as finished:
+        click.echo(f"{finished.pairs} pairs, {running.wanted}")
+command()
+"""
+LINE = r"\d+ of 60 pairs, [\d.]+/s, 0:\d\d left(, 1 failed)?"
+
+
+def elsewhere(*argv: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", IN_PARTS, *argv], cwd=ROOT, capture_output=True, text=True)
+
+
+def test_work_in_parts_says_how_far_it_is_on_a_terminal_elsewhere_and_not_at_all() -> None:
+    shown = on_terminal("--jobs", "1", "--part", "10", out=False, code=IN_PARTS)
+    assert (shown.code, shown.out) == (0, "60 pairs, True\n")
+    assert re.search(LINE, shown.err)
+    assert shown.err.endswith("\r\x1b[K")
+    done = elsewhere("--jobs", "1", "--part", "10")
+    assert (done.returncode, done.stdout) == (0, "60 pairs, True\n")
+    lines = done.stderr.splitlines()
+    assert lines
+    assert all(re.fullmatch(LINE, line) for line in lines)
+    done = elsewhere("--jobs", "1", "--quiet")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "60 pairs, True\n", "")
+    assert on_terminal("--jobs", "1", "--quiet", out=False, code=IN_PARTS).err == ""
+
+
+def test_ways_of_working_that_cannot_be_are_refused() -> None:
+    for option, value, said in (
+        ("--jobs", "0", "0 is not in the range x>=1"), ("--part", "0", "0 is not in the range x>=1"),
+        ("--record-deadline", "0", "0.0 is not in the range x>0"),
+        ("--engine", "spark", "'spark' is not 'ray'"),
+    ):  # fmt: skip
+        done = inside.planeval("diff", PRED, GOLD, option, value)
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.parametrize(("words", "offered"), [
+    (("d",), {"data", "dialects", "diff", "doctor"}), (("data", "f"), {"fetch"}),
+    (("data", "fetch", "nestful-"), {"nestful-v1", "nestful-v2"}),
+    (("parse", "--from", "granite"), {"granite-20b", "granite-3"}),
+    (("convert", "--to", "appb"), {"appbench"}), (("diff", "--gold-from", "appb"), {"appbench"}),
+    (("score", "--policy", "l"), {"lenient"}), (("score", "--benchmark", "n"), {"nestful"}),
+    (("render", "--theme", "d"), {"dark", "default"}), (("stats", "--format", "j"), {"json"}),
+    (("stats", "--color", "a"), {"auto", "always"}), (("diff", "--id", "a"), set()),
+    (("diff", ""), "file"), (("diff", "a", "--policy", "./x"), "file"),
+    (("execute", "p", "--tools", "t"), "file"), (("check", "--catalog", "c"), "file"),
+])  # fmt: skip
+def test_bash_completes(words: tuple[str, ...], offered: set[str] | str) -> None:
+    asked = {"_PLANEVAL_COMPLETE": "bash_complete", "COMP_CWORD": str(len(words))}
+    env = {**os.environ, **asked, "COMP_WORDS": " ".join(("planeval", *words))}
+    done = subprocess.run([sys.executable, "-m", "planner_eval"], capture_output=True, text=True, env=env)
+    found = [line.split(",") for line in done.stdout.split()]
+    if offered == "file":
+        assert {kind for kind, _ in found} == {"file"}, done
+    else:
+        assert {word for _, word in found} == offered, done
+
+
+def test_bash_calls_the_completion() -> None:
+    script = (
+        'eval "$(_PLANEVAL_COMPLETE=bash_source planeval)"\n'
+        "COMP_WORDS=(planeval data fetch nestful-); COMP_CWORD=3; _planeval_completion planeval\n"
+        'printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    path = f"{ROOT / '.venv' / 'bin'}:/usr/bin:/bin"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env={"PATH": path})
+    assert set(done.stdout.split()) == {"nestful-v1", "nestful-v2"}, done.stderr
+
+
+def test_every_command_has_color_and_every_state_a_colour() -> None:
+    def each(command: click.Command) -> Iterator[click.Command]:
+        if isinstance(command, click.Group):
+            for sub in command.commands.values():
+                yield from each(sub)
+        else:
+            yield command
+
+    with click.Context(cli) as context:
+        found = [one for name in COMMANDS for one in each(cli.get_command(context, name) or cli)]
+    assert len(found) >= len(COMMANDS)
+    for command in found:
+        assert ["--color" in option.opts for option in command.params].count(True) == 1, command.name
+    wrong = inside.planeval("render", GOLD, "--color", "loud")
+    assert (wrong.returncode, "'loud' is not one of 'auto', 'always', 'never'" in wrong.stderr) == (2, True)
+    assert "--color" in inside.planeval("render", GOLD, "--no-color").stderr
+    assert {state.replace("_", " ") for state in rows.STATES} <= set(painting.STATES)
+    text = "call  status  value\nc1    ok      failed\nc2    failed  ok"
+    states = "c1    \x1b[32mok\x1b[0m      failed\nc2    \x1b[31mfailed\x1b[0m  ok"
+    assert painting.tables(text) == f"\x1b[1mcall  status  value\x1b[0m\n{states}"
+    said = "call 1 (f): \x1b[31merror\x1b[0m: no f\x1b[2m [check.x]\x1b[0m"
+    assert painting.findings("call 1 (f): error: no f [check.x]") == said
+
+
+DATA = (
+    *((*ONE, "--format", form) for form in ("json", "jsonl", "csv", "md", "junit", "html", "dot")),
+    (*ONE, "--patch"), ("stats", GOLD, "--format", "json"), ("convert", PRED, "--to", "appbench"),
+    ("schema", "policy"), ("parse", PRED, "--format", "json"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "argv", [*TEXTS.values(), *(pytest.param(one, marks=pytest.mark.more) for one in DATA)]
+)
+def test_colours_change_nothing_but_colours_and_data_has_none(argv: tuple[str, ...]) -> None:
+    plain, colored = (inside.planeval(*argv, *more) for more in ((), ("--color", "always")))
+    assert "\x1b" not in plain.stdout + plain.stderr + colored.stderr
+    assert bool(ESCAPE.search(colored.stdout)) is (argv in TEXTS.values())
+    assert (ESCAPE.sub("", colored.stdout), colored.returncode) == (plain.stdout, plain.returncode)
 
 
 def test_a_download_is_counted_in_megabytes() -> None:
@@ -243,45 +267,3 @@ with click.Context(click.Command("fetch")):
     shown = on_terminal(code=code)
     assert re.search(r"\r\x1b\[Ka\\x1b.json: \d\.0 of 8\.0 MB, \d\.\d/s", shown.err)
     assert shown.err.endswith("\r\x1b[K")
-
-
-# ---------------------------------------------------------------- completion
-@pytest.mark.parametrize(
-    ("words", "offered"),
-    [
-        (("d",), {"data", "dialects", "diff", "doctor"}),
-        (("data", "f"), {"fetch"}),
-        (("data", "fetch", "nestful-"), {"nestful-v1", "nestful-v2"}),
-        (("parse", "--from", "granite"), {"granite-20b", "granite-3"}),
-        (("convert", "--to", "appb"), {"appbench"}),
-        (("diff", "--gold-from", "appb"), {"appbench"}),
-        (("score", "--policy", "l"), {"lenient"}),
-        (("score", "--benchmark", "n"), {"nestful"}),
-        (("render", "--theme", "d"), {"dark", "default"}),
-        (("stats", "--format", "j"), {"json"}),
-        (("stats", "--color", "a"), {"auto", "always"}),
-        (("diff", "--id", "a"), set()),
-    ],
-)
-def test_bash_completes(words: tuple[str, ...], offered: set[str]) -> None:
-    typed = " ".join(("planeval", *words))
-    script = (
-        'eval "$(_PLANEVAL_COMPLETE=bash_source planeval)"\n'
-        f"COMP_WORDS=({typed}); COMP_CWORD={len(words)}; _planeval_completion planeval\n"
-        'printf "%s\\n" "${COMPREPLY[@]}"'
-    )
-    path = f"{ROOT / '.venv' / 'bin'}:/usr/bin:/bin"
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env={"PATH": path})
-    assert set(done.stdout.split()) == offered, done.stderr
-
-
-@pytest.mark.parametrize(
-    "words", ["diff ", "diff a --policy ./x", "execute p --tools t", "check --catalog c"]
-)
-def test_files_complete_as_the_shell_has_it(words: str) -> None:
-    environment = {**os.environ, "_PLANEVAL_COMPLETE": "bash_complete", "COMP_WORDS": f"planeval {words}"}
-    environment["COMP_CWORD"] = str(len(words.split(" ")))
-    done = subprocess.run(
-        [sys.executable, "-m", "planner_eval"], capture_output=True, text=True, env=environment
-    )
-    assert done.stdout.startswith("file,"), done

@@ -21,7 +21,6 @@ COUNT = 120
 
 
 def files(folder: Path, *, seed: int = 1) -> dict[str, str]:
-    """Gold; a run that is good, and mostly quoted as in Python; one that is worse, and readable."""
     random = Random(seed)
     sides: dict[str, list[dict[str, Any]]] = {"gold": [], "quoted": [], "plain": []}
     for n in range(COUNT):
@@ -44,22 +43,20 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def compared(made: Mapping[str, str], *argv: str) -> str:
-    done = planeval(
-        "compare", made["quoted"], made["plain"], "--gold", made["gold"], "--metric", "exact", *argv
-    )
+    sides = (made["quoted"], made["plain"], "--gold", made["gold"])
+    done = planeval("compare", *sides, "--metric", "exact", *argv)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def test_what_cannot_be_read_stands_first(made: Mapping[str, str]) -> None:
+def test_what_cannot_be_read_stands_first_and_in_the_verdict(
+    made: Mapping[str, str],
+) -> None:
+    """Read strictly the one is worse for its quotes; once repaired it is better."""
     for strict in ([], ["--strict"]):
         for form in ("text", "md"):
             head = compared(made, *strict, "--format", form).splitlines()[0]
             assert head == "unreadable: quoted 90 of 120 as written, 5 once repaired; plain 0 of 120"
-
-
-def test_the_verdict_says_what_reading_alone_made(made: Mapping[str, str]) -> None:
-    """Read strictly the one is worse for its quotes; once repaired it is better."""
     strict = compared(made, "--strict").splitlines()[1]
     assert strict.startswith("plain is better than quoted in exact: 0.53 against 0.19, p < 0.0001")
     assert strict.endswith(
@@ -70,10 +67,16 @@ def test_the_verdict_says_what_reading_alone_made(made: Mapping[str, str]) -> No
     assert mended.startswith("plain is worse than quoted in exact: 0.53 against 0.77, p = 0.00026")
     assert "; quoted is unreadable in 5 of 120; over the 115 that both answered readably" in mended
     assert "because" not in mended
+    found = pe.compare(["f()", "g()"], ["f()", "h()"], ["f()", "g()"], metrics=["exact"])
+    assert (found.both_read, "readabl" in found.verdict) == (None, False)
+    nothing = pe.compare(["f("], ["g("], ["f()"], metrics=["exact"])
+    said = "; A is cut off in 1 of 1 and B is cut off in 1 of 1; no sample was answered readably by both"
+    assert nothing.verdict.endswith(said)
 
 
 def test_causes_stand_beside_one_another_the_largest_difference_first(made: Mapping[str, str]) -> None:
     text = compared(made, "--strict")
+    assert ("nothing" in text, "login" in text) == (False, True)  # what cannot be read is no other tool
     head, *rows = next(part for part in text.split("\n\n") if part.startswith("cause ")).splitlines()
     assert head.split("  ")[-1] == "30 both read"
     counts = [(row.split()[0], int(row.split()[1]), int(row.split()[2])) for row in rows]
@@ -83,17 +86,11 @@ def test_causes_stand_beside_one_another_the_largest_difference_first(made: Mapp
     data = json.loads(compared(made, "--strict", "--format", "json"))
     for at, side in enumerate(("first", "second"), 1):
         assert {row[0]: row[at] for row in counts} == data["causes"][side]
+    assert (data["samples"], data["figures"]["exact"]["n"]) == (COUNT, COUNT)
+    assert data["figures"]["exact"]["first"] == data["records"]["first"]["same"] / COUNT
 
 
-def test_no_tool_is_taken_for_another_by_what_cannot_be_read(made: Mapping[str, str]) -> None:
-    text = compared(made, "--strict")
-    assert "nothing" not in text
-    assert "login" in text
-
-
-def test_figures_of_what_both_read_are_those_of_these_records_alone(
-    made: Mapping[str, str], tmp_path: Path
-) -> None:
+def test_figures_of_what_both_read_are_of_these_alone(made: Mapping[str, str], tmp_path: Path) -> None:
     """A law: leave out what one could not read, and the figures over all are those beside."""
     data = json.loads(compared(made, "--strict", "--format", "json"))
     samples = [json.loads(line) for line in compared(made, "--strict", "--format", "jsonl").splitlines()]
@@ -109,91 +106,32 @@ def test_figures_of_what_both_read_are_those_of_these_records_alone(
     assert "both_read" not in alone
 
 
-def test_the_denominators_keep_what_cannot_be_read(made: Mapping[str, str]) -> None:
-    data = json.loads(compared(made, "--strict", "--format", "json"))
-    assert (data["samples"], data["figures"]["exact"]["n"]) == (COUNT, COUNT)
-    assert data["figures"]["exact"]["first"] == data["records"]["first"]["same"] / COUNT
-
-
 def test_strict_reading_counts_what_repair_would_read(made: Mapping[str, str]) -> None:
     """With and without repair the counts are the same two, seen from either side, record by record."""
     strict, mended = (json.loads(compared(made, *argv, "--format", "json")) for argv in (["--strict"], []))
     assert strict["unreadable"] == mended["unreadable"]
     assert strict["unreadable"]["first"] == {"as_written": 90, "once_repaired": 5}
     assert strict["records"]["first"]["repairable"] == mended["records"]["first"]["repaired"] == 85
-    told = [
-        [
-            json.loads(line)["systems"]["quoted"]
-            for line in compared(made, *argv, "--format", "jsonl").splitlines()
-        ]
-        for argv in (["--strict"], [])
-    ]
-    for one, other in zip(*told, strict=True):
+    told = [compared(made, *argv, "--format", "jsonl").splitlines() for argv in (["--strict"], [])]
+    for lines_ in zip(*told, strict=True):
+        one, other = (json.loads(line)["systems"]["quoted"] for line in lines_)
         assert one.get("repairable", False) is other.get("repaired", False)
 
 
 def test_csv_and_runs_in_folders_say_the_same(made: Mapping[str, str], tmp_path: Path) -> None:
-    rows = {
-        row["metric"]: row
-        for row in csv.DictReader(io.StringIO(compared(made, "--strict", "--format", "csv")))
-    }
+    table = csv.DictReader(io.StringIO(compared(made, "--strict", "--format", "csv")))
+    rows = {row["metric"]: row for row in table}
     assert (rows["records.repairable"]["quoted"], rows["both_read.exact"]["quoted"]) == ("85", "0.7667")
     assert rows["causes.argument.value"]["plain"] == "39"
-    folders: dict[str, list[str]] = {"strict": [], "mended": []}
-    for how, kept in folders.items():
-        flag = ["--strict"] if how == "strict" else []
-        (tmp_path / how).mkdir()
-        for name in ("quoted", "plain"):
-            kept.append(str(tmp_path / how / name))
-            argv = ("score", made[name], made["gold"], "--metric", "exact", *flag, "-o", f"{kept[-1]}/")
+    for flag, said in ((["--strict"], "90 of 120 as written"), ([], "90 of 120 as written, 5 once repaired")):
+        folders = [tmp_path / str(len(flag)) / name for name in ("quoted", "plain")]
+        folders[0].parent.mkdir()
+        for name, kept in zip(("quoted", "plain"), folders, strict=True):
+            argv = ("score", made[name], made["gold"], "--metric", "exact", *flag, "-o", f"{kept}/")
             assert planeval(*argv).returncode == 0
-        again, whole = (
-            json.loads(text)
-            for text in (
-                planeval("compare", *kept, "--format", "json").stdout,
-                compared(made, *flag, "--format", "json"),
-            )
-        )
+        again = json.loads(planeval("compare", *folders, "--format", "json").stdout)
+        whole = json.loads(compared(made, *flag, "--format", "json"))
         for key in ("verdict", "samples", "unanswered", "figures", "causes", "mistaken", "both_read"):
             assert again[key] == whole[key], key
-    assert planeval("compare", *folders["strict"]).stdout.startswith(
-        "unreadable: quoted 90 of 120 as written; plain 0 of 120\n"
-    )
-    assert planeval("compare", *folders["mended"]).stdout.startswith(
-        "unreadable: quoted 90 of 120 as written, 5 once repaired; plain 0 of 120\n"
-    )
-
-
-def test_three_systems_each_against_the_first(made: Mapping[str, str]) -> None:
-    argv = ("compare", made["plain"], made["quoted"], made["plain"], "--gold", made["gold"], "--strict")
-    done = planeval(*argv, "--metric", "exact")
-    assert done.stdout.startswith(
-        "unreadable: plain 0 of 120; quoted 90 of 120 as written, 5 once repaired; plain (2) 0 of 120\n"
-    )
-    head = done.stdout.split("\n\n")[0].splitlines()
-    assert "for the most part because quoted is unreadable" in head[1]
-    assert head[2] == "plain and plain (2) have the same figures: n = 120, exact 0.525"
-    assert "30 both read" in done.stdout
-    data = json.loads(planeval(*argv, "--format", "json").stdout)
-    assert data["unreadable"] == head[0]
-
-
-def test_where_all_was_read_nothing_is_said_of_reading() -> None:
-    found = pe.compare(["f()", "g()"], ["f()", "h()"], ["f()", "g()"], metrics=["exact"])
-    assert found.both_read is None
-    assert "readabl" not in found.verdict
-    nothing = pe.compare(["f("], ["g("], ["f()"], metrics=["exact"])
-    assert nothing.verdict.endswith(
-        "; A is cut off in 1 of 1 and B is cut off in 1 of 1; no sample was answered readably by both"
-    )
-
-
-def test_predictions_without_gold_are_none_of_those_that_count(tmp_path: Path) -> None:
-    gold = [{"id": str(n), "gold": "f(a=1)"} for n in range(4)]
-    ours = [{"id": str(n), "output": "f(a=1)" if n else "f(a="} for n in range(9)]
-    theirs = [{**each, "output": "f(a=1)"} for each in ours]
-    sides = {"a": ours, "b": theirs, "gold": gold}
-    made = {name: lines(tmp_path / f"{name}.jsonl", records) for name, records in sides.items()}
-    done = planeval("compare", made["a"], made["b"], "--gold", made["gold"])
-    assert done.stdout.splitlines()[0] == "unreadable: a 1 of 4 as written, 1 once repaired; b 0 of 4"
-    assert "a: 1 of 4 predictions cannot be read and count as wrong" in done.stderr
+        head = planeval("compare", *folders).stdout.splitlines()[0]
+        assert head == f"unreadable: quoted {said}; plain 0 of 120"

@@ -1,8 +1,7 @@
 """Everything the docs show has been run: console blocks, Python sessions, links to files.
 
-A console block holds commands after ``$ `` and what they print; a line ``…`` stands for any lines. Pages run
-at the root, those that say so in an empty folder, as users of the installed package have it,
-where the blocks with a ``title`` are files of that name.
+A console block holds commands after ``$ `` and what they print; a line ``…`` stands for any lines. Pages
+run at the root, or in an empty folder, where blocks with a ``title`` are files of that name, if they say so.
 ``pytest tests/test_docs.py --update-cases`` rewrites the printed parts.
 """
 
@@ -18,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from planner_eval.cli import COMMANDS
 from tests.conftest import ROOT
 
 PAGES = sorted(
@@ -32,30 +32,35 @@ ELSEWHERE = ("CI", "BUILD_NUMBER", "PYTEST_ADDOPTS")
 
 
 def run(command: str, folder: Path, cwd: Path = ROOT) -> str:
-    """What a command of the docs prints, standard error included."""
     kept = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
-    environment = kept | {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "COLUMNS": "100",
-        "OUT": str(folder),
-        "PYTHONHASHSEED": "random",
-    }
-    done = subprocess.run(
-        command,
-        shell=True,
-        cwd=cwd,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        timeout=120,
-    )
-    return done.stdout
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    kept |= {"PATH": path, "COLUMNS": "100", "OUT": str(folder), "PYTHONHASHSEED": "random"}
+    merged = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
+    return subprocess.run(command, shell=True, cwd=cwd, env=kept, text=True, timeout=120, **merged).stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_python_sessions_run_and_links_lead_to_files(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    whole = page.read_text(encoding="utf-8")
+    text = "\n".join(match[1] for match in SESSION.finditer(whole))
+    session = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    runner.run(session)
+    assert runner.failures == 0
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", whole):
+        assert "://" in target or (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_command_is_in_the_docs_and_the_readme_counts_verdicts() -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert [name for name in COMMANDS if f"planeval {name}" not in text] == []
+    files = (ROOT / "tests" / "cases" / "official").glob("*.json")
+    count = sum(len(json.loads(file.read_text(encoding="utf-8"))["records"]) for file in files)
+    assert f"each of {count} recorded verdicts" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def commands(block: str) -> list[tuple[str, str]]:
-    """The commands of a console block with what is shown after each."""
     found: list[tuple[str, str]] = []
     for line in block.splitlines():
         if line.startswith("$ "):
@@ -78,9 +83,7 @@ def matches(shown: str, printed: str) -> bool:
 
 @pytest.mark.more
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_console_blocks_print_what_is_shown(
-    page: Path, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_console_blocks_are_true(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     text = page.read_text(encoding="utf-8")
     updates, cwd = request.config.getoption("--update-cases"), ROOT
     if EMPTY in text:
@@ -105,36 +108,6 @@ def test_console_blocks_print_what_is_shown(
         at = match.end(1)
     if updates:
         page.write_text("".join([*pieces, text[at:]]), encoding="utf-8")
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_python_sessions_run(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    text = "\n".join(match[1] for match in SESSION.finditer(page.read_text(encoding="utf-8")))
-    session = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
-    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    runner.run(session)
-    assert runner.failures == 0
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_links_lead_to_files(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
-        if "://" not in target:
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
-
-
-def test_every_command_is_in_the_docs() -> None:
-    from planner_eval.cli import COMMANDS
-
-    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
-    assert [name for name in COMMANDS if f"planeval {name}" not in text] == []
-
-
-def test_the_readme_says_how_many_verdicts_of_the_official_code_are_at_hand() -> None:
-    files = (ROOT / "tests" / "cases" / "official").glob("*.json")
-    count = sum(len(json.loads(file.read_text(encoding="utf-8"))["records"]) for file in files)
-    assert f"each of {count} recorded verdicts" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_answers_of_the_first_example_are_as_the_api_client_writes_them() -> None:

@@ -1,9 +1,7 @@
 """Small files in the many forms in which plans come, drawn at random, and all that is read of them.
 
-Tables, dumps of answers, conversations, traces, lists of messages, directories, packed files, data in memory
-and patches, with what else may stand in a record, and often with a fault. What is read of one is one line of
-tests/cases/formed.jsonl; ``pytest tests/test_formed.py --update-cases`` rewrites the file: review its
-diff like code.
+What is read of one is one line of tests/cases/formed.jsonl; ``pytest --update-cases`` rewrites the file:
+review its diff like code.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from planner_eval.records.several import by_name, read_path
 from tests.conftest import ROOT, AsKept
 
 FILE = ROOT / "tests" / "cases" / "formed.jsonl"
-SEEDS = range(320)
+SEEDS = range(440)
 IDS = ("id", "id", "sample_id", "idx", "key", "custom_id")
 GOLDS = ("gold", "ground_truth", "expected_calls", "target", "label")
 CONTENTS = ("output", "prediction", "text", "tool_calls", "messages", "calls", "answer", "mine", "outputs")
@@ -44,7 +42,6 @@ def calls(random: Random) -> list[dict[str, Any]]:
 
 
 def spoken(random: Random) -> dict[str, Any]:
-    """What an assistant says: calls, words, or an end before its time."""
     said: dict[str, Any] = {"role": random.choice(("assistant", "assistant", "assistant", "user", "tool"))}
     if random.random() < 0.8:
         listed = [{"id": f"t{n}", "type": "function", "function": one} for n, one in enumerate(calls(random))]
@@ -54,7 +51,6 @@ def spoken(random: Random) -> dict[str, Any]:
 
 
 def answer(random: Random) -> dict[str, Any]:
-    """An answer as an endpoint gives it."""
     reason = random.choice(("stop", "tool_calls", "tool_calls", "length", "content_filter", None))
     return random.choice(
         (
@@ -93,14 +89,10 @@ def record(random: Random, at: int, key: str | None, content: str) -> dict[str, 
     if random.random() < 0.9:
         found[content] = plan_in(random, at, content)
     beside: dict[str, Any] = {
-        "finish_reason": random.choice(("length", "stop")),
-        "error": random.choice((None, "timeout", "")),
-        "name": "f",
-        "calls": random.choice((None, calls(random))),
-        "gold": calls(random),
-        "answer": random.choice(({"out": 1}, "f()")),
-        "response": {"body": {"text": f"f(#a='{at}')"}},
-    }
+        "finish_reason": random.choice(("length", "stop")), "error": random.choice((None, "timeout", "")),
+        "name": "f", "calls": random.choice((None, calls(random))), "gold": calls(random),
+        "answer": random.choice(({"out": 1}, "f()")), "response": {"body": {"text": f"f(#a='{at}')"}},
+    }  # fmt: skip
     for name in random.sample([*beside], random.choice((0, 0, 0, 0, 1, 2))):
         found.setdefault(name, beside[name])
     return dict(random.sample([*found.items()], len(found)))
@@ -150,33 +142,21 @@ def text_of(random: Random, records: list[Any], form: str) -> str:
 
 
 def faulty(random: Random, text: str) -> str:
-    """The text with a fault in it."""
     at = random.randint(0, len(text))
     pieces = ('"', "}", "{", "]", ",", "\n", "x", "\ud800", '{"id": "q9"}', "\\", '"\n"')
-    return random.choice(
-        (
-            text[:at] + random.choice(pieces) + text[at:],
-            text[:at] + text[at + random.choice((1, 2, 9)) :],
-            text[: max(at, 5)],
-            text + random.choice(("]", "\n]", "x", "\n\n{", "f()", ",")),
-        )
-    )
+    return random.choice((
+        text[:at] + random.choice(pieces) + text[at:], text[:at] + text[at + random.choice((1, 2, 9)) :],
+        text[: max(at, 5)],
+        text + random.choice(("]", "\n]", "x", "\n\n{", "f()", ",")),
+    ))  # fmt: skip
 
 
-def drawn(random: Random) -> tuple[str, str, list[dict[str, Any]]]:
-    """The end of a file's name, its text, and the gold records."""
+def made(random: Random) -> tuple[str, list[Any], list[dict[str, Any]]]:
     key, content = random.choice((*IDS, None)), random.choice(CONTENTS)
-    kind = random.choice(
-        ("records",) * 5 + ("table",) * 2 + ("answers", "spoken", "spans", "values", "calls")
-    )
-    count = random.choice((1, 2, 3, 4, 5))
-    field = random.choice(GOLDS)
+    kinds = ("records",) * 5 + ("table",) * 2 + ("answers", "spoken", "spans", "values", "calls")
+    kind, count, field = random.choice(kinds), random.choice((1, 2, 3, 4, 5)), random.choice(GOLDS)
     gold = [gold_record(random, at, key, field) for at in range(count)]
     records: list[Any] = [record(random, at, key, content) for at in range(count)]
-    if kind == "table":
-        end = random.choice((".csv", ".csv", ".tsv", ".CSV"))
-        text = table(random, records, "\t" if end == ".tsv" else ",")
-        return end, faulty(random, text) if random.random() < 0.5 else text, gold
     if kind == "answers":
         records = [{**({key: f"q{at}"} if key else {}), **answer(random)} for at in range(count)]
     elif kind == "spoken":
@@ -187,6 +167,15 @@ def drawn(random: Random) -> tuple[str, str, list[dict[str, Any]]]:
         records = [random.choice((calls(random), f"f(#a='{at}')", at, None, {})) for at in range(count)]
     elif kind == "calls":
         records = [random.choice((call(random), {"f": {"a": at}}, {"id": f"q{at}"})) for at in range(count)]
+    return kind, records, gold
+
+
+def drawn(random: Random) -> tuple[str, str, list[dict[str, Any]]]:
+    kind, records, gold = made(random)
+    if kind == "table":
+        end = random.choice((".csv", ".csv", ".tsv", ".CSV"))
+        text = table(random, records, "\t" if end == ".tsv" else ",")
+        return end, faulty(random, text) if random.random() < 0.5 else text, gold
     form = random.choice(("lines", "lines", "array", "array", "objects", "map", "one"))
     text = text_of(random, records, form)
     for _ in range(random.choice((0, 0, 0, 1, 1, 2))):
@@ -266,5 +255,20 @@ def said(seed: int) -> dict[str, Any]:
 
 
 def test_what_is_read_of_each_file(as_kept: AsKept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it was, every record a row, and of a file of lines those that are whole."""
     monkeypatch.chdir(tmp_path)
-    as_kept(FILE, map(said, SEEDS))
+    found = [said(seed) for seed in SEEDS]
+    as_kept(FILE, found)
+    for one in found:
+        if "rows" in one:
+            assert len(one["rows"]) + len(one["repeated"]) >= len(one["read"]), one["seed"]
+        if one["path"] == "pred.jsonl" and one.get("said", [None, False])[1] and "\r" not in one["text"]:
+            whole = sum(map(is_object, filter(str.strip, one["text"].split("\n"))))
+            assert sum("no JSON" not in (each[4] or "") for each in one["read"]) >= whole, one["seed"]
+
+
+def is_object(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False

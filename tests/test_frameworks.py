@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from struct import pack_into
 from typing import Any
@@ -32,29 +33,14 @@ PLANS: tuple[tuple[list[Call], list[Call]], ...] = (
 )
 """A right prediction, one with a wrong value, one without a call; gold beside each."""
 
-Shape = Callable[[int, list[Call], list[Call]], dict[str, Any]]
-
 
 def listed(calls: Sequence[Call], name: str = "name", arguments: str = "arguments", **more: Any) -> list[Any]:
     return [{name: tool, arguments: given, **more} for tool, given in calls]
 
 
-def talk(calls: Sequence[Call], given: str = "arguments") -> list[dict[str, Any]]:
-    return [
-        {"role": "user", "content": "Plan it"},
-        {"role": "assistant", "content": "", "tool_calls": listed(calls, arguments=given)},
-    ]
-
-
-def nodes(number: int, calls: list[Call]) -> dict[str, Any]:
-    made = [{"task": t, "arguments": [{"name": k, "value": v} for k, v in a.items()]} for t, a in calls]
-    return {
-        "id": str(number),
-        "user_request": "Plan it",
-        "task_steps": [],
-        "task_nodes": made,
-        "task_links": [],
-    }
+def talk(calls: Sequence[Call], given: str = "arguments", name: str = "name", **more: Any) -> list[Any]:
+    said = {"role": "assistant", "content": "", "tool_calls": listed(calls, name, given, **more)}
+    return [{"role": "user", "content": "Plan it"}, said]
 
 
 def adk(number: int, calls: list[Call]) -> dict[str, Any]:
@@ -76,217 +62,103 @@ def camel(data: Any) -> Any:
     }
 
 
-def records(shape: Shape) -> list[dict[str, Any]]:
-    return [shape(number, pred, gold) for number, (pred, gold) in enumerate(PLANS)]
-
-
-def span(number: int, place: int, call: Call) -> dict[str, Any]:
-    """A run of a tool; LangChain writes arguments as Python text in a field `input`."""
-    given = call[1] if number else {"input": str(call[1])}
-    own = {"id": f"s{number}{place}", "run_type": "tool", "name": call[0], "inputs": given, "outputs": {}}
-    return {**own, "trace_id": f"t{number}", "dotted_order": f"{number}.{place}"}
-
-
 def spans(number: int, calls: list[Call]) -> list[dict[str, Any]]:
-    return [span(number, place, call) for place, call in enumerate(calls)]
+    """Runs of tools; LangChain writes arguments as Python text in a field `input`."""
+    found = []
+    for place, (name, given) in enumerate(calls):
+        own = {"id": f"s{number}{place}", "run_type": "tool", "name": name, "outputs": {}}
+        inputs = given if number else {"input": str(given)}
+        found.append({**own, "inputs": inputs, "trace_id": f"t{number}", "dotted_order": f"{number}.{place}"})
+    return found
 
 
 def observations(number: int, calls: list[Call]) -> list[dict[str, Any]]:
-    root = {
-        "id": f"r{number}",
-        "traceId": f"t{number}",
-        "type": "SPAN",
-        "name": "x",
-        "startTime": "0",
-        "input": {},
-    }
+    root = {"id": f"r{number}", "traceId": f"t{number}", "type": "SPAN", "name": "x", "input": {}}
     tools = listed(calls, arguments="input", traceId=f"t{number}", type="TOOL")
-    return [root, *({**tool, "startTime": str(place)} for place, tool in enumerate(tools, 1))]
+    return [{**one, "startTime": str(place)} for place, one in enumerate([root, *tools])]
 
 
-LAYOUTS: dict[str, Any] = {
-    "tau-bench": records(
-        lambda n, pred, gold: {
-            "task_id": n, "trial": 0, "reward": 0.0, "traj": talk(pred),
-            "info": {"task": {"instruction": "Plan it", "actions": listed(gold, arguments="kwargs")}},
-        }
-    ),
-    "tau2-bench": {
-        "tasks": records(
-            lambda n, _, gold: {
-                "id": str(n), "user_scenario": {"instructions": "Plan it"},
-                "evaluation_criteria": {"actions": [*listed(gold), {"name": "x", "requestor": "user"}]},
-            }
-        )[::-1],
-        "simulations": records(
-            lambda n, pred, _: {
-                "id": f"s{n}", "task_id": str(n), "trial": 1,
-                "messages": [*talk(pred), {"role": "user", "tool_calls": listed([("x", {})])}],
-            }
-        ),
-    },
-    "tau2-bench-tasks": records(
-        lambda n, _, gold: {
-            "id": str(n), "user_scenario": {"instructions": {"reason_for_call": "Plan it"}},
-            "evaluation_criteria": {"actions": [*listed(gold), {"name": "x", "requestor": "user"}]},
-        }
-    ),
-    "ragas": records(
-        lambda n, pred, gold: {
-            "user_input": [
-                {"content": "Plan it", "type": "human"},
-                {"content": "", "type": "ai", "tool_calls": listed(pred, arguments="args")},
-            ],
-            "reference_tool_calls": listed(gold, arguments="args"),
-        }
-    ),
-    "deepeval": records(
-        lambda n, pred, gold: {
-            "name": f"case {n}", "input": "Plan it", "actual_output": "Done.",
-            "tools_called": listed(pred, arguments="input_parameters", description=None),
-            "expected_tools": listed(gold, arguments="input_parameters", output=None),
-        }
-    ),
-    "deepeval-camel": records(
-        lambda n, pred, gold: {
-            "name": f"case {n}", "input": "Plan it", "toolsCalled": listed(pred, arguments="inputParameters"),
-            "expectedTools": listed(gold, arguments="inputParameters"),
-        }
-    ),
-    "deepeval-run": {
-        "testFile": "t.py",
-        "testCases": records(
-            lambda n, pred, gold: {
-                "name": f"case {n}", "input": "Plan it", "success": n == 0,
-                "toolsCalled": listed(pred, arguments="inputParameters"),
-                "expectedTools": listed(gold, arguments="inputParameters"),
-            }
-        ),
-    },
-    "vertex-ai": records(
-        lambda n, pred, gold: {
-            "prompt": "Plan it", "response": "Done.", "reference": "Done.",
-            "predicted_trajectory": listed(pred, "tool_name", "tool_input"),
-            "reference_trajectory": listed(gold, "tool_name", "tool_input"),
-        }
-    ),
-    "taskbench": records(lambda n, pred, _: nodes(n, pred)),
-    "taskbench-results": records(
-        lambda n, pred, _: {"id": str(n), "user_request": "Plan it", "result": nodes(n, pred)}
-    ),
-    "adk-results": {
-        "eval_set_result_id": "r", "eval_case_results": records(
-            lambda n, pred, gold: {
-                "eval_id": f"e{n}", "eval_metric_result_per_invocation": [
-                    {"actual_invocation": adk(n, pred), "expected_invocation": adk(n, gold)}
-                ],
-            }
-        ),
-    },
-    "promptfoo": {
-        "evalId": "e", "results": {
-            "version": 3, "results": records(
-                lambda n, pred, _: {
-                    "id": str(n), "testIdx": n, "promptIdx": 0, "prompt": {"raw": "Plan it"},
-                    "error": "Expected the calls", "response": {"output": listed(pred)},
-                }
-            ),
-        },
-    },
-    "promptfoo-lines": records(
-        lambda n, pred, _: {"id": str(n), "testIdx": n, "promptIdx": 0, "response": {"output": listed(pred)}}
-    ),
-    "langfuse": records(
-        lambda n, pred, _: {
-            "id": str(n), "htmlPath": "/t", "input": "Plan it", "output": "Done.", "observations": [
-                {"type": "GENERATION", "name": "llm", "output": {"tool_calls": listed(pred)}},
-                *listed(pred, arguments="input", type="TOOL", output=None),
-            ],
-        }
-    ),
-    "langfuse-page": {
-        "meta": {"page": 1, "totalItems": 3},
-        "data": records(
-            lambda n, pred, _: {
-                "id": str(n), "input": "Plan it", "observations": listed(pred, arguments="input", type="TOOL")
-            }
-        ),
-    },
-    "langfuse-observations": [o for n, (pred, _) in enumerate(PLANS) for o in observations(n, pred)],
-    "langfuse-observations-page": {
-        "meta": {"page": 1}, "data": [o for n, (p, _) in enumerate(PLANS) for o in observations(n, p)[::-1]],
-    },
-    "langsmith": records(
-        lambda n, pred, _: {
-            "id": str(n), "run_type": "chain", "inputs": {"question": "Plan it"}, "child_runs": [
-                {"run_type": "chain", "name": "tools", "child_runs": [run]} for run in spans(n, pred)
-            ],
-        }
-    ),
-    "langsmith-runs": [s for n, (pred, _) in enumerate(PLANS) for s in spans(n, pred)][::-1],
-    "inspect-ai": {
-        "version": 2, "eval": {"task": "trips", "model": "m"}, "samples": records(
-            lambda n, pred, gold: {
-                "id": n, "epoch": 1, "input": "Plan it", "target": json.dumps(listed(gold)),
-                "messages": [
-                    {"role": "user", "content": "Plan it"},
-                    {"role": "assistant", "content": "", "tool_calls": listed(pred, "function", id="c")},
-                ],
-            }
-        ),
-    },
-    "nestools-answers": records(
-        lambda n, pred, _: {
-            "test_id": n, "prompt": "Plan it", "response": json.dumps(listed(pred, "api_name", "parameters")),
-            "tokens": [1, 1], "raw": "",
-        }
-    ),
-    "nestools-lists": records(
-        lambda n, pred, _: {"test_id": n, "lst_response": listed(pred, "api_name", "parameters", api_id=1)}
-    ),
-    "deepeval-goldens": records(
-        lambda n, _, gold: {"input": "Plan it", "expected_tools": listed(gold, arguments="input_parameters")}
-    ),
-    "vertex-ai-gold": records(
-        lambda n, _, gold: {
-            "prompt": "Plan it", "reference_trajectory": listed(gold, "tool_name", "tool_input")
-        }
-    ),
-    "adk-eval-set": {
-        "eval_set_id": "s", "eval_cases": records(
-            lambda n, _, gold: {"eval_id": f"e{n}", "conversation": [adk(n, gold)]}
-        ),
-    },
-    "adk-old": records(
-        lambda n, _, gold: {"query": "Plan it", "expected_tool_use": listed(gold, "tool_name", "tool_input")}
-    ),
-    "adk-old-set": [
-        {
-            "name": f"e{n}", "initial_session": {}, "data": [
-                {"query": "Plan it", "expected_tool_use": listed(gold, "tool_name", "tool_input")}
-            ],
-        }
-        for n, (_, gold) in enumerate(PLANS)
-    ],
-    "langsmith-examples": records(
-        lambda n, _, gold: {
-            "id": str(n), "dataset_id": "d", "inputs": {"question": "Plan it"},
-            "outputs": {"tool_calls": listed(gold)},
-        }
-    ),
-    "nestools": records(
-        lambda n, _, gold: {
-            "test_id": n, "task": "Plan it", "api": [{"api_name": "weather", "parameters": {}}],
-            "call": listed(gold, "api_name", "parameters", responses=[]),
-        }
-    ),
-}  # fmt: skip
+def shapes(n: int, pred: list[Call], gold: list[Call]) -> dict[str, dict[str, Any]]:
+    ids, ask, prompt = {"id": str(n)}, {"input": "Plan it"}, {"prompt": "Plan it"}
+    actions = [*listed(gold), {"name": "x", "requestor": "user"}]
+    stray = {"role": "user", "tool_calls": listed([("x", {})])}
+    camels = {"toolsCalled": listed(pred, arguments="inputParameters"), "name": f"case {n}", **ask}
+    camels |= {"expectedTools": listed(gold, arguments="inputParameters")}
+    steps = [{"task": t, "arguments": [{"name": k, "value": v} for k, v in a.items()]} for t, a in pred]
+    nodes = {**ids, "user_request": "Plan it", "task_steps": [], "task_nodes": steps, "task_links": []}
+    both = {"actual_invocation": adk(n, pred), "expected_invocation": adk(n, gold)}
+    observed = listed(pred, arguments="input", type="TOOL")
+    generated = {"type": "GENERATION", "name": "llm", "output": {"tool_calls": listed(pred)}}
+    chains = [{"run_type": "chain", "name": "tools", "child_runs": [run]} for run in spans(n, pred)]
+    old = {"query": "Plan it", "expected_tool_use": listed(gold, "tool_name", "tool_input")}
+    asked = {"test_id": n, "task": "Plan it", "api": [{"api_name": "weather", "parameters": {}}]}
+    tests = {**ids, "testIdx": n, "promptIdx": 0, "response": {"output": listed(pred)}}
+    return {
+        "tau-bench": {"task_id": n, "trial": 0, "reward": 0.0, "traj": talk(pred), "info": {"task": {
+            "instruction": "Plan it", "actions": listed(gold, arguments="kwargs")}}},
+        "tau2-tasks": {**ids, "user_scenario": {"instructions": "Plan it"},
+                       "evaluation_criteria": {"actions": actions}},
+        "tau2-runs": {"id": f"s{n}", "task_id": str(n), "trial": 1, "messages": [*talk(pred), stray]},
+        "tau2-bench-tasks": {**ids, "user_scenario": {"instructions": {"reason_for_call": "Plan it"}},
+                             "evaluation_criteria": {"actions": actions}},
+        "ragas": {"user_input": [{"content": "Plan it", "type": "human"}, {
+            "content": "", "type": "ai", "tool_calls": listed(pred, arguments="args")}],
+            "reference_tool_calls": listed(gold, arguments="args")},
+        "deepeval": {"name": f"case {n}", **ask, "actual_output": "Done.",
+                     "tools_called": listed(pred, arguments="input_parameters", description=None),
+                     "expected_tools": listed(gold, arguments="input_parameters", output=None)},
+        "deepeval-camel": camels,
+        "deepeval-run": {**camels, "success": n == 0},
+        "vertex-ai": {**prompt, "response": "Done.", "reference": "Done.",
+                      "predicted_trajectory": listed(pred, "tool_name", "tool_input"),
+                      "reference_trajectory": listed(gold, "tool_name", "tool_input")},
+        "taskbench": nodes,
+        "taskbench-results": {**ids, "user_request": "Plan it", "result": nodes},
+        "adk-results": {"eval_id": f"e{n}", "eval_metric_result_per_invocation": [both]},
+        "promptfoo": {**tests, "prompt": {"raw": "Plan it"}, "error": "Expected the calls"},
+        "promptfoo-lines": tests,
+        "langfuse": {**ids, **ask, "htmlPath": "/t", "output": "Done.", "observations": [
+            generated, *listed(pred, arguments="input", type="TOOL", output=None)]},
+        "langfuse-page": {**ids, **ask, "observations": observed},
+        "langsmith": {**ids, "run_type": "chain", "inputs": {"question": "Plan it"}, "child_runs": chains},
+        "inspect-ai": {"id": n, "epoch": 1, **ask, "target": json.dumps(listed(gold)),
+                       "messages": talk(pred, name="function", id="c")},
+        "nestools-answers": {"test_id": n, **prompt, "tokens": [1, 1], "raw": "",
+                             "response": json.dumps(listed(pred, "api_name", "parameters"))},
+        "nestools-lists": {"test_id": n, "lst_response": listed(pred, "api_name", "parameters", api_id=1)},
+        "deepeval-goldens": {**ask, "expected_tools": listed(gold, arguments="input_parameters")},
+        "vertex-ai-gold": {**prompt, "reference_trajectory": listed(gold, "tool_name", "tool_input")},
+        "adk-eval-set": {"eval_id": f"e{n}", "conversation": [adk(n, gold)]},
+        "adk-old": old,
+        "adk-old-set": {"name": f"e{n}", "initial_session": {}, "data": [old]},
+        "langsmith-examples": {**ids, "dataset_id": "d", "inputs": {"question": "Plan it"},
+                               "outputs": {"tool_calls": listed(gold)}},
+        "nestools": {**asked, "call": listed(gold, "api_name", "parameters", responses=[])},
+    }  # fmt: skip
+
+
+MADE = [shapes(number, pred, gold) for number, (pred, gold) in enumerate(PLANS)]
+LAYOUTS: dict[str, Any] = {name: [made[name] for made in MADE] for name in MADE[0]}
+SEEN = [observations(number, pred) for number, (pred, _) in enumerate(PLANS)]
+LAYOUTS |= {
+    "tau2-bench": {"tasks": LAYOUTS.pop("tau2-tasks")[::-1], "simulations": LAYOUTS.pop("tau2-runs")},
+    "deepeval-run": {"testFile": "t.py", "testCases": LAYOUTS["deepeval-run"]},
+    "adk-results": {"eval_set_result_id": "r", "eval_case_results": LAYOUTS["adk-results"]},
+    "promptfoo": {"evalId": "e", "results": {"version": 3, "results": LAYOUTS["promptfoo"]}},
+    "langfuse-page": {"meta": {"page": 1, "totalItems": 3}, "data": LAYOUTS["langfuse-page"]},
+    "langfuse-observations": [*chain(*SEEN)],
+    "langfuse-observations-page": {"meta": {"page": 1}, "data": [*chain(*(one[::-1] for one in SEEN))]},
+    "langsmith-runs": [*chain(*(spans(number, pred) for number, (pred, _) in enumerate(PLANS)))][::-1],
+    "inspect-ai": {"version": 2, "eval": {"task": "trips", "model": "m"}, "samples": LAYOUTS["inspect-ai"]},
+    "adk-eval-set": {"eval_set_id": "s", "eval_cases": LAYOUTS["adk-eval-set"]},
+}
 LAYOUTS["deepeval-latest"] = {"testRunData": LAYOUTS["deepeval-run"]}
 LAYOUTS["adk-results-camel"] = camel(LAYOUTS["adk-results"])
 LAYOUTS["adk-eval-set-camel"] = camel(LAYOUTS["adk-eval-set"])
-
+LAYOUTS["deepeval-latest"] = {"testRunData": LAYOUTS["deepeval-run"]}
+LAYOUTS["adk-results-camel"] = camel(LAYOUTS["adk-results"])
+LAYOUTS["adk-eval-set-camel"] = camel(LAYOUTS["adk-eval-set"])
 ROWS = frameworks.frameworks()
-SIDES = {"answer": 0, "gold": 1}
 
 
 def write(folder: Path, name: str) -> Path:
@@ -317,97 +189,88 @@ def test_the_docs_and_the_command_list_all_rows(request: pytest.FixtureRequest) 
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_answers_and_gold_are_read_where_the_framework_keeps_them(name: str, tmp_path: Path) -> None:
     row = ROWS[name]
-    for role, way in (("answer", row.answer), ("gold", row.gold)):
+    for side, (role, way) in enumerate((("answer", row.answer), ("gold", row.gold))):
         if not way:
             with pytest.raises(InputError, match=rf"\({name}\), which hold no (answer|gold plan); name its"):
                 pe.read(write(tmp_path, name), role=role)
             continue
         file = pe.read(write(tmp_path, name), role=role)
-        side = 0 if way == "." else SIDES[role]
-        wanted = [pair[side] for pair in PLANS][:: -1 if name == "langsmith-runs" else 1]
+        wanted = [pair[0 if way == "." else side] for pair in PLANS][:: -1 if name == "langsmith-runs" else 1]
         plans = [pe.parse(record) for record in file.records]
         assert [[(call.tool, dict(call.arguments)) for call in plan.calls] for plan in plans] == wanted
         assert file.notes[0].endswith(f"read as {row.title} ({name})")
         questions = {record.fields.get("question", record.fields.get("prompt")) for record in file.records}
         assert not row.question or name == "promptfoo-lines" or questions == {"Plan it"}
-        assert all(
-            (record.id is not None) is bool(row.id and name != "deepeval-goldens") for record in file.records
-        )
+        named = bool(row.id and name != "deepeval-goldens")
+        assert [record.id is not None for record in file.records] == [named] * 3
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_every_command_takes_the_file_without_a_field_option(name: str, tmp_path: Path) -> None:
-    row, file = ROWS[name], write(tmp_path, name)
+def test_commands_take_the_file_without_a_field_option(name: str, tmp_path: Path) -> None:
+    row, file, other = ROWS[name], write(tmp_path, name), tmp_path / "other.json"
     both = bool(row.answer and row.gold and row.answer != ".")
-    parsed = planeval("parse", file)
-    assert parsed.returncode == 0
-    assert f"read as {row.title} ({name})" in parsed.stderr
-    stats = planeval("stats", file, "--format", "json")
-    assert (stats.returncode, json.loads(stats.stdout)["plans"]) == (0, 3)
-    checked = planeval("check", file, "--catalog", ROOT / "data/catalogs/nestful.json")
-    assert checked.returncode == 1, checked.stderr  # none of these tools is in that catalog
-    other = tmp_path / "other.json"
-    sides = [pair[1 if row.answer else 0] for pair in PLANS]
+    sides = [pair[1 if row.answer else 0] for pair in PLANS][:: -1 if name == "langsmith-runs" else 1]
     ids = [record.id for record in pe.read(file, role="answer" if row.answer else "gold").records]
-    if name == "langsmith-runs":
-        sides = sides[::-1]
     field = "gold" if row.answer else "prediction"
-    other.write_text(
-        json.dumps([{"id": key, field: listed(side)} for key, side in zip(ids, sides, strict=True)]), "utf-8"
-    )
+    beside = [{"id": key, field: listed(side)} for key, side in zip(ids, sides, strict=True)]
+    other.write_text(json.dumps(beside), "utf-8")
     pair = (file, file) if both else (file, other) if row.answer else (other, file)
     told = planeval("diff", *pair, "--format", "jsonl")
     states = [line.get("state") for line in map(json.loads, told.stdout.splitlines())][:3]
     assert sorted(states) == ["different", "different", "same"]
-    scored = planeval("score", *(pair[:1] if both else pair), "--format", "json")
-    assert json.loads(scored.stdout)["figures"]["exact"]["value"] == pytest.approx(1 / 3)
+    if both:  # one file may stand alone
+        scored = planeval("score", file, "--format", "json")
+        assert json.loads(scored.stdout)["figures"]["exact"]["value"] == pytest.approx(1 / 3)
+    if name not in ("tau-bench", "langsmith-runs", "nestools"):
+        return
+    parsed = planeval("parse", file)
+    assert (parsed.returncode, f"read as {row.title} ({name})" in parsed.stderr) == (0, True)
+    assert json.loads(planeval("stats", file, "--format", "json").stdout)["plans"] == 3
+    checked = planeval("check", file, "--catalog", ROOT / "data/catalogs/nestful.json")
+    assert checked.returncode == 1, checked.stderr  # none of these tools is in that catalog
     page = planeval("report", pair[0], "--gold", pair[1], "-o", tmp_path / "page.html")
     assert (page.returncode, (tmp_path / "page.html").exists()) == (0, True), page.stderr
 
 
-def test_one_record_alone_is_a_record_too(tmp_path: Path) -> None:
-    file = tmp_path / "one.json"
-    for name in ("ragas", "deepeval", "vertex-ai", "tau-bench"):
-        file.write_text(json.dumps(LAYOUTS[name][1]), encoding="utf-8")
-        done = planeval("score", file, "--format", "json")
-        assert json.loads(done.stdout)["figures"]["exact"]["n"] == 1
-    file.write_text(json.dumps(LAYOUTS["taskbench"][0]), encoding="utf-8")
-    assert len(pe.parse(file).calls) == 2
-
-
 def test_columns_lines_tables_and_archives_hold_the_same(tmp_path: Path) -> None:
     rows = LAYOUTS["vertex-ai"]
-    columns = {key: [row[key] for row in rows] for key in rows[0]}
     places = {key: {str(n): row[key] for n, row in enumerate(rows)} for key in rows[0]}  # as pandas dumps it
-    (tmp_path / "columns.json").write_text(json.dumps(columns), encoding="utf-8")
-    (tmp_path / "places.json").write_text(json.dumps(places), encoding="utf-8")
-    (tmp_path / "lines.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    texts = {
+        "columns.json": json.dumps({key: [row[key] for row in rows] for key in rows[0]}),
+        "places.json": json.dumps(places),
+        "lines.jsonl": "\n".join(map(json.dumps, rows)),
+        "twice.json": json.dumps(json.dumps(LAYOUTS["adk-results"])),  # as its first versions wrote it
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
     for name, said in (("table.csv", json.dumps), ("python.csv", str)):
         with (tmp_path / name).open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerows([list(rows[0]), *([said(cell) for cell in row.values()] for row in rows)])
-    text = json.dumps(json.dumps(LAYOUTS["adk-results"]))  # as its first versions wrote it
-    (tmp_path / "twice.json").write_text(text, encoding="utf-8")
     log = LAYOUTS["inspect-ai"]
     members = {"header.json": json.dumps({key: log[key] for key in ("version", "eval")})}
     for number, sample in enumerate(log["samples"][::-1]):
         members[f"samples/{'a/' * (number == 0)}{sample['id']}_epoch_1.json"] = json.dumps(sample)
     write_archive(tmp_path / "log.eval", members)
     write_archive(tmp_path / "packed.eval", members, packed=True)
-    for file in sorted(tmp_path.iterdir()):
-        figures = json.loads(planeval("score", file, "--format", "json").stdout)["figures"]
-        assert (figures["exact"]["value"], figures["exact"]["n"]) == (pytest.approx(1 / 3), 3), file.name
+    for path in sorted(tmp_path.iterdir()):
+        figures = json.loads(planeval("score", path, "--format", "json").stdout)["figures"]
+        assert (figures["exact"]["value"], figures["exact"]["n"]) == (pytest.approx(1 / 3), 3), path.name
+    for name in ("ragas", "deepeval", "vertex-ai", "tau-bench"):
+        (tmp_path / "one.json").write_text(json.dumps(LAYOUTS[name][1]), encoding="utf-8")
+        done = planeval("score", tmp_path / "one.json", "--format", "json")
+        assert json.loads(done.stdout)["figures"]["exact"]["n"] == 1
     whole = (tmp_path / "packed.eval").read_bytes()
     (tmp_path / "packed.eval").write_bytes(whole.replace(b"\x28\xb5\x2f\xfd", b"\x28\xb5\x2f\xff"))
     write_archive(tmp_path / "pieces.eval", {**members, "samples/7_epoch_1/sample.json": "{}"})
     write_archive(tmp_path / "other.eval", {"word/document.xml": "<x/>"})
-    for name, said in (
+    for name, told in (
         ("packed.eval", "the zstd data is cut off or damaged"),
         ("pieces.eval", "samples are stored in pieces; write the log as .json"),
         ("other.eval", "a zip archive or an office document"),
     ):
         done = planeval("parse", tmp_path / name)
-        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+        assert (done.returncode, told in done.stderr) == (2, True), done.stderr
 
 
 def write_archive(file: Path, members: dict[str, str], *, packed: bool = False) -> None:
@@ -448,21 +311,17 @@ def test_what_did_not_run_or_was_not_asked_for_is_no_plan_without_calls(tmp_path
 
 @pytest.mark.parametrize("calls", [[], PLANS[0][0]])
 def test_events_of_an_invocation_are_its_calls(calls: list[Call], tmp_path: Path) -> None:
-    events = [
-        part
-        for number, (tool, given) in enumerate(calls)
-        for part in (
-            {"function_call": {"id": f"a{number}", "name": tool, "args": given}},
-            {"function_response": {"id": f"a{number}", "name": tool, "response": {"result": number}}},
-        )
-    ]
-    data = {"invocation_events": [{"author": "x", "content": {"parts": [part]}} for part in events]}
+    parts = []
+    for number, (tool, given) in enumerate(calls):
+        parts.append({"function_call": {"id": f"a{number}", "name": tool, "args": given}})
+        answer = {"id": f"a{number}", "name": tool, "response": {"result": number}}
+        parts.append({"function_response": answer})
+    data = {"invocation_events": [{"author": "x", "content": {"parts": [part]}} for part in parts]}
     case = {"eval_id": "e", "conversation": [{"invocation_id": "i", "intermediate_data": data}]}
     (tmp_path / "e.json").write_text(json.dumps({"eval_set_id": "s", "eval_cases": [case]}), encoding="utf-8")
     plan = pe.parse(pe.read(tmp_path / "e.json", role="gold").records[0])
-    results = [{"result": number} for number in range(len(calls))]
     assert [(call.tool, dict(call.arguments)) for call in plan.calls] == calls
-    assert [call.result for call in plan.calls] == results
+    assert [call.result for call in plan.calls] == [{"result": number} for number in range(len(calls))]
 
 
 @pytest.mark.parametrize("name", ["tau-bench", "taskbench-results", "langsmith-runs", "promptfoo-lines"])
@@ -472,37 +331,27 @@ def test_a_file_that_memory_does_not_hold_is_paired_by_the_same_ids(name: str, t
     pred = read(file, role="answer", store=Store(limit=1))
     golds = [{"id": record.id, "gold": "f()"} for record in read(file, role="answer").records][::-1]
     paired = pe.pair(pred, golds, store=Store(limit=1))
-    assert (paired.by, [pair[0].id for pair in paired.pairs if pair[0]]) == (
-        *("id", [gold["id"] for gold in golds]),
-    )
+    ids = [pair[0].id for pair in paired.pairs if pair[0]]
+    assert (paired.by, ids) == ("id", [gold["id"] for gold in golds])
 
 
 def test_a_trace_of_which_no_element_is_known_to_be_a_call_is_not_one_without_calls(tmp_path: Path) -> None:
-    traces = [{"id": "a", "htmlPath": "/a", "observations": ["o1", "o2"]}]
-    traces += [
-        {"id": "b", "htmlPath": "/b", "observations": [{"type": "SPAN", "name": "weather", "input": {}}]}
-    ]
-    traces += [{"id": "c", "htmlPath": "/c", "observations": []}]
+    one = {"type": "SPAN", "name": "weather", "input": {}}
+    kept = {"a": ["o1", "o2"], "b": [one], "c": []}
+    traces = [{"id": name, "htmlPath": f"/{name}", "observations": held} for name, held in kept.items()]
     (tmp_path / "t.json").write_text(json.dumps(traces), encoding="utf-8")
     rows = planeval("parse", tmp_path / "t.json", "--format", "json").stdout.splitlines()
     assert ["error" in json.loads(row) for row in rows] == [True, True, False]
 
 
-@pytest.mark.parametrize(
-    ("turns", "state"),
-    [
-        (
-            [[[{"weather": '{"city": "Oslo"}'}], ["It is cold."]], [], [[{"book": '{"nights": 2}'}], []]],
-            "same",
-        ),
-        ([["[weather(city='Oslo')]", "It is cold."], ["[book(nights=2)]", "Done."]], "same"),
-        ([listed(PLANS[0][0][:1]), listed(PLANS[0][0][1:])], "same"),
-        ([["[weather(city='Oslo')]", [{"book": '{"nights": 2}'}]]], "unreadable"),
-        ([["weather", {"city": "Oslo"}], ["book", {"nights": 2}]], "unreadable"),
-        ([[[["weather(city='Oslo')"]]]], "unreadable"),
-    ],
-    ids=["keyed", "texts", "calls", "mixed", "pairs", "deep"],
-)
+@pytest.mark.parametrize(("turns", "state"), [
+    ([[[{"weather": '{"city": "Oslo"}'}], ["It is cold."]], [], [[{"book": '{"nights": 2}'}], []]], "same"),
+    ([["[weather(city='Oslo')]", "It is cold."], ["[book(nights=2)]", "Done."]], "same"),
+    ([listed(PLANS[0][0][:1]), listed(PLANS[0][0][1:])], "same"),
+    ([["[weather(city='Oslo')]", [{"book": '{"nights": 2}'}]]], "unreadable"),
+    ([["weather", {"city": "Oslo"}], ["book", {"nights": 2}]], "unreadable"),
+    ([[[["weather(city='Oslo')"]]]], "unreadable"),
+], ids=["keyed", "texts", "calls", "mixed", "pairs", "deep"])  # fmt: skip
 def test_turns_of_a_conversation_are_one_plan(turns: Any, state: str, tmp_path: Path) -> None:
     gold = [{"id": "m1", "ground_truth": [["weather(city='Oslo')"], [], ["book(nights=2)"]]}]
     asked = [[{"role": "user", "content": "Plan it"}], [{"role": "user", "content": "Book it"}]]
@@ -518,17 +367,15 @@ def test_turns_of_a_conversation_are_one_plan(turns: Any, state: str, tmp_path: 
 def test_rows_of_ones_own(tmp_path: Path) -> None:
     own = '[[framework]]\nname = "ours"\nsign = ["steps"]\nanswer = "steps"\n'
     own += 'gold = "plan.right"\nid = ["key.nr"]\n'
-    (tmp_path / "own.toml").write_text(own, encoding="utf-8")
     data = [{"key": {"nr": 7}, "steps": [{"name": "f"}], "plan": {"right": [{"name": "f"}]}}]
     (tmp_path / "runs.json").write_text(json.dumps(data), encoding="utf-8")
-    done = planeval("score", tmp_path / "runs.json", "--wrappers", tmp_path / "own.toml")
-    assert (done.returncode, "read as ours (ours)" in done.stderr) == (0, True)
-    (tmp_path / "own.toml").write_text(own + 'golden = "x"\n', encoding="utf-8")
-    done = planeval("score", tmp_path / "runs.json", "--wrappers", tmp_path / "own.toml")
-    assert (done.returncode, "own.toml: framework 'ours': there is no key 'golden'" in done.stderr) == (
-        2,
-        True,
-    )
+    for more, code, said in (
+        ("", 0, "read as ours (ours)"),
+        ('golden = "x"\n', 2, "own.toml: framework 'ours': there is no key 'golden'"),
+    ):
+        (tmp_path / "own.toml").write_text(own + more, encoding="utf-8")
+        done = planeval("score", tmp_path / "runs.json", "--wrappers", tmp_path / "own.toml")
+        assert (done.returncode, said in done.stderr) == (code, True)
 
 
 def test_the_published_file_of_tau_bench_scores_without_a_word(reference: Path) -> None:

@@ -9,103 +9,8 @@ import pytest
 import planner_eval as pe
 from planner_eval import dialects
 from planner_eval.base.errors import ParseError
-from tests.test_texts import codes, parsed, tools
 
-F, G = '{"name": "f", "arguments": {"a": 1}}', '{"name": "g", "arguments": {"b": 2}}'
-CALLED = f"<tool_call>{F}</tool_call>\n"
-
-
-# ---------------------------------------------------------------- beside the tokens of a notation
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"{CALLED}{G}",
-        f"{CALLED}[g(b=2)]",
-        f"{CALLED}```json\n{G}\n```",
-        f"{CALLED}```python\ng(b=2)\n```",
-        f'{CALLED}<function=g>{{"b": 2}}</function>',
-        f"[TOOL_CALLS] [{F}]\n```python\ng(b=2)\n```",
-    ],
-)
-def test_a_second_call_in_another_wrapper_is_read(text: str) -> None:
-    code, row = parsed(text)
-    assert (code, tools(row), codes(row)) == (0, ["f", "g"], ["dialect.mixed"])
-
-
-def test_what_stands_beside_tokens_is_said() -> None:
-    _, row = parsed(f"Let me look at it.\n{CALLED}I will say what it gave.")
-    assert (tools(row), codes(row)) == (["f"], ["find.text"])
-    _, row = parsed(f"{CALLED}[f(a=1)]")
-    assert (tools(row), codes(row)) == (["f"], ["find.restated", "find.text"])
-    code, row = parsed(f'{CALLED}{{"name": "g", "argu')
-    assert (code, row["code"]) == (3, "parse.cut")
-
-
-# ---------------------------------------------------------------- between tags, after words
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<tool_call>f(a=1)</tool_call>",
-        "<tool_call>[f(a=1)]</tool_call>",
-        "<answer>[f(a=1)]</answer>",
-        f"<tool>{F}</tool>",
-        f"Sure! {F}",
-        f"The call is {F}.",
-        f"Call {F} now",
-        "Hotels: [f(a=1)]",
-    ],
-)
-def test_a_call_in_a_tag_or_after_words_is_read(text: str) -> None:
-    code, row = parsed(text)
-    assert (code, tools(row), row["plan"]["calls"][0]["arguments"]) == (0, ["f"], {"a": 1})
-
-
-@pytest.mark.parametrize("words", ["I will not call anything", "none"])
-def test_words_between_a_calls_tokens_are_no_tool(words: str) -> None:
-    code, row = parsed(f"<tool_call>{words}</tool_call>")
-    assert (code, row["error"]) == (3, f"found {words!r}, expected a tool's name")
-
-
-def test_an_object_that_words_only_mention_is_no_call() -> None:
-    for text in ('Write {"name": "x", "arguments": {...}}.', 'It is {"name": "Bob", "age": 5}.'):
-        code, row = parsed(text)
-        assert (code, tools(row), codes(row)) == (0, [], ["plan.no_call"])
-
-
-# ---------------------------------------------------------------- transcripts
-CHATML = "<|im_start|>{}\n{}<|im_end|>\n"
-PROMPT = CHATML.format("system", f"Tools: {G}") + CHATML.format("user", f"Write <tool_call>{G}</tool_call>.")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        PROMPT + CHATML.format("assistant", f"<tool_call>{F}</tool_call>"),
-        PROMPT + CHATML.format("assistant", "[f(a=1)]"),
-        f"{PROMPT}<|im_start|>assistant\n[f(a=1)]",
-        "<s>[INST] Write\n[g(b=2)] [/INST] [f(a=1)]</s>",
-        "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\n[g(b=2)]<|eot_id|>"
-        "<|start_header_id|>assistant<|end_header_id|>\n\n[f(a=1)]<|eot_id|>",
-        "<start_of_turn>user\n[g(b=2)]<end_of_turn>\n<start_of_turn>model\n[f(a=1)]<end_of_turn>",
-    ],
-)
-def test_of_a_transcript_the_assistants_turns_are_read(text: str) -> None:
-    code, row = parsed(text)
-    assert (code, tools(row), codes(row)[0]) == (0, ["f"], "find.turn")
-
-
-def test_a_transcript_without_a_turn_of_the_assistant_is_no_answer() -> None:
-    code, row = parsed(PROMPT)
-    assert (code, row["code"], row["error"]) == (
-        3,
-        "answer.absent",
-        "no turn is the assistant's: 'system', 'user' spoke",
-    )
-    code, row = parsed(f"{PROMPT}<|im_start|>assistant\nI call nothing.<|im_end|>")
-    assert (code, tools(row)) == (0, [])
-
-
-# ---------------------------------------------------------------- cut anywhere
+F = '{"name": "f", "arguments": {"a": 1}}'
 OPENER = re.compile(
     r"\b(?!join)\w+\(|\{\"(?:name|tool_name|toolName)|^Action(?: \d+)?:|await \w|to=functions\.|#E\d+ ="
     r"|<(?:invoke|function|param)\b"
@@ -113,7 +18,6 @@ OPENER = re.compile(
     re.M,
 )
 UNENDED = {"callnavi-yaml", "worfbench"}
-"""Notations in which nothing says where a name or a plan ends."""
 
 
 @pytest.mark.parametrize("name", [name for name in dialects.names() if name not in UNENDED])
@@ -132,44 +36,25 @@ def test_every_prefix_of_an_example_is_its_first_calls_or_an_error(name: str) ->
 
 
 CUT = [
-    "<tool_call>\n<function",
-    "<tool_call>get_rate\n<arg_key",
+    "<tool_call>\n<function", "<tool_call>get_rate\n<arg_key", "API:\n- get_rate\nparameters:\n- cur",
     '<function_calls>\n<invoke name="get_rate">\n<parameter name=',
-    "<|channel|>commentary to=functions",
-    "const rate = await get_rate",
-    "Thought: x\nAction: f\nAction Input",
-    "Hotels: [a = f(#x='1')]\nHotels: [g(#hotel",
-    '1. f("x")\n2. g(',
-    "x = f(a=1)\ny = g",
-    f"<function_call> {F} <function_call> ",
-    f"[TOOL_CALLS] [{F}][TOOL_CALLS",
-    "API:\n- get_rate\nparameters:\n- cur",
-    "<function_calls>\nf(a=1)\nroll",
-]
+    "<|channel|>commentary to=functions", "const rate = await get_rate",
+    "Thought: x\nAction: f\nAction Input", '1. f("x")\n2. g(', "Hotels: [a = f(#x='1')]\nHotels: [g(#hotel",
+    "x = f(a=1)\ny = g", f"[TOOL_CALLS] [{F}][TOOL_CALLS", f"<function_call> {F} <function_call> ",
+    "<function_calls>\nf(a=1)\nroll", f'<tool_call>{F}</tool_call>\n{{"name": "g", "argu',
+    '[{"get_rate": {"cur": "EUR"}}, {"roll": "{\\"sides\\": 6}',
+]  # fmt: skip
+WHOLE = [
+    "I cannot (really) do that", "Let me think (as f does", "x = f(a=1)\ny = x", "Action: none",
+    f"<tool_call>{F}</tool_call>\nDone", "It is smaller: a < b", "[f(a=1)]\nNote that g",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", CUT)
-def test_a_text_that_is_cut_inside_a_call_says_so(text: str) -> None:
-    code, row = parsed(text)
-    assert (code, row["code"]) == (3, "parse.cut")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I cannot (really) do that",
-        "Let me think (as f does",
-        "x = f(a=1)\ny = x",
-        f"{CALLED}Done",
-        "Action: none",
-        "It is smaller: a < b",
-        "[f(a=1)]\nNote that g",
-    ],
-)
-def test_words_at_the_end_are_no_call_that_is_cut(text: str) -> None:
-    assert parsed(text)[0] == 0
-
-
-def test_json_that_is_cut_inside_a_quoted_text_of_json() -> None:
-    with pytest.raises(ParseError, match="cut off at the end"):
-        pe.parse('[{"get_rate": {"cur": "EUR"}}, {"roll": "{\\"sides\\": 6}')
+@pytest.mark.parametrize("text", [*CUT, *WHOLE])
+def test_a_text_that_is_cut_inside_a_call_says_so_and_words_at_its_end_are_no_call(text: str) -> None:
+    if text in WHOLE:
+        assert pe.parse(text) is not None
+        return
+    with pytest.raises(ParseError) as caught:
+        pe.parse(text)
+    assert caught.value.code == "parse.cut"

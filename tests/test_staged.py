@@ -21,8 +21,6 @@ def pairs(sources: Iterable[Any]) -> list[Pair]:
 
 
 class Steps(Echo):
-    """A job in three steps, which fails in the second at what says so."""
-
     def rows(self, pairs: Iterable[Pair], fold: Sums) -> Iterator[str]:
         def read(number: int, pair: Pair) -> tuple[int, Any]:
             assert pair[0] is not None

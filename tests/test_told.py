@@ -25,10 +25,10 @@ from tests.inside import planeval
 from tests.test_compared import COUNT, POLICIES, pair
 
 CASES = sorted((ROOT / "tests" / "told").glob("*.txt"))
+assert len(CASES) >= 10
 
 
 def sections(text: str) -> list[tuple[str, str]]:
-    """(name, text) of each part of a case; a part begins with a line ``--- name``."""
     parts = re.split(r"^--- (.*)\n", text, flags=re.M)[1:]
     return list(zip(parts[::2], parts[1::2], strict=True))
 
@@ -50,44 +50,7 @@ def test_what_is_said(
     assert case.read_text(encoding="utf-8") == "".join(now)
 
 
-def test_there_are_cases() -> None:
-    assert len(CASES) >= 10
-
-
 NUMBERS = re.compile(r"[(‹](?:call (\d+)(?:, gold's (\d+))?|gold's call (\d+))[):›]")
-
-
-@pytest.mark.parametrize("seed", range(COUNT))
-def test_a_call_has_one_number_and_the_first_is_told_by_it(seed: int) -> None:
-    pred, gold, policy, terms = pair(seed)
-    found = explain(match(pred, gold, POLICIES[policy], terms))
-    partners = dict(found.alignment.pairs)
-    said = diff_text(found, each=True, structure=True)
-    for ours, theirs, lost in NUMBERS.findall(said):
-        if lost:
-            assert int(lost) - 1 not in partners.values(), said
-        elif theirs:
-            assert partners[int(ours) - 1] == int(theirs) - 1 != int(ours) - 1, said
-        else:
-            assert partners.get(int(ours) - 1, int(ours) - 1) == int(ours) - 1, said
-    if found.first is not None:
-        head = said.split("\n")[0].partition("; first at ")[2]
-        assert any(head.partition(")")[0] in edit.message for edit in found.roots), said
-
-
-@pytest.mark.parametrize("seed", range(COUNT))
-def test_lines_hold_every_edit_once_and_stand_under_their_cause(seed: int) -> None:
-    pred, gold, policy, terms = pair(seed)
-    found = explain(match(pred, gold, POLICIES[policy], terms))
-    lines = told_lines(found)
-    assert sorted(at for line in lines for at in line.edits) == list(range(len(found.edits)))
-    above: list[Line] = []
-    for line in lines:
-        cause = found.edits[line.edits[0]].cause
-        del above[line.depth :]
-        assert above[-1:] == [] if cause is None else cause in above[-1].edits
-        above.append(line)
-    assert [line.edits for line in told_lines(found, each=True)] == [(at,) for at in range(len(found.edits))]
 
 
 def test_of_calls_that_need_none_the_first_written_is_the_first_mistake() -> None:
@@ -96,20 +59,19 @@ def test_of_calls_that_need_none_the_first_written_is_the_first_mistake() -> Non
     for _ in range(200):
         wrong = sorted(random.sample(range(6), 2))
         pred = [Call(f"c{at}", f"f{at}", (("x", -1 if at in wrong else at),)) for at in range(6)]
-        gold = random.sample([Call(f"c{at}", f"f{at}", (("x", at),)) for at in range(6)], 6)
-        found = diff(Plan(tuple(pred)), Plan(tuple(gold)))
+        found = diff(Plan(tuple(pred)), Plan(tuple(random.sample(calls(6), 6))))
         assert [edit.pred and edit.pred.call for edit in found.edits] == wrong
         head = diff_text(found).split("\n")[0]
         assert f"; first at f{wrong[0]} (call {wrong[0] + 1}" in head
-
-
-def test_a_missing_call_stands_where_gold_s_neighbours_stand() -> None:
-    calls = [Call(f"c{at}", f"f{at}", (("x", at),)) for at in range(5)]
-    for lost in range(5):
-        pred = Plan(tuple(c for i, c in reversed([*enumerate(calls)]) if i != lost))
-        head = diff_text(diff(pred, Plan(tuple(calls)))).split("\n")[0]
+    for lost in range(5):  # a missing call stands where gold's neighbours stand
+        pred = [call for call in reversed(calls(5)) if call.name != f"f{lost}"]
+        head = diff_text(diff(Plan(tuple(pred)), Plan(tuple(calls(5))))).split("\n")[0]
         near = f"after f{lost - 1}" if lost else "before f1"
         assert f"first at gold's f{lost} (gold's call {lost + 1}), missing {near} (call " in head
+    found = diff(Plan(tuple(calls(40))), Plan(tuple(calls(40, 50))))
+    lines = diff_text(found).split("\n")
+    assert (len(lines), lines[-1]) == (1 + MOST + 1, f"  +{40 - MOST} more (--all)")
+    assert len(diff_text(found, each=True).split("\n")) == 41
 
 
 @pytest.mark.parametrize("ours", ["a" * 300, "word " * 60, '"\\' * 100, "\x1b[31m" * 60, "…" * 200])
@@ -124,9 +86,32 @@ def test_the_first_difference_of_two_long_texts_is_in_sight(ours: str) -> None:
         assert "".join(piece for piece, _ in marked(edit.message)) == edit.message
 
 
-def test_lines_are_few() -> None:
-    one, other = (Plan(tuple(Call(f"c{n}", f"f{n}", (("x", n + by),)) for n in range(40))) for by in (0, 50))
-    lines = diff_text(diff(one, other)).split("\n")
-    assert len(lines) == 1 + MOST + 1
-    assert lines[-1] == f"  +{40 - MOST} more (--all)"
-    assert len(diff_text(diff(one, other), each=True).split("\n")) == 41
+@pytest.mark.parametrize("seed", range(COUNT))
+def test_a_call_has_one_number_and_lines_hold_every_edit_once_under_their_cause(seed: int) -> None:
+    pred, gold, policy, terms = pair(seed)
+    found = explain(match(pred, gold, POLICIES[policy], terms))
+    partners = dict(found.alignment.pairs)
+    said = diff_text(found, each=True, structure=True)
+    for ours, theirs, lost in NUMBERS.findall(said):
+        if lost:
+            assert int(lost) - 1 not in partners.values(), said
+        elif theirs:
+            assert partners[int(ours) - 1] == int(theirs) - 1 != int(ours) - 1, said
+        else:
+            assert partners.get(int(ours) - 1, int(ours) - 1) == int(ours) - 1, said
+    if found.first is not None:
+        head = said.split("\n")[0].partition("; first at ")[2]
+        assert any(head.partition(")")[0] in edit.message for edit in found.roots), said
+    lines = told_lines(found)
+    assert sorted(at for line in lines for at in line.edits) == list(range(len(found.edits)))
+    above: list[Line] = []
+    for line in lines:
+        cause = found.edits[line.edits[0]].cause
+        del above[line.depth :]
+        assert above[-1:] == [] if cause is None else cause in above[-1].edits
+        above.append(line)
+    assert [line.edits for line in told_lines(found, each=True)] == [(at,) for at in range(len(found.edits))]
+
+
+def calls(count: int, by: int = 0) -> list[Call]:
+    return [Call(f"c{at}", f"f{at}", (("x", at + by),)) for at in range(count)]

@@ -1,4 +1,4 @@
-"""A call in a notation that is not read is refused or told, and no answer without calls."""
+"""Calls that are not read are refused or told: in another notation, or more of them than a plan may have."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.base.errors import ParseError
-from planner_eval.dialects.read import parse, write
+from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.limits import Limits
+from planner_eval.dialects.many import refuse_many
+from planner_eval.dialects.read import parse
 from planner_eval.dialects.table import table
 from planner_eval.dialects.unread import unread
 from tests.inside import planeval
+from tests.memory import measured, measures
 from tests.test_dialect_cases import CASES, split
 
 FRAMED = sorted(row.name for row in table().values() if row.shape in ("sections", "named", "xml", "gemma"))
@@ -57,8 +60,7 @@ def test_words_are_an_answer_without_a_doubt(text: str) -> None:
 
 
 def test_no_text_of_which_calls_were_read_is_doubted() -> None:
-    expected = [split(path)[2] for path in CASES]
-    read = [one for one in expected if "\nc1 " in one]
+    read = [one for one in (split(path)[2] for path in CASES) if "\nc1 " in one]
     assert len(read) > 300
     assert not [one for one in read if "find.unread" in one]
 
@@ -66,10 +68,8 @@ def test_no_text_of_which_calls_were_read_is_doubted() -> None:
 def test_real_answers_without_calls_are_not_doubted(reference: Path) -> None:
     """FunctionChat's gold replies, which ask back, refuse and sum up, and genuine outputs of models."""
     folder = reference / "datasets"
-    texts = [
-        json.loads(line)["text"]
-        for line in (folder / "raw_outputs" / "raw_outputs.jsonl").read_text("utf-8").splitlines()
-    ]
+    lines = (folder / "raw_outputs" / "raw_outputs.jsonl").read_text("utf-8").splitlines()
+    texts = [json.loads(line)["text"] for line in lines]
     for path in sorted((folder / "functionchat").glob("*.jsonl")):
         texts += re.findall(r'"content": ("(?:[^"\\]|\\.)*")', path.read_text("utf-8"))
     silent = told = 0
@@ -81,15 +81,7 @@ def test_real_answers_without_calls_are_not_doubted(reference: Path) -> None:
         if plan is not None and not plan.calls:
             silent += 1
             told += any(note.code == "find.unread" for note in plan.diagnostics)
-    assert silent > 300
-    assert told == 0
-
-
-def test_name_json_comes_back_whatever_its_values_hold() -> None:
-    for value in ("call me (now)", "f(a=1)", "x = g(b=2)", "(", "[1] {2}", "a\nb(c)"):
-        plan = parse(json.dumps([{"name": "send_mail", "arguments": {"text": value}}]))
-        back = parse(write(plan, "name-json"))
-        assert [(call.name, call.arguments) for call in back.calls] == [("send_mail", (("text", value),))]
+    assert (silent > 300, told) == (True, 0)
 
 
 @pytest.mark.parametrize(
@@ -103,19 +95,74 @@ def test_a_hostile_text_is_looked_through_in_a_moment(part: str) -> None:
 
 def test_a_doubt_is_told_wherever_a_verdict_is(tmp_path: Path) -> None:
     """An answer that may hold a call is `same` as no call, and each command says what speaks against that."""
-    answer = {"id": "a", "prediction": 'I call `get_weather(city="Rome")`.'}
     pred, gold, tools = (tmp_path / name for name in ("pred.jsonl", "gold.jsonl", "tools.json"))
-    pred.write_text(json.dumps(answer), encoding="utf-8")
-    gold.write_text('{"id": "a", "gold": []}', encoding="utf-8")
-    tools.write_text(
-        '[{"name": "get_weather", "parameters": {"type": "object", "properties": {}}}]', encoding="utf-8"
-    )
-    said = planeval("diff", str(pred), str(gold))
-    assert "pred: 1 without calls, whose text may hold one (parse shows where)" in said.stderr
-    said = planeval("score", str(pred), str(gold))
-    assert "1 prediction without calls holds what may be a call that was not read" in said.stdout
-    row = json.loads(planeval("score", str(pred), str(gold), "--format", "json").stdout)["rows"][0]
+    pred.write_text(json.dumps({"id": "a", "prediction": 'I call `get_weather(city="Rome")`.'}), "utf-8")
+    gold.write_text('{"id": "a", "gold": []}', "utf-8")
+    tools.write_text('[{"name": "get_weather", "parameters": {"type": "object", "properties": {}}}]', "utf-8")
+    said = planeval("diff", pred, gold).stderr
+    assert "pred: 1 without calls, whose text may hold one (parse shows where)" in said
+    said = planeval("score", pred, gold).stdout
+    assert "1 prediction without calls holds what may be a call that was not read" in said
+    row = json.loads(planeval("score", pred, gold, "--format", "json").stdout)["rows"][0]
     assert (row["state"], row["unread"]) == ("same", True)
-    checked = planeval("check", str(pred), "--catalog", str(tools))
+    checked = planeval("check", pred, "--catalog", tools)
     assert (checked.returncode, "find.unread" in checked.stdout) == (1, True)
-    assert "find.unread" in planeval("parse", str(pred)).stdout
+    assert "find.unread" in planeval("parse", pred).stdout
+
+
+UNITS = (
+    "f(a=1)\n", "[f(a=1)]\n", "x = f(a=1)\n", "f(a=1);", "f(a=g(b=1))\n", "f(a=[1, 'b)'])\n",
+    "const x = await f({a: 1});\n", "a = f(#x='1')\n", "App: [r, s = f(#x='1', #b=r)]\n",
+    '{"name": "f", "arguments": {"a": 1}}\n',
+)  # fmt: skip
+CALL = '{"name": "f", "arguments": {"a": 1}}'
+SPOKEN = '{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}'
+MANY = (
+    ("", "f(a=1)\n", ""), ("", "[f(a=1)]\n", ""), ("[", "f(a=1), ", "]"),
+    ("", "<|tool_call>call:f{a:1}<tool_call|>\n", ""), ("<|tool_call|>[", f"{CALL}, ", f"{CALL}]"),
+    ("", "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>\n", ""),
+    ("<functions>", '<function name="f"><params><a type="integer">1</a></params></function>', "</functions>"),
+    ("", "<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n", ""), ("[", f"{CALL}, ", f"{CALL}]"),
+    ("[", '{"name": "f", "label": "$var_1", "arguments": {"a": "$var_0$"}}, ', f"{CALL}]"),
+    ('{"role": "model", "parts": [', '{"functionCall": {"name": "f", "args": {"a": 1}}}, ', '{"text": ""}]}'),
+    ('{"role": "assistant", "content": null, "tool_calls": [', f"{SPOKEN}, ", f"{SPOKEN}]}}"),
+)  # fmt: skip
+
+
+@pytest.mark.more
+@measures
+@pytest.mark.parametrize("text", MANY)
+def test_a_refusal_costs_little_time_and_memory(text: tuple[str, str, str], tmp_path: Path) -> None:
+    """Fourteen megabytes of calls, alone or in a list, within seconds and without objects of each."""
+    file = tmp_path / "plan.txt"
+    before, unit, after = text
+    file.write_text(before + unit * (14_000_000 // len(unit)) + after, "utf-8")
+    done, peak = measured("parse", str(file), seconds=12)
+    assert (done.returncode, "than the limit of 100,000" in done.stdout) == (3, True)
+    assert 0 < peak < 150
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_as_many_calls_as_the_limit_are_read_and_one_more_is_refused(unit: str) -> None:
+    calls = len(parse(unit).calls)
+    limits = Limits(calls=calls * 20)
+    assert len(parse(unit * 20, limits=limits).calls) == calls * 20
+    with pytest.raises(LimitError, match="the limit of"):
+        parse(unit * 21, limits=limits)
+    refuse_many(unit * 20, limits)
+    with pytest.raises(LimitError):  # before anything is made of them
+        refuse_many(unit * 21, Limits(calls=20))
+
+
+TOOL = '{"type": "function", "function": {"name": "f", "parameters": {"properties": {}}}}'
+
+
+@pytest.mark.parametrize("text", [
+    "f = f(a=1)\n" * 30, "print(a=1)\n" * 30, "```\nf(a=1)\n```\n" * 30, '{"name": "f"}\n' * 30,
+    "f(a=1)\n" * 30 + '<tool_call>{"name": "g", "arguments": {}}</tool_call>',
+    "f(a=1)\n" * 30 + "</think>\ng(b=2)", "[" + ", ".join([TOOL] * 31) + "]",
+    '{"role": "user", "content": [' + '{"type": "tool_use", "name": "f", "input": {}}, ' * 30 + f"{CALL}]}}",
+    '[{"name": "f", "arguments": {"rows": [' + ", ".join([CALL] * 30) + "]}}]",
+])  # fmt: skip
+def test_what_may_hold_fewer_calls_is_left_to_its_reader(text: str) -> None:
+    refuse_many(text, Limits(calls=20))
