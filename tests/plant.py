@@ -13,16 +13,7 @@ from planner_eval.plan.model import Call, Edge, Plan, Ref, Template, Unresolved,
 
 @dataclass(frozen=True)
 class Planted:
-    """A plan with one mistake, the code it deserves, and where it is.
-
-    Args:
-        plan: The plan with the mistake.
-        code: The code of the edit.
-        gold: Position of the call concerned in the original; None for a call that is not there.
-        argument: The argument concerned; None for a whole call.
-        at: The place within the argument.
-        pred: Position of an added call.
-    """
+    """A plan with one mistake, the code of its edit, and where it is: the call of gold or of pred."""
 
     plan: Plan
     code: str
@@ -64,10 +55,8 @@ def rebuild(calls: list[Call], answer: Any, place: dict[int, int], lost: dict[in
 
 
 def in_order(plan: Plan, order: list[int]) -> Plan:
-    """The same plan, its calls written in another order."""
-    return rebuild(
-        [plan.calls[old] for old in order], plan.answer, {old: new for new, old in enumerate(order)}, {}
-    )
+    place = {old: new for new, old in enumerate(order)}
+    return rebuild([plan.calls[old] for old in order], plan.answer, place, {})
 
 
 def producers_first(plan: Plan, random: Random) -> list[int] | None:
@@ -140,7 +129,6 @@ def _whole_references(plan: Plan) -> list[tuple[int, str, Ref]]:
 
 
 def call_missing(plan: Plan, random: Random) -> Planted | None:
-    """Leave out a call that nobody needs."""
     free = [at for at in range(len(plan.calls)) if not users(plan, at)]
     if not free:
         return None
@@ -191,19 +179,16 @@ def call_replaced(plan: Plan, random: Random) -> Planted | None:
 
 
 def argument_missing(plan: Plan, random: Random) -> Planted | None:
-    """Leave out one argument."""
     places = _unrepeated(plan)
     if not places:
         return None
     at, name, _ = random.choice(places)
     given = tuple((n, v) for n, v in plan.calls[at].arguments if n != name)
-    return Planted(
-        with_call(plan, at, replace(plan.calls[at], arguments=given)), "argument.missing", at, name
-    )
+    changed = with_call(plan, at, replace(plan.calls[at], arguments=given))
+    return Planted(changed, "argument.missing", at, name)
 
 
 def argument_extra(plan: Plan, random: Random) -> Planted | None:
-    """Give an argument that gold does not."""
     if not plan.calls:
         return None
     at = random.randrange(len(plan.calls))
@@ -226,9 +211,8 @@ def argument_value(plan: Plan, random: Random) -> Planted | None:
     if isinstance(new, (list, dict)):
         return None  # where within it is another matter
     alike = type(new) is type(value) or {type(new), type(value)} == {int, float} or value is None
-    return Planted(
-        with_argument(plan, at, name, new), "argument.value" if alike else "argument.type", at, name
-    )
+    code = "argument.value" if alike else "argument.type"
+    return Planted(with_argument(plan, at, name, new), code, at, name)
 
 
 def reference_literal(plan: Plan, random: Random) -> Planted | None:
@@ -256,7 +240,6 @@ def _in_template(value: Any, path: tuple[str | int, ...]) -> bool:
 
 
 def put(value: Any, path: tuple[str | int, ...], new: Any) -> Any:
-    """A value with one place changed."""
     if not path:
         return new
     step, *rest = path
@@ -276,7 +259,6 @@ def reference_unwanted(plan: Plan, random: Random) -> Planted | None:
 
 
 def reference_producer(plan: Plan, random: Random) -> Planted | None:
-    """Take the same output from another earlier call."""
     numbers = Numbered(plan, {}).numbers
     places = [
         (at, name, Ref(other, ref.path))
@@ -291,7 +273,6 @@ def reference_producer(plan: Plan, random: Random) -> Planted | None:
 
 
 def reference_output(plan: Plan, random: Random) -> Planted | None:
-    """Take another output of the right call."""
     places = _whole_references(plan)
     if not places:
         return None
@@ -303,7 +284,6 @@ def reference_output(plan: Plan, random: Random) -> Planted | None:
 
 
 def order_broken(plan: Plan, random: Random) -> Planted | None:
-    """Write a call just before the last of those it needs."""
     places = [
         (at, max(needed))
         for at in range(len(plan.calls))
@@ -320,18 +300,8 @@ def order_broken(plan: Plan, random: Random) -> Planted | None:
 KINDS: dict[str, Callable[[Plan, Random], Planted | None]] = {
     function.__name__: function
     for function in (
-        call_missing,
-        call_extra,
-        call_duplicated,
-        call_replaced,
-        argument_missing,
-        argument_extra,
-        argument_value,
-        reference_literal,
-        reference_unwanted,
-        reference_producer,
-        reference_output,
+        call_missing, call_extra, call_duplicated, call_replaced, argument_missing, argument_extra,
+        argument_value, reference_literal, reference_unwanted, reference_producer, reference_output,
         order_broken,
     )
-}
-"""The twelve kinds of single mistake."""
+}  # fmt: skip
