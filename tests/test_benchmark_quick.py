@@ -47,19 +47,13 @@ def test_scoring_does_not_audit_gold_and_data_check_does(tmp_path: Path) -> None
     assert "tool" in checked.stderr
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Movies: [x, y = Movies_Buy(#City=' RENO', #n=x)]",
-        "Movies: [x = buy(#city='Reno')]\nRents: [y = ride(#to=x, #from=z, #at=x.b)]",
-        "Movies: [x = buy(#city='it's, #b, here')]",
-        "A: [x = f(#a=True)]\nB: [y = g(#a=null, #a='2')]",
-        "A: [x = f(#a=y)]\nB: [y = g(#b=x)]",
-        "A: [f()]",
-        "A: [ x = f(#a='b') ]  ",
-        "My App.2: [x = f(#a='\\'b\\\\')]",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "Movies: [x, y = Movies_Buy(#City=' RENO', #n=x)]",
+    "Movies: [x = buy(#city='Reno')]\nRents: [y = ride(#to=x, #from=z, #at=x.b)]",
+    "Movies: [x = buy(#city='it's, #b, here')]", "A: [x = f(#a=True)]\nB: [y = g(#a=null, #a='2')]",
+    "A: [x = f(#a=y)]\nB: [y = g(#b=x)]", "A: [f()]", "A: [ x = f(#a='b') ]  ",
+    "My App.2: [x = f(#a='\\'b\\\\')]",
+])  # fmt: skip
 def test_plain_lines_are_read_as_the_notation_reads_them(text: str) -> None:
     quick = reading._plain_answer(text)
     assert quick == reading.comparable(parse(text, dialect="appbench"))
@@ -69,35 +63,19 @@ def test_plain_lines_are_read_as_the_notation_reads_them(text: str) -> None:
     assert reading.read_gold(record) == reading.comparable(parse(record, dialect="appbench"))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "A: [x = f(#a=2)]",
-        "A: [x = f(#a='b'), y = g(#c='d')]",
-        "A: [x = f(#a=[b, 'c'])]",
-        "A: [B: [x = f()]]",
-        "User: [x = f(#a='b')]\nAssistant: [y = g(#a='b')]",
-        "A: [x = f(#a='b\u2028c')]",
-        "A: [x = f(#a='b'",
-        "Sure!\nA: [x = f()]",
-        "",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "A: [x = f(#a=2)]", "A: [x = f(#a='b'), y = g(#c='d')]", "A: [x = f(#a=[b, 'c'])]", "A: [B: [x = f()]]",
+    "User: [x = f(#a='b')]\nAssistant: [y = g(#a='b')]", "A: [x = f(#a='b\u2028c')]", "A: [x = f(#a='b'",
+    "Sure!\nA: [x = f()]", "",
+])  # fmt: skip
 def test_all_other_lines_are_left_to_the_notation(text: str) -> None:
     assert reading._plain_answer(text) is None
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"arg_0": True},
-        {"arg_0": 1.0},
-        {"arg_0": "1"},
-        {"arg_0": "$var_0.result"},
-        {"arg_0": [1, {"a": None}]},
-        {},
-    ],
-)
+@pytest.mark.parametrize("change", [
+    {"arg_0": True}, {"arg_0": 1.0}, {"arg_0": "1"}, {"arg_0": "$var_0.result"}, {"arg_0": [1, {"a": None}]},
+    {},
+])  # fmt: skip
 def test_an_answer_that_repeats_gold_means_what_it_means(change: dict[str, Any]) -> None:
     first = {"name": "sub", "label": "$var_0", "arguments": {"arg_0": 1}}
     wanted = [first, CALL | {"arguments": CALL["arguments"] | change}]  # type: ignore[operator]
@@ -106,18 +84,15 @@ def test_an_answer_that_repeats_gold_means_what_it_means(change: dict[str, Any])
         text = json.dumps(calls)
         assert read_prediction(text, MODEL, None, gold) == read_prediction(text, MODEL)
         assert read_prediction(f"\n{text}", MODEL).plan == read_prediction(text, MODEL, None, gold).plan
-
-
-def test_a_key_that_is_given_twice_is_not_gold_repeated() -> None:
-    text = json.dumps([CALL]).replace('"arg_0": 1', '"arg_0": 7, "arg_0": 1')
-    plan = read_prediction(text, MODEL, None, read_gold([CALL])).plan
+    twice = json.dumps([CALL]).replace('"arg_0": 1', '"arg_0": 7, "arg_0": 1')  # which is not gold repeated
+    plan = read_prediction(twice, MODEL, None, read_gold([CALL])).plan
     assert [name for name, _ in plan.calls[0].arguments] == ["arg_0", "arg_0", "arg_1"]
 
 
-@pytest.mark.parametrize("size", [*range(1, 300), 1_000, 1_031, 4_096, 20_003])
-def test_means_are_numpys_to_the_last_digit(size: int) -> None:
-    values = [float(value) for value in np.random.default_rng(size).random(size)]
-    assert mean(values) == float(np.array(values).mean())
+def test_means_are_numpys_to_the_last_digit() -> None:
+    for size in (*range(1, 300), 1_000, 1_031, 4_096, 20_003):
+        values = [float(value) for value in np.random.default_rng(size).random(size)]
+        assert mean(values) == float(np.array(values).mean())
 
 
 def test_gold_that_cannot_be_read_is_a_row_that_says_so() -> None:
@@ -127,19 +102,15 @@ def test_gold_that_cannot_be_read_is_a_row_that_says_so() -> None:
     assert report.rows[0].error == "gold: parse.shape"
 
 
-@pytest.mark.parametrize(
-    ("pred", "gold"),
-    [
-        ("a = f(#x='1')\nb = g(#y=a)", "b = g(#y=a)\na = f(#x='1')"),
-        ("a = f(#x='1')\nb = g(#y=a)", "a = f(#x='1')\nb = g(#y='1')"),
-        ("b = g(#y=a)\na = f(#x='1')", "a = f(#x='1')\nb = g(#y=a)"),
-        ("a = f(#x='1')", "a = f(#x='2')\nb = g(#y=a)"),
-        ("a = f(#x='1')\nb = h(#y=a)\nc = k(#z=b)", "a = f(#x='1')\nb = g(#y=a)\nc = k(#z=b)"),
-        ("a = f(#x='1')\nb = f(#x='2')\nc = g(#y=b)", "a = f(#x='1')\nb = f(#x='2')\nc = g(#y=a)"),
-        ("a = f(#x=b)\nb = g(#x=a)", "a = f(#x=b)\nb = g(#x=a)"),
-        ("", "a = f(#x='1')"),
-    ],
-)
+@pytest.mark.parametrize(("pred", "gold"), [
+    ("a = f(#x='1')\nb = g(#y=a)", "b = g(#y=a)\na = f(#x='1')"),
+    ("a = f(#x='1')\nb = g(#y=a)", "a = f(#x='1')\nb = g(#y='1')"),
+    ("b = g(#y=a)\na = f(#x='1')", "a = f(#x='1')\nb = g(#y=a)"),
+    ("a = f(#x='1')", "a = f(#x='2')\nb = g(#y=a)"),
+    ("a = f(#x='1')\nb = h(#y=a)\nc = k(#z=b)", "a = f(#x='1')\nb = g(#y=a)\nc = k(#z=b)"),
+    ("a = f(#x='1')\nb = f(#x='2')\nc = g(#y=b)", "a = f(#x='1')\nb = f(#x='2')\nc = g(#y=a)"),
+    ("a = f(#x=b)\nb = g(#x=a)", "a = f(#x=b)\nb = g(#x=a)"), ("", "a = f(#x='1')"),
+])  # fmt: skip
 def test_calls_that_stand_for_one_another_are_those_of_the_alignment(pred: str, gold: str) -> None:
     ours, theirs = (parse(text, dialect="appbench") if text else parse("[]") for text in (pred, gold))
     whole = match(ours, theirs)
@@ -151,27 +122,7 @@ def test_calls_that_stand_for_one_another_are_those_of_the_alignment(pred: str, 
 
 LINES = ("Hotels: [h = find(#city='Rome', #n=2)]", "book(#hotel=h, #days=['a', b])", "A: []", "x, y = f()")
 CALLS = (json.dumps([CALL]), json.dumps([CALL, CALL], indent=1), f"So:\n```json\n{json.dumps([CALL])}\n```")
-MARKS = [
-    "[",
-    "]",
-    "(",
-    ")",
-    "#",
-    "'",
-    '"',
-    "=",
-    ",",
-    ":",
-    "{",
-    "}",
-    "\n",
-    " ",
-    "\t",
-    "\\",
-    "```",
-    "01",
-    "9" * 5000,
-]
+MARKS = [*"[]()#'\"=,:{}\n \t\\", "```", "01", "9" * 5000]
 
 
 @given(
@@ -232,14 +183,8 @@ def test_rows_that_are_counted_alike_share_their_figures_and_are_written_alike()
         assert indented(report_data(report)) == json.dumps(asdict(report), ensure_ascii=False, indent=1)
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        {"a": [1, 2.5, True, None, 'ü"\n\u2028', [], {}, {"b": ()}], "c": {"d": float("inf")}},
-        [],
-        "x",
-        [[[{}]], (1, (2,))],
-    ],
-)
+@pytest.mark.parametrize("data", [{
+    "a": [1, 2.5, True, None, 'ü"\n\u2028', [], {}, {"b": ()}], "c": {"d": float("inf")},
+}, [], "x", [[[{}]], (1, (2,))]])  # fmt: skip
 def test_indented_is_what_json_writes(data: Any) -> None:
     assert indented(data) == json.dumps(data, ensure_ascii=False, indent=1)

@@ -79,18 +79,17 @@ def test_each_leaf_stands_where_its_way_leads(value: Any) -> None:
     for way, leaf in found:
         assert at(value, way) is leaf
         assert not isinstance(leaf, (list, dict, Template))
-
-
-@given(VALUES)
-def test_references_are_the_leaves_that_refer(value: Any) -> None:
-    refer = [(way, leaf) for way, leaf in leaves(value) if isinstance(leaf, (Ref, Unresolved))]
+    refer = [(way, leaf) for way, leaf in found if isinstance(leaf, (Ref, Unresolved))]
     assert list(references(value)) == refer
-
-
-@given(VALUES)
-def test_unchanged_leaves_give_the_same_value(value: Any) -> None:
-    assert map_leaves(lambda leaf: leaf, value) == value
-    assert fold(value, lambda leaf: leaf) == value
+    by_name = [leaf.call for _, leaf in sorted(refer, key=lambda one: one[0]) if isinstance(leaf, Ref)]
+    assert list(producers_of(value)) == by_name
+    assert map_leaves(lambda leaf: leaf, value) == fold(value, lambda leaf: leaf) == value
+    counted = fold(value, lambda _: 1, items=sum, fields=lambda made: sum(made.values()), text=len)
+    assert counted == len(found)
+    if not refer:  # a worker's copy shares nothing that can change
+        copy = fresh(value)
+        assert copy == value
+        assert not isinstance(value, (list, dict)) or copy is not value
 
 
 @given(VALUES)
@@ -114,12 +113,6 @@ def test_a_value_holds_what_its_leaves_are(value: Any) -> None:
     assert holds(value, (Ref, Unresolved)) == bool(kinds & {Ref, Unresolved})
     texts = fold(value, lambda _: 0, items=sum, fields=lambda made: sum(made.values()), text=lambda _: 1)
     assert holds(value, Template) == (texts > 0)
-
-
-@given(VALUES)
-def test_producers_are_the_references_by_name(value: Any) -> None:
-    by_name = sorted(leaves(value), key=lambda found: found[0])
-    assert list(producers_of(value)) == [leaf.call for _, leaf in by_name if isinstance(leaf, Ref)]
 
 
 @given(VALUES)
@@ -157,18 +150,6 @@ def test_linking_keeps_each_leaf_in_its_place(value: Any) -> None:
     assert [(edge.producer, edge.at, edge.path) for edge in plan.edges] == wanted
 
 
-@given(VALUES)
-def test_a_fold_sees_each_leaf_once(value: Any) -> None:
-    counted = fold(
-        value,
-        lambda leaf: 1,
-        items=sum,
-        fields=lambda made: sum(made.values()),
-        text=len,
-    )
-    assert counted == sum(1 for _ in leaves(value))
-
-
 @given(RAW)
 def test_reading_references_is_a_change_of_leaves(value: Any) -> None:
     def leaf(item: Any) -> Any:
@@ -177,11 +158,7 @@ def test_reading_references_is_a_change_of_leaves(value: Any) -> None:
     assert pairs(to_reference(value)) == pairs(map_leaves(leaf, value))
     written = sum(len(REFERENCE.findall(item)) for _, item in leaves(value) if isinstance(item, str))
     assert sum(isinstance(item, RawRef) for _, item in leaves(to_reference(value))) == written
-
-
-@given(RAW)
-def test_repeated_keys_stay_repeated(value: Any) -> None:
-    assert pairs(map_leaves(lambda leaf: leaf, value)) == pairs(value)
+    assert pairs(map_leaves(lambda leaf: leaf, value)) == pairs(value)  # repeated keys stay repeated
 
 
 def given_by(call: int, path: tuple[str | int, ...]) -> str:
@@ -203,28 +180,12 @@ def test_what_a_worker_resolves_is_the_value_with_what_calls_gave(value: Any) ->
         assert resolve(tree(value), given_by) == fold(value, leaf, text=text)
 
 
-@given(VALUES.filter(lambda value: not list(references(value))))
-def test_a_fresh_value_is_the_value_and_shares_nothing_that_can_change(value: Any) -> None:
-    copy = fresh(value)
-    assert copy == value == map_leaves(lambda leaf: leaf, copy)
-    assert not isinstance(value, (list, dict)) or copy is not value
-
-
-@given(RAW)
-def test_recognition_asks_every_leaf(value: Any) -> None:
+@given(st.recursive(
+    st.one_of(SCALARS, RAW), lambda of: st.lists(of) | st.dictionaries(st.sampled_from(["$ref", "a"]), of),
+))  # fmt: skip
+def test_recognition_asks_every_leaf_and_every_object(value: Any) -> None:
     data = Data([{"a": value}], [{"a": value}], [{"a": value}], "")
     texts = [leaf for _, leaf in leaves(value) if isinstance(leaf, str)]
     assert (nestful.fits(data) is not None) == any(map(REFERENCE.search, texts))
-
-
-@given(
-    st.recursive(
-        SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["$ref", "a"]), inner)
-    )
-)
-def test_recognition_asks_every_object(value: Any) -> None:
-    data = Data([{"a": value}], [{"a": value}], [{"a": value}], "")
-    found = fold(
-        value, lambda leaf: False, items=any, fields=lambda made: "$ref" in made or any(made.values())
-    )
+    found = fold(value, lambda _: False, items=any, fields=lambda made: "$ref" in made or any(made.values()))
     assert (plan.fits(data) is not None) == found
