@@ -45,10 +45,7 @@ def test_a_label_twice_is_said_once_and_means_the_nearest() -> None:
     assert [c.id for c in plan.calls] == ["v", "v_2", "w"]
     assert plan.calls[2].arguments == (("a", Ref(1)),)
     assert codes(plan) == ["label.duplicate"]
-
-
-def test_a_suffix_never_takes_another_calls_label() -> None:
-    plan = linked(call("f", label="v"), call("g", label="v"), call("h", label="v_2"))
+    plan = linked(call("f", label="v"), call("g", label="v"), call("h", label="v_2"))  # a label is kept
     assert len({c.id for c in plan.calls}) == 3
     assert plan.calls[2].id == "v_2"
 
@@ -81,12 +78,14 @@ def test_references_inside_lists_objects_and_text() -> None:
     assert [(e.at, e.path) for e in plan.edges] == [(("k", 1), ("p",)), (("k", 2, 1), ())]
     assert plan.calls[1].arguments[0][1]["k"][2] == Template(("from ", Ref(0)))
     assert [at for at, _ in references(plan.calls[1].arguments[0][1])] == [e.at for e in plan.edges]
-
-
-def test_an_argument_given_twice_is_kept_twice() -> None:
     plan = linked(RawCall("f", (("a", 1), ("a", 2))))
     assert plan.calls[0].arguments == (("a", 1), ("a", 2))
     assert codes(plan) == ["argument.duplicate"]
+    value: object = 1
+    for _ in range(50):
+        value = [value]
+    with pytest.raises(LimitError, match="deeper than 20"):
+        link(RawPlan((RawCall("f", (("a", value),)),)), depth=20)
 
 
 def test_the_answers_references_are_resolved_and_make_no_edges() -> None:
@@ -94,14 +93,6 @@ def test_the_answers_references_are_resolved_and_make_no_edges() -> None:
     assert plan.answer == (("r", Ref(0)), ("s", Unresolved("w")))
     assert plan.edges == ()
     assert codes(plan) == ["reference.unresolved"]
-
-
-def test_too_deep_values_are_refused() -> None:
-    value: object = 1
-    for _ in range(50):
-        value = [value]
-    with pytest.raises(LimitError, match="deeper than 20"):
-        link(RawPlan((RawCall("f", (("a", value),)),)), depth=20)
 
 
 def test_the_graph_has_one_edge_for_each_argument_and_path() -> None:
