@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import permutations
 from random import Random
 from typing import Any
@@ -13,11 +13,12 @@ import pytest
 from planner_eval.comparison.align import Alignment, align, match
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.matching.assignment import _augment, assign
-from planner_eval.comparison.matching.blocks import Block, solve
-from planner_eval.comparison.matching.pairing import ALONE, FREE, Pairing, Side
+from planner_eval.comparison.matching.names import Tool
+from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
+from planner_eval.comparison.matching.ranks import Ranks
 from planner_eval.dialects.read import parse
 from planner_eval.plan.canonical import Numbered
-from planner_eval.plan.model import Call, Plan, Ref
+from planner_eval.plan.model import Call, Plan, Ref, Value
 from planner_eval.policy import DEFAULT_POLICY, Policy, Terms
 from planner_eval.policy.rule import Rule
 from tests.build import edges
@@ -96,20 +97,6 @@ def random_plan(random: Random, size: int) -> Plan:
     return Plan(tuple(calls), edges(tuple(calls)))
 
 
-def cheapest(pred: Plan, gold: Plan) -> float:
-    """The least cost of any pairing that keeps to names, by trying all."""
-    table: dict[object, int] = {}
-    pairing = Pairing(Side(Numbered(pred, table)), Side(Numbered(gold, table)))
-    best = float("inf")
-    count = range(len(gold.calls))
-    for image in permutations(range(len(pred.calls))):
-        if all(pairing.pred.tools[p] == pairing.gold.tools[g] for g, p in enumerate(image)):
-            for gold_call, pred_call in enumerate(image):
-                pairing.pair(pred_call, gold_call)
-            best = min(best, pairing.total(count))
-    return best
-
-
 def changed(random: Random, gold: Plan) -> Plan:
     """The plan with some literals and some producers changed."""
     calls = []
@@ -123,23 +110,6 @@ def changed(random: Random, gold: Plan) -> Plan:
             given.append((name, value))
         calls.append(Call(call.id, call.name, tuple(given)))
     return Plan(tuple(calls), edges(tuple(calls)))
-
-
-def test_alignments_called_exact_are_the_cheapest_of_all() -> None:
-    exact = tried = 0
-    for seed in range(400):
-        random = Random(seed)
-        gold = random_plan(random, 6)
-        pred = changed(random, gold)
-        found = match(pred, gold)
-        if found.pairing is None:
-            continue
-        tried += 1
-        exact += found.alignment.proved
-        if found.alignment.proved:
-            assert found.pairing.total(range(6)) == pytest.approx(cheapest(pred, gold), abs=1e-2), seed
-    assert tried >= 200
-    assert exact / tried >= 0.98
 
 
 def test_a_changed_call_among_ten_thousand_equal_names_is_found_exactly() -> None:
@@ -224,44 +194,6 @@ def test_a_block_is_proved_by_its_bound_unless_it_is_large(count: int, proved: b
         assert found.proved is proved
 
 
-def cheapest_of_all(pred: Plan, gold: Plan) -> float:
-    """The least cost of any pairing that keeps to names and pairs as many calls as it can, by trying all."""
-    table: dict[object, int] = {}
-    pairing = Pairing(Side(Numbered(pred, table)), Side(Numbered(gold, table)))
-    ours, theirs = range(len(pred.calls)), range(len(gold.calls))
-    wanted = sum((Counter(pairing.pred.tools) & Counter(pairing.gold.tools)).values())
-    best = float("inf")
-    for image in permutations((*ours, *[ALONE] * len(theirs)), len(theirs)):
-        pairs = [(p, g) for g, p in enumerate(image) if p != ALONE]
-        if len(pairs) == wanted and all(pairing.pred.tools[p] == pairing.gold.tools[g] for p, g in pairs):
-            pairing.release(ours, theirs, ALONE)
-            for p, g in pairs:
-                pairing.pair(p, g)
-            best = min(best, pairing.total(theirs))
-    return best
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_a_proved_pairing_of_unequal_plans_is_the_cheapest_of_all(seed: int) -> None:
-    random = Random(seed)
-    gold, pred = (random_plan(random, random.randint(2, 4)) for _ in "ab")
-    table: dict[object, int] = {}
-    pairing = Pairing(Side(Numbered(pred, table)), Side(Numbered(gold, table)))
-    tools = {*pairing.gold.tools} | {*pairing.pred.tools}
-    blocks = [
-        Block(
-            [at for at, other in enumerate(pairing.gold.tools) if other == tool],
-            [at for at, other in enumerate(pairing.pred.tools) if other == tool],
-        )
-        for tool in sorted(tools, key=str)
-    ]
-    solve(pairing, blocks)
-    assert FREE not in pairing.to_pred[: len(gold.calls)]
-    if pairing.proved:
-        cost = pairing.total(range(len(gold.calls)))
-        assert cost == pytest.approx(cheapest_of_all(pred, gold), abs=1e-3)
-
-
 def test_strangers_are_not_paired() -> None:
     found = align(parse("play(song='s')", dialect="code"), parse("f(x=1)\ng(y=2)", dialect="code"))
     assert found == Alignment((), (0, 1), (0,))
@@ -326,3 +258,116 @@ def test_a_call_of_another_tool_tells_which_of_equal_calls_is_which(
         assert len(found.roots) == len(said)
         if lines == pred:
             assert [root.message for root in found.roots] == said
+
+
+def made(calls: Iterable[tuple[str, list[tuple[str, Value]]]]) -> Plan:
+    found = tuple(Call(f"c{at}", name, tuple(given)) for at, (name, given) in enumerate(calls))
+    return Plan(found, edges(found))
+
+
+def drawn(random: Random, size: int, tools: str, circles: bool) -> Plan:
+    """A plan of literals, references and lists of references; with `circles` they may lead onwards, too."""
+    calls = []
+    for at in range(size):
+        reach = size if circles else at
+        given: list[tuple[str, Value]] = [("x", random.randint(0, 2))]
+        if reach and random.random() < 0.7:
+            taken: list[Value] = [Ref(random.randrange(reach), random.choice([(), ("o",)])) for _ in range(3)]
+            given.append(("r", random.choice([taken[0], taken[: random.randint(1, 3)]])))
+        if reach and random.random() < 0.3:
+            given.append(("s", Ref(random.randrange(reach))))
+        calls.append((random.choice(tools), given))
+    return made(calls)
+
+
+def mistaken(random: Random, gold: Plan, uneven: bool) -> Plan:
+    """Gold with wrong literals and wrong producers; when `uneven`, with calls left out or made twice."""
+    count = len(gold.calls)
+    order = list(range(count))
+    if uneven:
+        del order[random.randrange(count) :: random.choice((2, 5))]
+        order.insert(random.randint(0, len(order)), random.randrange(count))
+
+    def wrong(value: Value) -> Value:
+        if isinstance(value, list):
+            return [wrong(item) for item in value]
+        if isinstance(value, Ref):
+            kept = value.call in order and random.random() < 0.7
+            return Ref(order.index(value.call) if kept else random.randrange(len(order)), value.path)
+        return random.randint(0, 2) if random.random() < 0.3 else value
+
+    calls = [gold.calls[at] for at in order]
+    return made((call.name, [(name, wrong(value)) for name, value in call.arguments]) for call in calls)
+
+
+def pair_of_plans(seed: int) -> tuple[Plan, Plan]:
+    random = Random(seed)
+    circles, uneven = random.random() < 0.4, random.random() < 0.5
+    tools = random.choice(["f", "fg", "ffg", "fgh"])
+    gold = drawn(random, random.randint(3, 5), tools, circles)
+    if random.random() < 0.2:
+        return drawn(random, random.randint(3, 5), tools, circles), gold
+    return mistaken(random, gold, uneven), gold
+
+
+def all_pairings(
+    ours: Sequence[Tool], theirs: Sequence[Tool], least: int, at: int = 0
+) -> Iterator[list[tuple[int, int]]]:
+    """Every pairing of calls of one tool that has so many pairs."""
+    if at == len(theirs):
+        if not least:
+            yield []
+        return
+    for pred, tool in enumerate(ours):
+        if tool == theirs[at]:
+            left = [*ours]
+            left[pred] = Tool(None, "taken")
+            yield from ([(pred, at), *rest] for rest in all_pairings(left, theirs, least - 1, at + 1))
+    if len(theirs) - at > least:
+        yield from all_pairings(ours, theirs, least, at + 1)
+
+
+def cheapest(pred: Plan, gold: Plan) -> float:
+    pairing = fresh(pred, gold)
+    ours, theirs = pairing.pred.tools, pairing.gold.tools
+    costs = []
+    for pairs in all_pairings(ours, theirs, (Counter(ours) & Counter(theirs)).total()):
+        pairing.release(range(len(ours)), range(len(theirs)), ALONE)
+        for pair in pairs:
+            pairing.pair(*pair)
+        costs.append(pairing.total(range(len(theirs))))
+    return min(costs)
+
+
+def fresh(pred: Plan, gold: Plan) -> Pairing:
+    table: dict[object, int] = {}
+    return Pairing(Side(Numbered(pred, table)), Side(Numbered(gold, table)))
+
+
+@pytest.mark.parametrize("seeds", [250, pytest.param(2500, marks=pytest.mark.more)])
+@pytest.mark.parametrize("shuffled", [False, True], ids=["by rank", "in any order"])
+def test_no_pairing_of_a_pair_that_is_called_proved_is_cheaper(
+    seeds: int, shuffled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The proof may not lean on the order in which the search takes calls: that breaks ties, no more."""
+    random = Random(3)
+    if shuffled:
+        monkeypatch.setattr(
+            Ranks, "_sorted", lambda _, side, calls: random.sample(there := sorted(calls), len(there))
+        )
+    tried = proved = 0
+    for pred, gold in map(pair_of_plans, range(seeds)):
+        found = match(pred, gold)
+        if found.pairing is None:
+            continue
+        tried += 1
+        proved += found.alignment.proved
+        if found.alignment.proved:
+            tools = found.pairing.pred.tools, found.pairing.gold.tools
+            for ours, theirs in found.alignment.pairs:
+                if tools[0][ours] != tools[1][theirs]:  # one took the place of the other, which is no tie
+                    found.pairing.release([ours], [theirs], ALONE)
+            cost = found.pairing.total(range(len(gold.calls)))
+            assert cost == pytest.approx(cheapest(pred, gold), abs=1e-2), (pred, gold)
+    assert tried > 0.8 * seeds
+    assert proved > 0.98 * tried

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import process_time
@@ -15,10 +12,12 @@ import pytest
 
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.patch import make_patch
-from planner_eval.dialects.read import parse
+from planner_eval.dialects.read import write
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.records.rows import diff_data
 from planner_eval.scoring.row_formats import diff_text
+from tests.build import edges
+from tests.inside import planeval
 from tests.pages import Page
 
 SMALL, TIMES = 500, 8
@@ -32,13 +31,11 @@ def one(name: str = "f", **given: Any) -> Plan:
 
 def chain(count: int, first: str = "start") -> Plan:
     calls = (Call(f"c{at}", "f", (("of", Ref(at - 1)), ("n", at))) for at in range(1, count))
-    return parse(to_plan((Call("c0", first), *calls)), dialect="plan")
+    return linked(Call("c0", first), *calls)
 
 
-def to_plan(calls: tuple[Call, ...]) -> dict[str, Any]:
-    from planner_eval.dialects.plan import to_data
-
-    return to_data(Plan(calls))
+def linked(*calls: Call) -> Plan:
+    return Plan(calls, edges(calls))
 
 
 def nested(depth: int, leaf: int) -> Any:
@@ -48,14 +45,6 @@ def nested(depth: int, leaf: int) -> Any:
     return value
 
 
-def repeated(count: int, by: int) -> Plan:
-    return Plan((Call("c1", "f", tuple(("x", at + by) for at in range(count))),))
-
-
-def calls(count: int, by: int) -> Plan:
-    return Plan(tuple(Call(f"c{at}", "f", (("x", at * 3 + by),)) for at in range(count)))
-
-
 def joins(count: int, by: int) -> Plan:
     """Calls of which each third takes from the two before it; of tools that the other plan has not."""
     made = []
@@ -63,7 +52,7 @@ def joins(count: int, by: int) -> Plan:
         both = (("one", Ref(at)), ("other", Ref(at + 1)))
         parts = ((f"left{by}", (("x", at),)), (f"right{by}", (("y", at),)), (f"join{by}", both))
         made += [Call(f"c{at + n}", name, given) for n, (name, given) in enumerate(parts)]
-    return parse(to_plan(tuple(made)), dialect="plan")
+    return linked(*made)
 
 
 SHAPES: dict[str, Callable[[int, int], Plan]] = {
@@ -73,8 +62,12 @@ SHAPES: dict[str, Callable[[int, int], Plan]] = {
     "a list of texts": lambda n, by: one(words=[f"word{at + by}" for at in range(n)]),
     "arguments": lambda n, by: one(**{f"k{at}": f"v{at + by}" for at in range(n)}),
     "renamed arguments": lambda n, by: one(**{f"k{by}{n - at if by else at}": at for at in range(n)}),
-    "one argument many times": repeated,
-    "calls of one tool": calls,
+    "one argument many times": lambda n, by: Plan(
+        (Call("c1", "f", tuple(("x", at + by) for at in range(n))),)
+    ),
+    "calls of one tool": lambda n, by: linked(
+        *(Call(f"c{at}", "f", (("x", at * 3 + by),)) for at in range(n))
+    ),
     "a chain that is missing": lambda n, by: chain(2 if by else n),
     "a chain that is extra": lambda n, by: chain(n if by else 2),
     "deep values": lambda n, by: one(**{f"a{at}": nested(70, at + by) for at in range(n // 70)}),
@@ -82,7 +75,7 @@ SHAPES: dict[str, Callable[[int, int], Plan]] = {
     "a text in many brackets": lambda n, by: one(text="[" * n * 99 + str(by) + "]" * n * 99, n=by),
     "a long text": lambda n, by: one(text="".join(f"word{at + by}\n" for at in range(n * 4))),
     "another first half of a text": lambda n, by: one(text=("ab" if by else "ba") * n * 4),
-}  # fmt: skip
+}
 
 
 def seconds(shape: Callable[[int, int], Plan], count: int) -> float:
@@ -109,18 +102,14 @@ def test_time_grows_with_the_size(name: str) -> None:
     assert large <= MOST * small, f"{SMALL:,}: {small:.3f} s, {SMALL * TIMES:,}: {large:.3f} s"
 
 
-def test_consequences_of_consequences_are_few() -> None:
+def test_a_page_of_a_long_chain_of_missing_calls(tmp_path: Path) -> None:
     text = diff_text(diff(chain(2), chain(200)))
     assert "↳" not in text, "a missing call is no consequence of another: mending the one brings no other"
     assert "×198 (gold's calls 3–200): the plan stops after call 2: gold's f ×198 are missing" in text
-
-
-def test_a_page_of_a_long_chain_of_missing_calls(tmp_path: Path) -> None:
     pred, gold = tmp_path / "pred.json", tmp_path / "gold.json"
-    pred.write_text(json.dumps(to_plan(chain(1).calls)))
-    gold.write_text(json.dumps(to_plan(chain(1500).calls)))
-    command = [sys.executable, "-m", "planner_eval", "diff", pred, gold, "--format", "html"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    pred.write_text(write(chain(1), "plan"))
+    gold.write_text(write(chain(1500), "plan"))
+    done = planeval("diff", pred, gold, "--format", "html")
     assert done.returncode == 1, done.stderr[-300:]
     edits = Page(done.stdout).pair(0)["e"]
     assert [(edit[0], edit[2]) for edit in edits] == [("call.missing", -1)] * 1499
