@@ -13,13 +13,7 @@ from tests.plant import rebuild, users, with_call
 
 @dataclass(frozen=True)
 class Root:
-    """A plan with one mistake and its consequences.
-
-    Args:
-        plan: The plan with the mistake.
-        gold: Position of the call concerned in the original; None for an added call.
-        pred: Position of the added call.
-    """
+    """A plan with one mistake and its consequences, and the call of gold, or the added call, that has it."""
 
     plan: Plan
     gold: int | None = None
@@ -138,4 +132,3 @@ def lone_value(plan: Plan, random: Random) -> Root | None:
 
 
 ROOTS = {f.__name__: f for f in (missing, replaced, value, extra, lone_value)}
-"""Kinds of mistakes that have consequences."""

@@ -1,17 +1,10 @@
 """Forty pairs of plans that were explained by hand before looking at what the tool says of them.
 
-A line of tests/explained/pairs.jsonl is a pair in a form that models really write (`form`), with tools and
-values of our own: `prediction`, `gold` with its terms, and `hand`, the explanation: `first`, the first
-mistaken call (``{"pred": 3}`` counted from 1, ``{"gold": 2}`` where gold's call is missing, null where
-nothing can be read), `causes`, each a mistake independent of the others, in the order of telling, and
-`habits`, each one mistake made in several calls. In the sentences "call 3" is the prediction's, "gold's 3"
-is gold's.
-
-The rule of `first`: what is met first when the prediction is read from its top; a missing call after the
-call before it in gold, and after calls there that gold does not have, but before what takes its result.
-
-To hold the tool against the hands: ``planeval diff FILE FILE --text-field prediction --gold-text-field gold
---id-field id --id ID``.
+In tests/explained/pairs.jsonl `hand` has `first`, the first mistaken call (``{"pred": 3}`` counted from 1,
+``{"gold": 2}`` where gold's call is missing, null where nothing can be read), `causes`, independent mistakes
+in the order of telling, and `habits`, one mistake made in several calls. First is what is met first when the
+prediction is read from its top: a missing call after the call before it in gold, and after calls there that
+gold does not have, but before what takes its result.
 """
 
 from __future__ import annotations
@@ -29,7 +22,6 @@ from tests.conftest import ROOT
 
 FILE = ROOT / "tests" / "explained" / "pairs.jsonl"
 PAIRS = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
-READABLE = [pair for pair in PAIRS if not pair.get("unreadable")]
 NAMED = re.compile(r"(gold's|calls?) (\d+(?:(?:, |-)\d+)*)")
 
 
@@ -51,14 +43,16 @@ def told(found: pe.Diff) -> dict[str, int] | None:
     return {"pred": of_gold[position] + 1} if position in of_gold else {"gold": position + 1}
 
 
-def test_there_are_forty() -> None:
-    assert len({pair["id"] for pair in PAIRS}) == len(PAIRS) == 40
+# Names for positions are told last, for they change nothing that is meant; the hand of this pair, written
+# before, counts them as the first mistake.
+FORM_FIRST = {"taskbench-06": {"pred": 2}}
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair["id"])
-def test_calls_that_the_hand_names_exist(pair: dict[str, Any]) -> None:
-    hand = pair["hand"]
-    calls = {"gold": len(pe.parse(pair["gold"]).calls)}
+def test_calls_that_the_hand_names_exist_and_the_first_mistake_is_the_hands(pair: dict[str, Any]) -> None:
+    assert len({each["id"] for each in PAIRS}) == len(PAIRS) == 40
+    hand, gold = pair["hand"], pe.parse(pair["gold"])
+    calls = {"gold": len(gold.calls)}
     if pair.get("unreadable"):
         with pytest.raises(pe.ParseError):
             pe.parse(pair["prediction"])
@@ -66,6 +60,8 @@ def test_calls_that_the_hand_names_exist(pair: dict[str, Any]) -> None:
     else:
         calls["pred"] = len(pe.parse(pair["prediction"]).calls)
         assert len(hand["first"]) == 1
+        found = pe.diff(pair["prediction"], gold, terms=terms_of(pair, gold))
+        assert told(found) == FORM_FIRST.get(pair["id"], hand["first"])
     said = [*(hand["first"] or {}).items(), *named(" · ".join([*hand["causes"], *hand["habits"]]))]
     assert hand["causes"] or hand["habits"]
     assert [(side, n) for side, n in said if side in calls and not 1 <= n <= calls[side]] == []
@@ -73,11 +69,3 @@ def test_calls_that_the_hand_names_exist(pair: dict[str, Any]) -> None:
 
 # Names for positions are told last, for they change nothing that is meant; the hand of this pair, written
 # before, counts them as the first mistake.
-FORM_FIRST = {"taskbench-06": {"pred": 2}}
-
-
-@pytest.mark.parametrize("pair", READABLE, ids=lambda pair: pair["id"])
-def test_the_first_mistake_is_the_hands(pair: dict[str, Any]) -> None:
-    gold = pe.parse(pair["gold"])
-    found = pe.diff(pair["prediction"], gold, terms=terms_of(pair, gold))
-    assert told(found) == FORM_FIRST.get(pair["id"], pair["hand"]["first"])

@@ -12,6 +12,7 @@ import planner_eval as pe
 from planner_eval.base.errors import ParseError
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.dialects import find as search
+from planner_eval.dialects.read import unlinked
 from planner_eval.plan.canonical import same
 from planner_eval.plan.outline import outline
 from tests.fuzz_files import run
@@ -26,27 +27,7 @@ CALLS = (
     "[f(a=1), g(b=$x$), h(c='it's')]",
     "<<function>>f(a=1)<<function>>g(b=f(a=2))",
 )
-PIECES = (
-    "[",
-    "]",
-    "{",
-    "}",
-    "(",
-    ")",
-    "'",
-    '"',
-    ",",
-    ":",
-    "\n",
-    "\\",
-    "#",
-    "```",
-    "1",
-    ".0",
-    "None",
-    "$v1.x$",
-    "a",
-)
+PIECES = (*"[]{}()'\",:\n\\#", "```", "1", ".0", "None", "$v1.x$", "a")
 
 
 def changed(text: str, random: Random) -> str:
@@ -58,8 +39,7 @@ def changed(text: str, random: Random) -> str:
 
 
 def test_what_is_beyond_repair_is_refused_with_repair() -> None:
-    random = Random(1)
-    beyond = 0
+    random, beyond = Random(1), 0
     for at in range(3_000):
         text = changed(CALLS[at % len(CALLS)], random)
         try:
@@ -88,12 +68,7 @@ def test_texts_are_the_same_where_their_linked_plans_are() -> None:
             given = str(error)
         assert given == wanted, (ours, theirs)
     assert min(found) > 50
-
-
-def test_an_outline_holds_no_value_that_only_linking_judges() -> None:
-    from planner_eval.dialects.read import unlinked
-
-    for value in ("1.5", "[1]", "1e999", "9" * 30):
+    for value in ("1.5", "[1]", "1e999", "9" * 30):  # which only linking judges: no outline holds it
         assert outline(unlinked(f'[{{"name": "f", "arguments": {{"a": {value}}}}}]').raw) is None
     with pytest.raises(ParseError, match="past"):
         pe.same('[{"name": "f", "arguments": {"a": 1e999}}]', '[{"name": "g", "arguments": {}}]')

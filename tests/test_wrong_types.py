@@ -22,8 +22,6 @@ ROWS = [{"id": "q", "gold": PLAN, "pred": PLAN, "query": "What is it?"}]
 
 
 class Echo:
-    """A model that gives one answer."""
-
     async def complete(self, messages: Any, tools: Any = None, **sampling: Any) -> Reply:
         return Reply("[]")
 

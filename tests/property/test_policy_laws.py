@@ -20,14 +20,10 @@ from planner_eval.policy.rule import COMPARE, NOTHING, Rule
 from tests.build import edges
 from tests.conftest import examples
 
-SCALARS = st.one_of(
-    st.sampled_from(
-        [None, True, False, 0, 1, 1.0, 1.1, 2, 7, "7", "7.0", "a", "A", "a, b", "b,a", "$$$", "true"]
-    ),
-    st.sampled_from(
-        ["$$$", "2024-05-01", "May 1, 2024", "6:30 pm", "18:30", "nyc", "New York", "nyc, 7", "", {}]
-    ),
-)
+SCALARS = st.sampled_from([
+    None, True, False, 0, 1, 1.0, 1.1, 2, 7, "7", "7.0", "a", "A", "a, b", "b,a", "$$$", "true", "2024-05-01",
+    "May 1, 2024", "6:30 pm", "18:30", "nyc", "New York", "nyc, 7", "", {},
+])  # fmt: skip
 TOOLS, NAMES = ("f", "g", "h"), ("x", "y")
 
 
@@ -56,9 +52,8 @@ def plans(draw: st.DrawFn, most: int = 5) -> Plan:
         reach = count if astray else at
         named = draw(st.lists(st.sampled_from(NAMES), unique=draw(st.integers(0, 9)) > 0, max_size=2))
         given_ = tuple((name, draw(values(reach))) for name in named)
-        calls.append(
-            Call(f"c{at}", draw(st.sampled_from(TOOLS)), given_, draw(st.sampled_from([None, None, "A"])))
-        )
+        tool, app = draw(st.sampled_from(TOOLS)), draw(st.sampled_from([None, None, "A"]))
+        calls.append(Call(f"c{at}", tool, given_, app))
     answer = (("out", draw(values(count))),) if draw(st.integers(0, 3)) == 0 else None
     return Plan(tuple(calls), edges(tuple(calls)), answer)
 
@@ -83,16 +78,12 @@ def rules(draw: st.DrawFn) -> Rule:
 def policies(draw: st.DrawFn) -> Policy:
     return Policy(
         rules=tuple(draw(st.lists(rules(), min_size=draw(st.sampled_from([0, 1, 1])), max_size=3))),
-        order=draw(st.sampled_from(sorted(ORDERS))),
-        names=draw(st.sampled_from(["exact", "loose"])),
-        answer=draw(st.booleans()),
-        inline=draw(st.booleans()),
-        repeats=draw(st.booleans()),
-        stateful=draw(st.sampled_from([(), ("f",)])),
-        wildcards=draw(st.sampled_from([(), ("$$$", {})])),
+        order=draw(st.sampled_from(sorted(ORDERS))), names=draw(st.sampled_from(["exact", "loose"])),
+        answer=draw(st.booleans()), inline=draw(st.booleans()), repeats=draw(st.booleans()),
+        stateful=draw(st.sampled_from([(), ("f",)])), wildcards=draw(st.sampled_from([(), ("$$$", {})])),
         defaults=draw(st.sampled_from([{}, {("f", "x"): "7"}])),
         outputs=draw(st.sampled_from([{}, {"f": "o"}])),
-    )
+    )  # fmt: skip
 
 
 @st.composite
@@ -151,14 +142,11 @@ def alike(item: Any, which: int) -> Any:
     return item if others is None else others[which] if repr(others[which]) != repr(item) else others[-1]
 
 
-def value(name: str, tally: Tally | None) -> float | None:
-    return None if tally is None else tally.value
-
-
-def wrong(found: Mapping[str, Tally | None]) -> dict[str, Tally | None]:
+def wrong(found: Mapping[str, Tally | None]) -> dict[str, Tally]:
     """The figures that are not those of a plan that is right."""
     best = {name: 0 if METRICS[name].lower else 1 for name in found}
-    return {name: tally for name, tally in found.items() if value(name, tally) not in (None, best[name])}
+    there = {name: tally for name, tally in found.items() if tally is not None}
+    return {name: tally for name, tally in there.items() if tally.value not in (None, best[name])}
 
 
 @examples(300)
@@ -166,8 +154,7 @@ def wrong(found: Mapping[str, Tally | None]) -> dict[str, Tally | None]:
 def test_gold_is_right_under_every_policy_and_every_terms(data: st.DataObject) -> None:
     gold = data.draw(plans())
     policy, open_ = data.draw(policies()), data.draw(terms(gold))
-    again = Plan(gold.calls, gold.edges, gold.answer)
-    for pred in (gold, again):
+    for pred in (gold, Plan(gold.calls, gold.edges, gold.answer)):
         assert diff(pred, gold, policy, open_).edits == ()
         assert wrong(score(pred, gold, policy, open_)) == {}
         assert compare_structure(pred, gold, policy, open_).same
