@@ -22,7 +22,7 @@ from planner_eval.scoring.columns import Column, Unit
 from planner_eval.scoring.differences import differences
 from planner_eval.scoring.intervals import intervals, proportion
 from tests import certainty
-from tests.certainty import SIZES, drawn, ours, ours_of_two
+from tests.certainty import SIZES, ours, ours_of_two
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_cli import planeval as started
@@ -51,15 +51,6 @@ def test_intervals_of_yes_or_no_hold_the_truth_exactly() -> None:
                 if span is not None and span.low <= truth <= span.high
             )
             assert held >= 0.95, (of, truth)
-
-
-def test_many_samples_make_intervals_as_narrow_as_the_normal_distribution_does() -> None:
-    found = drawn("even", 0.5, 400, 5)
-    for part in found.part.tolist():
-        span = intervals({"": Column(Share(one, 1) for one in part)})[""]
-        assert span is not None
-        half = 1.96 * float(np.std(part)) / 20
-        assert 1 < (span.high - span.low) / 2 / half < 1.1
 
 
 def test_no_end_lies_outside_and_nothing_has_no_interval() -> None:
@@ -96,19 +87,6 @@ def test_figures_lie_in_their_intervals(ours: list[tuple[int, int]], theirs: lis
         assert gap.low < gap.high
         back = differences({"calls": Column((b, a) for a, b in both)})["calls"]
         assert (back.low, back.high) == (pytest.approx(-gap.high), pytest.approx(-gap.low))
-
-
-@pytest.mark.more
-def test_yes_or_no_is_scipys_clopper_pearson() -> None:
-    from scipy.stats import binomtest
-
-    for of in (1, 2, 7, 30, 1_000, 100_000):
-        for hits in {0, 1, of // 3, of // 2, of - 1, of}:
-            theirs = binomtest(hits, of).proportion_ci(0.95)
-            column = intervals({"": Column([Share(1, 1)] * hits + [Share(0, 1)] * (of - hits))})[""]
-            for found in (proportion(hits, of), column):
-                assert found is not None
-                assert found[:2] == pytest.approx((theirs.low, theirs.high), abs=1e-9), (hits, of)
 
 
 def test_quantiles_are_scipys() -> None:
@@ -219,29 +197,6 @@ def lines(path: Path, rows: list[Any]) -> str:
     return str(path)
 
 
-def shuffled(path: str, random: Random) -> None:
-    rows = Path(path).read_text(encoding="utf-8").splitlines(keepends=True)
-    random.shuffle(rows)
-    Path(path).write_text("".join(rows), encoding="utf-8")
-
-
-@pytest.mark.more
-@pytest.mark.parametrize("more", [(), ("--cluster", "talk")])
-def test_the_order_of_records_changes_no_byte_of_a_report(more: tuple[str, ...], tmp_path: Path) -> None:
-    systems, gold = talks(tmp_path)
-    asked = [
-        ("score", systems[0], gold, "--by", "level", "--format", "md", *more),
-        ("compare", *systems, "--gold", gold, "--format", "csv", *more),
-    ]
-    before = [started(*argv).stdout for argv in asked]
-    random = Random(1)
-    for files in ([systems[0]], [*systems, gold]):
-        for file in files:
-            shuffled(file, random)
-        for argv, expected in zip(asked, before, strict=True):
-            assert started(*argv).stdout == expected
-
-
 def test_clusters_are_what_is_drawn_by_chance(tmp_path: Path) -> None:
     """Each of 8 conversations is right or wrong as a whole: the interval is that of 8 answers, not of 40."""
     (first, _), gold = talks(tmp_path)
@@ -264,14 +219,12 @@ def test_one_cluster_says_nothing_of_others(tmp_path: Path) -> None:
     systems, gold = talks(tmp_path, talks=1)
     done = planeval("score", systems[0], gold, "--cluster", "talk", "--metric", "exact")
     assert "no intervals, for 1 cluster of talk says nothing of others" in done.stdout
-    assert "–" in done.stdout.splitlines()[1]
     argv = ("compare", *systems, "--gold", gold, "--cluster", "talk")
     data = json.loads(planeval(*argv, "--format", "json").stdout)
     assert "no intervals, for 1 cluster of talk" in data["signature"]
     assert {(one["low"], one["p"]) for one in data["figures"].values()} == {(None, None)}
     done = planeval(*argv, "--fail-if-worse", "exact:0.9")
-    assert done.returncode == 1
-    assert "without an interval, for all samples lie in one cluster" in done.stderr
+    assert (done.returncode, "interval, for all samples lie in one cluster" in done.stderr) == (1, True)
 
 
 def test_a_record_in_no_cluster_is_named(tmp_path: Path) -> None:
@@ -290,26 +243,28 @@ def test_a_record_in_no_cluster_is_named(tmp_path: Path) -> None:
 @pytest.mark.more
 def test_runs_keep_their_clusters(tmp_path: Path) -> None:
     systems, gold = talks(tmp_path)
-    metrics = ("--metric", "exact", "--metric", "whole_calls")
+    metrics = ("--metric", "exact", "--metric", "whole_calls", "--by", "level")
     runs = [f"{tmp_path}/{name}" for name in "ab"]
     for system, run, jobs in zip(systems, runs, ("1", "2"), strict=True):
-        how = ("--jobs", jobs, "--part", "7", "--by", "level", "-o", f"{run}/")
-        assert started("score", system, gold, *metrics, "--cluster", "talk", *how).returncode == 0
-    by = ("--cluster", "talk", "--by", "level", "--format", "json")
-    files = planeval("compare", *systems, "--gold", gold, *metrics, *by)
-    kept = planeval("compare", *runs, "--format", "json")
-    assert json.loads(kept.stdout)["figures"] == json.loads(files.stdout)["figures"]
-    asked = ("score", systems[0], gold, *metrics, "--by", "level", "--format", "json", "--cluster")
+        how = ("--cluster", "talk", "--jobs", jobs, "--part", "7", "-o", f"{run}/")
+        assert started("score", system, gold, *metrics, *how).returncode == 0
+
+    def told(*argv: str) -> Any:
+        return json.loads(planeval(*argv, "--format", "json").stdout)
+
+    files = told("compare", *systems, "--gold", gold, *metrics, "--cluster", "talk")
+    assert told("compare", *runs)["figures"] == files["figures"]
     for more, field in (((), "talk"), (("--cluster", "level"), "level")):
-        told = json.loads(planeval("score", runs[0], *more, "--format", "json").stdout)
-        fresh = json.loads(planeval(*asked, field).stdout)
-        assert (told["figures"], told["breakdown"]) == (fresh["figures"], fresh["breakdown"])
-        assert told["signature"] == fresh["signature"]
+        kept, fresh = (
+            told("score", runs[0], *more),
+            told("score", systems[0], gold, *metrics, "--cluster", field),
+        )
+        for name in ("figures", "breakdown", "signature"):
+            assert kept[name] == fresh[name]
     done = planeval("score", runs[0], "--cluster", "domain")
     assert done.returncode == 2
     assert "was not scored with --cluster domain, so nothing is known of it" in done.stderr
-    table = pe.table(runs, metrics=["exact"])
-    report = pe.score(Path(runs[0]))
+    table, report = pe.table(runs, metrics=["exact"]), pe.score(Path(runs[0]))
     assert table.rows[0].cells[0][1:3] == report.figures[0].interval[:2]  # type: ignore[index]
     assert "95 % intervals over 8 clusters of talk" in table.notes[-1]
     pe.score(Path(systems[1]), Path(gold), folder=f"{tmp_path}/plain")

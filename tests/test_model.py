@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import time
 from collections.abc import Iterator
@@ -207,16 +208,14 @@ def test_what_was_answered_once_needs_no_model_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("change", ["tools", "temperature", "messages", "name", "repetition"])
 def test_the_whole_request_is_the_key(tmp_path: Path, change: str) -> None:
     model = Counting()
-    first = Kept(tmp_path / "m.sqlite", model, name="m")
+    with contextlib.closing(Kept(tmp_path / "m.sqlite", model, name="m")) as kept:
+        complete(kept, ASK, None, temperature=0.0)
     name, repetition = ("n" if change == "name" else "m"), int(change == "repetition")
-    other = Kept(tmp_path / "m.sqlite", model, name=name, repetition=repetition)
-    messages = [*ASK, *ASK] if change == "messages" else ASK
-    complete(first, ASK, None, temperature=0.0)
-    tools = [{"name": "f"}] if change == "tools" else None
-    complete(other, messages, tools, temperature=0.1 if change == "temperature" else 0.0)
+    with contextlib.closing(Kept(tmp_path / "m.sqlite", model, name=name, repetition=repetition)) as kept:
+        tools = [{"name": "f"}] if change == "tools" else None
+        messages = [*ASK, *ASK] if change == "messages" else ASK
+        complete(kept, messages, tools, temperature=0.1 if change == "temperature" else 0.0)
     assert model.asked == 2
-    first.close()
-    other.close()
 
 
 def test_a_replay_says_what_it_lacks(tmp_path: Path) -> None:
@@ -228,18 +227,3 @@ def test_a_replay_says_what_it_lacks(tmp_path: Path) -> None:
     filled.close()
     with pytest.raises(ModelError, match=r"model 'small' \(it holds answers of 'big'\)"):
         complete(Kept(path, name="small"), ASK)
-
-
-def test_a_judge_may_keep_its_answers_in_the_same_file(tmp_path: Path) -> None:
-    from planner_eval.llm import JudgeRequest, ScriptedJudge
-    from planner_eval.llm.cache import Cache
-
-    path = tmp_path / "both.sqlite"
-    kept, cache = Kept(path, Counting(), name="m"), Cache(path, ScriptedJudge(lambda r: "pass"), model="j")
-    complete(kept, ASK)
-    cache.ask(JudgeRequest("t", (("user", "?"),)))
-    assert complete(kept, ASK).cached
-    assert cache.ask(JudgeRequest("t", (("user", "?"),))).cached
-    assert [each.task for each in cache.spent()] == ["t"]
-    kept.close()
-    cache.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import sys
@@ -205,41 +204,3 @@ def test_users_files_are_decoded_by_one_reader() -> None:
     ours = {"datasets/published.py", "scoring/row_lines.py", "scoring/selftest.py"}
     ours |= {"records/index.py", "records/lines.py"}  # an index, and rows of a table that were written down
     assert plain == ours | {"worlds/replay.py"}, "files of our own, and a copy of a value"
-
-
-UNLIKE = {
-    "click's own": ("cli/__init__.resolve_command",),
-    "pairs of a key or a place with what is there, as of dict.items()": (
-        *("auditing/audits.found", "auditing/audits.found", "auditing/twins.found"), "base/jsontext.pairs_of",
-        "cli/asked_for.setting", "comparison/contrast.marked", "comparison/contrast.narrowed",
-        "comparison/explain.key", "comparison/meant.neighbours", "records/accepting.calls_by_tool",
-        "comparison/value_diff.fields", "comparison/value_diff.walk", "dialects/cut.left_open",
-        "dialects/cut.opening", "dialects/cut.section", "dialects/find.read", "dialects/find.read",
-        "dialects/python_ast.spread", "dialects/python_cuts.cut", "dialects/searches.in_prose",
-        "dialects/sections.read_framed", "plan/model.references", "plan/walk.leaves", "records/index.texts",
-        "records/joined.lone", "scoring/columns.each",
-    ),
-    "predictions and gold, which every command takes apart where it asks for them": (
-        "cli/sources.read_sides",
-    ),
-    "where a record stands: its file and its line, which scored rows take": ("reports/job.place_of",),
-    "what one step of a search, or of a pair's work, hands to the next": (
-        "engine/diff.compared", "reports/packs.heads", "reports/question.question_field",
-        "metrics/edit_distance.pair",
-    ),
-}  # fmt: skip
-"""Why a function may give a tuple of unlike things all the same."""
-
-
-@pytest.mark.more
-def test_no_public_function_gives_a_tuple_of_unlike_things() -> None:
-    unlike = []
-    for file in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef) and node.returns and not node.name.startswith("_"):
-                for part in ast.walk(node.returns):
-                    if isinstance(part, ast.Subscript) and ast.unparse(part.value) == "tuple":
-                        kinds = {ast.unparse(one) for one in getattr(part.slice, "elts", [part.slice])}
-                        if len(kinds - {"..."}) > 1:
-                            unlike.append(f"{file.relative_to(PACKAGE).with_suffix('')}.{node.name}")
-    assert sorted(unlike) == sorted(name for names in UNLIKE.values() for name in names)

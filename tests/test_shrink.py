@@ -16,14 +16,13 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.base.errors import AbsentError, InputError, WriteError
+from planner_eval.base.errors import AbsentError, InputError
 from planner_eval.benchmarks.gold import gold_samples
 from planner_eval.benchmarks.registry import BENCHMARKS, NAMES
 from planner_eval.datasets.gold import gold_plan, holds_plan
-from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Plan, Ref
 from planner_eval.shrinking.pairs import Pair, bare, size, size_of, weight_of
-from planner_eval.shrinking.smallest import KINDS, shrink, smaller
+from planner_eval.shrinking.smallest import shrink
 from planner_eval.shrinking.texts import cut, groups
 from planner_eval.shrinking.values import places
 from tests.conftest import ROOT
@@ -116,51 +115,23 @@ def test_pieces_of_a_text_one_within_another_are_cut_once() -> None:
     assert [(one.start, one.end) for one in groups("](a, [b], c) )[")] == [(5, 10), (1, 12)]
 
 
-PREDS_TEXT = "a = f(#x='1')\nb = g(#y=a)\nc = h(#z=b)\nd = k(#w=c, #v='long text of words')"
-
-
-@pytest.mark.parametrize("most", [0, 5])
-def test_the_tries_run_out(most: int) -> None:
-    start = pair(PREDS_TEXT, PREDS_TEXT)
+@pytest.mark.parametrize(
+    ("most", "tries", "ended"), [(0, 0, "tries"), (5, 5, "tries"), (99, 4, "interrupted")]
+)
+def test_what_is_smallest_so_far_is_left(most: int, tries: int, ended: str) -> None:
+    text = "a = f(#x='1')\nb = g(#y=a)\nc = h(#z=b)\nd = k(#w=c, #v='long text of words')"
     asked: list[Pair] = []
 
     def shows(each: Pair) -> bool:
         asked.append(each)
-        return bool(each.gold.edges)
-
-    found = shrink(start, shows, tries=most)
-    assert (found.tries, len(asked), found.ended) == (most, most, "tries")
-    assert bool(found.pair.gold.edges)
-
-
-def test_time_runs_out_and_an_interrupt_leaves_the_smallest_so_far() -> None:
-    start = pair(PREDS_TEXT, PREDS_TEXT)
-    assert shrink(start, lambda each: True, deadline=-1).ended == "deadline"
-    tried = iter(range(100))
-
-    def shows(each: Pair) -> bool:
-        if next(tried) == 3:
+        if ended == "interrupted" and len(asked) == 4:
             raise KeyboardInterrupt
         return bool(each.gold.edges)
 
-    found = shrink(start, shows)
-    assert (found.ended, found.tries) == ("interrupted", 4)
+    found = shrink(pair(text, text), shows, tries=most)
+    assert (found.tries, len(asked), found.ended) == (tries, tries, ended)
     assert bool(found.pair.gold.edges)
-
-
-def test_nothing_is_tried_twice_and_all_that_is_tried_is_smaller() -> None:
-    start, seen = pair(PREDS_TEXT, PREDS_TEXT), []
-
-    def shows(each: Pair) -> bool:
-        seen.append(repr(each))
-        return len(each.pred.calls) > 1 and bool(each.gold.edges)
-
-    found = shrink(start, shows)
-    assert len(seen) == len(set(seen)) == found.tries
-    assert not any(shows(each) for each in smaller(found.pair))
-    for kind in KINDS:
-        for unit in kind.units(start, [(at, at) for at in range(4)]):
-            assert size(kind.done(start, [unit])) < size(start) or kind.done(start, [unit]) == start, kind
+    assert shrink(pair(text, text), lambda each: True, deadline=-1).ended == "deadline"
 
 
 def test_a_step_takes_a_whole_plan_of_odd_values() -> None:
@@ -183,22 +154,13 @@ def different() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("id", "code"), different())
-def test_every_root_cause_of_the_demo_shows_in_few_calls_and_in_no_fewer(id: str, code: str) -> None:
+def test_every_root_cause_of_the_demo_shows_in_few_calls(id: str, code: str) -> None:
     found = demo(id=id, code=code)
     assert found.ended == "smallest"
     assert code in codes(found.pred.text, found.gold.text), "as planeval diff reads the two texts"
     assert found.pred.after.plus(found.gold.after) < found.pred.before.plus(found.gold.before)
     assert found.pred.after.calls + found.gold.after.calls <= 4
     assert code in [edit.code for edit in found.diff.roots]
-    kinds = found.pred.dialect, found.gold.dialect
-    for each in smaller(Pair(bare(found.pred.plan), bare(found.gold.plan))):
-        try:
-            texts = [pe.write(side, kind) for side, kind in zip(each, kinds, strict=True)]
-            read = [pe.parse(text) for text in texts]
-        except (pe.ParseError, WriteError):
-            continue
-        if texts != [found.pred.text, found.gold.text]:  # what a notation says all the same
-            assert code not in codes(*read)
 
 
 def test_each_side_keeps_its_notation_or_takes_the_one_that_is_asked_for() -> None:
@@ -211,15 +173,12 @@ def test_each_side_keeps_its_notation_or_takes_the_one_that_is_asked_for() -> No
         demo(id="rates-twice", code="call.duplicated", to="json")
 
 
-def test_texts_plans_and_a_function_of_ones_own() -> None:
+def test_a_function_of_ones_own_and_notations_that_cannot_say_a_side() -> None:
     pred, gold = "a = f(#x='1')\nb = g(#y=a, #z='2')", pe.parse("h(#x='1')")
     found = pe.shrink(pred, gold, shows=lambda pred, gold: "g(" in pred and "h" in gold)
     assert (found.pred.text, found.gold.text) == ("g()", "h()")
     with pytest.raises(AbsentError, match="does not show it"):
         pe.shrink(pred, gold, shows=lambda pred, gold: False)
-
-
-def test_a_notation_that_cannot_say_a_side_is_refused_before_anything_is_tried() -> None:
     asked: list[str] = []
 
     def shows(pred: str, gold: str) -> bool:
@@ -227,12 +186,9 @@ def test_a_notation_that_cannot_say_a_side_is_refused_before_anything_is_tried()
         return True
 
     chained = "a = search(q='Rome')\nb = weather(place=a)"
-    for pred, gold, side in ((chained, "f()", "pred"), ("App: [f(#x='1')]", chained, "gold")):
-        with pytest.raises(
-            InputError, match=rf"^{side} cannot be written as appbench: .*; name another"
-        ) as told:
+    for pred, gold, side in ((chained, "f()", "pred"), ("App: [f(#a='1')]", chained, "gold")):
+        with pytest.raises(InputError, match=rf"^{side} cannot be written as appbench: .*; name another"):
             pe.shrink(pred, gold, shows=shows, to="appbench")
-        assert "such as plan, or none" in str(told.value)
     assert not asked
 
 
@@ -267,18 +223,13 @@ def test_limits_that_are_none_are_refused(name: str, value: Any) -> None:
 
 
 def test_a_prediction_that_is_no_plan_is_cut_as_a_text() -> None:
-    reads = f"! {PYTHON} -m planner_eval parse {{pred}} && grep -q 'hour.*mon' {{pred}}"
-    found = demo(id="alarm-unreadable", command=reads, tries=30)
+    found = demo(id="alarm-unreadable", command="grep -q 'hour.*mon' {pred}", tries=60)
     assert found.pred.dialect is None
-    assert len(found.pred.text) < 200
-    assert "mon" in found.pred.text
+    assert (len(found.pred.text) < 40, "mon" in found.pred.text) == (True, True)
     assert any("pred is cut as a text: it holds no readable plan" in said for said in found.notes)
     with pytest.raises(AbsentError, match=r"the prediction cannot be read, so there is no edit: .*line 13"):
         demo(id="alarm-unreadable", code="argument.value")
-
-
-def test_prose_around_a_plan_is_kept_where_it_matters() -> None:
-    pred = "Sure! I will do that.\n[f(x=1), g(y='two words')]"
+    pred = "Sure! I will do that.\n[f(x=1), g(y='two words')]"  # prose is kept where it matters
     found = pe.shrink(pred, "[f(x=1)]", shows=lambda pred, gold: "Sure" in pred and "g(" in pred)
     assert found.pred.text == "Sureg("
     assert "pred is cut as a text: written anew it does not show it" in found.notes
@@ -315,11 +266,12 @@ def test_what_is_wrong_is_said(how: dict[str, Any], said: str) -> None:
 
 
 def test_a_command_gets_records_as_they_came(tmp_path: Path) -> None:
-    for name, records in (
-        ("pred", [{"id": "a", "output": [{"name": "f", "arguments": {"x": 1, "y": 2}}], "kind": "k"}]),
-        ("gold", [{"id": "a", "gold": "[f(x=1), g()]", "more": [1]}]),
+    call = {"name": "f", "arguments": {"x": 1, "y": 2}}
+    for name, record in (
+        ("pred", {"id": "a", "output": [call], "kind": "k"}),
+        ("gold", {"id": "a", "gold": "[f(x=1), g()]", "more": [1]}),
     ):
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(record) + "\n")
     seen = tmp_path / "seen.py"
     seen.write_text(
         "import json, sys\n"
@@ -359,15 +311,9 @@ def test_the_files_stand_where_quotes_around_them_change_nothing(
         found = demo(id="trip-value", command=f"test -s {quoted} && grep -q searchflight {quoted}")
         assert "searchflight" in found.pred.text
         assert found.ended == "smallest"
-        with pytest.raises(AbsentError):
-            demo(id="trip-value", command=f"! grep -q searchflight {quoted}")
     assert not os.listdir(folder)
-
-
-def test_no_folder_that_a_shell_takes_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "two words"))
     monkeypatch.setattr("os.access", lambda *_: False)
-    with pytest.raises(InputError, match=r"two words', a path that a shell does not take .* with TMPDIR"):
+    with pytest.raises(InputError, match=r"a path that a shell does not take .* with TMPDIR"):
         demo(id="trip-value", command="true {pred}")
 
 
@@ -405,50 +351,30 @@ def test_a_figure_of_two_scores_is_named() -> None:
     answers, gold = SAMPLES / "answers" / "callnavi.jsonl", SAMPLES / "callnavi"
     how: Any = {"differs": "official:corrected", "benchmark": "callnavi", "id": "hr02"}
     assert "structure: official 1, corrected 0" in pe.shrink(answers, gold, figure="structure", **how).shows
-    with pytest.raises(
-        AbsentError, match=r"corrected order of callnavi agree .* disagree in solved, structure"
+    for more, said in (
+        ({"figure": "order"}, "corrected order of callnavi agree .* disagree in solved, structure"),
+        ({"id": "hr03"}, "agree about this answer"),
+        ({"settings": {"tsk": "routing"}}, "CallNavi has no option 'tsk'"),
+        ({"settings": {"task": "stability"}}, "several answers"),
     ):
-        pe.shrink(answers, gold, figure="order", **how)
-    with pytest.raises(AbsentError, match="agree about this answer"):
-        pe.shrink(answers, gold, **{**how, "id": "hr03"})
-    with pytest.raises(InputError, match="CallNavi has no option 'tsk'"):
-        pe.shrink(answers, gold, settings={"tsk": "routing"}, **how)
-    with pytest.raises(InputError, match="several answers"):
-        pe.shrink(answers, gold, settings={"task": "stability"}, **how)
+        with pytest.raises((AbsentError, InputError), match=said):
+            pe.shrink(answers, gold, **{**how, **more})
     with pytest.raises(InputError, match="the answers are a list, expected the path"):
         pe.shrink([], gold, **how)
     assert pe.shrink(answers, gold, **{**how, "id": None}, record=2).shows.startswith("callnavi's solved")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if BENCHMARKS[name].gold_of])
 def test_the_gold_of_a_plan_is_the_released_gold(name: str) -> None:
     bench = BENCHMARKS[name]
-    if bench.gold_of is None:
-        return
+    assert bench.gold_of is not None
     place = SAMPLES / name / ("v2/nestful_data.jsonl" if name == "nestful" else "")
-    tried = 0
-    for sample in filter(holds_plan, gold_samples(bench, str(place))):
+    samples = [*filter(holds_plan, gold_samples(bench, str(place)))]
+    assert samples
+    for sample in samples:
         plan = gold_plan(sample)
         assert plan is not None
         assert bench.gold_of(sample, plan) == sample.gold
-        tried += 1
-    assert tried
-
-
-def test_the_gold_of_real_plans_means_what_they_mean(reference: Path) -> None:
-    for name in ("appbench", "nestful", "callnavi", "functionchat"):
-        tried = 0
-        bench = BENCHMARKS[name]
-        assert bench.gold_of is not None
-        for sample in gold_samples(bench, str(reference / "datasets" / name))[::7]:
-            plan = gold_plan(sample)
-            if plan is None:
-                continue
-            made = bench.gold_of(sample, plan)
-            back = pe.parse(made, dialect=sample.dialect)
-            assert same(back, plan), (name, sample.id)
-            tried += 1
-        assert tried > 40, name
 
 
 def test_the_command_prints_both_texts_and_their_diff() -> None:
