@@ -18,8 +18,7 @@ from planner_eval.plan.model import Call, Plan
 from planner_eval.records.patches import read_patches
 from tests.build import plan
 from tests.inside import planeval
-from tests.plant import KINDS
-from tests.plant_roots import ROOTS
+from tests.plant import KINDS, ROOTS
 from tests.property.test_comparison_laws import plans
 from tests.real_plans import real_plans
 

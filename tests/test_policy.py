@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import planner_eval as pe
 from planner_eval.base import resources
 from planner_eval.base.errors import InputError, PolicyError
 from planner_eval.comparison.diff import diff, diff_any
+from planner_eval.comparison.edits import EDITS
+from planner_eval.metrics import METRICS, score
+from planner_eval.metrics.counts import Counts
 from planner_eval.plan.model import Call, Plan, Ref
-from planner_eval.policy import NO_TERMS, Policy, Terms
-from planner_eval.policy.file import load_policy, presets
+from planner_eval.policy import NAMES, NO_TERMS, ORDERS, Policy, Terms, fits
+from planner_eval.policy.file import load_policy, policy_of, presets
+from planner_eval.policy.idle import idle
 from planner_eval.policy.rule import COMPARE, Rule
 from planner_eval.policy.values import LEAVES
 from planner_eval.records.files import Record
 from planner_eval.records.gold import read_gold, terms_of
 from tests.build import plan
+from tests.conftest import ROOT
 from tests.inside import planeval
 
 PAIRS = json.loads(resources.read("data/selftest/plan_pairs.json"))
@@ -305,3 +315,424 @@ def test_command_line(tmp_path: Path) -> None:
         done = planeval("diff", *files, *argv)
         assert done.returncode == code
     assert "there is no policy 'nonsense'" in done.stderr
+
+
+Calls = list[tuple[str, dict[str, Any]]]
+
+
+def data(calls: Calls) -> list[dict[str, Any]]:
+    """Calls with the ids c1, c2, …; an id in angle brackets is a reference to the call."""
+
+    def value(raw: Any) -> Any:
+        if isinstance(raw, list):
+            return [value(item) for item in raw]
+        return {"$ref": raw[1:-1]} if isinstance(raw, str) and raw[:1] == "<" else raw
+
+    return [
+        {"id": f"c{at}", "name": name, "arguments": {key: value(item) for key, item in given.items()}}
+        for at, (name, given) in enumerate(calls, 1)
+    ]
+
+
+def made(*calls: tuple[str, dict[str, Any]]) -> Plan:
+    return plan(data([*calls]))
+
+
+def rule(**parts: Any) -> Policy:
+    return Policy(rules=(Rule(**parts),))
+
+
+def not_right(pred: Plan, gold: Plan, policy: Policy, terms: Terms = NO_TERMS) -> dict[str, object]:
+    """The figures that are not those of a plan that is right; and none may be outside [0, 1]."""
+    found: dict[str, object] = {}
+    for name, tally in score(pred, gold, policy, terms).items():
+        if tally is not None and tally.value is not None:
+            assert (-1 if name == "order_tau" else 0) <= tally.value <= 1
+            assert not isinstance(tally, Counts) or tally.hit <= min(tally.pred, tally.gold)
+            if tally.value != (0 if METRICS[name].lower else 1):
+                found[name] = tally
+    return found
+
+
+def right(pred: Plan, gold: Plan, policy: Policy, terms: Terms = NO_TERMS) -> bool:
+    """Whether the plans are the same; then every figure must say so."""
+    same = diff(pred, gold, policy, terms).same
+    assert not same or not_right(pred, gold, policy, terms) == {}
+    return same
+
+
+SUM: Calls = [("h", {"k": 1}), ("h", {"k": 2}), ("clean", {"x": "<c1>"}), ("clean", {"x": "<c2>"})]
+
+
+@pytest.mark.parametrize(("compare", "items", "wanted"), [
+    ("set", ["<c4>"], False), ("set", ["<c4>", "<c3>"], True), ("set", ["<c4>", "<c4>"], False),
+    ("set", ["<c3>", "<c4>", "<c3>"], True), ("unordered", ["<c4>"], False),
+    ("unordered", ["<c4>", "<c3>"], True), ("unordered", ["<c4>", "<c4>"], False),
+    ("unordered", ["<c3>", "<c4>", "<c3>"], False), ("subset", ["<c4>"], True),
+    ("subset", ["<c4>", "<c1>"], False), ("superset", ["<c4>"], False),
+    ("superset", ["<c4>", "<c1>", "<c3>"], True),
+])  # fmt: skip
+def test_members_count_as_the_calls_that_they_refer_to(compare: str, items: list[str], wanted: bool) -> None:
+    gold = made(*SUM, ("sum", {"items": ["<c3>", "<c4>"]}))
+    assert right(made(*SUM, ("sum", {"items": items})), gold, rule(compare=(compare,))) is wanted
+
+
+def test_equal_calls_in_a_set_are_told_apart_by_who_else_uses_them() -> None:
+    twins: Calls = [("roll", {}), ("roll", {})]
+    gold = made(*twins, ("sum", {"items": ["<c1>", "<c2>"]}), ("use", {"x": "<c2>"}))
+    policy = rule(compare=("unordered",))
+    assert right(made(*twins, ("sum", {"items": ["<c2>", "<c1>"]}), ("use", {"x": "<c1>"})), gold, policy)
+    assert not right(made(*twins, ("sum", {"items": ["<c1>", "<c1>"]}), ("use", {"x": "<c1>"})), gold, policy)
+
+
+def test_members_may_be_in_a_circle() -> None:
+    circle: Calls = [("f", {"x": ["<c2>", "<c3>"]}), ("g", {"y": "<c1>"}), ("g", {"y": "<c1>", "z": 1})]
+    other: Calls = [("f", {"x": ["<c3>", "<c2>"]}), *circle[1:]]
+    assert right(made(*other), made(*circle), rule(compare=("set",)))
+    assert not right(made(*other), made(*circle), Policy())
+
+
+def test_a_right_member_of_a_wrong_list_is_a_right_reference() -> None:
+    gold = made(*SUM, ("sum", {"items": ["<c3>", "<c4>"]}))
+    pred = made(*SUM, ("sum", {"items": ["<c4>", "<c1>"]}))
+    for compare, hits in (("unordered", 3), ("exact", 2)):
+        found = score(pred, gold, rule(compare=(compare,)), metrics=["references"])["references"]
+        assert found == Counts(hits, 4, 4)
+
+
+LITERAL = made(("a", {}), ("f", {"x": "$$$"}))
+REFERRING = made(("a", {}), ("f", {"x": "<c1>"}))
+ACCEPTED = Terms(accepted={"c2": {"x": ("$$$",)}})
+
+
+@pytest.mark.parametrize(("pred", "gold", "policy", "terms"), [
+    (REFERRING, LITERAL, Policy(wildcards=("$$$",)), NO_TERMS),
+    (REFERRING, LITERAL, rule(compare=("any",)), NO_TERMS),
+    (LITERAL, REFERRING, rule(compare=("any",)), NO_TERMS),
+    (LITERAL, REFERRING, rule(accepted=("$$$",)), NO_TERMS), (LITERAL, REFERRING, Policy(), ACCEPTED),
+])  # fmt: skip
+def test_one_kind_decides_for_both_sides(pred: Plan, gold: Plan, policy: Policy, terms: Terms) -> None:
+    assert right(pred, gold, policy, terms)
+    found = score(pred, gold, policy, terms)
+    kind = "dependent" if gold is REFERRING else "independent"
+    assert found[f"{kind}_arguments"] == Counts(1, 1, 1)
+    assert found["references"] == Counts(0, 0, 0)
+
+
+def test_a_rule_lets_another_reference_be_only_where_any_value_will_do() -> None:
+    pred = made(("a", {}), ("b", {}), ("f", {"x": "<c2>"}))
+    gold = made(("a", {}), ("b", {}), ("f", {"x": "<c1>"}))
+    assert not right(pred, gold, rule(accepted=("$$$",)))
+    assert right(pred, gold, rule(compare=("any",)))
+    gold = made(("a", {}), ("f", {"x": "<c1>"}))
+    assert right(made(("f", {"x": 5}), ("a", {})), gold, rule(compare=("any",)))
+
+
+@pytest.mark.parametrize(("pred", "gold", "policy", "kept"), [
+    (LITERAL, REFERRING, rule(compare=("any",)), 1), (REFERRING, LITERAL, rule(compare=("any",)), 1),
+    (
+        made(*SUM, ("sum", {"items": ["<c4>", "<c3>", "<c3>"]})),
+        made(*SUM, ("sum", {"items": ["<c3>", "<c4>"]})), rule(compare=("set",)), 5,
+    ),
+])  # fmt: skip
+def test_references_that_a_policy_lets_be_are_drawn_as_kept(
+    pred: Plan, gold: Plan, policy: Policy, kept: int
+) -> None:
+    assert [role.role for role in diff(pred, gold, policy).edges()] == ["kept"] * kept
+    assert {role.role for role in diff(pred, gold).edges()} != {"kept"}
+
+
+ABA = made(("a", {}), ("b", {}), ("a", {}))
+AAB = made(("a", {}), ("a", {}), ("b", {}))
+WRITTEN = Policy(order="written")
+
+
+def test_a_group_without_order_may_stand_around_another_call() -> None:
+    gold, terms = made(("a", {}), ("b", {}), ("c", {})), Terms(unordered=(frozenset({"c1", "c3"}),))
+    assert right(gold, gold, WRITTEN, terms)
+    assert right(made(("c", {}), ("b", {}), ("a", {})), gold, WRITTEN, terms)
+    (edit,) = diff(made(("b", {}), ("a", {}), ("c", {})), gold, WRITTEN, terms).edits
+    assert edit.message == "b (call 1, gold's 2) is out of order: gold wants it after a (call 2, gold's 1)"
+    for calls in ([("b", {}), ("c", {})], [("c", {}), ("b", {})]):  # one of a group takes the place left
+        assert right(made(*calls), gold, WRITTEN, terms._replace(optional=frozenset({"c1"})))
+
+
+@pytest.mark.parametrize("first", ["c1", "c2"])
+def test_a_precedence_may_name_any_of_equal_calls(first: str) -> None:
+    assert right(AAB, AAB, Policy(), Terms(before=((first, "c3"),)))
+    assert right(ABA, AAB, Policy(), Terms(before=((first, "c3"),)))
+    assert not right(made(("b", {}), ("a", {}), ("a", {})), AAB, Policy(), Terms(before=((first, "c3"),)))
+    assert not right(ABA, AAB, Policy(), Terms(before=(("c1", "c3"), ("c2", "c3"))))
+    assert right(AAB, AAB, Policy(), Terms(before=(("c1", "c3"), ("c2", "c3"), ("c1", "c2"))))
+    assert right(ABA, ABA, Policy(), Terms(before=(("c2", "c1"), ("c3", "c2"))))  # gold writes it otherwise
+
+
+@pytest.mark.parametrize(("pred", "gold", "policy", "terms"), [
+    ({"x": 1}, {"x": 1, "y": 2}, rule(argument="y", compare=("optional",)), NO_TERMS),
+    ({"x": 1, "y": 2}, {"x": 1}, rule(argument="y", compare=("optional",)), NO_TERMS),
+    ({"x": 1, "y": 2}, {"x": 1}, rule(argument="y", compare=("extra",)), NO_TERMS),
+    ({"x": 1, "y": 2}, {"x": 1}, load_policy("lenient"), NO_TERMS),
+    ({"x": 1}, {"x": 1, "y": 2}, Policy(), Terms(omittable={"c2": frozenset({"y"})})),
+    ({"x": 1}, {"x": 1, "y": "<c1>"}, rule(argument="y", compare=("optional",)), NO_TERMS),
+    ({"x": 1, "y": "<c1>"}, {"x": 1}, rule(argument="y", compare=("extra",)), NO_TERMS),
+    ({"x": 1, "y": "<c1>"}, {"x": 1}, rule(argument="y", compare=("ignore",)), NO_TERMS),
+    ({"x": 1}, {"x": 1, "y": 2}, rule(argument="y", default=2), NO_TERMS),
+    ({"x": 1}, {"x": 1, "y": 2}, rule(argument="y", default=2.1, tolerance=0.1), NO_TERMS),
+    ({"x": ["<c1>", "a"]}, {"x": ["a", "<c1>"]}, rule(compare=("unordered",)), NO_TERMS),
+])  # fmt: skip
+def test_what_may_be_left_out_or_added_is_wrong_in_no_figure(
+    pred: dict[str, Any], gold: dict[str, Any], policy: Policy, terms: Terms
+) -> None:
+    assert right(made(("a", {}), ("f", pred)), made(("a", {}), ("f", gold)), policy, terms)
+
+
+def test_a_call_that_may_be_left_out_is_needed_by_none_whose_argument_may_be_anything() -> None:
+    gold = made(("a", {}), ("f", {"x": "<c1>"}))
+    terms = Terms(optional=frozenset({"c1"}))
+    assert right(made(("f", {"x": 5})), gold, rule(compare=("any",)), terms)
+    assert not right(made(("f", {"x": 5})), gold, Policy(), terms)
+
+
+def test_in_free_order_no_figure_asks_for_another() -> None:
+    gold, pred = made(("a", {}), ("f", {"x": "<c1>"})), made(("f", {"x": "<c2>"}), ("a", {}))
+    assert right(pred, gold, Policy(order="free"))
+    assert set(not_right(pred, gold, Policy())) == {"exact", "order_tau", "precedences", "ordered_calls"}
+
+
+def test_what_is_left_out_rightly_is_left_out_of_the_figures_of_a_wrong_call() -> None:
+    pred, gold = made(("f", {"x": 2})), made(("f", {"x": 1, "y": 2}))
+    found: dict[str, Any] = score(pred, gold, rule(argument="y", compare=("optional",)))
+    assert (found["argument_values"], found["argument_names"]) == (Counts(0, 1, 1), Counts(1, 1, 1))
+    assert (found["independent_errors"].value, found["similarity"].value) == (1, 0.75)
+
+
+@pytest.mark.parametrize(("parts", "pred", "gold", "wanted"), [
+    ({"tolerance": 0.01}, 19.99, 20.00, True), ({"tolerance": 0.01}, 19.98, 20.00, False),
+    ({"tolerance": 0.1}, 1.1, 1.0, True), ({"relative": 0.1}, 1.1, 1.0, True),
+    ({"relative": 0.1}, 0.9, 1.0, True), ({"relative": 0.1}, 1.0, 0.9, False),
+    ({"relative": 0.1}, 0.0, 0.0, True),
+    ({"compare": ("unordered",), "tolerance": 0.01}, [10.005, 9], [9, 10], True),
+    ({"compare": ("unordered",), "tolerance": 1}, [1, 2], [2, 3], True),
+    ({"compare": ("unordered",), "tolerance": 1}, [1, 1], [2, 3], False),
+    ({"compare": ("set",), "tolerance": 0.1}, [1, 1.1], [1], True),
+    ({"compare": ("subset",), "tolerance": 0.1}, [1.1], [2, 1], True),
+    ({"compare": ("superset",), "relative": 0.1}, [1.1, 5], [1], True),
+    ({"compare": ("superset",), "relative": 0.1}, {"k": 1.1, "m": 5}, {"k": 1}, True),
+    ({"compare": ("subset", "superset")}, [1, 2], [1], True),
+    ({"tolerance": 1, "pattern": "[a-z]+"}, "abc", "xyz", True),
+    ({"tolerance": 1, "function": lambda ours, theirs: len(ours) == len(theirs)}, "abc", "xyz", True),
+    ({"compare": ("subset",), "pattern": "[a-z]+"}, "abc", "xyz", True),
+    ({"compare": ("casefold",), "pattern": "[A-Z]+"}, "ABC", "xyz", True),
+    ({"compare": ("casefold",), "pattern": "[a-z]+"}, "ABC", "xyz", False),
+    ({"compare": ("numbers",), "function": lambda ours, theirs: ours + theirs == "12"}, "1", "2", True),
+    ({"compare": ("numbers", "set")}, "1, 2", [2, 1], True), ({"compare": ("set", "numbers")}, "7", 7, True),
+    ({"compare": ("date", "set")}, "May 1, 2024", ["2024-05-01"], True),
+    ({"compare": ("set",), "aliases": {"nyc": "New York"}}, "NYC, LA", ["LA", "New York"], True),
+    ({"compare": ("subset",), "aliases": {"nyc": "New York"}}, "NYC", "LA, New York", True),
+    ({"compare": ("blankless",), "aliases": {"nyc": "New York"}}, "NYC", "NewYork", True),
+    ({"compare": ("blankless", "date")}, "May 1, 2024", "2024-05-01", True),
+    ({"compare": ("typed", "numbers")}, "7.0", 7, False),
+])  # fmt: skip
+def test_parts_of_a_rule_act_together(
+    parts: dict[str, Any], pred: object, gold: object, wanted: bool
+) -> None:
+    one, other = (made(("f", {"x": value})) for value in (pred, gold))
+    assert right(one, other, rule(**parts)) is wanted
+    backwards = {**parts, "compare": tuple(reversed(parts.get("compare", ())))}
+    assert right(one, other, rule(**backwards)) is wanted
+
+
+def test_the_order_of_the_parts_is_written_down() -> None:
+    lines = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8").splitlines()
+    row = next(line for line in lines if line.startswith("| 5 | `aliases`"))
+    assert re.findall("`(.*?)`", row)[: 1 + len(LEAVES)] == ["aliases", *LEAVES]
+
+
+@pytest.mark.parametrize("compare", [(), ("casefold",), ("set",), ("typed",)])
+def test_a_wildcard_is_what_gold_writes(compare: tuple[str, ...]) -> None:
+    policy = Policy(wildcards=("ANY", {}), rules=(Rule(compare=compare),))
+    for gold in ("ANY", {}):
+        assert right(made(("f", {"x": 5})), made(("f", {"x": gold})), policy)
+    assert not right(made(("f", {"x": 5})), made(("f", {"x": "any"})), policy)
+
+
+@pytest.mark.parametrize(("word", "pred", "gold", "wanted"), [
+    ("casefold", "hello  {}", "Hello {}", True), ("casefold", " Hello {} ", "Hello {}", True),
+    ("casefold", "Hello{}", "Hello {}", False), ("casefold", "{}  and  {}", "{} And {}", True),
+    ("blankless", "Hello{}", "hello {}", True), ("numbers", "7{}", "7.0{}", False),
+    ("booleans", "true{}", "1{}", False), ("date", "2024-5-1{}", "2024-05-01{}", False),
+])  # fmt: skip
+def test_text_around_references_is_folded_and_read_as_nothing_else(
+    word: str, pred: str, gold: str, wanted: bool
+) -> None:
+    one, other = (
+        pe.parse(
+            [
+                {"name": "g", "label": "$var_1", "arguments": {}},
+                {"name": "f", "label": "$var_2", "arguments": {"x": text.replace("{}", "$var_1.out$")}},
+            ]
+        )
+        for text in (pred, gold)
+    )
+    assert pe.diff(one, other, policy=rule(compare=(word,))).same is wanted
+
+
+def test_an_alias_of_an_alias_is_refused() -> None:
+    with pytest.raises(pe.PlanevalError, match="the alias 'NYC' stands for 'New York', which is an alias"):
+        rule(aliases={"NYC": "New York", "new york": "New York City"})
+    assert rule(aliases={"NYC": "New York", "New York": "new york"})
+
+
+X = '[[rule]]\nargument = "x"\n'
+
+WRONG = [
+    # a wrong word
+    (f'{X}compare = "casefolded"', "line 3, rule 1: compare is 'casefolded', expected one of exact, typed"),
+    (f'{X}compare = ["date", "nmbers"]', "line 3, rule 1: compare 2 is 'nmbers', expected one of exact"),
+    (f'{X}compare = ["casefolded"]', "optional, extra; did you mean 'casefold'?"),
+    (f"{X}tolerence = 1", "line 3, rule 1: there is no key 'tolerence'; did you mean 'tolerance'?"),
+    ('ordr = "free"', "there is no key 'ordr'; did you mean 'order'?"),
+    ('metrics = "exact"', "there is no key 'metrics'"),
+    ('\norder = "any"', "line 2: order is 'any', expected one of data, free, written, flat"),
+    ('\nextends = "lenientt"', "line 2: extends: there is no policy 'lenientt'"),
+    ('extends = "own.toml"', "own.toml: extends leads back to the file: "),
+    ('\ncatalog = "gone.json"', "line 2: catalog: {}/gone.json: no such file"),
+    (f'{X}aliases = "planets"', "line 1, rule 1: there is no table of aliases 'planets'; known are cities"),
+    (f"{X}aliases = {{a = 1}}", "rule 1, aliases: a is 1, expected text"),
+    (f'\n{X}function = "os:nothing"', "line 2, rule 1: function 'os:nothing' cannot be had"),
+    (f'\n\n{X}pattern = "("', "line 3, rule 1: the pattern '(' does not compile"),
+    ("order = 1 2", "at line 1, column"),
+    # a wrong type
+    (f"{X}compare = 5", "line 3, rule 1: compare is 5, expected one of exact"),
+    (f"{X}compare = []", "compare is empty"),
+    (f'{X}tolerance = "0.1"', "line 3, rule 1: tolerance is '0.1', expected a number"),
+    (f"{X}tolerance = -1", "rule 1: tolerance is -1, expected a number from 0 on"),
+    (f"{X}tolerance = true", "tolerance is True"),
+    (f"{X}tolerance = inf", "line 3, rule 1: tolerance is inf, expected a finite number"),
+    (f"{X}relative = nan", "line 3, rule 1: relative is nan, expected a finite number"),
+    (f"{X}accepted = 5", "line 3, rule 1: accepted is 5, expected a list"),
+    (f"{X}default = 2024-05-01", "rule 1: default is datetime.date(2024, 5, 1), expected text: dates"),
+    (f'{X}accepted = ["a", [07:00:00]]', "rule 1: accepted 2 is [datetime.time(7, 0)], expected text"),
+    ("wildcards = [2024-05-01T07:00:00]", "line 1: wildcards 1 is datetime.datetime(2024, 5, 1, 7, 0)"),
+    ('[rule]\nargument = "x"', "line 1: rule is {'argument': 'x'}, expected a list"),
+    # a rule that changes nothing
+    (X, "line 1, rule 1: the rule says nothing; expected compare, tolerance, relative"),
+    (f"{X}accepted = []", "line 1, rule 1: the rule says nothing"),
+    (f'{X}compare = "date"\n\n[[rule]]\ncompare = "time"', "the rule never holds: rule 2 comes later"),
+    (f'{X}compare = "date"\n{X}compare = "time"', "line 1, rule 1: the rule never holds: rule 2 comes later"),
+    (f'[[rule]]\ncompare = "date"\n{X}tool = "f"\ncompare = "time"\n[[rule]]\nargument = "?"\nrelative=1',
+     "line 3, rule 2: the rule never holds: rule 3 comes later"),
+    (f'{X}compare = ["ignore", "date"]', "the rule ignores the argument, which leaves 'date' without"),
+    (f'{X}compare = "ignore"\ntolerance = 1', "ignores the argument, which leaves the rest of it without"),
+    (f'{X}compare = ["any", "time", "extra", "date"]', "the rule takes any value, which leaves 'date', "),
+    (f'{X}compare = "any"\npattern = "a"', "takes any value, which leaves the rest of it without effect"),
+    (f'{X}compare = ["exact", "numbers"]', "compares exactly, which leaves 'numbers' without effect"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "said"), WRONG)
+def test_it_is_told_by_file_and_place(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(PolicyError) as caught:
+        load_policy(str(file))
+    told = str(caught.value)
+    assert (f"{file}, {said}" if said.startswith("line") else said).replace("{}", str(tmp_path)) in told
+    assert str(file) in told
+    assert told.count("rule 1") <= 1
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    (f'{X}pattern = "("', "line 1, rule 1: the pattern '(' does not compile"),
+    ('[[rule]]\nargument = "z"\ncompare = "date"', "line 1, rule 1: no plan gives the argument 'z'"),
+    (f'{X}compare = "date"\n[[rule]]\ntool = "ff"\ntolerance=1', "line 4, rule 2: no plan calls the tool"),
+    (f'{X}function = "math:sqrt"', "line 1, rule 1: 'sqrt' failed on 2 (the prediction's) and 1 (gold's)"),
+    (f'{X}function = "leaving:out"', "rule 1: 'out' failed on 2 (the prediction's) and 1 (gold's): SystemE"),
+])  # fmt: skip
+def test_the_command_tells_it_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: str
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "leaving.py").write_text("def out(ours, theirs):\n    raise SystemExit(0)\n")
+    (tmp_path / "own.toml").write_text(text)
+    for name, value in (("pred", 2), ("gold", 1)):
+        (tmp_path / name).write_text(json.dumps([{"name": "f", "arguments": {"x": value}}]))
+    done = planeval("diff", tmp_path / "pred", tmp_path / "gold", "--policy", tmp_path / "own.toml")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{tmp_path}/own.toml, " in done.stderr
+    assert said in " ".join(done.stderr.split())
+
+
+def test_the_place_in_a_pyproject(tmp_path: Path) -> None:
+    file = tmp_path / "pyproject.toml"
+    file.write_text('[project]\nname = "a"\n[[tool.planeval.rule]]\nargument = "x"\npattern = "("\n')
+    with pytest.raises(PolicyError, match=r"pyproject\.toml, line 3, rule 1: the pattern"):
+        load_policy(str(file))
+
+
+@pytest.mark.parametrize("rules", [
+    [{"argument": "x", "compare": ["any", "optional"], "default": 1}],
+    [{"argument": "x", "compare": ["exact", "extra"], "tolerance": 1}],
+    [{"compare": "date"}, {"argument": "x"}],
+    [{"argument": "x*", "compare": "date"}, {"argument": "x?", "compare": "time"}],
+    [{"tool": "f", "compare": "date"}, {"argument": "x", "compare": "time"}],
+    [{"tool": "A.f", "compare": "date"}, {"tool": "f", "compare": "time"}],
+])  # fmt: skip
+def test_what_changes_something_is_taken(rules: list[dict[str, object]], tmp_path: Path) -> None:
+    assert len(policy_of({"rule": rules}).rules) == len(rules)
+    (tmp_path / "base.toml").write_text('[[rule]]\nargument = "x"\ncompare = "date"\n')
+    (tmp_path / "own.toml").write_text('extends = "base.toml"\n[[rule]]\n')  # which takes that back
+    assert len(load_policy(str(tmp_path / "own.toml")).rules) == 2
+    for name in presets():
+        assert idle(load_policy(name).rules) is None
+
+
+NAMED = st.sampled_from(["*", "f", "g", "f*", "?", "?*"])
+
+
+@given(st.lists(st.builds(Rule, tool=NAMED, argument=NAMED, compare=st.just(("date",))), max_size=8))
+def test_a_rule_is_idle_where_one_that_comes_later_fits_all_that_it_fits(rules: list[Rule]) -> None:
+    def over(later: str, text: str) -> bool:
+        return later in ("*", text) or ("*" not in text and "?" not in text and fits(later, text))
+
+    covered = [
+        at
+        for at, rule in enumerate(rules)
+        if any(over(one.tool, rule.tool) and over(one.argument, rule.argument) for one in rules[at + 1 :])
+    ]
+    found = idle(rules)
+    assert (found.at if found else None) == next(iter(covered), None)
+
+
+def test_many_rules_are_looked_at_in_time_that_grows_with_them() -> None:
+    """Rules are looked up by what they name; only patterns are gone through."""
+    rules = [Rule(argument=f"x{at}", compare=("date",)) for at in range(20_000)]
+    assert idle(rules) is None
+    assert idle([*rules, rules[7]]) == (7, idle([rules[7], rules[7]]).words.replace("rule 2", "rule 20001"))  # type: ignore[union-attr]
+
+
+PAGE = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("table", [EDITS, COMPARE, ORDERS, NAMES], ids=["codes", "rules", "orders", "names"])
+def test_every_row_is_there(table: dict[str, str]) -> None:
+    assert [name for name, said in table.items() if f"| `{name}` | {said} |" not in PAGE] == []
+
+
+def test_metrics_are_there() -> None:
+    missing = [
+        m.name for m in METRICS.values() if f"| `{m.name}` | {m.group} |" not in PAGE or m.title not in PAGE
+    ]
+    assert missing == []
+
+
+def test_presets_answers_are_there() -> None:
+    order = ("strict", "lenient", "appbench", "nestful", "callnavi", "complexfuncbench", "functionchat")
+    for pair in PAIRS:
+        if pair["policy_dependent"]:
+            line = next(
+                line for line in PAGE.splitlines() if line.startswith(f"| {pair['id']} {pair['what']} |")
+            )
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            assert (cells[1] == "same") is (pair["id"] in SAME["default"])
+            assert [cell == "same" for cell in cells[3:]] == [pair["id"] in SAME[name] for name in order]
