@@ -257,26 +257,20 @@ def _retyped(value: Value, kind: object, random: Random) -> Value | None:
 
 Fault = Callable[[Plan, Catalog, Random], Plan | None]
 FAULTS: dict[str, Fault] = {
-    "tool_typo": lambda plan, _, random: _renamed(plan, random, typo),
-    "tool_case": lambda plan, _, random: _renamed(plan, random, cased),
-    "tool_synonym": lambda plan, _, random: _renamed(plan, random, synonym),
-    "app_wrong": app_wrong,
-    "app_left_out": app_left_out,
+    "tool_typo": lambda plan, _, random: _renamed(plan, random, typo), "tool_case": lambda plan, _,
+    random: _renamed(plan, random, cased), "tool_synonym": lambda plan, _,
+    random: _renamed(plan, random, synonym), "app_wrong": app_wrong, "app_left_out": app_left_out,
     "literal_dropped": lambda plan, catalog, random: _dropped(plan, catalog, random, reference=False),
     "reference_dropped": lambda plan, catalog, random: _dropped(plan, catalog, random, reference=True),
-    "argument_typo": lambda plan, _, random: _misnamed(plan, random, typo),
-    "argument_case": lambda plan, _, random: _misnamed(plan, random, cased),
-    "argument_synonym": lambda plan, _, random: _misnamed(plan, random, synonym),
-    "label_broken": label_broken,
-    "output_broken": output_broken,
+    "argument_typo": lambda plan, _, random: _misnamed(plan, random, typo), "argument_case": lambda plan, _,
+    random: _misnamed(plan, random, cased), "argument_synonym": lambda plan, _,
+    random: _misnamed(plan, random, synonym), "label_broken": label_broken, "output_broken": output_broken,
     "call_wrong": lambda plan, _, random: _elsewhere(plan, random, lambda at, size: range(at)),
-    "output_wrong": output_wrong,
-    "reference_forward": lambda plan, _, random: _elsewhere(plan, random, lambda at, end: range(at + 1, end)),
-    "reference_self": lambda plan, _, random: _elsewhere(plan, random, lambda at, size: [at]),
-    "calls_reordered": calls_reordered,
-    "reference_as_text": reference_as_text,
-    "literal_type": literal_type,
-}
+    "output_wrong": output_wrong, "reference_forward": lambda plan, _,
+    random: _elsewhere(plan, random, lambda at, end: range(at + 1, end)), "reference_self": lambda plan, _,
+    random: _elsewhere(plan, random, lambda at, size: [at]), "calls_reordered": calls_reordered,
+    "reference_as_text": reference_as_text, "literal_type": literal_type,
+}  # fmt: skip
 
 
 def planted(plan: Plan, catalog: Catalog, random: Random) -> Iterator[tuple[str, Plan]]:

@@ -216,48 +216,28 @@ def test_an_order_that_names_no_call_of_gold_asks_for_nothing() -> None:
     assert [m.gold for m in match(pred, gold, terms=Terms(before=(("a", "b"),))).misplaced] == [1]
 
 
-@pytest.mark.parametrize(
-    ("gold", "pred", "said"),
-    [
-        (
-            "a = load(x=1)\nb = load(x=1)\ns = sum_up(left=a, right=b)",
-            "a = load(x=1)\nb = load(x=2)\ns = frobnicate(left=a, right=b)",
-            [
-                "load (call 2): argument 'x' is 2, gold gives 1",
-                "frobnicate (call 3) stands for gold's sum_up",
-            ],
-        ),
-        (
-            "a = load(x=1)\nb = load(x=1)\ns = sum_up(items=[a, b])",
-            "a = load(x=1)\nb = load(x=2)\ns = frobnicate(items=[a, b])",
-            [
-                "load (call 2): argument 'x' is 2, gold gives 1",
-                "frobnicate (call 3) stands for gold's sum_up",
-            ],
-        ),
-        (
-            "a = load(b=2)\nb = load(b=2)\nc = load(b=2)\nx = pow(p=a, q=101)\ny = merge(p=b, q=102)\n"
-            "z = rank(p=c, q=103)",
-            "a = load(b=502)\nb = load(b=2)\nc = load(b=2)\nx = frobnicate(p=a, q=101)\n"
-            "y = merge(p=b, q=102)\nz = rank(p=b, q=103)",
-            [
-                "load (call 1): argument 'b' is 502, gold gives 2",
-                "frobnicate (call 4) stands for gold's pow",
-                "rank (call 6): argument 'p' takes the result of load (call 2), "
-                "gold takes the result of load (call 3)",
-            ],
-        ),
-    ],
-    ids=["names", "a list", "one of several"],
-)
+LOADS = "a = load(x=1)\nb = load(x={})\n"
+WRONG = ["load (call 2): argument 'x' is 2, gold gives 1", "frobnicate (call 3) stands for gold's sum_up"]
+THREE = "a = load(b={})\nb = load(b=2)\nc = load(b=2)\n{}(p=a, q=101)\nmerge(p=b, q=102)\nrank(p={}, q=103)"
+
+
+@pytest.mark.parametrize(("gold", "pred", "said"), [
+    (LOADS.format(1) + "sum_up(left=a, right=b)", LOADS.format(2) + "frobnicate(left=a, right=b)", WRONG),
+    (LOADS.format(1) + "sum_up(items=[a, b])", LOADS.format(2) + "frobnicate(items=[a, b])", WRONG),
+    (THREE.format(2, "pow", "c"), THREE.format(502, "frobnicate", "b"), [
+        "load (call 1): argument 'b' is 502, gold gives 2", "frobnicate (call 4) stands for gold's pow",
+        "rank (call 6): argument 'p' takes the result of load (call 2), "
+        "gold takes the result of load (call 3)",
+    ]),
+], ids=["names", "a list", "one of several"])  # fmt: skip
 def test_a_call_of_another_tool_tells_which_of_equal_calls_is_which(
     gold: str, pred: str, said: list[str]
 ) -> None:
-    for lines in (pred, "\n".join([*pred.split("\n")[1::-1], *pred.split("\n")[2:]])):  # in any order
-        found = diff(parse(lines), parse(gold))
-        assert len(found.roots) == len(said)
-        if lines == pred:
-            assert [root.message for root in found.roots] == said
+    first, second, *rest = pred.split("\n")
+    for lines in (pred, "\n".join([second, first, *rest])):  # in any order
+        roots = diff(parse(lines), parse(gold)).roots
+        assert len(roots) == len(said)
+        assert lines != pred or [root.message for root in roots] == said
 
 
 def made(calls: Iterable[tuple[str, list[tuple[str, Value]]]]) -> Plan:

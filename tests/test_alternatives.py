@@ -119,15 +119,10 @@ def _objects(draw: st.DrawFn, inner: st.SearchStrategy[dict[str, Any]]) -> dict[
     return made
 
 
-SCHEMAS = st.recursive(
-    SIMPLE,
-    lambda inner: st.one_of(
-        _objects(inner),
-        st.lists(inner, min_size=1, max_size=3).map(lambda each: {"anyOf": each}),
-        inner.map(lambda items: {"type": "array", "items": items}),
-    ),
-    max_leaves=8,
-)
+SCHEMAS = st.recursive(SIMPLE, lambda inner: st.one_of(
+    _objects(inner), st.lists(inner, min_size=1, max_size=3).map(lambda each: {"anyOf": each}),
+    inner.map(lambda items: {"type": "array", "items": items}),
+), max_leaves=8)  # fmt: skip
 
 
 @given(SCHEMAS, st.lists(VALUES, min_size=1, max_size=6))

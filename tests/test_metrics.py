@@ -110,21 +110,6 @@ def test_policy_and_terms_reach_the_counts() -> None:
     assert measure(match(pred, gold), ["apps"]) == {"apps": Counts(1, 2, 2)}  # each app once
 
 
-def perfect(pred: Plan, gold: Plan) -> None:
-    for name, tally in measure(match(pred, gold), DEFAULT_METRICS).items():
-        if tally is not None and tally.value is not None:
-            assert tally.value == (0.0 if METRICS[name].lower else 1.0), name
-
-
-@settings(deadline=None)
-@given(plans(), st.integers(0, 5))
-def test_the_same_plan_is_perfect_in_any_order(one: Plan, seed: int) -> None:
-    perfect(one, one)
-    moved = topological(one, Random(seed))
-    assert moved is not None
-    perfect(moved, one)
-
-
 @settings(deadline=None)
 @given(plans(), plans())
 def test_counts_are_within_bounds_and_turn_round(one: Plan, other: Plan) -> None:
@@ -179,16 +164,6 @@ def test_large_plans_that_are_right_are_counted_as_small_ones() -> None:
     score(gold, gold).clear()  # what it gives is the caller's own
     assert len(score(gold, gold)) == len(DEFAULT_METRICS)
     assert set(COUNTED) == set(DEFAULT_METRICS)
-
-
-@settings(deadline=None)
-@given(plans(5), plans(5))
-def test_an_extra_call_changes_no_recall_denominator(one: Plan, other: Plan) -> None:
-    more = Plan((*one.calls, Call("extra", "unasked", (("x", 1),))), one.edges, one.answer)
-    before, after = measure(match(one, other), DEFAULT_METRICS), measure(match(more, other), DEFAULT_METRICS)
-    for name in DEFAULT_METRICS:
-        if isinstance(before[name], Counts):
-            assert before[name].gold == after[name].gold, name  # type: ignore[union-attr]
 
 
 def chains(random: Random, count: int) -> Plan:
@@ -289,7 +264,9 @@ def test_choosing() -> None:
 
 def test_gold_against_gold_is_perfect_on_all_real_plans(reference) -> None:
     for one in real_plans(reference):
-        perfect(one, one)
+        for name, tally in measure(match(one, one), DEFAULT_METRICS).items():
+            if tally is not None and tally.value is not None:
+                assert tally.value == (0.0 if METRICS[name].lower else 1.0), name
 
 
 @examples(300)

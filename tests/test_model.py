@@ -136,26 +136,6 @@ def test_a_refusal_is_not_asked_again_and_shows_no_key(server: ModelServer) -> N
     assert "secret" not in repr(Client("m", api_key="secret"))
 
 
-def test_nobody_there_is_said_once() -> None:
-    pytest.importorskip("openai", reason="the llm extra is not installed")
-    client = Client("m", "http://user:pass@127.0.0.1:9/v1", api_key=KEY, retries=0)
-
-    async def run() -> list[str]:
-        said = []
-        for _ in range(5):
-            with pytest.raises(ModelError) as caught:
-                await client.complete(ASK)
-            said.append(str(caught.value))
-        await client.close()
-        return said
-
-    said = asyncio.run(run())
-    assert all("no connection" in each for each in said[:3])
-    assert said[3] == said[4]
-    assert said[3].startswith("the model m is not asked any more: nobody answered before: no connection to ")
-    assert not any("pass" in each for each in said)
-
-
 def test_a_model_that_stops_answering_is_given_up_but_not_for_bad_requests(server: ModelServer) -> None:
     server.answers = [message("one"), Answer(status=500)]
     found, _ = asked(server, count=6, retries=1, patience=2)

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
-import sys
-from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 
 import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import planner_eval as pe
 from planner_eval.base.text import closest, did_you_mean, one_line, shortened
 from planner_eval.plan.topological import circles, generations, stuck
 from tests.conftest import ROOT
@@ -94,27 +88,6 @@ def test_a_circle_is_entered_where_it_is_said(needs: list[list[int]]) -> None:
     assert {user for user, _ in late} <= set(entered) <= set(stuck(needs))
 
 
-CALLS = [
-    {"name": "f", "arguments": {"x": f"$var_{n}.result$"}, "label": f"$var_{k}"} for k, n in ((1, 2), (2, 1))
-]
-CALLS += [{"name": "g", "arguments": {"x": "$var_1.result$"}, "label": "$var_3"}]
-CALLS += [{"name": "h", "arguments": {"x": "1"}, "label": "$var_4"}]
-
-
-def test_every_user_of_the_sort_knows_a_circle(tmp_path: Path) -> None:
-    plan = tmp_path / "plan.json"
-    plan.write_text(json.dumps(CALLS))
-    said = planeval("parse", str(plan))
-    assert "calls 1, 2, 3 depend on one another in a circle, or on calls that do" in said.stdout + said.stderr
-    drawn = planeval("render", str(plan), "--format", "text").stdout
-    assert all(name in drawn for name in "fgh")
-    (tmp_path / "tools.py").write_text("def f(x): return x\ndef g(x): return x\ndef h(x): return x\n")
-    argv = ("--tools", str(tmp_path / "tools.py"), "--isolation", "inline", "--format", "json")
-    calls = json.loads(planeval("execute", str(plan), *argv).stdout)["calls"]
-    assert [call["status"] for call in calls] == ["failed", "failed", "skipped", "ok"]
-    assert calls[0]["error"]["message"] == "calls depend on one another: var_1, var_2"
-
-
 @pytest.mark.parametrize(("argv", "said"), [
     (("dif",), "There is no command 'dif'. Did you mean 'diff'?"),
     (("parse", "X", "--from", "nestfull"), "there is no dialect 'nestfull': did you mean 'nestful'?"),
@@ -166,36 +139,6 @@ def test_cut_texts_have_their_width(text: str, width: int) -> None:
 ])  # fmt: skip
 def test_each_command_writes_what_it_wrote(argv: tuple[str, ...], choice: str) -> None:
     assert choice in "".join(planeval(*argv, "--help").stdout.split())
-
-
-def counted(work: Callable[[], object]) -> Counter[str]:
-    """How often functions of ours, and json's decoder, are entered."""
-    found: Counter[str] = Counter()
-
-    def seen(frame: FrameType, event: str, _arg: object) -> None:
-        file = Path(frame.f_code.co_filename)
-        if event == "call" and (PACKAGE in file.parents or file.name == "decoder.py"):
-            found[f"{file.stem}.{frame.f_code.co_name}"] += 1
-
-    sys.setprofile(seen)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return found
-
-
-def test_a_record_learns_once_what_it_is_and_a_plan_in_its_own_file_is_decoded_once(tmp_path: Path) -> None:
-    call = {"name": "f", "arguments": {"x": 1}}
-    one, many = tmp_path / "one.json", tmp_path / "many.jsonl"
-    one.write_text(json.dumps([call, call]))
-    found = counted(lambda: pe.parse(one))
-    assert (found["jsontext.decode"], found["read.parse"], found["link.link"]) == (1, 1, 1)
-    many.write_text("".join(json.dumps({"id": n, "plan": [call]}) + "\n" for n in range(50)))
-    found = counted(lambda: pe.read(many))
-    # The first line is decoded once more, to see whether all of the file is one value.
-    assert (found["jsontext.decode"], found["shapes.shape_of"], found["messages.is_call"]) == (51, 50, 50)
-    assert found["read.parse"] == 0
 
 
 def test_users_files_are_decoded_by_one_reader() -> None:

@@ -32,13 +32,9 @@ leaves = st.one_of(
     st.none(), st.booleans(), st.integers(-3, 3), st.floats(allow_nan=True, allow_infinity=False, width=16),
     st.sampled_from(["", "a", "A", "1", "true"]),
 )  # fmt: skip
-literals = st.recursive(
-    leaves,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=2), st.dictionaries(st.sampled_from("ab"), inner, max_size=2)
-    ),
-    max_leaves=4,
-)
+literals = st.recursive(leaves, lambda inner: st.one_of(
+    st.lists(inner, max_size=2), st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+), max_leaves=4)  # fmt: skip
 paths = st.sampled_from([(), ("o",), ("o", 0)])
 
 

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from random import Random
-
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.errors import ParseError
 from planner_eval.comparison.diff import diff
-from planner_eval.dialects.read import parse, write
+from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Plan, Ref, references
 from planner_eval.shrinking.pairs import Pair, bare, size
 from planner_eval.shrinking.smallest import shrink, smaller
 from planner_eval.verbs.shrinking import shrink as shrink_written
 from tests.conftest import examples
-from tests.plant import KINDS
 from tests.property.test_comparison_laws import plans
-from tests.test_diff import OURS
 
 
 def sound(plan: Plan) -> bool:
@@ -75,36 +70,6 @@ def test_of_a_text_the_wanted_characters_stay(text: str, wanted: set[str]) -> No
         found = shrink(start, shows).pair.pred
         assert isinstance(found, str)
         assert sorted(found) == sorted(wanted)
-
-
-@pytest.mark.more
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_planted_mistake_is_left_nearly_alone(kind: str) -> None:
-    """Written and read again: one mistake in a plan of ours takes few calls and arguments to show."""
-    tried = 0
-    for seed, gold in enumerate(OURS):
-        planted = KINDS[kind](gold, Random(seed))
-        if planted is None:
-            continue
-        roots = diff(planted.plan, gold).roots
-        if not roots:
-            continue
-        code = roots[0].code
-        try:
-            texts = write(planted.plan, "plan"), write(gold, "plan")
-        except WriteError:
-            continue
-        if code not in [edit.code for edit in diff(*map(parse, texts)).roots]:
-            continue
-        found = shrink_written(*texts, code=code)
-        assert found.ended == "smallest"
-        assert found.diff is not None
-        assert code in [edit.code for edit in found.diff.roots]
-        left = found.pred.after.plus(found.gold.after)
-        assert left.calls <= 6, found
-        assert left.arguments <= 8, found
-        tried += 1
-    assert tried
 
 
 def test_what_a_notation_cannot_say_is_not_tried() -> None:
