@@ -14,7 +14,6 @@ from planner_eval.base.errors import InputError, LimitError, ParseError, Planeva
 from planner_eval.base.limits import MAX_DIGITS
 from planner_eval.comparison.align import align
 from planner_eval.comparison.diff import diff, diff_any
-from planner_eval.comparison.matching.blocks import SETTLED
 from planner_eval.comparison.matching.equal import TIES
 from planner_eval.comparison.matching.replaced import BUCKET
 from planner_eval.comparison.sentences import WIDTH, calls_name, value_name
@@ -117,18 +116,6 @@ def test_a_sentence_shows_a_value_of_its_width_in_full() -> None:
     assert len(value_name(whole + "x")) <= WIDTH
     assert calls_name(Plan((Call("a", "f" * (wide - 2)),))) == "f" * (wide - 2) + "()"
     assert len(calls_name(Plan((Call("a", "f" * (wide - 1)),)))) <= wide
-
-
-def apart(golds: int, preds: int) -> tuple[Plan, Plan]:
-    """Two plans of calls of one name, none of which equals another."""
-    pred = calls(*(("f", {"x": ["pred", at]}) for at in range(preds)))
-    return pred, calls(*(("f", {"x": ["gold", at]}) for at in range(golds)))
-
-
-def test_a_large_block_is_solved_once_and_proves_nothing() -> None:
-    width = SETTLED // 100
-    assert align(*apart(100, width)).proved
-    assert not align(*apart(101, width)).proved
 
 
 def test_ties_are_weighed_up_to_their_limit() -> None:

@@ -14,7 +14,7 @@ from planner_eval.base import resources
 from planner_eval.comparison.diff import EDITS, Diff, Place, diff
 from planner_eval.comparison.habits import told_lines
 from planner_eval.comparison.patch import apply_patch, make_patch
-from planner_eval.dialects.read import parse
+from planner_eval.dialects.read import parse, write
 from planner_eval.drawing.overlay import diff_scene
 from planner_eval.metrics import score
 from planner_eval.metrics.counts import Counts
@@ -22,8 +22,10 @@ from planner_eval.plan.canonical import Numbered
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
 from planner_eval.policy import Policy
 from planner_eval.records.rows import Spans, diff_data
+from planner_eval.scoring.row_formats import diff_text
 from tests.build import edges, plan
 from tests.inside import planeval
+from tests.pages import Page
 from tests.plant import KINDS, ROOTS, Planted
 from tests.real_plans import real_plans
 
@@ -79,62 +81,53 @@ def of(*calls: Call, answer: dict | None = None) -> Plan:
 
 
 A, B = call("a"), call("b")
+V = Unresolved("v")
 
 
-@pytest.mark.parametrize(("pred", "gold", "wanted"), [
-    (of(call(app="X")), of(call(app="Y")), ["app.changed"]),
-    (of(call(app="X", q=1)), of(call(app="Y", q=2)), ["app.changed", "argument.value"]),
-    (of(call(town="Rome")), of(call(city="Rome")), ["argument.renamed"]),
-    (of(call(town="Oslo")), of(call(city="Rome")), ["argument.missing", "argument.extra"]),
-    (of(A, call(x=[Ref(0), 1])), of(A, call(x=[Ref(0), 2])), ["argument.value"]),
-    (of(A, call(x=[Ref(0)])), of(A, call(x=[Ref(0), Ref(0)])), ["argument.value"]),
-    (of(A, call(x=["l"])), of(A, call(x=[Ref(0)])), ["reference.literal"]),
-    (of(A, call(x=Ref(0))), of(A, call(x={"k": 1})), ["reference.unwanted"]),
-    (of(A, call(x=[Ref(0)])), of(A, call(x=Ref(0))), ["argument.value"]),
-    (of(A, call(x={"k": Ref(0)})), of(A, call(x={"k": Ref(0, ("o",))})), ["reference.output"]),
-    (of(call(x={"k": 1})), of(call(x={"k": 1, "m": 2})), ["argument.value"]),
-    (of(call(x="7")), of(call(x=7)), ["argument.type"]),
-    (of(call(x=[1, "2"])), of(call(x=[1, 2])), ["argument.type"]),
-    (of(call(x={"a": 1})), of(call(x=[1])), ["argument.type"]),
-    (of(call(x=None)), of(call(x=1)), ["argument.value"]),
-    (of(call(x=7.5)), of(call(x=7)), ["argument.value"]),
-    (of(A, answer={"r": "1"}), of(A, answer={"r": 1}), ["answer.type"]),
-    (of(A, call(x=Unresolved("v"))), of(A, call(x=Ref(0))), ["reference.unresolved"]),
-    (of(A, call(x=Unresolved("v"))), of(A, call(x="text")), ["reference.unresolved"]),
-    (of(A, call(x=Ref(0))), of(A, call(x=Unresolved("v"))), ["reference.producer"]),
-    (of(A, call(x="text")), of(A, call(x=Unresolved("v"))), ["reference.literal"]),
-    (
-        of(A, B, call(x=Template(("to ", Ref(1))))), of(A, B, call(x=Template(("to ", Ref(0))))),
-        ["reference.producer"],
-    ),
-    (of(A, call(x=Template(("at ", Ref(0))))), of(A, call(x=Template(("to ", Ref(0))))), ["argument.value"]),
-    (of(A, answer={"r": Ref(0)}), of(A), ["answer.extra"]),
-    (of(A), of(A, answer={"r": Ref(0)}), ["answer.missing"]),
-    (of(A, B, answer={"r": Ref(1)}), of(A, B, answer={"r": Ref(0)}), ["answer.producer"]),
-    (of(A, answer={"r": Ref(0, ("x",))}), of(A, answer={"r": Ref(0, ("y",))}), ["answer.output"]),
-    (of(A, answer={"r": "text"}), of(A, answer={"r": Ref(0)}), ["answer.literal"]),
-    (of(A, answer={"r": Ref(0)}), of(A, answer={"r": "text"}), ["answer.unwanted"]),
-    (of(A, answer={"r": Unresolved("v")}), of(A, answer={"r": Ref(0)}), ["answer.unresolved"]),
-    (of(A, answer={"r": 1}), of(A, answer={"r": 2}), ["answer.value"]),
-    (of(A, answer={"s": Ref(0)}), of(A, answer={"r": Ref(0)}), ["answer.renamed"]),
-    (of(call(x=Ref(0))), of(call(x=Ref(0))), []), (of(call(x=Ref(0))), of(call(x=1)), ["reference.unwanted"]),
+def to(*parts: Any) -> Template:
+    return Template(parts)
+
+
+@pytest.mark.parametrize(("ours", "theirs", "code"), [
+    ([Ref(0), 1], [Ref(0), 2], "argument.value"), ([Ref(0)], [Ref(0), Ref(0)], "argument.value"),
+    (["l"], [Ref(0)], "reference.literal"), (Ref(0), {"k": 1}, "reference.unwanted"),
+    ([Ref(0)], Ref(0), "argument.value"), ({"k": Ref(0)}, {"k": Ref(0, ("o",))}, "reference.output"),
+    ({"k": 1}, {"k": 1, "m": 2}, "argument.value"), ("7", 7, "argument.type"),
+    ([1, "2"], [1, 2], "argument.type"), ({"a": 1}, [1], "argument.type"), (None, 1, "argument.value"),
+    (7.5, 7, "argument.value"), (V, Ref(0), "reference.unresolved"), (V, "text", "reference.unresolved"),
+    (Ref(0), V, "reference.producer"), ("text", V, "reference.literal"),
+    (to("to ", Ref(1)), to("to ", Ref(0)), "reference.producer"),
+    (to("at ", Ref(0)), to("to ", Ref(0)), "argument.value"),
+    (Ref(2), Ref(2), None), (Ref(2), 1, "reference.unwanted"),
 ])  # fmt: skip
-def test_codes(pred: Plan, gold: Plan, wanted: list[str]) -> None:
-    assert [edit.code for edit in diff(pred, gold).edits] == wanted
-    assert {*wanted} <= {*EDITS}
+def test_codes_of_values(ours: object, theirs: object, code: str | None) -> None:
+    found = diff(of(A, B, call(x=ours)), of(A, B, call(x=theirs))).edits
+    assert [edit.code for edit in found] == ([code] if code else [])
 
 
-@pytest.mark.parametrize(("ours", "theirs", "said"), [
-    ("text", Ref(0), 'is the literal "text", gold takes the result of a (call 1)'),
-    (Ref(0), "text", 'takes the result of a (call 1), gold gives the literal "text"'),
-    (Unresolved("v"), Ref(0), "refers to 'v', which no call returns; gold has the result of a (call 1)"),
-    (Ref(0, ("o",)), Ref(0), "takes output o of a (call 1), gold takes the result of a (call 1)"),
-    (1, 2, "is 1, gold gives 2"),
-    ("to me", Template(("to ", Ref(0), " now")), 'is "to me", gold gives "to ‹call 1› now"'),
+X = {"r": Ref(0)}
+
+
+@pytest.mark.parametrize(("ours", "theirs", "code"), [
+    ({"r": "1"}, {"r": 1}, "type"), (X, None, "extra"), (None, X, "missing"), ({"r": Ref(1)}, X, "producer"),
+    ({"r": Ref(0, ("x",))}, {"r": Ref(0, ("y",))}, "output"), ({"r": "text"}, X, "literal"),
+    (X, {"r": "text"}, "unwanted"), ({"r": V}, X, "unresolved"), ({"r": 1}, {"r": 2}, "value"),
+    ({"s": Ref(0)}, X, "renamed"),
 ])  # fmt: skip
-def test_a_sentence_says_both_values(ours: object, theirs: object, said: str) -> None:
-    (edit,) = diff(of(A, call(x=ours)), of(A, call(x=theirs))).edits
-    assert edit.message == f"f (call 2): argument 'x' {said}"
+def test_codes_of_answers(ours: dict | None, theirs: dict | None, code: str) -> None:
+    (edit,) = diff(of(A, B, answer=ours), of(A, B, answer=theirs)).edits
+    assert edit.code == f"answer.{code}"
+
+
+def test_codes_of_names() -> None:
+    rows: list[tuple[Any, Any, list[str]]] = [
+        ({"app": "X"}, {"app": "Y"}, ["app.changed"]),
+        ({"app": "X", "q": 1}, {"app": "Y", "q": 2}, ["app.changed", "argument.value"]),
+        ({"town": "Rome"}, {"city": "Rome"}, ["argument.renamed"]),
+        ({"town": "Oslo"}, {"city": "Rome"}, ["argument.missing", "argument.extra"]),
+    ]
+    for ours, theirs, codes in rows:
+        assert [edit.code for edit in diff(of(call(**ours)), of(call(**theirs))).edits] == codes
 
 
 def test_a_repeated_argument_is_seen() -> None:
@@ -471,3 +464,21 @@ def test_loose_names_from_a_file_on_the_command_line(tmp_path: Path) -> None:
     wrong = planeval("diff", *files[:2], "--policy", files[2])
     assert wrong.returncode == 2
     assert "line 1: names is 'close', expected one of exact, loose" in wrong.stderr
+
+
+def chain(count: int) -> Plan:
+    """Calls each of which takes the result of the one before."""
+    return of(call("start"), *(call("f", of=Ref(at - 1), n=at) for at in range(1, count)))
+
+
+def test_a_long_chain_of_missing_calls(tmp_path: Path) -> None:
+    text = diff_text(diff(chain(2), chain(200)))
+    assert "↳" not in text, "a missing call is no consequence of another: mending the one brings no other"
+    assert "×198 (gold's calls 3–200): the plan stops after call 2: gold's f ×198 are missing" in text
+    pred, gold = tmp_path / "pred.json", tmp_path / "gold.json"
+    pred.write_text(write(chain(1), "plan"))
+    gold.write_text(write(chain(1500), "plan"))
+    done = planeval("diff", pred, gold, "--format", "html")
+    assert done.returncode == 1, done.stderr[-300:]
+    edits = Page(done.stdout).pair(0)["e"]
+    assert [(edit[0], edit[2]) for edit in edits] == [("call.missing", -1)] * 1499

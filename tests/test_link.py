@@ -265,16 +265,6 @@ def test_moved_references_stand_where_they_stood(value: Any) -> None:
 
 
 @given(VALUES)
-def test_a_value_holds_what_its_leaves_are(value: Any) -> None:
-    kinds = {type(leaf) for _, leaf in leaves(value)}
-    for kind in (Ref, Unresolved, str, bool, type(None)):
-        assert holds(value, kind) == (kind in kinds)
-    assert holds(value, (Ref, Unresolved)) == bool(kinds & {Ref, Unresolved})
-    texts = fold(value, lambda _: 0, items=sum, fields=lambda made: sum(made.values()), text=lambda _: 1)
-    assert holds(value, Template) == (texts > 0)
-
-
-@given(VALUES)
 def test_a_key_is_a_fold(value: Any) -> None:
     numbers = [7, 3, 3, 9, 0, 1]
 
@@ -286,24 +276,6 @@ def test_a_key_is_a_fold(value: Any) -> None:
         text=lambda parts: ("text", *map(leaf, parts)),
     )  # fmt: skip
     assert value_key(value, numbers) == folded
-
-
-@given(VALUES)
-def test_linking_keeps_each_leaf_in_its_place(value: Any) -> None:
-    def written(leaf: Any) -> Any:
-        if isinstance(leaf, Ref):
-            return RawRef(f"call {leaf.call}", leaf.path)
-        return RawRef(f"? {leaf.name}", leaf.path) if isinstance(leaf, Unresolved) else leaf
-
-    def meant(leaf: Any) -> Any:
-        return Unresolved(f"? {leaf.name}", leaf.path) if isinstance(leaf, Unresolved) else leaf
-
-    raw = fold(value, written, text=lambda parts: RawTemplate(tuple(map(written, parts))))
-    producers = [RawCall("f", binds=((f"call {call}", ()),)) for call in range(6)]
-    plan = link(RawPlan((*producers, RawCall("g", (("x", raw),)))))
-    assert plan.calls[6].arguments == (("x", map_leaves(meant, value)),)
-    wanted = [(leaf.call, way, leaf.path) for way, leaf in leaves(value) if isinstance(leaf, Ref)]
-    assert [(edge.producer, edge.at, edge.path) for edge in plan.edges] == wanted
 
 
 @given(RAW)

@@ -9,18 +9,23 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from planner_eval import dialects
 from planner_eval.base.errors import WriteError
 from planner_eval.comparison.diff import diff
+from planner_eval.comparison.patch import make_patch
 from planner_eval.dialects.read import parse, write
 from planner_eval.plan.canonical import same
 from planner_eval.plan.digest import digest
 from planner_eval.plan.model import Call, Plan, Ref
+from planner_eval.records.rows import diff_data
+from planner_eval.scoring.row_formats import diff_text
 from tests.build import edges
 from tests.conftest import ROOT
 from tests.performance.parsing import processor
@@ -133,6 +138,57 @@ def test_time_grows_about_as_the_plan(verb: str) -> None:
         finally:
             gc.enable()
     assert growth(SIZES, times) <= 1.4, times
+
+
+def one(**given: Any) -> Plan:
+    return Plan((Call("c1", "f", tuple(given.items())),))
+
+
+def joins(count: int, by: int) -> Plan:
+    """Calls of which each third takes from the two before it; of tools that the other plan has not."""
+    made = []
+    for at in range(0, count - 2, 3):
+        both = (("one", Ref(at)), ("other", Ref(at + 1)))
+        parts = ((f"left{by}", (("x", at),)), (f"right{by}", (("y", at),)), (f"join{by}", both))
+        made += [Call(f"c{at + n}", name, given) for n, (name, given) in enumerate(parts)]
+    return Plan(tuple(made), edges(tuple(made)))
+
+
+SHAPES: dict[str, Callable[[int, int], Plan]] = {
+    "a list of objects": lambda n, by: one(rows=[{"id": at, "v": f"x{at + by}"} for at in range(n)]),
+    "an object of other keys": lambda n, by: one(o={f"k{by}{at}": at for at in range(n)}),
+    "renamed arguments": lambda n, by: one(**{f"k{by}{n - at if by else at}": at for at in range(n)}),
+    "one argument many times": lambda n, by: Plan(
+        (Call("c1", "f", tuple(("x", at + by) for at in range(n))),)
+    ),
+    "a chain that is missing": lambda n, by: grown(2 if by else n),
+    "a chain that is extra": lambda n, by: grown(n if by else 2),
+    "calls that join in others": joins,
+    "a text in many brackets": lambda n, by: one(text="[" * n * 99 + str(by) + "]" * n * 99, n=by),
+    "a long text": lambda n, by: one(text="".join(f"word{at + by}\n" for at in range(n * 4))),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_showing_what_differs_takes_time_by_its_size(name: str) -> None:
+    def seconds(count: int) -> float:
+        pred, gold = SHAPES[name](count, 1), SHAPES[name](count, 0)
+
+        def work() -> None:
+            found = diff(pred, gold)
+            assert not found.same
+            diff_text(found, places=True)
+            diff_data(found)
+            make_patch(found)
+
+        return processor(work, 3)
+
+    gc.disable()  # what it looks through is all that tests before this one left
+    try:
+        small, large = max(0.01, seconds(500)), seconds(4_000)
+    finally:
+        gc.enable()
+    assert large <= 24 * small, "what is quadratic takes 64 times as long"
 
 
 @pytest.mark.parametrize("command", ["diff", "score", "stats", "parse"])

@@ -111,23 +111,6 @@ def test_policy_and_terms_reach_the_counts() -> None:
 
 
 @settings(deadline=None)
-@given(plans(), plans())
-def test_counts_are_within_bounds_and_turn_round(one: Plan, other: Plan) -> None:
-    found = measure(match(one, other), DEFAULT_METRICS)
-    turned = measure(match(other, one), DEFAULT_METRICS)
-    for name in DEFAULT_METRICS:
-        tally, back = found[name], turned[name]
-        if isinstance(tally, Counts):
-            assert 0 <= tally.hit <= min(tally.pred, tally.gold), name
-            assert isinstance(back, Counts)
-            if name != "common_subplan":
-                assert (tally.pred, tally.gold) == (back.gold, back.pred), name
-        elif tally is not None:
-            assert abs(tally.part) <= tally.whole, name
-    assert found["calls"].hit == turned["calls"].hit  # type: ignore[union-attr]
-
-
-@settings(deadline=None)
 @given(plans(5), st.data())
 def test_graphs_that_are_right_are_what_metrics_count(drawn: Plan, data: st.DataObject) -> None:
     gold = drawn.written
@@ -200,29 +183,20 @@ def test_order_figures_agree_with_counting_by_hand(seed: int) -> None:
     assert ordered_calls(facts) == Counts(most, 7, 7)
 
 
-@pytest.mark.parametrize(
-    ("number", "name", "wanted", "corrected"),
-    [
-        ("32", "worfbench_chain", 0.75, ("ordered_calls", 1.0)),  # four independent calls against themselves
-        ("33", "worfbench_graph", 1 / 3, ("common_subplan", 1.0)),  # a harmless interleaving
-        ("25", "worfbench_chain", 0.4, ("ordered_calls", 0.0)),  # nothing shared
-        ("25", "worfbench_graph", 2 / 9, ("common_subplan", 0.0)),
-        ("11", "taskbench_nodes", 1.0, ("calls", 8 / 9)),  # a repeated call
-        ("18", "taskbench_nodes", 1.0, ("calls", 0.8)),
-        ("30", "taskbench_nodes", 1.0, ("calls", 2 / 3)),
-        ("05", "taskbench_links", 1.0, ("references", 1 / 3)),  # references exchanged
-        ("07", "taskbench_links", 1.0, ("references", 2 / 3)),  # wrong output
-        ("17", "taskbench_links", 1.0, ("references", 0.0)),
-    ],
-)
+@pytest.mark.parametrize(("number", "name", "wanted", "corrected"), [
+    ("32", "worfbench_chain", 0.75, ("ordered_calls", 1)),  # four independent calls against themselves
+    ("33", "worfbench_graph", 1 / 3, ("common_subplan", 1)),  # a harmless interleaving
+    ("25", "worfbench_chain", 0.4, ("ordered_calls", 0)),
+    ("25", "worfbench_graph", 2 / 9, ("common_subplan", 0)),
+    ("11", "taskbench_nodes", 1, ("calls", 8 / 9)), ("18", "taskbench_nodes", 1, ("calls", 0.8)),  # repeated
+    ("30", "taskbench_nodes", 1, ("calls", 2 / 3)), ("05", "taskbench_links", 1, ("references", 1 / 3)),
+    ("07", "taskbench_links", 1, ("references", 2 / 3)), ("17", "taskbench_links", 1, ("references", 0)),
+])  # fmt: skip
 def test_known_defects_and_what_puts_them_right(
     number: str, name: str, wanted: float, corrected: tuple[str, float]
 ) -> None:
-    official, ours = figures(number, name, corrected[0])
-    assert official is not None
-    assert official.value == pytest.approx(wanted)
-    assert ours is not None
-    assert ours.value == pytest.approx(corrected[1])
+    values = [tally and tally.value for tally in figures(number, name, corrected[0])]
+    assert values == [pytest.approx(wanted), pytest.approx(corrected[1])]
     for raises in ("26", "28"):  # where the published code raises there is no figure
         assert figures(raises, "worfbench_chain") == [None]
 

@@ -14,6 +14,7 @@ from planner_eval.base import resources
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.patch import SCHEMA, apply_patch, make_patch
+from planner_eval.dialects.read import parse, write
 from planner_eval.plan.model import Call, Plan
 from planner_eval.records.patches import read_patches
 from tests.build import plan
@@ -83,29 +84,18 @@ def test_real_plans_with_planted_mistakes(reference) -> None:
             repaired(planted.plan, gold)
 
 
-@pytest.mark.parametrize(("patch", "said"), [
-    ([], "this is no patch"), ({"schema": SCHEMA}, "the patch: 'operations' is missing"),
-    (
-        {"schema": SCHEMA, "operations": [{"op": "burn"}]},
-        "the patch, operations 1: op is 'burn', expected one of set, unset",
-    ),
-    (
-        {"schema": SCHEMA, "operations": [{"op": "remove", "id": "z"}]},
-        "patch (remove) does not fit the plan: 'z' is not there; the plan's calls are a",
-    ),
-    (
-        {"schema": SCHEMA, "operations": [{"op": "set", "id": "a"}]},
-        "the patch, operations 1: 'argument' is missing",
-    ),
-    (
-        {"schema": SCHEMA, "operations": [{"op": "add", "call": 1}]},
-        "the patch, operations 1: call is 1, expected an object",
-    ),
+@pytest.mark.parametrize(("operation", "said"), [
+    ({"op": "burn"}, "the patch, operations 1: op is 'burn', expected one of set, unset"),
+    ({"op": "remove", "id": "z"}, "(remove) does not fit the plan: 'z' is not there; the plan's calls are a"),
+    ({"op": "set", "id": "a"}, "the patch, operations 1: 'argument' is missing"),
+    ({"op": "add", "call": 1}, "the patch, operations 1: call is 1, expected an object"),
 ])  # fmt: skip
-def test_bad_patches(patch: object, said: str) -> None:
-    with pytest.raises(InputError) as caught:
-        apply_patch(Plan((Call("a", "f"),)), patch)
-    assert said in str(caught.value)
+def test_bad_patches(operation: dict[str, object], said: str) -> None:
+    wrong = {"schema": SCHEMA, "operations": [operation]}
+    for patch, why in ((wrong, said), ([], "is no patch"), ({"schema": SCHEMA}, "'operations' is missing")):
+        with pytest.raises(InputError) as caught:
+            apply_patch(Plan((Call("a", "f"),)), patch)
+        assert why in str(caught.value)
 
 
 def test_command_line(tmp_path: Path) -> None:
@@ -121,13 +111,9 @@ def test_command_line(tmp_path: Path) -> None:
 
 
 def test_an_optional_call_that_others_need_is_made_with_them(tmp_path: Path) -> None:
-    calls = [
-        {"id": "a", "name": "log_in"},
-        {"id": "b", "name": "search", "arguments": {"as": {"$ref": "a"}}},
-        {"id": "c", "name": "note", "arguments": {"text": {"$ref": "b"}}},
-        {"id": "d", "name": "book", "arguments": {"hotel": {"$ref": "b", "path": ["id"]}}},
-    ]
-    gold = {"id": "k", "gold": calls, "optional": ["a", "b", "c"]}
+    text = "a = log_in()\nb = search(user=a)\nnote(text=b)\nbook(hotel=b)"
+    calls = json.loads(write(parse(text, dialect="code"), "plan"))["calls"]
+    gold = {"id": "k", "gold": calls, "optional": [call["id"] for call in calls[:3]]}
     for name, record in (("gold", gold), ("pred", {"id": "k", "plan": []})):
         (tmp_path / f"{name}.jsonl").write_text(json.dumps(record))
     pred, wanted, patch, new = (str(tmp_path / f"{n}.jsonl") for n in ("pred", "gold", "patch", "new"))
@@ -143,11 +129,9 @@ def test_two_patches_of_one_id_are_known_as_such() -> None:
     assert (found.repeated, sorted(found.by_id)) == (frozenset("a"), ["a", "b"])
 
 
-@pytest.mark.parametrize(
-    ("after", "wanted"), [(None, "xabc"), ("a", "axbc"), ("b", "abxc"), ("c", "abcx"), ("lost", "abcx")]
-)
-def test_a_call_is_added_where_the_patch_says(after: str | None, wanted: str) -> None:
-    added = {"op": "add", "call": {"id": "x", "name": "g", "arguments": {}}, "after": after}
+def test_a_call_is_added_where_the_patch_says() -> None:
     pred = Plan(tuple(Call(name, "f") for name in "abc"))
-    found = apply_patch(pred, {"schema": SCHEMA, "operations": [added]})
-    assert "".join(call.id for call in found.calls) == wanted
+    for after, wanted in ((None, "xabc"), ("a", "axbc"), ("b", "abxc"), ("c", "abcx"), ("lost", "abcx")):
+        added = {"op": "add", "call": {"id": "x", "name": "g", "arguments": {}}, "after": after}
+        found = apply_patch(pred, {"schema": SCHEMA, "operations": [added]})
+        assert "".join(call.id for call in found.calls) == wanted
