@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -16,6 +18,7 @@ from hypothesis import strategies as st
 from planner_eval.base import resources
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.align import Matching, match
+from planner_eval.comparison.diff import diff
 from planner_eval.comparison.structure_figures import structure_figures
 from planner_eval.metrics import (
     DEFAULT_METRICS,
@@ -28,16 +31,20 @@ from planner_eval.metrics import (
     measure_none,
     score,
 )
+from planner_eval.metrics.edit_distance import edit_distance
 from planner_eval.metrics.order import ordered_calls
 from planner_eval.metrics.right import COUNTED, right_size
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.policy import DEFAULT_POLICY, Policy, Terms
 from planner_eval.policy.rule import Rule
 from tests.build import edges, plan
-from tests.conftest import examples
+from tests.conftest import ROOT, examples
+from tests.inside import planeval
 from tests.plant import in_order, topological
 from tests.property.test_comparison_laws import plans
 from tests.real_plans import real_plans
+from tests.test_align import changed, random_plan
+from tests.test_canonical import ring
 
 PAIRS = {pair["id"]: pair for pair in json.loads(resources.read("data/selftest/plan_pairs.json"))}
 
@@ -257,3 +264,87 @@ def test_what_is_counted_of_equal_plans_is_what_the_long_way_counts(pred: Plan, 
             assert (measure(found), str(structure_figures(found))) == shown
     assert match(pred, pred).alignment == match(pred, again).alignment
     assert match(pred, pred).alike
+
+
+@pytest.mark.parametrize(
+    ("number", "wanted"),
+    [
+        *(("01", 0), ("02", 0), ("15", 1), ("38", 1)),
+        *(("05", 4), ("12", 2)),  # two references, or one, removed, and as many other values written
+        ("07", 1),  # another output
+        *(("09", 3), ("10", 2)),  # a call, one literal, and one reference
+        ("18", 4),  # a call with a literal; add's reference moved from one roll to the other
+    ],
+)
+def test_distances_by_hand(number: str, wanted: float) -> None:
+    pair = PAIRS[number]
+    found = edit_distance(plan(pair["pred"]), plan(pair["gold"]))
+    assert (found.value, found.proved) == (wanted, True)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_it_is_symmetric_and_zero_for_itself(seed: int) -> None:
+    random = Random(seed)
+    gold = random_plan(random, 5)
+    pred = changed(random, gold)
+    assert edit_distance(gold, gold).value == 0
+    assert edit_distance(pred, gold).value == edit_distance(gold, pred).value
+
+
+def test_a_stopped_search_gives_a_bound_and_says_so() -> None:
+    start = time.monotonic()
+    found = edit_distance(ring([12]), ring([5, 7]), timeout=0.05)
+    assert not found.proved
+    assert found.value >= 2
+    assert time.monotonic() - start < 10
+    calls = tuple(Call(f"c{i}", "f", (("x", i),)) for i in range(500))  # large plans are bounded at once
+    found = edit_distance(Plan(calls), Plan(calls[:-1]), timeout=60)
+    assert (found.value, found.proved) == (2, False)
+    assert 0 <= found.seconds < 5
+    assert edit_distance(Plan(), Plan()).value == 0
+    assert edit_distance(Plan(calls[:1]), Plan()).value == 2
+
+
+def test_command_line(tmp_path: Path) -> None:
+    demo = ROOT / "data" / "demo"
+    done = planeval("diff", demo / "pred.json", demo / "gold.json", "--edit-distance", "5", "--places")
+    assert "graph edit distance 3 (proved)" in done.stderr
+    assert "[pred 15:13, gold 15:13]" in done.stdout
+    many = planeval("diff", demo / "pred.jsonl", demo / "gold.jsonl", "--edit-distance", "5")
+    assert (many.returncode, "name one with --id" in many.stderr) == (2, True)
+    for name, city in (("pred", "ROME"), ("gold", "rome")):
+        (tmp_path / name).write_text(f"f(#x='{city}')")
+    argv = ("diff", tmp_path / "pred", tmp_path / "gold", "--edit-distance", "9")
+    assert "graph edit distance 1 (proved)" in planeval(*argv).stderr
+    assert "graph edit distance 0 (proved)" in planeval(*argv, "--policy", "lenient").stderr
+
+
+def with_x(*calls: tuple[str, object], answer: dict[str, object] | None = None) -> Plan:
+    """A plan of calls a, b, c… with one argument x."""
+    raw = [
+        {"id": "abc"[at], "name": name, "arguments": {} if given is None else {"x": given}}
+        for at, (name, given) in enumerate(calls)
+    ]
+    return plan(raw, answer)
+
+
+TAKEN, F = {"$ref": "a"}, ("f", None)
+DIFFERENT = {
+    "a literal beside a reference": (with_x(F, ("g", [TAKEN, 1])), with_x(F, ("g", [TAKEN, 2])), 1),
+    "an unresolved reference": (with_x(("f", {"$ref": "lost"})), with_x(("f", {"$ref": "gone"})), 1),
+    "a text around a reference": (
+        *(with_x(F, ("g", {"$template": [before, TAKEN]})) for before in ("to ", "from ")), 1,
+    ),
+    "a reference to itself": (with_x(("f", TAKEN)), with_x(F), 1),
+    "the answer": (with_x(("f", 1), answer={"out": TAKEN}), with_x(("f", 1), answer={"out": 5}), 2),
+    "an answer": (with_x(("f", 1), answer={"out": TAKEN}), with_x(("f", 1)), 1),
+    "the order": (with_x(("g", {"$ref": "b"}), F), with_x(F, ("g", TAKEN)), 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", DIFFERENT)
+def test_it_is_not_0_where_plans_differ_in(what: str) -> None:
+    pred, gold, wanted = DIFFERENT[what]
+    assert not diff(pred, gold).same
+    found = edit_distance(pred, gold)
+    assert (found.value, found.proved) == (wanted, True)
