@@ -139,13 +139,9 @@ def test_nothing_is_dropped_in_silence(tmp_path: Path) -> None:
 
 
 def test_functionchats_own_report_is_read(tmp_path: Path) -> None:
-    head, rows = (
-        "#serial_num\tis_pass\ttools_type\tground_truth\t\n",
-        ("1\tpass", "1\tfail", "2\tI cannot say"),
-    )
-    kinds = ("exact", "4_random", "exact")
     report = tmp_path / "eval_report.tsv"
-    report.write_text(head + "".join(f"{row}\t{kind}\t{{}}\n" for row, kind in zip(rows, kinds, strict=True)))
+    rows = ("#serial_num\tis_pass\ttools_type", "1\tpass\texact", "1\tfail\t4_random", "2\tcannot say\texact")
+    report.write_text("".join(f"{row}\t{{}}\t\n" for row in rows).replace("{}", "ground_truth", 1))
     human = {"singlecall-1-exact": "pass", "singlecall-1-4_random": "pass", "singlecall-2-exact": "fail"}
     found = pe.agree(report, human)
     assert found.cells == ((1, 0), (1, 0))

@@ -226,20 +226,6 @@ def test_planted_edit_in_our_own_plans(kind: str) -> None:
     assert tried >= 25
 
 
-@pytest.mark.more
-@pytest.mark.parametrize("kind", KINDS)
-def test_planted_edit_in_all_real_plans(kind: str, reference) -> None:
-    plans = real_plans(reference)
-    assert len(plans) == 1655
-    tried = 0
-    for number, gold in enumerate(plans):
-        planted = KINDS[kind](gold, Random(number))
-        if planted is not None:
-            check(planted, gold)
-            tried += 1
-    assert tried >= 700
-
-
 def first_is_planted(kind: str, gold: Plan, seed: int) -> bool | None:
     planted = ROOTS[kind](gold, Random(seed))
     if planted is None:

@@ -146,6 +146,21 @@ def test_a_model_that_stops_answering_is_given_up_but_not_for_bad_requests(serve
     assert isinstance(found[-1], Reply)
 
 
+def test_nobody_there_is_said_without_the_password() -> None:
+    pytest.importorskip("openai", reason="the llm extra is not installed")
+    client = Client("m", "http://user:pass@127.0.0.1:9/v1", api_key=KEY, retries=0)
+
+    async def ask() -> None:
+        try:
+            await client.complete(ASK)
+        finally:
+            await client.close()
+
+    with pytest.raises(ModelError, match="no connection") as caught:
+        asyncio.run(ask())
+    assert "pass" not in str(caught.value)
+
+
 def test_a_missing_key_or_package_is_said(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     problem = one(server, api_key=None)

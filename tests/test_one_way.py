@@ -72,22 +72,6 @@ def test_circles_are_those_of_networkx_needed_ones_first(needs: list[list[int]])
     assert all(place[p] <= place[user] for user, needed in enumerate(needs) for p in needed)
 
 
-@given(NEEDS)
-def test_a_circle_is_entered_where_it_is_said(needs: list[list[int]]) -> None:
-    entered: list[int] = []
-
-    def enter(waiting: list[int]) -> list[int]:
-        entered.append(next(position for position, count in enumerate(waiting) if count > 0))
-        return entered[-1:]
-
-    order = [position for generation in generations(needs, enter=enter) for position in generation]
-    assert sorted(order) == list(range(len(needs)))
-    late = {
-        (user, p) for user, needed in enumerate(needs) for p in needed if order.index(p) >= order.index(user)
-    }
-    assert {user for user, _ in late} <= set(entered) <= set(stuck(needs))
-
-
 @pytest.mark.parametrize(("argv", "said"), [
     (("dif",), "There is no command 'dif'. Did you mean 'diff'?"),
     (("parse", "X", "--from", "nestfull"), "there is no dialect 'nestfull': did you mean 'nestful'?"),

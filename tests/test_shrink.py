@@ -96,13 +96,6 @@ def test_a_reference_stays_where_it_is_wanted_and_its_way_goes() -> None:
     assert found.pair.gold.calls[0].returns == ()
 
 
-def test_a_text_that_is_no_plan_is_cut() -> None:
-    text = "Let me see.\nI call f(x=1 and then\ng() too"
-    found = shrink(Pair(text, bare(pe.parse("f(#x='1')"))), lambda each: "f(x" in each.pred)
-    assert found.pair.pred == "f(x"
-    assert not found.pair.gold.calls
-
-
 def test_calls_in_a_text_go_with_gold_s() -> None:
     calls = [{"name": name, "args": {"x": {"y": 1}}} for name in "fghk"]  # which no notation calls arguments
     gold = "f(#x='1')\ng(#x='1')\nh(#x='1')\nk(#x='1')"

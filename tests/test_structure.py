@@ -390,18 +390,6 @@ def test_every_graph_of_few_calls(count: int) -> None:
     assert len(by_text) == {1: 1, 2: 2, 3: 6, 4: 31}[count]  # unlabelled acyclic graphs, OEIS A003087
 
 
-@pytest.mark.parametrize("step", [1, 2, 3, 5])
-def test_regular_graphs_that_colours_cannot_tell_apart(step: int) -> None:
-    """Six calls that serve two, and six that need two: one ring, or several, of equal colours."""
-
-    def ring(jump: int) -> Graph:
-        return [*([] for _ in range(6)), *(sorted({k, (k + jump) % 6}) for k in range(6))]
-
-    text, random = shape(plan_with(ring(step))), Random(step)
-    assert (text == shape(plan_with(ring(1)))) is (step in (1, 5))
-    assert {shape(plan_with(mixed(ring(step), random))) for _ in range(20)} == {text}
-
-
 def test_large_pieces_and_circles_have_a_text_that_order_does_not_change() -> None:
     random = Random(7)
     wide: Graph = [[], *([0] for _ in range(EXACT)), list(range(1, EXACT + 1))]
