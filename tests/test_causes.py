@@ -1,4 +1,4 @@
-"""What root causes cost: credits that sum to what is lost, and fixes that gain what is said."""
+"""Root causes: what each costs, what fixes gain; mending one mends what follows from it and no other."""
 
 from __future__ import annotations
 

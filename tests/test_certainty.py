@@ -222,10 +222,8 @@ def test_runs_keep_their_clusters(tmp_path: Path) -> None:
     files = told("compare", *systems, "--gold", gold, *metrics, "--cluster", "talk")
     assert told("compare", *runs)["figures"] == files["figures"]
     for more, field in (((), "talk"), (("--cluster", "level"), "level")):
-        kept, fresh = (
-            told("score", runs[0], *more),
-            told("score", systems[0], gold, *metrics, "--cluster", field),
-        )
+        kept = told("score", runs[0], *more)
+        fresh = told("score", systems[0], gold, *metrics, "--cluster", field)
         for name in ("figures", "breakdown", "signature"):
             assert kept[name] == fresh[name]
     done = planeval("score", runs[0], "--cluster", "domain")

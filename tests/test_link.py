@@ -1,4 +1,8 @@
-"""Linking: which call a reference means, and what is said when it is doubtful."""
+"""Linking: which call a reference means, what is said when it is doubtful, and the walks over values.
+
+Plans drawn at random, with all their notes, are lines of tests/cases/linked.jsonl; ``pytest
+tests/test_link.py --update-cases`` rewrites the file: review its diff like code.
+"""
 
 from __future__ import annotations
 

@@ -284,22 +284,10 @@ def rule(words: str = "", **parts: Any) -> Policy:
     return Policy(rules=(Rule(compare=tuple(words.split()), **parts),))
 
 
-def not_right(pred: Plan, gold: Plan, policy: Policy, terms: Terms = NO_TERMS) -> dict[str, object]:
-    """The figures that are not those of a plan that is right; and none may be outside [0, 1]."""
-    found: dict[str, object] = {}
-    for name, tally in score(pred, gold, policy, terms).items():
-        if tally is not None and tally.value is not None:
-            assert (-1 if name == "order_tau" else 0) <= tally.value <= 1
-            assert not isinstance(tally, Counts) or tally.hit <= min(tally.pred, tally.gold)
-            if tally.value != (0 if METRICS[name].lower else 1):
-                found[name] = tally
-    return found
-
-
 def right(pred: Plan, gold: Plan, policy: Policy, terms: Terms = NO_TERMS) -> bool:
     """Whether the plans are the same; then every figure must say so."""
     same = diff(pred, gold, policy, terms).same
-    assert not same or not_right(pred, gold, policy, terms) == {}
+    assert not same or wrong(score(pred, gold, policy, terms)) == {}
     return same
 
 
@@ -420,7 +408,7 @@ def test_a_call_that_may_be_left_out_is_needed_by_none_whose_argument_may_be_any
 def test_in_free_order_no_figure_asks_for_another() -> None:
     gold, pred = made(("a", {}), ("f", {"x": "<c1>"})), made(("f", {"x": "<c2>"}), ("a", {}))
     assert right(pred, gold, Policy(order="free"))
-    assert set(not_right(pred, gold, Policy())) == {"exact", "order_tau", "precedences", "ordered_calls"}
+    assert set(wrong(score(pred, gold, Policy()))) == {"exact", "order_tau", "precedences", "ordered_calls"}
 
 
 def test_what_is_left_out_rightly_is_left_out_of_the_figures_of_a_wrong_call() -> None:

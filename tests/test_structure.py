@@ -1,4 +1,4 @@
-"""Structure figures on hand-drawn plans, and against NetworkX on random and on real ones."""
+"""Structure figures and shapes: of one plan, and of two; by hand, and against NetworkX."""
 
 from __future__ import annotations
 
