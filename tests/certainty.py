@@ -154,11 +154,9 @@ def bootstrap_of_two(kind: str, perfect: float, size: int, times: int = 300) -> 
 # ---------------------------------------------------------------- the page
 HEAD = "| samples | method |" + "".join(f" {share:g} |" for share in PERFECT)
 METHODS: dict[str, Callable[[str, float, int], Held]] = {
-    "percentile bootstrap": bootstrap,
-    "`score`": ours,
-    "percentile bootstrap, difference": bootstrap_of_two,
+    "percentile bootstrap": bootstrap, "`score`": ours, "percentile bootstrap, difference": bootstrap_of_two,
     "`compare`": ours_of_two,
-}
+}  # fmt: skip
 
 
 def line(name: str, size: int) -> str:

@@ -13,16 +13,7 @@ from planner_eval.plan.model import Call, Edge, Plan, Ref, Template, Unresolved,
 
 @dataclass(frozen=True)
 class Planted:
-    """A plan with one mistake, the code it deserves, and where it is.
-
-    Args:
-        plan: The plan with the mistake.
-        code: The code of the edit.
-        gold: Position of the call concerned in the original; None for a call that is not there.
-        argument: The argument concerned; None for a whole call.
-        at: The place within the argument.
-        pred: Position of an added call.
-    """
+    """A plan with one mistake, the code of its edit, and where it is: the call of gold or of pred."""
 
     plan: Plan
     code: str
@@ -30,6 +21,35 @@ class Planted:
     argument: str | None = None
     at: tuple[str | int, ...] = ()
     pred: int | None = None
+
+
+@dataclass(frozen=True)
+class Root:
+    """A plan with one mistake and its consequences, and the call of gold, or the added call, that has it."""
+
+    plan: Plan
+    gold: int | None = None
+    pred: int | None = None
+
+
+KINDS: dict[str, Callable[[Plan, Random], Planted | None]] = {}
+ROOTS: dict[str, Callable[[Plan, Random], Root | None]] = {}
+
+
+def kept(kinds: dict[str, Any]) -> Callable[[Any], Any]:
+    """Keep a kind of mistake by its name; of a plan that has no place for it, it makes None."""
+
+    def keep(plant: Callable[[Plan, Random], Any]) -> Any:
+        def planted(plan: Plan, random: Random) -> Any:
+            try:
+                return plant(plan, random)
+            except IndexError:  # of nothing to choose from
+                return None
+
+        kinds[plant.__name__] = planted
+        return planted
+
+    return keep
 
 
 def rebuild(calls: list[Call], answer: Any, place: dict[int, int], lost: dict[int, str]) -> Plan:
@@ -64,10 +84,8 @@ def rebuild(calls: list[Call], answer: Any, place: dict[int, int], lost: dict[in
 
 
 def in_order(plan: Plan, order: list[int]) -> Plan:
-    """The same plan, its calls written in another order."""
-    return rebuild(
-        [plan.calls[old] for old in order], plan.answer, {old: new for new, old in enumerate(order)}, {}
-    )
+    place = {old: new for new, old in enumerate(order)}
+    return rebuild([plan.calls[old] for old in order], plan.answer, place, {})
 
 
 def producers_first(plan: Plan, random: Random) -> list[int] | None:
@@ -139,15 +157,14 @@ def _whole_references(plan: Plan) -> list[tuple[int, str, Ref]]:
     return [(a, n, v) for a, n, v in _unrepeated(plan) if isinstance(v, Ref)]
 
 
+@kept(KINDS)
 def call_missing(plan: Plan, random: Random) -> Planted | None:
-    """Leave out a call that nobody needs."""
     free = [at for at in range(len(plan.calls)) if not users(plan, at)]
-    if not free:
-        return None
     at = random.choice(free)
     return Planted(without(plan, at), "call.missing", at)
 
 
+@kept(KINDS)
 def call_extra(plan: Plan, random: Random) -> Planted | None:
     """Add a call: of a tool of its own, or of one that the plan calls too."""
     app, name = None, "unasked"
@@ -165,17 +182,17 @@ def _inserted(plan: Plan, call: Call, code: str, random: Random, after: int = -1
     return Planted(rebuild(calls, plan.answer, place, {}), code, pred=at)
 
 
+@kept(KINDS)
 def call_duplicated(plan: Plan, random: Random) -> Planted | None:
     """Make one call twice; not one of a circle, for the copy would refer to its original."""
     numbers = Numbered(plan, {}).numbers
     open_calls = [at for at in range(len(plan.calls)) if numbers[at] is not None]
-    if not open_calls:
-        return None
     at = random.choice(open_calls)
     last = max([at, *(e.producer for e in plan.edges if e.consumer == at)])
     return _inserted(plan, plan.calls[at], "call.duplicated", random, after=last)
 
 
+@kept(KINDS)
 def call_replaced(plan: Plan, random: Random) -> Planted | None:
     """Call another tool with the same arguments; not for a call that shares nothing with anything."""
     if not plan.calls:
@@ -190,20 +207,17 @@ def call_replaced(plan: Plan, random: Random) -> Planted | None:
     return Planted(with_call(plan, at, replace(plan.calls[at], name=name)), "call.replaced", at)
 
 
+@kept(KINDS)
 def argument_missing(plan: Plan, random: Random) -> Planted | None:
-    """Leave out one argument."""
     places = _unrepeated(plan)
-    if not places:
-        return None
     at, name, _ = random.choice(places)
     given = tuple((n, v) for n, v in plan.calls[at].arguments if n != name)
-    return Planted(
-        with_call(plan, at, replace(plan.calls[at], arguments=given)), "argument.missing", at, name
-    )
+    changed = with_call(plan, at, replace(plan.calls[at], arguments=given))
+    return Planted(changed, "argument.missing", at, name)
 
 
+@kept(KINDS)
 def argument_extra(plan: Plan, random: Random) -> Planted | None:
-    """Give an argument that gold does not."""
     if not plan.calls:
         return None
     at = random.randrange(len(plan.calls))
@@ -213,11 +227,10 @@ def argument_extra(plan: Plan, random: Random) -> Planted | None:
     return Planted(with_call(plan, at, changed), "argument.extra", at, "unasked")
 
 
+@kept(KINDS)
 def argument_value(plan: Plan, random: Random) -> Planted | None:
     """Change one literal, at times to the value that a call of the same name has there."""
     places = _literals(plan)
-    if not places:
-        return None
     at, name, value = random.choice(places)
     others = [v for a, n, v in places if n == name and a != at and type(v) is type(value) and v != value]
     new = random.choice([*others, "something else", 987654321])
@@ -226,11 +239,11 @@ def argument_value(plan: Plan, random: Random) -> Planted | None:
     if isinstance(new, (list, dict)):
         return None  # where within it is another matter
     alike = type(new) is type(value) or {type(new), type(value)} == {int, float} or value is None
-    return Planted(
-        with_argument(plan, at, name, new), "argument.value" if alike else "argument.type", at, name
-    )
+    code = "argument.value" if alike else "argument.type"
+    return Planted(with_argument(plan, at, name, new), code, at, name)
 
 
+@kept(KINDS)
 def reference_literal(plan: Plan, random: Random) -> Planted | None:
     """Put a literal where a reference stands, within lists and objects too."""
     places = [
@@ -240,8 +253,6 @@ def reference_literal(plan: Plan, random: Random) -> Planted | None:
         for inner, ref in references(value)
         if isinstance(ref, Ref) and not _in_template(value, inner)
     ]
-    if not places:
-        return None
     at, name, value, inner = random.choice(places)
     changed = with_argument(plan, at, name, put(value, inner, "made up"))
     return Planted(changed, "reference.literal", at, name, inner)
@@ -256,7 +267,6 @@ def _in_template(value: Any, path: tuple[str | int, ...]) -> bool:
 
 
 def put(value: Any, path: tuple[str | int, ...], new: Any) -> Any:
-    """A value with one place changed."""
     if not path:
         return new
     step, *rest = path
@@ -265,18 +275,17 @@ def put(value: Any, path: tuple[str | int, ...], new: Any) -> Any:
     return {key: put(item, tuple(rest), new) if key == step else item for key, item in value.items()}
 
 
+@kept(KINDS)
 def reference_unwanted(plan: Plan, random: Random) -> Planted | None:
     """Take an earlier call's output where a literal stands."""
     places = [(at, name) for at, name, _ in _literals(plan) if at > 0]
-    if not places:
-        return None
     at, name = random.choice(places)
     changed = with_argument(plan, at, name, Ref(random.randrange(at), ("made_up",)))
     return Planted(changed, "reference.unwanted", at, name)
 
 
+@kept(KINDS)
 def reference_producer(plan: Plan, random: Random) -> Planted | None:
-    """Take the same output from another earlier call."""
     numbers = Numbered(plan, {}).numbers
     places = [
         (at, name, Ref(other, ref.path))
@@ -284,17 +293,13 @@ def reference_producer(plan: Plan, random: Random) -> Planted | None:
         for other in range(at)
         if other != ref.call and numbers[other] != numbers[ref.call]
     ]
-    if not places:
-        return None
     at, name, ref = random.choice(places)
     return Planted(with_argument(plan, at, name, ref), "reference.producer", at, name)
 
 
+@kept(KINDS)
 def reference_output(plan: Plan, random: Random) -> Planted | None:
-    """Take another output of the right call."""
     places = _whole_references(plan)
-    if not places:
-        return None
     at, name, ref = random.choice(places)
     path = random.choice([(*ref.path, 0), (*ref.path[:-1], "another"), ("other",)])
     if path == ref.path:
@@ -302,8 +307,8 @@ def reference_output(plan: Plan, random: Random) -> Planted | None:
     return Planted(with_argument(plan, at, name, Ref(ref.call, path)), "reference.output", at, name)
 
 
+@kept(KINDS)
 def order_broken(plan: Plan, random: Random) -> Planted | None:
-    """Write a call just before the last of those it needs."""
     places = [
         (at, max(needed))
         for at in range(len(plan.calls))
@@ -317,21 +322,107 @@ def order_broken(plan: Plan, random: Random) -> Planted | None:
     return Planted(in_order(plan, order), "order.broken", at)
 
 
-KINDS: dict[str, Callable[[Plan, Random], Planted | None]] = {
-    function.__name__: function
-    for function in (
-        call_missing,
-        call_extra,
-        call_duplicated,
-        call_replaced,
-        argument_missing,
-        argument_extra,
-        argument_value,
-        reference_literal,
-        reference_unwanted,
-        reference_producer,
-        reference_output,
-        order_broken,
-    )
-}
-"""The twelve kinds of single mistake."""
+def served(plan: Plan) -> list[int]:
+    """The calls that at least two other calls depend on, directly or by way of others."""
+    below: list[set[int]] = [set() for _ in plan.calls]
+    for at in reversed(range(len(plan.calls))):  # producers are written first in the plans used here
+        for user in users(plan, at):
+            if user > at:
+                below[at] |= {user, *below[user]}
+    return [at for at, found in enumerate(below) if len(found) >= 2]
+
+
+def _calls_with(plan: Plan, change: Callable[[int, str, Any], Any]) -> list[Call]:
+    """The calls with each top-level argument value changed; None from `change` drops the argument."""
+    calls = []
+    for at, call in enumerate(plan.calls):
+        given = [(name, change(at, name, value)) for name, value in call.arguments]
+        calls.append(replace(call, arguments=tuple((n, v) for n, v in given if v is not DROP)))
+    return calls
+
+
+DROP = object()
+
+
+@kept(ROOTS)
+def missing(plan: Plan, random: Random) -> Root | None:
+    """Leave out a call; those who need it make its result up, do without it, or refer to nothing."""
+    found = served(plan)
+    at = random.choice(found)
+
+    def change(_: int, __: str, value: Any) -> Any:
+        if isinstance(value, Ref) and value.call == at:
+            return random.choice([f"made up {random.random()}", DROP, Unresolved("lost", value.path)])
+        return value
+
+    calls = _calls_with(plan, change)
+    kept = [i for i in range(len(calls)) if i != at]
+    place = {old: new for new, old in enumerate(kept)}
+    return Root(rebuild([calls[i] for i in kept], plan.answer, place, {at: "lost"}), gold=at)
+
+
+@kept(ROOTS)
+def replaced(plan: Plan, random: Random) -> Root | None:
+    """Call another tool, whose outputs have other names and whose arguments partly differ."""
+    found = served(plan)
+    at = random.choice(found)
+    given = [
+        (n, "other" if type(v) is str and random.random() < 0.3 else v) for n, v in plan.calls[at].arguments
+    ]
+    if len(given) > 1 and random.random() < 0.5:
+        del given[random.randrange(len(given))]
+
+    def change(_: int, __: str, value: Any) -> Any:
+        if isinstance(value, Ref) and value.call == at and random.random() < 0.7:
+            return Ref(at, ("other",))
+        return value
+
+    calls = _calls_with(plan, change)
+    calls[at] = replace(calls[at], name="another_tool", arguments=tuple(given))
+    return Root(rebuild(calls, plan.answer, {i: i for i in range(len(calls))}, {}), gold=at)
+
+
+@kept(ROOTS)
+def value(plan: Plan, random: Random) -> Root | None:
+    """Change a literal of a call that others need; where they repeat it, they repeat the mistake."""
+    places = [
+        (at, name, old)
+        for at in served(plan)
+        for name, old in plan.calls[at].arguments
+        if type(old) is str
+        and len(old) > 3
+        # the repeated mistake must not come first: only calls that depend on this one repeat it
+        and not any(old == v for i in range(at) for _, v in plan.calls[i].arguments)
+    ]
+    at, _, old = random.choice(places)
+    below = set(users(plan, at)) | {at}
+    calls = _calls_with(plan, lambda i, _, v: "a wrong value" if i in below and v == old else v)
+    return Root(rebuild(calls, plan.answer, {i: i for i in range(len(calls))}, {}), gold=at)
+
+
+@kept(ROOTS)
+def extra(plan: Plan, random: Random) -> Root | None:
+    """Make a call that nobody asked for and feed two calls from it."""
+    found = served(plan)
+    at = random.choice(found)
+    fed = [user for user in users(plan, at) if user > at][:2]
+    new = at + 1
+
+    def change(i: int, _: str, old: Any) -> Any:
+        return Ref(-1, old.path) if i in fed and isinstance(old, Ref) and old.call == at else old
+
+    calls = _calls_with(plan, change)
+    calls.insert(new, Call("x", "unasked", (("unasked", "value"),)))
+    place = {i: i + (i >= new) for i in range(len(plan.calls))} | {-1: new}
+    return Root(rebuild(calls, plan.answer, place, {}), pred=new)
+
+
+@kept(ROOTS)
+def lone_value(plan: Plan, random: Random) -> Root | None:
+    """Change one argument of a call that others need; nothing else changes in writing."""
+    found = [at for at in served(plan) if plan.calls[at].arguments]
+    at = random.choice(found)
+    call = plan.calls[at]
+    chosen = random.randrange(len(call.arguments))
+    given = tuple((n, "a wrong value" if i == chosen else v) for i, (n, v) in enumerate(call.arguments))
+    return Root(with_call(plan, at, replace(call, arguments=given)), gold=at)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -42,8 +44,6 @@ def typo(text: str, random: Random) -> str:
 
 def cased(text: str, random: Random) -> str:
     """The same words in another way of writing names."""
-    import re
-
     words = [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", text)] or [text]
     forms = ["_".join(words), words[0] + "".join(word.title() for word in words[1:]), "-".join(words),
              "".join(word.title() for word in words), "".join(words).upper()]  # fmt: skip
@@ -67,11 +67,6 @@ def _with(plan: Plan, at: int, call: Call) -> Plan:
     return replace(parse(data, dialect="plan"), dialect=plan.dialect)
 
 
-def _call(plan: Plan, random: Random) -> tuple[int, Call]:
-    at = random.randrange(len(plan.calls))
-    return at, plan.calls[at]
-
-
 def _argument(plan: Plan, random: Random, fits: Callable[[Value], bool]) -> tuple[int, int] | None:
     places = [
         (at, number)
@@ -93,32 +88,22 @@ def _tools(plan: Plan, catalog: Catalog) -> list[Tool | None]:
     return [meant(call, catalog) for call in plan.calls]
 
 
-# ---------------------------------------------------------------- the faults
-def tool_typo(plan: Plan, catalog: Catalog, random: Random) -> Plan | None:
-    at, call = _call(plan, random)
-    return _with(plan, at, replace(call, name=typo(call.name, random)))
-
-
-def tool_case(plan: Plan, catalog: Catalog, random: Random) -> Plan | None:
-    at, call = _call(plan, random)
-    return _with(plan, at, replace(call, name=cased(call.name, random)))
-
-
-def tool_synonym(plan: Plan, catalog: Catalog, random: Random) -> Plan | None:
-    at, call = _call(plan, random)
-    name = synonym(call.name, random)
-    return _with(plan, at, replace(call, name=name)) if name else None
+def _renamed(plan: Plan, random: Random, change: Callable[[str, Random], str | None]) -> Plan | None:
+    at = random.randrange(len(plan.calls))
+    name = change(plan.calls[at].name, random)
+    return _with(plan, at, replace(plan.calls[at], name=name)) if name else None
 
 
 def app_wrong(plan: Plan, catalog: Catalog, random: Random) -> Plan | None:
-    at, call = _call(plan, random)
+    at = random.randrange(len(plan.calls))
+    call = plan.calls[at]
     others = [app for app in catalog.apps if app != call.app]
     return _with(plan, at, replace(call, app=random.choice(others))) if call.app and others else None
 
 
 def app_left_out(plan: Plan, catalog: Catalog, random: Random) -> Plan | None:
-    at, call = _call(plan, random)
-    return _with(plan, at, replace(call, app=None)) if call.app else None
+    at = random.randrange(len(plan.calls))
+    return _with(plan, at, replace(plan.calls[at], app=None)) if plan.calls[at].app else None
 
 
 def _dropped(plan: Plan, catalog: Catalog, random: Random, *, reference: bool) -> Plan | None:
@@ -139,14 +124,6 @@ def _dropped(plan: Plan, catalog: Catalog, random: Random, *, reference: bool) -
     return _with(plan, at, replace(call, arguments=pairs, spans=()))
 
 
-def literal_dropped(plan: Plan, catalog: Catalog, random: Random) -> Plan | None:
-    return _dropped(plan, catalog, random, reference=False)
-
-
-def reference_dropped(plan: Plan, catalog: Catalog, random: Random) -> Plan | None:
-    return _dropped(plan, catalog, random, reference=True)
-
-
 def _misnamed(plan: Plan, random: Random, change: Callable[[str, Random], str | None]) -> Plan | None:
     place = _argument(plan, random, lambda value: True)
     if place is None:
@@ -155,18 +132,6 @@ def _misnamed(plan: Plan, random: Random, change: Callable[[str, Random], str | 
     new = change(name, random)
     taken = {key for key, _ in plan.calls[place[0]].arguments}
     return _set(plan, place, new, value) if new and new not in taken else None
-
-
-def argument_typo(plan: Plan, catalog: Catalog, random: Random) -> Plan | None:
-    return _misnamed(plan, random, typo)
-
-
-def argument_case(plan: Plan, catalog: Catalog, random: Random) -> Plan | None:
-    return _misnamed(plan, random, cased)
-
-
-def argument_synonym(plan: Plan, catalog: Catalog, random: Random) -> Plan | None:
-    return _misnamed(plan, random, synonym)
 
 
 def _pointed(plan: Plan, random: Random, change: Callable[[int, Ref], Value | None]) -> Plan | None:
@@ -203,11 +168,11 @@ def output_broken(plan: Plan, catalog: Catalog, random: Random) -> Plan | None:
     return _pointed(plan, random, change)
 
 
-def call_wrong(plan: Plan, catalog: Catalog, random: Random) -> Plan | None:
-    """The same way into another earlier call."""
+def _elsewhere(plan: Plan, random: Random, places: Callable[[int, int], Sequence[int]]) -> Plan | None:
+    """The same way into another call, one of those `places`."""
 
     def change(at: int, ref: Ref) -> Value | None:
-        others = [position for position in range(at) if position != ref.call]
+        others = [place for place in places(at, len(plan.calls)) if place != ref.call]
         return replace(ref, call=random.choice(others)) if others else None
 
     return _pointed(plan, random, change)
@@ -224,18 +189,6 @@ def output_wrong(plan: Plan, catalog: Catalog, random: Random) -> Plan | None:
         return replace(ref, path=(random.choice(others),)) if others else None
 
     return _pointed(plan, random, change)
-
-
-def reference_forward(plan: Plan, catalog: Catalog, random: Random) -> Plan | None:
-    def change(at: int, ref: Ref) -> Value | None:
-        later = list(range(at + 1, len(plan.calls)))
-        return replace(ref, call=random.choice(later)) if later else None
-
-    return _pointed(plan, random, change)
-
-
-def reference_self(plan: Plan, catalog: Catalog, random: Random) -> Plan | None:
-    return _pointed(plan, random, lambda at, ref: replace(ref, call=at))
 
 
 def calls_reordered(plan: Plan, catalog: Catalog, random: Random) -> Plan | None:
@@ -261,21 +214,8 @@ def reference_as_text(plan: Plan, catalog: Catalog, random: Random) -> Plan | No
     return _pointed(plan, random, change)
 
 
-_WORDS = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-]
+_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+          "twelve"]  # fmt: skip
 
 
 def literal_type(plan: Plan, catalog: Catalog, random: Random) -> Plan | None:
@@ -299,12 +239,9 @@ def _retyped(value: Value, kind: object, random: Random) -> Value | None:
         made = [str(value), [value], f"{value} units"]
         made += [_WORDS[value]] if isinstance(value, int) and 0 <= value < len(_WORDS) else []
     elif isinstance(value, list):
-        made = [str(value).replace("'", '"'), ", ".join(map(str, value))] + (
-            [value[0]] if len(value) == 1 else []
-        )
+        made = [str(value).replace("'", '"'), ", ".join(map(str, value))]
+        made += value if len(value) == 1 else []
     elif isinstance(value, dict):
-        import json
-
         made = [json.dumps(value)]
     elif isinstance(value, str) and listed:
         made = [value.upper(), value.lower()] + ([typo(value, random)] if len(value) > 3 else [])
@@ -318,16 +255,27 @@ def _retyped(value: Value, kind: object, random: Random) -> Value | None:
     return random.choice(made) if made else None
 
 
-FAULTS = (
-    tool_typo, tool_case, tool_synonym, app_wrong, app_left_out, literal_dropped, reference_dropped,
-    argument_typo, argument_case, argument_synonym, label_broken, output_broken, call_wrong, output_wrong,
-    reference_forward, reference_self, calls_reordered, reference_as_text, literal_type,
-)  # fmt: skip
+Fault = Callable[[Plan, Catalog, Random], Plan | None]
+FAULTS: dict[str, Fault] = {
+    "tool_typo": lambda plan, _, random: _renamed(plan, random, typo), "tool_case": lambda plan, _,
+    random: _renamed(plan, random, cased), "tool_synonym": lambda plan, _,
+    random: _renamed(plan, random, synonym), "app_wrong": app_wrong, "app_left_out": app_left_out,
+    "literal_dropped": lambda plan, catalog, random: _dropped(plan, catalog, random, reference=False),
+    "reference_dropped": lambda plan, catalog, random: _dropped(plan, catalog, random, reference=True),
+    "argument_typo": lambda plan, _, random: _misnamed(plan, random, typo), "argument_case": lambda plan, _,
+    random: _misnamed(plan, random, cased), "argument_synonym": lambda plan, _,
+    random: _misnamed(plan, random, synonym), "label_broken": label_broken, "output_broken": output_broken,
+    "call_wrong": lambda plan, _, random: _elsewhere(plan, random, lambda at, size: range(at)),
+    "output_wrong": output_wrong, "reference_forward": lambda plan, _,
+    random: _elsewhere(plan, random, lambda at, end: range(at + 1, end)), "reference_self": lambda plan, _,
+    random: _elsewhere(plan, random, lambda at, size: [at]), "calls_reordered": calls_reordered,
+    "reference_as_text": reference_as_text, "literal_type": literal_type,
+}  # fmt: skip
 
 
 def planted(plan: Plan, catalog: Catalog, random: Random) -> Iterator[tuple[str, Plan]]:
     """The plan with each kind of fault that it has a place for, one at a time."""
-    for plant in FAULTS:
+    for name, plant in FAULTS.items():
         made = plant(plan, catalog, random)
         if made is not None:
-            yield plant.__name__, made
+            yield name, made

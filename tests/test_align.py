@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import permutations
 from random import Random
+from typing import Any
 
 import pytest
 
 from planner_eval.comparison.align import Alignment, align, match
 from planner_eval.comparison.diff import diff
-from planner_eval.comparison.matching.assignment import assign
-from planner_eval.comparison.matching.blocks import Block, solve
-from planner_eval.comparison.matching.pairing import ALONE, FREE, Pairing, Side
+from planner_eval.comparison.matching.assignment import _augment, assign
+from planner_eval.comparison.matching.names import Tool
+from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
+from planner_eval.comparison.matching.ranks import Ranks
 from planner_eval.dialects.read import parse
 from planner_eval.plan.canonical import Numbered
-from planner_eval.plan.model import Call, Plan, Ref
+from planner_eval.plan.model import Call, Plan, Ref, Value
 from planner_eval.policy import DEFAULT_POLICY, Policy, Terms
 from planner_eval.policy.rule import Rule
-from tests.build import edges, plan
+from tests.build import edges
 
 
 def chain(*values: object, name: str = "f") -> Plan:
@@ -34,94 +36,46 @@ def test_assignment_is_optimal(seed: int) -> None:
     pairs = assign(costs)
     assert len(pairs) == min(rows, columns)
     assert len({r for r, _ in pairs}) == len({c for _, c in pairs}) == len(pairs)
-    if rows <= columns:
-        best = min(sum(costs[r][c] for r, c in enumerate(p)) for p in permutations(range(columns), rows))
-    else:
-        best = min(sum(costs[r][c] for c, r in enumerate(p)) for p in permutations(range(rows), columns))
+    if rows > columns:
+        costs = [list(column) for column in zip(*costs, strict=True)]
+        pairs = [(c, r) for r, c in pairs]
+    images = permutations(range(max(rows, columns)), len(costs))
+    best = min(sum(costs[r][c] for r, c in enumerate(image)) for image in images)
     assert sum(costs[r][c] for r, c in pairs) == best
 
 
 def test_large_assignment_agrees_with_the_small_one() -> None:
     random = Random(5)
     costs = [[random.randint(0, 99) for _ in range(60)] for _ in range(60)]
-    from planner_eval.comparison.matching.assignment import _augment
-
-    pure = sum(costs[r][c] for r, c in _augment(costs))
-    assert sum(costs[r][c] for r, c in assign(costs)) == pure
-
-
-def test_empty_plans() -> None:
-    assert align(Plan(), Plan()) == Alignment()
-    assert align(Plan(), chain(1, 2)) == Alignment(missing=(0, 1))
-    assert align(chain(1, 2), Plan()) == Alignment(extra=(0, 1))
+    assert sum(costs[r][c] for r, c in assign(costs)) == sum(costs[r][c] for r, c in _augment(costs))
 
 
 def test_equal_calls_first_then_the_nearest() -> None:
     found = align(chain("Rome", "Oslo", "Pari"), chain("Paris", "Rome", "Oslo"))
     assert found.pairs == ((2, 0), (0, 1), (1, 2))
     assert found.proved
-
-
-def test_case_and_blanks_speak_for_a_pair() -> None:
-    found = align(chain("rome ", "new  YORK"), chain("New York", "Rome"))
-    assert found.pairs == ((1, 0), (0, 1))
+    assert align(chain("rome ", "new  YORK"), chain("New York", "Rome")).pairs == ((1, 0), (0, 1))
+    assert align(Plan(), Plan()) == Alignment()
+    assert align(Plan(), chain(1, 2)) == Alignment(missing=(0, 1))
+    assert align(chain(1, 2), Plan()) == Alignment(extra=(0, 1))
+    assert match(chain(1), chain(1)).pairing is None
+    assert match(chain(1), chain(2)).pairing is not None
 
 
 def test_of_equally_dear_pairings_the_one_of_like_values_is_taken_in_any_order() -> None:
     given = [("Dover", "May 4 2026", "450"), ("Calais", "May 11 2026", "75"), ("Cork", "June 2 2026", "8")]
     wanted = [
-        ("Dover, UK", "2026-05-04", 450.0),
-        ("Calais, FR", "2026-05-11", 75),
-        ("Cork, IE", "2026-06-02", 8),
-    ]
-    for order in permutations(range(3)):
-        plans = [
-            Plan(tuple(Call(f"c{at}", "ferry", tuple(zip("abc", calls[at], strict=True))) for at in places))
-            for calls, places in ((given, order), (wanted, range(3)))
-        ]
-        assert align(*plans).pairs == tuple((order.index(at), at) for at in range(3))
+        ("Dover, UK", "2026-05-04", 450), ("Calais, FR", "2026-05-11", 75), ("Cork, IE", "2026-06-02", 8),
+    ]  # fmt: skip
 
-
-def test_likeness_never_makes_a_call_wrong_that_could_be_right() -> None:
-    random = Random(7)
-    words = ["north gate", "north", "gate", "south gate", "gate 7"]
-    for _ in range(300):
-        one, other = (
-            Plan(
-                tuple(Call(f"c{at}", "f", tuple((n, random.choice(words)) for n in "ab")) for at in range(4))
-            )
-            for _ in range(2)
+    def ferries(calls: list[Any], places: Iterable[int]) -> Plan:
+        return Plan(
+            tuple(Call(f"c{at}", "ferry", tuple(zip("abc", calls[at], strict=True))) for at in places)
         )
-        found = match(one, other)
-        if found.pairing is None:
-            continue
 
-        def right(pairs: Iterable[tuple[int, int]], one: Plan = one, other: Plan = other) -> tuple[int, int]:
-            equal = [
-                sum(x == y for x, y in zip(one.calls[p].arguments, other.calls[g].arguments, strict=True))
-                for p, g in pairs
-            ]
-            return sum(equal), equal.count(2)
-
-        best = max(right(zip(image, range(4), strict=True)) for image in permutations(range(4)))
-        assert right(found.alignment.pairs) == best
-
-
-def test_consumers_tell_equal_calls_apart() -> None:
-    calls = [
-        {"id": "a", "name": "roll", "arguments": {}},
-        {"id": "b", "name": "roll", "arguments": {}},
-        {"id": "c", "name": "left", "arguments": {"x": {"$ref": "a"}}},
-        {"id": "d", "name": "right", "arguments": {"x": {"$ref": "b"}, "y": 1}},
-    ]
-    crossed = [
-        *calls[:2],
-        {"id": "c", "name": "left", "arguments": {"x": {"$ref": "b"}}},
-        {"id": "d", "name": "right", "arguments": {"x": {"$ref": "a"}, "y": 2}},
-    ]
-    found = align(plan(crossed), plan(calls))
-    assert found.pairs == ((1, 0), (0, 1), (2, 2), (3, 3))
-    assert found.proved
+    for order in permutations(range(3)):
+        found = align(ferries(given, order), ferries(wanted, range(3)))
+        assert found.pairs == tuple((order.index(at), at) for at in range(3))
 
 
 def random_plan(random: Random, size: int) -> Plan:
@@ -132,43 +86,6 @@ def random_plan(random: Random, size: int) -> Plan:
             given.append(("r", Ref(random.randrange(i), random.choice([(), ("o",)]))))
         calls.append(Call(f"c{i}", random.choice("fg"), tuple(given)))
     return Plan(tuple(calls), edges(tuple(calls)))
-
-
-def cheapest(pred: Plan, gold: Plan) -> float:
-    """The least cost of any pairing that keeps to names, by trying all."""
-    table: dict[object, int] = {}
-    pairing = Pairing(Side(Numbered(pred, table)), Side(Numbered(gold, table)))
-    best = float("inf")
-    count = range(len(gold.calls))
-    for image in permutations(range(len(pred.calls))):
-        if all(pairing.pred.tools[p] == pairing.gold.tools[g] for g, p in enumerate(image)):
-            for gold_call, pred_call in enumerate(image):
-                pairing.pair(pred_call, gold_call)
-            best = min(best, pairing.total(count))
-    return best
-
-
-@pytest.mark.parametrize("seed", range(150))
-def test_a_proved_pairing_is_the_cheapest_of_all(seed: int) -> None:
-    random = Random(seed)
-    gold = random_plan(random, 5)
-    pred = Plan(
-        tuple(
-            Call(c.id, c.name, tuple((n, random.randint(0, 2) if n == "x" else v) for n, v in c.arguments))
-            for c in gold.calls
-        )
-    )
-    pred = Plan(pred.calls, edges(pred.calls))
-    table: dict[object, int] = {}
-    pairing = Pairing(Side(Numbered(pred, table)), Side(Numbered(gold, table)))
-    blocks: dict[object, Block] = {}
-    for i, tool in enumerate(pairing.gold.tools):
-        blocks.setdefault(tool, Block([], [])).golds.append(i)
-    for i, tool in enumerate(pairing.pred.tools):
-        blocks[tool].preds.append(i)
-    solve(pairing, list(blocks.values()))
-    assert pairing.proved
-    assert pairing.total(range(5)) == pytest.approx(cheapest(pred, gold), abs=1e-3)
 
 
 def changed(random: Random, gold: Plan) -> Plan:
@@ -186,38 +103,6 @@ def changed(random: Random, gold: Plan) -> Plan:
     return Plan(tuple(calls), edges(tuple(calls)))
 
 
-def test_alignments_called_exact_are_the_cheapest_of_all() -> None:
-    exact = tried = 0
-    for seed in range(400):
-        random = Random(seed)
-        gold = random_plan(random, 6)
-        pred = changed(random, gold)
-        found = match(pred, gold)
-        if found.pairing is None:
-            continue
-        tried += 1
-        exact += found.alignment.proved
-        if found.alignment.proved:
-            assert found.pairing.total(range(6)) == pytest.approx(cheapest(pred, gold), abs=1e-2), seed
-    assert tried >= 200
-    assert exact / tried >= 0.98
-
-
-@pytest.mark.more
-def test_ten_thousand_calls_of_one_name_are_paired_and_not_called_proved() -> None:
-    count = 10_000
-    gold = Plan(tuple(Call(f"c{i}", "f", (("x", i), ("y", f"v{i}"), ("unit", "km"))) for i in range(count)))
-    pred = Plan(
-        tuple(
-            Call(f"c{i}", "f", (("x", -i - 1), ("y", f"v{i}"), ("unit", "km")))
-            for i in reversed(range(count))
-        )
-    )
-    found = align(pred, gold)
-    assert not found.proved
-    assert found.pairs == tuple((count - 1 - i, i) for i in range(count))
-
-
 def test_a_changed_call_among_ten_thousand_equal_names_is_found_exactly() -> None:
     count = 10_000
     gold = Plan(tuple(Call(f"c{i}", "f", (("x", i), ("y", 1))) for i in range(count)))
@@ -225,48 +110,6 @@ def test_a_changed_call_among_ten_thousand_equal_names_is_found_exactly() -> Non
     found = align(pred, gold)
     assert found.proved
     assert found.pairs == tuple((i, i) for i in range(count))
-
-
-def test_a_replaced_call_is_paired_by_its_surroundings() -> None:
-    def around(middle: str) -> Plan:
-        return plan(
-            [
-                {"id": "a", "name": "start", "arguments": {}},
-                {"id": "b", "name": middle, "arguments": {"x": {"$ref": "a"}}},
-                {"id": "c", "name": "end", "arguments": {"x": {"$ref": "b"}}},
-                {"id": "d", "name": "aside", "arguments": {"n": 1}},
-            ]
-        )
-
-    assert align(around("wrong"), around("right")).pairs == ((0, 0), (1, 1), (2, 2), (3, 3))
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_every_call_has_one_partner_or_none(seed: int) -> None:
-    random = Random(seed)
-    gold = random_plan(random, random.randint(3, 7))
-    kept = [call for call in gold.calls if random.random() < 0.9] or [gold.calls[0]]
-    calls = tuple(
-        Call(
-            f"c{at}",
-            call.name,
-            tuple(
-                (name, Ref(random.randrange(len(kept)), given.path) if isinstance(given, Ref) else given)
-                for name, given in call.arguments
-            ),
-        )
-        for at, call in enumerate(kept)
-    )
-    found = align(Plan(calls, edges(calls)), gold)
-    assert sorted([pred for pred, _ in found.pairs] + list(found.extra)) == list(range(len(calls)))
-    assert sorted([at for _, at in found.pairs] + list(found.missing)) == list(range(len(gold.calls)))
-
-
-def test_a_call_of_gold_may_stay_alone_so_that_a_later_one_gets_the_better_partner() -> None:
-    pred = (Call("a", "g", (("x", 0),)), Call("b", "g", (("x", 1), ("r", Ref(1)))))
-    gold = (Call("a", "g", (("x", 1),)), *(Call(i, "g", (("x", 0), ("r", Ref(0)))) for i in "bc"))
-    found = align(Plan(pred, edges(pred)), Plan(gold, edges(gold)))
-    assert found == Alignment(((1, 0), (0, 1)), missing=(2,))
 
 
 def test_a_second_try_that_is_dearer_is_taken_back() -> None:
@@ -315,10 +158,7 @@ def test_in_a_large_block_calls_that_differ_only_in_their_producers_are_partners
     found = align(*exchanged(list(range(54))))
     assert found.pairs[5:] == tuple((58 - i, 5 + i) for i in range(54))
     assert found.proved
-
-
-def test_where_several_look_so_nothing_is_called_proved() -> None:
-    assert not align(*exchanged([i // 2 for i in range(54)])).proved
+    assert not align(*exchanged([i // 2 for i in range(54)])).proved  # several look so
 
 
 @pytest.mark.parametrize(("count", "proved"), [(45, True), (190, False)])
@@ -332,63 +172,12 @@ def test_a_block_is_proved_by_its_bound_unless_it_is_large(count: int, proved: b
         assert found.proved is proved
 
 
-def cheapest_of_all(pred: Plan, gold: Plan) -> float:
-    """The least cost of any pairing that keeps to names and pairs as many calls as it can, by trying all."""
-    table: dict[object, int] = {}
-    pairing = Pairing(Side(Numbered(pred, table)), Side(Numbered(gold, table)))
-    ours, theirs = range(len(pred.calls)), range(len(gold.calls))
-    wanted = sum((Counter(pairing.pred.tools) & Counter(pairing.gold.tools)).values())
-    best = float("inf")
-    for image in permutations((*ours, *[ALONE] * len(theirs)), len(theirs)):
-        pairs = [(p, g) for g, p in enumerate(image) if p != ALONE]
-        if len(pairs) == wanted and all(pairing.pred.tools[p] == pairing.gold.tools[g] for p, g in pairs):
-            pairing.release(ours, theirs, ALONE)
-            for p, g in pairs:
-                pairing.pair(p, g)
-            best = min(best, pairing.total(theirs))
-    return best
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_a_proved_pairing_of_unequal_plans_is_the_cheapest_of_all(seed: int) -> None:
-    random = Random(seed)
-    gold, pred = (random_plan(random, random.randint(2, 4)) for _ in "ab")
-    table: dict[object, int] = {}
-    pairing = Pairing(Side(Numbered(pred, table)), Side(Numbered(gold, table)))
-    tools = {*pairing.gold.tools} | {*pairing.pred.tools}
-    blocks = [
-        Block(
-            [at for at, other in enumerate(pairing.gold.tools) if other == tool],
-            [at for at, other in enumerate(pairing.pred.tools) if other == tool],
-        )
-        for tool in sorted(tools, key=str)
-    ]
-    solve(pairing, blocks)
-    assert FREE not in pairing.to_pred[: len(gold.calls)]
-    if pairing.proved:
-        cost = pairing.total(range(len(gold.calls)))
-        assert cost == pytest.approx(cheapest_of_all(pred, gold), abs=1e-3)
-
-
-def test_strangers_are_not_paired() -> None:
-    gold = plan(
-        [{"id": "a", "name": "f", "arguments": {"x": 1}}, {"id": "b", "name": "g", "arguments": {"y": 2}}]
-    )
-    found = align(plan([{"id": "z", "name": "play", "arguments": {"song": "s"}}]), gold)
-    assert found == Alignment((), (0, 1), (0,))
-
-
 def test_many_replaced_calls_say_that_nothing_is_proved() -> None:
     gold = Plan(tuple(Call(f"c{i}", f"f{i}", (("x", i),)) for i in range(60)))
     pred = Plan(tuple(Call(f"c{i}", f"g{i}", (("x", i),)) for i in range(60)))
     found = align(pred, gold)
     assert found.pairs == tuple((i, i) for i in range(60))
     assert not found.proved
-
-
-def test_same_plans_carry_no_costs() -> None:
-    assert match(chain(1), chain(1)).pairing is None
-    assert match(chain(1), chain(2)).pairing is not None
 
 
 def test_an_order_that_names_no_call_of_gold_asks_for_nothing() -> None:
@@ -400,45 +189,138 @@ def test_an_order_that_names_no_call_of_gold_asks_for_nothing() -> None:
     assert [m.gold for m in match(pred, gold, terms=Terms(before=(("a", "b"),))).misplaced] == [1]
 
 
-@pytest.mark.parametrize(
-    ("gold", "pred", "said"),
-    [
-        (
-            "a = load(x=1)\nb = load(x=1)\ns = sum_up(left=a, right=b)",
-            "a = load(x=1)\nb = load(x=2)\ns = frobnicate(left=a, right=b)",
-            [
-                "load (call 2): argument 'x' is 2, gold gives 1",
-                "frobnicate (call 3) stands for gold's sum_up",
-            ],
-        ),
-        (
-            "a = load(x=1)\nb = load(x=1)\ns = sum_up(items=[a, b])",
-            "a = load(x=1)\nb = load(x=2)\ns = frobnicate(items=[a, b])",
-            [
-                "load (call 2): argument 'x' is 2, gold gives 1",
-                "frobnicate (call 3) stands for gold's sum_up",
-            ],
-        ),
-        (
-            "a = load(b=2)\nb = load(b=2)\nc = load(b=2)\nx = pow(p=a, q=101)\ny = merge(p=b, q=102)\n"
-            "z = rank(p=c, q=103)",
-            "a = load(b=502)\nb = load(b=2)\nc = load(b=2)\nx = frobnicate(p=a, q=101)\n"
-            "y = merge(p=b, q=102)\nz = rank(p=b, q=103)",
-            [
-                "load (call 1): argument 'b' is 502, gold gives 2",
-                "frobnicate (call 4) stands for gold's pow",
-                "rank (call 6): argument 'p' takes the result of load (call 2), "
-                "gold takes the result of load (call 3)",
-            ],
-        ),
-    ],
-    ids=["names", "a list", "one of several"],
-)
+LOADS = "a = load(x=1)\nb = load(x={})\n"
+WRONG = ["load (call 2): argument 'x' is 2, gold gives 1", "frobnicate (call 3) stands for gold's sum_up"]
+THREE = "a = load(b={})\nb = load(b=2)\nc = load(b=2)\n{}(p=a, q=101)\nmerge(p=b, q=102)\nrank(p={}, q=103)"
+
+
+@pytest.mark.parametrize(("gold", "pred", "said"), [
+    (LOADS.format(1) + "sum_up(left=a, right=b)", LOADS.format(2) + "frobnicate(left=a, right=b)", WRONG),
+    (LOADS.format(1) + "sum_up(items=[a, b])", LOADS.format(2) + "frobnicate(items=[a, b])", WRONG),
+    (THREE.format(2, "pow", "c"), THREE.format(502, "frobnicate", "b"), [
+        "load (call 1): argument 'b' is 502, gold gives 2", "frobnicate (call 4) stands for gold's pow",
+        "rank (call 6): argument 'p' takes the result of load (call 2), "
+        "gold takes the result of load (call 3)",
+    ]),
+], ids=["names", "a list", "one of several"])  # fmt: skip
 def test_a_call_of_another_tool_tells_which_of_equal_calls_is_which(
     gold: str, pred: str, said: list[str]
 ) -> None:
-    for lines in (pred, "\n".join([*pred.split("\n")[1::-1], *pred.split("\n")[2:]])):  # in any order
-        found = diff(parse(lines), parse(gold))
-        assert len(found.roots) == len(said)
-        if lines == pred:
-            assert [root.message for root in found.roots] == said
+    first, second, *rest = pred.split("\n")
+    for lines in (pred, "\n".join([second, first, *rest])):  # in any order
+        roots = diff(parse(lines), parse(gold)).roots
+        assert len(roots) == len(said)
+        assert lines != pred or [root.message for root in roots] == said
+
+
+def made(calls: Iterable[tuple[str, list[tuple[str, Value]]]]) -> Plan:
+    found = tuple(Call(f"c{at}", name, tuple(given)) for at, (name, given) in enumerate(calls))
+    return Plan(found, edges(found))
+
+
+def drawn(random: Random, size: int, tools: str, circles: bool) -> Plan:
+    """A plan of literals, references and lists of references; with `circles` they may lead onwards, too."""
+    calls = []
+    for at in range(size):
+        reach = size if circles else at
+        given: list[tuple[str, Value]] = [("x", random.randint(0, 2))]
+        if reach and random.random() < 0.7:
+            taken: list[Value] = [Ref(random.randrange(reach), random.choice([(), ("o",)])) for _ in range(3)]
+            given.append(("r", random.choice([taken[0], taken[: random.randint(1, 3)]])))
+        if reach and random.random() < 0.3:
+            given.append(("s", Ref(random.randrange(reach))))
+        calls.append((random.choice(tools), given))
+    return made(calls)
+
+
+def mistaken(random: Random, gold: Plan, uneven: bool) -> Plan:
+    """Gold with wrong literals and wrong producers; when `uneven`, with calls left out or made twice."""
+    count = len(gold.calls)
+    order = list(range(count))
+    if uneven:
+        del order[random.randrange(count) :: random.choice((2, 5))]
+        order.insert(random.randint(0, len(order)), random.randrange(count))
+
+    def wrong(value: Value) -> Value:
+        if isinstance(value, list):
+            return [wrong(item) for item in value]
+        if isinstance(value, Ref):
+            kept = value.call in order and random.random() < 0.7
+            return Ref(order.index(value.call) if kept else random.randrange(len(order)), value.path)
+        return random.randint(0, 2) if random.random() < 0.3 else value
+
+    calls = [gold.calls[at] for at in order]
+    return made((call.name, [(name, wrong(value)) for name, value in call.arguments]) for call in calls)
+
+
+def pair_of_plans(seed: int) -> tuple[Plan, Plan]:
+    random = Random(seed)
+    circles, uneven = random.random() < 0.4, random.random() < 0.5
+    tools = random.choice(["f", "fg", "ffg", "fgh"])
+    gold = drawn(random, random.randint(3, 5), tools, circles)
+    if random.random() < 0.2:
+        return drawn(random, random.randint(3, 5), tools, circles), gold
+    return mistaken(random, gold, uneven), gold
+
+
+def all_pairings(
+    ours: Sequence[Tool], theirs: Sequence[Tool], least: int, at: int = 0
+) -> Iterator[list[tuple[int, int]]]:
+    """Every pairing of calls of one tool that has so many pairs."""
+    if at == len(theirs):
+        if not least:
+            yield []
+        return
+    for pred, tool in enumerate(ours):
+        if tool == theirs[at]:
+            left = [*ours]
+            left[pred] = Tool(None, "taken")
+            yield from ([(pred, at), *rest] for rest in all_pairings(left, theirs, least - 1, at + 1))
+    if len(theirs) - at > least:
+        yield from all_pairings(ours, theirs, least, at + 1)
+
+
+def cheapest(pred: Plan, gold: Plan) -> float:
+    pairing = fresh(pred, gold)
+    ours, theirs = pairing.pred.tools, pairing.gold.tools
+    costs = []
+    for pairs in all_pairings(ours, theirs, (Counter(ours) & Counter(theirs)).total()):
+        pairing.release(range(len(ours)), range(len(theirs)), ALONE)
+        for pair in pairs:
+            pairing.pair(*pair)
+        costs.append(pairing.total(range(len(theirs))))
+    return min(costs)
+
+
+def fresh(pred: Plan, gold: Plan) -> Pairing:
+    table: dict[object, int] = {}
+    return Pairing(Side(Numbered(pred, table)), Side(Numbered(gold, table)))
+
+
+@pytest.mark.parametrize("seeds", [250, pytest.param(2500, marks=pytest.mark.more)])
+@pytest.mark.parametrize("shuffled", [False, True], ids=["by rank", "in any order"])
+def test_no_pairing_of_a_pair_that_is_called_proved_is_cheaper(
+    seeds: int, shuffled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The proof may not lean on the order in which the search takes calls: that breaks ties, no more."""
+    random = Random(3)
+    if shuffled:
+        monkeypatch.setattr(
+            Ranks, "_sorted", lambda _, side, calls: random.sample(there := sorted(calls), len(there))
+        )
+    tried = proved = 0
+    for pred, gold in map(pair_of_plans, range(seeds)):
+        found = match(pred, gold)
+        if found.pairing is None:
+            continue
+        tried += 1
+        proved += found.alignment.proved
+        if found.alignment.proved:
+            tools = found.pairing.pred.tools, found.pairing.gold.tools
+            for ours, theirs in found.alignment.pairs:
+                if tools[0][ours] != tools[1][theirs]:  # one took the place of the other, which is no tie
+                    found.pairing.release([ours], [theirs], ALONE)
+            cost = found.pairing.total(range(len(gold.calls)))
+            assert cost == pytest.approx(cheapest(pred, gold), abs=1e-2), (pred, gold)
+    assert tried > 0.8 * seeds
+    assert proved > 0.98 * tried

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 from pathlib import Path
@@ -9,21 +10,18 @@ from random import Random
 
 import pytest
 
-from planner_eval.base.errors import InputError, LimitError
-from planner_eval.base.jsontext import check_depth, data_nests_past, nests_past
-from planner_eval.base.limits import Limits
+from planner_eval.base.errors import InputError, LimitError, ParseError, PlanevalError
+from planner_eval.base.limits import MAX_DIGITS
 from planner_eval.comparison.align import align
 from planner_eval.comparison.diff import diff, diff_any
-from planner_eval.comparison.matching.blocks import SETTLED
 from planner_eval.comparison.matching.equal import TIES
 from planner_eval.comparison.matching.replaced import BUCKET
 from planner_eval.comparison.sentences import WIDTH, calls_name, value_name
-from planner_eval.dialects.read import parse
+from planner_eval.dialects.read import parse, write
 from planner_eval.metrics.edit_distance import MOST, edit_distance
 from planner_eval.plan.arithmetic import BITS, CHARS, DEPTH, compute
 from planner_eval.plan.link import MAX_DEPTH
-from planner_eval.plan.model import Call, Diagnostic, Plan, Ref
-from planner_eval.plan.summary import FIGURES, summarise
+from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Terms
 from planner_eval.records import frames
 from planner_eval.records.broken import _TRIES, elements
@@ -41,13 +39,11 @@ def calls(*given: tuple[str, dict[str, object]]) -> Plan:
     return Plan(made, edges(made))
 
 
-# ---------------------------------------------------------------- numbers
 def expression(random: Random, depth: int) -> str:
     """An expression of small numbers in which every operator stands; no power of a power."""
     if not depth or random.random() < 0.2:
         return random.choice(("0", "1", "2", "3", "7", "10", "1_0", "0.5", "1.", ".25", "2e1", "5e-1"))
-    kind = random.randrange(8)
-    inner = expression(random, depth - 1)
+    kind, inner = random.randrange(8), expression(random, depth - 1)
     if kind == 0:
         return f"({inner})"
     if kind == 1:
@@ -55,8 +51,7 @@ def expression(random: Random, depth: int) -> str:
     if kind == 2:
         base = random.choice(("2", "-3", "(1 - 4)", ".5", "0", "(0 - 8)"))
         return f"{base}**{random.choice(('2', '-1', '0', '.5', '-2'))}"
-    space = random.choice(("", " "))
-    between = random.choice(("+", "-", "*", "/", "//", "%"))
+    space, between = random.choice(("", " ")), random.choice(("+", "-", "*", "/", "//", "%"))
     return f"{inner}{space}{between}{space}{expression(random, depth - 1)}"
 
 
@@ -77,46 +72,23 @@ def test_expressions_come_to_what_python_makes_of_them() -> None:
     assert known > 1_500
 
 
-@pytest.mark.parametrize("text", ["1 +", "(1", "1)", "", "1 2", "()", "+", "**2", "x", "01", "1e999", "(2"])
-def test_what_is_no_expression_comes_to_nothing(text: str) -> None:
-    assert compute(text) is None
-
-
 def test_expressions_at_their_limits() -> None:
+    for text in ("1 +", "(1", "1)", "", "1 2", "()", "+", "**2", "x", "01", "1e999", "(2"):
+        assert compute(text) is None
     assert compute("1".rjust(CHARS)) == 1
     assert compute("1".rjust(CHARS + 1)) is None
-    assert compute("(" * DEPTH + "1" + ")" * DEPTH) == 1
-    assert compute("(" * (DEPTH + 1) + "1" + ")" * (DEPTH + 1)) is None
-    assert compute("-" * DEPTH + "1") == 1
-    assert compute("-" * (DEPTH + 1) + "1") is None
-    assert compute("1" + "**1" * DEPTH) == 1
-    assert compute("1" + "**1" * (DEPTH + 1)) is None
+    for before, after in (("(", ")"), ("-", ""), ("", "**1")):
+        assert compute(before * DEPTH + "1" + after * DEPTH) == 1
+        assert compute(before * (DEPTH + 1) + "1" + after * (DEPTH + 1)) is None
     assert compute(f"2**{BITS - 1}") == 2 ** (BITS - 1)
-    assert compute(f"2**{BITS}") is None
     assert compute(f"1**{2 * BITS}") == 1
-    assert compute(f"1**{2 * BITS + 1}") is None
-    assert compute(f"1**-{2 * BITS + 1}") is None
     assert compute("9" * (BITS // 4)) == int("9" * (BITS // 4))
-    assert compute("9" * (BITS // 3)) is None
+    for text in (f"2**{BITS}", f"1**{2 * BITS + 1}", f"1**-{2 * BITS + 1}", "9" * (BITS // 3)):
+        assert compute(text) is None
 
 
-# ---------------------------------------------------------------- plans
-def nested(depth: int) -> str:
-    return '[{"name": "f", "arguments": {"a": ' + "[" * depth + "]" * depth + "}}]"
-
-
-def test_values_nest_as_deep_as_the_limit() -> None:
-    """So many lists around a value."""
-    assert len(parse(nested(MAX_DEPTH + 1))) == 1
-    with pytest.raises(LimitError):
-        parse(nested(MAX_DEPTH + 2))
-
-
-@pytest.mark.parametrize("deep", [MAX_DEPTH + 2, 300, 500, 900, 5_000])  # a file's own list counts apart
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [("", ""), ("```json\n", "\n```"), ('{"tool_calls": ', "}"), ('{"message": {"content": ', "}}")],
-)
+@pytest.mark.parametrize("deep", [MAX_DEPTH + 2, 900, 5_000])  # a file's own list counts apart
+@pytest.mark.parametrize(("before", "after"), [("", ""), ("```json\n", "\n```"), ('{"tool_calls": ', "}")])
 def test_a_text_of_lists_in_lists_is_too_deep_and_not_without_calls(
     deep: int, before: str, after: str, tmp_path: Path
 ) -> None:
@@ -125,106 +97,25 @@ def test_a_text_of_lists_in_lists_is_too_deep_and_not_without_calls(
     done = planeval("parse", str(file))
     assert (done.returncode, done.stderr.count("Traceback")) == (3, 0)
     assert f"nests deeper than {MAX_DEPTH} levels" in done.stdout + done.stderr
-
-
-def test_lists_as_deep_as_the_limit_hold_no_call(tmp_path: Path) -> None:
-    file = tmp_path / "answer.txt"
-    file.write_text("[" * MAX_DEPTH + "]" * MAX_DEPTH)
-    done = planeval("parse", str(file), "--format", "json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["plan"]["calls"] == []
-
-
-def test_a_name_of_many_words_is_looked_at_once() -> None:
-    """Two ways to part each word would be two to the power of their number, and no end."""
-    found = parse(json.dumps(["get__" * 5_000 + "!", "f(a=1)"]))
-    assert [call.name for call in found.calls] == ["f"]
-
-
-@pytest.mark.parametrize("deep", [MAX_DEPTH + 1, 300, 500, 900])
-def test_an_answer_that_nests_too_deeply_costs_one_row(deep: int, tmp_path: Path) -> None:
-    """As data and as a text; with a call inside and with none."""
-    lists = [("[" * deep + inner + "]" * deep) for inner in ("", '{"name": "f", "arguments": {}}')]
-    answers = ['"f()"', *lists, *map(json.dumps, lists)]
-    for name, field, values in (("p", "output", answers), ("g", "gold", ['"f()"'] * 5)):
-        lines = [f'{{"id": "q{at}", "{field}": {value}}}' for at, value in enumerate(values)]
-        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
-    for command in ("diff", "score"):
-        done = planeval(command, f"{tmp_path}/p.jsonl", f"{tmp_path}/g.jsonl", "--format", "jsonl")
-        rows = [json.loads(line) for line in done.stdout.splitlines()]
-        assert [row["state"] for row in rows] == ["same", *["unreadable"] * 4], done.stderr
-        said = [row.get("error") or row.get("reason") for row in rows[1:]]
-        assert all(f"nests deeper than {MAX_DEPTH} levels" in one for one in said), said
-
-
-def test_whether_a_text_nests_past_a_limit_is_counted_alike() -> None:
-    random = Random(7)
-
-    def value(deep: int) -> str:
-        if not deep or random.random() < 0.1:
-            return random.choice(['"]["', '"\\"["', "1", "{}"])
-        if random.random() < 0.4:
-            return f'{{"a": {value(deep - 1)}}}'
-        wide = random.choice((1, 2, 3)) if deep < 12 else 1
-        return f"[{', '.join(value(deep - 1 if not at else random.randrange(3)) for at in range(wide))}]"
-
-    for _ in range(400):
-        text = value(random.randrange(1, 260))
-        for most in (1, 5, 50, MAX_DEPTH):
-            limits = Limits(depth=most)
-            try:
-                check_depth(text, limits)
-                deep = False
-            except LimitError:
-                deep = True
-            assert nests_past(text, limits) == deep == data_nests_past(json.loads(text), limits), (text, most)
-
-
-def test_no_plans_have_figures_of_nothing() -> None:
-    found = summarise([])
-    assert (found.plans, found.unread, found.fan_in, found.shapes) == (0, 0, {}, {})
-    assert [one.name for one in found.figures] == [*FIGURES]
-    assert {(one.total, one.mean, one.median, one.max, len(one.distribution)) for one in found.figures} == {
-        (0, None, None, None, 0)
-    }
+    if not before:
+        file.write_text("[" * MAX_DEPTH + "]" * MAX_DEPTH)  # which holds no call
+        done = planeval("parse", str(file), "--format", "json")
+        assert json.loads(done.stdout)["plan"]["calls"] == []
+        found = parse(json.dumps(["get__" * 5_000 + "!", "f(a=1)"]))  # a name of many words is looked at once
+        assert [call.name for call in found.calls] == ["f"]
+        value = '[{"name": "f", "arguments": {"a": %s}}]'
+        assert len(parse(value % ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1)))) == 1
+        with pytest.raises(LimitError):
+            parse(value % ("[" * (MAX_DEPTH + 2) + "]" * (MAX_DEPTH + 2)))
 
 
 def test_a_sentence_shows_a_value_of_its_width_in_full() -> None:
-    whole = "x" * (WIDTH - 2)
+    whole, wide = "x" * (WIDTH - 2), 2 * WIDTH
     assert value_name(whole) == f'"{whole}"'
     assert value_name(whole + "x") != f'"{whole}x"'
     assert len(value_name(whole + "x")) <= WIDTH
-    assert calls_name(Plan((Call("a", "f" * (2 * WIDTH - 2)),))) == "f" * (2 * WIDTH - 2) + "()"
-    assert len(calls_name(Plan((Call("a", "f" * (2 * WIDTH - 1)),)))) <= 2 * WIDTH
-
-
-def test_where_a_plan_was_read_is_no_part_of_it() -> None:
-    note = Diagnostic("value.computed", "said")
-    read = Plan(
-        (Call("a", "f", (("x", Ref(0, (), (4, 5))),), None, (), (0, 9), ((3, 5),)),),
-        (),
-        None,
-        (note,),
-        "plan",
-        "text",
-    )
-    bare = Plan((Call("a", "f", (("x", Ref(0)),)),))
-    assert read == bare
-    assert "'text'" not in repr(read)
-    assert read != Plan((Call("a", "f", (("x", Ref(1)),)),))
-
-
-# ---------------------------------------------------------------- comparison
-def apart(golds: int, preds: int) -> tuple[Plan, Plan]:
-    """Two plans of calls of one name, none of which equals another."""
-    pred = calls(*(("f", {"x": ["pred", at]}) for at in range(preds)))
-    return pred, calls(*(("f", {"x": ["gold", at]}) for at in range(golds)))
-
-
-def test_a_large_block_is_solved_once_and_proves_nothing() -> None:
-    width = SETTLED // 100
-    assert align(*apart(100, width)).proved
-    assert not align(*apart(101, width)).proved
+    assert calls_name(Plan((Call("a", "f" * (wide - 2)),))) == "f" * (wide - 2) + "()"
+    assert len(calls_name(Plan((Call("a", "f" * (wide - 1)),)))) <= wide
 
 
 def test_ties_are_weighed_up_to_their_limit() -> None:
@@ -239,15 +130,11 @@ def test_ties_are_weighed_up_to_their_limit() -> None:
 
 def test_the_nearest_is_searched_for_up_to_the_most_calls() -> None:
     for count, exact in ((MOST, True), (MOST + 1, False)):
-        gold = calls(*((f"f{at}", {}) for at in range(count)))
-        pred = calls(*((f"f{at}", {}) for at in range(count - 1)))
-        assert edit_distance(pred, gold, timeout=20).proved is exact
-        assert edit_distance(pred, gold, timeout=20).value == 1
-
-
-def test_without_time_the_distance_is_that_of_the_known_pairing() -> None:
+        pred, gold = (calls(*((f"f{at}", {}) for at in range(size))) for size in (count - 1, count))
+        found = edit_distance(pred, gold, timeout=20)
+        assert (found.proved, found.value) == (exact, 1)
     pred, gold = (calls(("f", {"a": one}), ("g", {"x": Ref(0)})) for one in (1, 2))
-    found = edit_distance(pred, gold, timeout=0)
+    found = edit_distance(pred, gold, timeout=0)  # without time it is that of the known pairing
     assert (found.value, found.proved) == (1, False)
 
 
@@ -272,7 +159,6 @@ def test_a_call_that_is_to_come_before_itself_is_not_misplaced() -> None:
     assert diff(one, one, DEFAULT_POLICY, Terms(before=(("c1", "c0"),))).same  # nor what gold itself breaks
 
 
-# ---------------------------------------------------------------- records
 def test_the_head_of_a_file_decides() -> None:
     def records(count: int) -> list[dict[str, object]]:
         return [{}] * count + [{"prediction": "f()", "idx": 1}]
@@ -319,20 +205,13 @@ def test_what_gives_records_without_end_is_refused(monkeypatch: pytest.MonkeyPat
         rows_of(itertools.count())
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "said"),
-    [
-        ("prediction", {}, "'prediction' is empty"),
-        ("messages", {}, "'messages' is empty"),
-        ("messages", [], "'messages' is empty"),
-        ("prediction", None, "'prediction' is null"),
-        ("prediction", [], None),
-        ("prediction", 7, "expected a plan as text or as JSON"),
-        ("tool_calls", None, None),
-        ("tool_calls", "null", None),
-        ("tool_calls", " ", "'tool_calls' is an empty text"),
-    ],
-)
+@pytest.mark.parametrize(("field", "value", "said"), [
+    ("prediction", {}, "'prediction' is empty"), ("messages", {}, "'messages' is empty"),
+    ("messages", [], "'messages' is empty"), ("prediction", None, "'prediction' is null"),
+    ("prediction", [], None), ("prediction", 7, "expected a plan as text or as JSON"),
+    ("tool_calls", None, None), ("tool_calls", "null", None),
+    ("tool_calls", " ", "'tool_calls' is an empty text"),
+])  # fmt: skip
 def test_a_field_that_is_empty_is_a_plan_only_where_calls_are_listed(
     field: str, value: object, said: str | None
 ) -> None:
@@ -354,3 +233,97 @@ def test_two_stars_are_folders_at_any_depth(tmp_path: Path) -> None:
         (tmp_path / name).write_text("[]", "utf-8")
     assert [record.id for record in read_path(f"{tmp_path}/**/*.json").records] == ["a", "one/b", "one/two/c"]
     assert [record.id for record in read_path(f"{tmp_path}/*/*.json").records] == ["b"]
+
+
+HEX = f"0x{'f' * 4_000}"
+OPENED = 100_000
+DIGITS = "9" * (MAX_DIGITS + 1)
+DEEP = f"f(a={'[' * 100_000}{']' * 100_000})"
+COMMANDS = (
+    "parse {}", "convert {} --to json", "diff {} {}", "score {} {}", "compare {} {} --gold {}", "stats {}",
+    "render {} --format text", "check {} --catalog {tools}", "execute {} --tools {tools}",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.split()[0])
+@pytest.mark.parametrize("text", [f"f(a={HEX})", DEEP], ids=["hex", "deep"])
+@pytest.mark.parametrize("wrapped", [False, True], ids=["text", "records"])
+def test_every_command_refuses_it_and_goes_on(command: str, text: str, wrapped: bool, tmp_path: Path) -> None:
+    file, tools = tmp_path / ("plans.jsonl" if wrapped else "plans.txt"), tmp_path / "tools.py"
+    tools.write_text('def f(a: int) -> int:\n    """F."""\n    return a\n', encoding="utf-8")
+    records = [{"id": at, "prediction": one, "gold": one} for at, one in enumerate((text, "f(a=1)"), 1)]
+    lines = "".join(f"{json.dumps(record)}\n" for record in records)
+    file.write_text(lines if wrapped else text, encoding="utf-8")
+    name, *argv = command.split()
+    done = planeval(name, *(part.format(file, tools=tools) for part in argv))
+    said = done.stdout + done.stderr
+    assert "Traceback" not in said
+    assert done.returncode in (0, 1, 3)
+    expected = "nests deeper than 200 levels" if text is DEEP else "found an integer of more than 4,300"
+    assert name == "compare" or expected in said or "unreadable" in said
+    if name in ("parse", "convert", "diff", "stats", "render"):
+        assert f"line 1, column {204 if text is DEEP else 5}: " in said
+
+
+@pytest.mark.parametrize(("text", "line", "column"), [
+    (f"f(a=-{HEX})", 1, 6), (f"f(a='\"', b={HEX}, c='\"')", 1, 12), (f"Sure:\n[f(b='x', a=[{HEX}])]", 2, 14),
+    (f"f(a=0b{'1' * 20_000})", 1, 5), (f"f(a={'_'.join(['999'] * 2_000)})", 1, 5),
+    (f"f(a={{{HEX}: 1}})", 1, 6), (f"x = f(a=1)\ny = g(b=x[{HEX}])", 2, 11),
+    (f'Sure:\n[{{"name": "f", "arguments": {{"a": {DIGITS}}}}}]', 2, 35),
+    (f"const x = await f({{a: {DIGITS}}});", 1, 23),
+    (f"API:\n  - name: f\n    parameters:\n      a: {HEX}\n", 4, 10),
+    (f"API:\n  - name: f\n    parameters:\n      a: {DIGITS}\n", 4, 10),
+    (f'<tool_call>\n{{"name": "f", "arguments": {{"a": {DIGITS}}}}}\n</tool_call>', 2, 34),
+    (f"<|tool_call>call:f{{a:{DIGITS}}}<tool_call|>", 1, 22), (f"1. f({HEX})\n2. g($1)", 1, 6),
+    (f"Action 1: #E1 = f(a={HEX})\nAction 2: #E2 = g(b=#E1)", 1, 21),
+    (f'Action: f\nAction Input: {{"a": {DIGITS}}}', 2, 21), (f"Call: f(x=g(a={HEX}), y=2)<bot_end>", 1, 15),
+    (f"A: [x = f(#a={DIGITS})]", 1, 14), (f"A: [x = f(#a=[{DIGITS}])]", 1, 14),
+], ids=range(19))  # fmt: skip
+def test_each_notation_refuses_it_at_its_place(text: str, line: int, column: int) -> None:
+    for repair in (False, True):
+        with pytest.raises(ParseError) as caught:
+            parse(text, repair=repair)
+        assert (caught.value.line, caught.value.column) == (line, column), caught.value.reason
+        assert "sys.set_int" not in caught.value.reason
+
+
+def test_structure_with_it_is_refused() -> None:
+    for value in (10**MAX_DIGITS, -(10**MAX_DIGITS), {"b": [1, 10**5_000]}):
+        with pytest.raises(
+            LimitError, match=r"argument 'a' of call 1 is an integer of more than 4,300 digits"
+        ):
+            parse([{"name": "f", "arguments": {"a": value}}])
+
+
+def test_the_longest_integer_is_read_and_written() -> None:
+    longest = 10**MAX_DIGITS - 1
+    for text in (f"f(a={longest})", f"f(a=-{longest})", f"f(a={longest:#x})"):
+        plan = parse(text)
+        assert abs(plan.calls[0].arguments[0][1]) == longest  # type: ignore[arg-type]
+        assert parse(write(plan, "json")).calls[0].arguments == plan.calls[0].arguments
+    for text in (f"f(a='{HEX}')", json.dumps([{"name": "f", "arguments": {"a": HEX}}])):
+        assert parse(text).calls[0].arguments == (("a", HEX),)  # a quoted one is text
+
+
+def test_arithmetic_is_kept_as_written() -> None:
+    for text in ("2**100000", "1<<999999", f"{'9' * 4_000}*{'9' * 4_000}", "True+1", "~5"):
+        done = planeval("parse", "--format", "json", "-", text=f"f(a={text})")
+        assert done.returncode == 0
+        assert json.loads(done.stdout)["plan"]["calls"][0]["arguments"] == {"a": text}
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("text", [
+    "[" * OPENED + "]" * OPENED, f'[{{"name": "f", "arguments": {{"a": {"[" * OPENED}{"]" * OPENED}}}}}]',
+    f"f(a={'(' * OPENED}1{')' * OPENED})", "f(" * OPENED + ")" * OPENED, f"f(a={'-' * OPENED}1)",
+    f"f(a={'not ' * OPENED}1)", f"f(a=x{'.a' * OPENED})", f"f(a=x{'[0]' * OPENED})", f"f(a={'1+' * OPENED}1)",
+    f"f(a={'lambda:' * OPENED}1)", f"const x = await f({{a: {'[' * OPENED}{']' * OPENED}}});",
+    f"<|tool_call>call:f{{a:{'[' * OPENED}{']' * OPENED}}}<tool_call|>",
+    f"A: [x = f(#a={'[' * OPENED}{']' * OPENED})]",
+    f"API:\n- f\nparameters:\n  a: {'[' * OPENED}{']' * OPENED}",
+    f'Hi\n<tool_call>{{"name": "f", "arguments": {chr(123)}"a": {"[" * OPENED}', "Hi\n" + "[f(a=" * OPENED,
+], ids=range(16))  # fmt: skip
+def test_endless_nesting_is_an_error_or_a_plan(text: str) -> None:
+    for repair in (False, True):
+        with contextlib.suppress(PlanevalError):
+            assert len(parse(text, repair=repair).calls) <= 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import time
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ import pytest
 
 from planner_eval.base.errors import ModelError
 from planner_eval.llm import Model, Reply, ToolCall, Usage
-from planner_eval.llm.client import Client
+from planner_eval.llm.client import Client, _jitter
 from planner_eval.llm.kept import Kept
 from planner_eval.llm.replies import Prices
 from tests.modelserver import Answer, ModelServer, drip, endless, half, hang_up, message
@@ -59,64 +60,40 @@ def one(server: ModelServer, **options: Any) -> Reply | ModelError:
     return asked(server, **options)[0][0]
 
 
-# ---------------------------------------------------------------- what is sent and what comes back
-def test_the_request_is_what_was_said_and_no_more(server: ModelServer) -> None:
-    tools = [{"type": "function", "function": {"name": "f"}}]
-    one(server, sampling={"tools": tools, "temperature": 0.0, "max_tokens": 7, "top_p": None})
-    assert server.bodies == [
-        {"model": "m", "messages": ASK, "tools": tools, "temperature": 0.0, "max_tokens": 7}
-    ]
+_CALL = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
+OLDER = Answer({"choices": [{"message": _CALL}]})
 
 
-@pytest.mark.parametrize(
-    ("answer", "text", "calls"),
-    [
-        (message("Done."), "Done.", []),
-        (message(None, [("f", '{"a": 1}')]), "", [("f", '{"a": 1}')]),
-        (message("I call f.", [("f", "{}"), ("g", "{broken")]), "I call f.", [("f", "{}"), ("g", "{broken")]),
-        (message(None), "", []),
-        (message(""), "", []),
-        (message([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}, 7]), "ab", []),
-        (message(None, [("f", {"a": "서"})]), "", [("f", '{"a": "서"}')]),
-        (message(None, [(None, None)]), "", [("", "")]),
-    ],
-)
+@pytest.mark.parametrize(("answer", "text", "calls"), [
+    (message("Done."), "Done.", []), (message(None, [("f", '{"a": 1}')]), "", [("f", '{"a": 1}')]),
+    (message("I call f.", [("f", "{}"), ("g", "{broken")]), "I call f.", [("f", "{}"), ("g", "{broken")]),
+    (message(None), "", []), (message(""), "", []),
+    (message([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}, 7]), "ab", []),
+    (message(None, [("f", {"a": "서"})]), "", [("f", '{"a": "서"}')]),
+    (message(None, [(None, None)]), "", [("", "")]), (OLDER, "", [("f", "{}")]),
+])  # fmt: skip
 def test_words_and_calls_are_both_kept(
     server: ModelServer, answer: Answer, text: str, calls: list[tuple[str, str]]
 ) -> None:
     server.answers = [answer]
-    reply = one(server)
+    tools = [{"type": "function", "function": {"name": "f"}}]
+    reply = one(server, sampling={"tools": tools, "temperature": 0.0, "max_tokens": 7, "top_p": None})
     assert isinstance(reply, Reply)
     assert (reply.text, [(call.name, call.arguments) for call in reply.tool_calls]) == (text, calls)
-
-
-def test_the_older_form_of_a_call_is_one(server: ModelServer) -> None:
-    older = {
-        "message": {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
-    }
-    server.answers = [Answer({"choices": [older]})]
-    reply = one(server)
-    assert isinstance(reply, Reply)
-    assert reply.tool_calls == (ToolCall("", "f", "{}"),)
-
-
-def test_a_reply_says_why_it_ended_and_what_it_took(server: ModelServer) -> None:
+    assert server.bodies == [
+        {"model": "m", "messages": ASK, "tools": tools, "temperature": 0.0, "max_tokens": 7}
+    ]
     server.answers = [message("cut", finish="length")]
     reply = one(server, prices=Prices(2.0, 10.0))
     assert reply == Reply("cut", (), Usage(10, 2, 0.00004), "length", "served", 1)
 
 
-# ---------------------------------------------------------------- what may pass
-@pytest.mark.parametrize(
-    "bad",
-    [
-        *(Answer(status=status) for status in (500, 503, 429, 408, 409)),
-        *(Answer(body) for body in (b"<html>", b"", b"[" * 9999, b'{"choices": []}', b"7")),
-        Answer({"choices": [{"message": None}]}),
-        *(Answer(act=act) for act in (half, hang_up)),
-        Answer(gzip.compress(b"{}"), headers={"Content-Encoding": "gzip"}),
-    ],
-)
+@pytest.mark.parametrize("bad", [
+    *(Answer(status=status) for status in (500, 503, 429, 408, 409)),
+    *(Answer(body) for body in (b"<html>", b"", b"[" * 9999, b'{"choices": []}', b"7")),
+    Answer({"choices": [{"message": None}]}), *(Answer(act=act) for act in (half, hang_up)),
+    Answer(gzip.compress(b"{}"), headers={"Content-Encoding": "gzip"}),
+])  # fmt: skip
 def test_what_may_pass_is_asked_again(server: ModelServer, bad: Answer) -> None:
     server.answers = [bad, bad, message("fine")]
     (reply,), pauses = asked(server)
@@ -124,18 +101,12 @@ def test_what_may_pass_is_asked_again(server: ModelServer, bad: Answer) -> None:
     assert (reply.text, reply.tries, pauses) == ("fine", 3, [1.0, 2.0])
 
 
-@pytest.mark.parametrize("header", ["7", "Wed, 21 Oct 2015 07:28:00 GMT", "9999", "soon"])
-def test_a_pause_that_the_server_asks_for_is_kept(server: ModelServer, header: str) -> None:
-    server.answers = [Answer(status=429, headers={"Retry-After": header}), message("fine")]
-    _, pauses = asked(server)
-    assert pauses == [{"7": 7.0, "9999": 60.0}.get(header, 1.0)]
-
-
-def test_pauses_are_spread_so_that_requests_do_not_return_together() -> None:
-    from planner_eval.llm.client import _jitter
-
-    drawn = [_jitter(2.0) for _ in range(50)]
-    assert len(set(drawn)) > 10
+def test_a_pause_that_the_server_asks_for_is_kept_and_others_are_spread(server: ModelServer) -> None:
+    for header, pause in (("7", 7), ("Wed, 21 Oct 2015 07:28:00 GMT", 1), ("9999", 60), ("soon", 1)):
+        server.answers = [Answer(status=429, headers={"Retry-After": header}), message("fine")]
+        assert asked(server)[1] == [pause]
+    drawn = {_jitter(2.0) for _ in range(50)}
+    assert len(drawn) > 10
     assert all(2.0 <= pause <= 3.0 for pause in drawn)
 
 
@@ -150,65 +121,44 @@ def test_a_body_without_an_end_ends(server: ModelServer, act: Any) -> None:
     assert ("longer than 1,000,000 bytes" in str(problem)) == (act is endless)
 
 
-def test_an_error_of_endless_words_ends_too(server: ModelServer) -> None:
-    server.answers = [Answer(b"x" * 3_000_000, status=400)]
-    problem = one(server, retries=0, max_bytes=10**6)
-    assert isinstance(problem, ModelError)
-    assert len(str(problem)) < 700
-
-
-# ---------------------------------------------------------------- what will not
 def test_a_refusal_is_not_asked_again_and_shows_no_key(server: ModelServer) -> None:
     said = {"error": {"message": f"no such\u202e key {KEY}\n\n" + "y" * 2000}}
-    server.answers = [Answer(said, status=401)]
-    problem = one(server)
-    assert isinstance(problem, ModelError)
-    assert len(server.bodies) == 1
-    assert KEY not in str(problem)
-    assert "\u202e" not in str(problem)
-    assert len(str(problem)) < 700
-    assert problem.code == "refused"
+    long = {"error": {"message": "This model's maximum context length is 4096 tokens.", "code": "x"}}
+    asked_for = [(Answer(said, status=401), "refused"), (Answer(long, status=400), "context")]
+    for answer, code in [*asked_for, (Answer(b"x" * 3_000_000, status=400), "transport")]:
+        server.answers, before = [answer], len(server.bodies)
+        problem = one(server, max_bytes=10**6, retries=0 if code == "transport" else 3)
+        assert isinstance(problem, ModelError)
+        assert (len(server.bodies) - before, problem.code) == (1, code)
+        assert KEY not in str(problem)
+        assert "\u202e" not in str(problem)
+        assert len(str(problem)) < 700
+    assert "secret" not in repr(Client("m", api_key="secret"))
 
 
-def test_a_request_too_long_is_told_from_others(server: ModelServer) -> None:
-    said = {"error": {"message": "This model's maximum context length is 4096 tokens.", "code": "x"}}
-    server.answers = [Answer(said, status=400)]
-    problem = one(server)
-    assert isinstance(problem, ModelError)
-    assert problem.code == "context"
-
-
-def test_nobody_there_is_said_once() -> None:
-    pytest.importorskip("openai", reason="the llm extra is not installed")
-    client = Client("m", "http://user:pass@127.0.0.1:9/v1", api_key=KEY, retries=0)
-
-    async def run() -> list[str]:
-        said = []
-        for _ in range(5):
-            with pytest.raises(ModelError) as caught:
-                await client.complete(ASK)
-            said.append(str(caught.value))
-        await client.close()
-        return said
-
-    said = asyncio.run(run())
-    assert all("no connection" in each for each in said[:3])
-    assert said[3] == said[4]
-    assert said[3].startswith("the model m is not asked any more: nobody answered before: no connection to ")
-    assert not any("pass" in each for each in said)
-
-
-def test_a_model_that_stops_answering_is_given_up(server: ModelServer) -> None:
+def test_a_model_that_stops_answering_is_given_up_but_not_for_bad_requests(server: ModelServer) -> None:
     server.answers = [message("one"), Answer(status=500)]
     found, _ = asked(server, count=6, retries=1, patience=2)
     assert len(server.bodies) == 1 + 2 * 2
     assert [str(each) for each in found[3:]] == ["the model m is not asked any more: status 500"] * 3
-
-
-def test_bad_requests_alone_do_not_give_a_model_up(server: ModelServer) -> None:
     server.answers = [message("one"), *[Answer({"error": {"message": "no"}}, status=400)] * 4, message("two")]
     found, _ = asked(server, count=6, patience=2)
     assert isinstance(found[-1], Reply)
+
+
+def test_nobody_there_is_said_without_the_password() -> None:
+    pytest.importorskip("openai", reason="the llm extra is not installed")
+    client = Client("m", "http://user:pass@127.0.0.1:9/v1", api_key=KEY, retries=0)
+
+    async def ask() -> None:
+        try:
+            await client.complete(ASK)
+        finally:
+            await client.close()
+
+    with pytest.raises(ModelError, match="no connection") as caught:
+        asyncio.run(ask())
+    assert "pass" not in str(caught.value)
 
 
 def test_a_missing_key_or_package_is_said(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,7 +172,6 @@ def test_a_missing_key_or_package_is_said(server: ModelServer, monkeypatch: pyte
     assert "planner_eval[llm]" in str(problem)
 
 
-# ---------------------------------------------------------------- kept answers
 class Counting:
     def __init__(self) -> None:
         self.asked = 0
@@ -248,21 +197,20 @@ def test_what_was_answered_once_needs_no_model_again(tmp_path: Path) -> None:
     replayed = complete(Kept(path, name="m"), ASK, temperature=0.0)
     assert (first.cached, again.cached, replayed.cached, model.asked) == (False, True, True, 1)
     assert replayed.tool_calls == first.tool_calls
+    assert all(isinstance(each, Model) for each in (Client("m"), kept, model))
 
 
 @pytest.mark.parametrize("change", ["tools", "temperature", "messages", "name", "repetition"])
 def test_the_whole_request_is_the_key(tmp_path: Path, change: str) -> None:
     model = Counting()
-    first = Kept(tmp_path / "m.sqlite", model, name="m")
+    with contextlib.closing(Kept(tmp_path / "m.sqlite", model, name="m")) as kept:
+        complete(kept, ASK, None, temperature=0.0)
     name, repetition = ("n" if change == "name" else "m"), int(change == "repetition")
-    other = Kept(tmp_path / "m.sqlite", model, name=name, repetition=repetition)
-    messages = [*ASK, *ASK] if change == "messages" else ASK
-    complete(first, ASK, None, temperature=0.0)
-    tools = [{"name": "f"}] if change == "tools" else None
-    complete(other, messages, tools, temperature=0.1 if change == "temperature" else 0.0)
+    with contextlib.closing(Kept(tmp_path / "m.sqlite", model, name=name, repetition=repetition)) as kept:
+        tools = [{"name": "f"}] if change == "tools" else None
+        messages = [*ASK, *ASK] if change == "messages" else ASK
+        complete(kept, messages, tools, temperature=0.1 if change == "temperature" else 0.0)
     assert model.asked == 2
-    first.close()
-    other.close()
 
 
 def test_a_replay_says_what_it_lacks(tmp_path: Path) -> None:
@@ -274,23 +222,3 @@ def test_a_replay_says_what_it_lacks(tmp_path: Path) -> None:
     filled.close()
     with pytest.raises(ModelError, match=r"model 'small' \(it holds answers of 'big'\)"):
         complete(Kept(path, name="small"), ASK)
-
-
-def test_a_judge_may_keep_its_answers_in_the_same_file(tmp_path: Path) -> None:
-    from planner_eval.llm import JudgeRequest, ScriptedJudge
-    from planner_eval.llm.cache import Cache
-
-    path = tmp_path / "both.sqlite"
-    kept, cache = Kept(path, Counting(), name="m"), Cache(path, ScriptedJudge(lambda r: "pass"), model="j")
-    complete(kept, ASK)
-    cache.ask(JudgeRequest("t", (("user", "?"),)))
-    assert complete(kept, ASK).cached
-    assert cache.ask(JudgeRequest("t", (("user", "?"),))).cached
-    assert [each.task for each in cache.spent()] == ["t"]
-    kept.close()
-    cache.close()
-
-
-def test_everything_that_answers_is_a_model(tmp_path: Path) -> None:
-    assert all(isinstance(each, Model) for each in (Client("m"), Kept(tmp_path / "x", name="m"), Counting()))
-    assert "secret" not in repr(Client("m", api_key="secret"))

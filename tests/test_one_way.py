@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import ast
-import json
 import re
-import subprocess
-import sys
-from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 
 import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import planner_eval as pe
 from planner_eval.base.text import closest, did_you_mean, one_line, shortened
 from planner_eval.plan.topological import circles, generations, stuck
-from tests import inside
 from tests.conftest import ROOT
+from tests.inside import planeval
 
 PACKAGE = ROOT / "planner_eval"
 SAMPLES = ROOT / "data" / "samples"
@@ -30,17 +22,12 @@ WORKER = ("execution/core.py", "execution/wire.py")
 """They run in the confined worker, which may import neither our modules nor json."""
 
 
-def planeval(*argv: str) -> subprocess.CompletedProcess[str]:
-    return inside.planeval(*argv)
-
-
 def sources(pattern: str) -> set[str]:
     """The files of the package, below it, that hold a pattern."""
     files = PACKAGE.rglob("*.py")
     return {str(f.relative_to(PACKAGE)) for f in files if re.search(pattern, f.read_text(encoding="utf-8"))}
 
 
-# ---------------------------------------------------------------- sorting
 NEEDS = st.integers(0, 7).flatmap(
     lambda n: st.lists(st.lists(st.integers(0, max(n - 1, 0)), max_size=3), min_size=n, max_size=n)
 )
@@ -50,6 +37,18 @@ def graph(needs: list[list[int]]) -> nx.DiGraph:
     made = nx.DiGraph((producer, user) for user, needed in enumerate(needs) for producer in needed)
     made.add_nodes_from(range(len(needs)))
     return made
+
+
+@pytest.mark.parametrize(("pattern", "files"), [
+    (r"heappop\(|waiting\[\w+\] -= 1|waits\[\w+\] -= 1|\blow\[\w+\] =", {"plan/topological.py"}),
+    ("get_close_matches", {"base/text.py", WORKER[0]}), (r"\] \+ [\"']…[\"']", {"base/text.py", WORKER[1]}),
+    (
+        r'"(text|table)", "(json|md)", "(jsonl|csv)", |"svg", "png"',
+        {"base/formats.py", "base/tables.py", "cli/parse.py"},
+    ),
+], ids=["sorts", "looks for close names", "cuts with an ellipsis", "lists formats"])  # fmt: skip
+def test_nobody_else(pattern: str, files: set[str]) -> None:
+    assert sources(pattern) == files
 
 
 @given(NEEDS)
@@ -73,73 +72,20 @@ def test_circles_are_those_of_networkx_needed_ones_first(needs: list[list[int]])
     assert all(place[p] <= place[user] for user, needed in enumerate(needs) for p in needed)
 
 
-@given(NEEDS)
-def test_a_circle_is_entered_where_it_is_said(needs: list[list[int]]) -> None:
-    entered: list[int] = []
-
-    def enter(waiting: list[int]) -> list[int]:
-        entered.append(next(position for position, count in enumerate(waiting) if count > 0))
-        return entered[-1:]
-
-    order = [position for generation in generations(needs, enter=enter) for position in generation]
-    assert sorted(order) == list(range(len(needs)))
-    late = {
-        (user, p) for user, needed in enumerate(needs) for p in needed if order.index(p) >= order.index(user)
-    }
-    assert {user for user, _ in late} <= set(entered) <= set(stuck(needs))
-
-
-CALLS = [
-    {"name": "f", "arguments": {"x": f"$var_{n}.result$"}, "label": f"$var_{k}"} for k, n in ((1, 2), (2, 1))
-]
-CALLS += [{"name": "g", "arguments": {"x": "$var_1.result$"}, "label": "$var_3"}]
-CALLS += [{"name": "h", "arguments": {"x": "1"}, "label": "$var_4"}]
-
-
-def test_every_user_of_the_sort_knows_a_circle(tmp_path: Path) -> None:
-    plan = tmp_path / "plan.json"
-    plan.write_text(json.dumps(CALLS))
-    said = planeval("parse", str(plan))
-    assert "calls 1, 2, 3 depend on one another in a circle, or on calls that do" in said.stdout + said.stderr
-    drawn = planeval("render", str(plan), "--format", "text").stdout
-    assert all(name in drawn for name in "fgh")
-    (tmp_path / "tools.py").write_text("def f(x): return x\ndef g(x): return x\ndef h(x): return x\n")
-    argv = ("--tools", str(tmp_path / "tools.py"), "--isolation", "inline", "--format", "json")
-    calls = json.loads(planeval("execute", str(plan), *argv).stdout)["calls"]
-    assert [call["status"] for call in calls] == ["failed", "failed", "skipped", "ok"]
-    assert calls[0]["error"]["message"] == "calls depend on one another: var_1, var_2"
-
-
-def test_nobody_else_sorts_topologically() -> None:
-    assert sources(r"heappop\(|waiting\[\w+\] -= 1|waits\[\w+\] -= 1|\blow\[\w+\] =") == {
-        "plan/topological.py"
-    }
-
-
-# ---------------------------------------------------------------- hints
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (("dif",), "There is no command 'dif'. Did you mean 'diff'?"),
-        (("parse", "X", "--from", "nestfull"), "there is no dialect 'nestfull': did you mean 'nestful'?"),
-        (("parse", "X", "--from", "zzzz"), "there is no dialect 'zzzz': planeval dialects lists them"),
-        (("score", "X", "X", "--metric", "call"), "there is no metric 'call'; did you mean 'calls'?"),
-        (("score", "X", "X", "--metric", "zzzz"), "there is no metric 'zzzz'; known are "),
-        (
-            ("score", "X", "X", "--benchmark", "nestfull"),
-            "there is no benchmark 'nestfull'; did you mean nestful?",
-        ),
-        (
-            ("data", "show", "nestful"),
-            "there is no data set 'nestful'; did you mean nestful-v1 or nestful-v2?",
-        ),
-        (("data", "show", "calnavi"), "there is no data set 'calnavi'; did you mean callnavi?"),
-        (("stats", "apbench"), "there is no file apbench; did you mean the data set appbench?"),
-        (("catalog", "show", "C", "--tool", "ad"), "has no tool 'ad'; did you mean 'add'?"),
-        (("check", "X", "--catalog", "C"), "C.json has no tool 'ad'; did you mean add?"),
-        (("diff", "X", "X", "--policy", "P"), "there is no key 'argumnt'; did you mean 'argument'?"),
-    ],
-)
+@pytest.mark.parametrize(("argv", "said"), [
+    (("dif",), "There is no command 'dif'. Did you mean 'diff'?"),
+    (("parse", "X", "--from", "nestfull"), "there is no dialect 'nestfull': did you mean 'nestful'?"),
+    (("score", "X", "X", "--metric", "call"), "there is no metric 'call'; did you mean 'calls'?"),
+    (
+        ("score", "X", "X", "--benchmark", "nestfull"),
+        "there is no benchmark 'nestfull'; did you mean nestful?",
+    ),
+    (("data", "show", "nestful"), "there is no data set 'nestful'; did you mean nestful-v1 or nestful-v2?"),
+    (("stats", "apbench"), "there is no file apbench; did you mean the data set appbench?"),
+    (("catalog", "show", "C", "--tool", "ad"), "has no tool 'ad'; did you mean 'add'?"),
+    (("check", "X", "--catalog", "C"), "C.json has no tool 'ad'; did you mean add?"),
+    (("diff", "X", "X", "--policy", "P"), "there is no key 'argumnt'; did you mean 'argument'?"),
+])  # fmt: skip
 def test_each_hint_reads_as_it_did(tmp_path: Path, argv: tuple[str, ...], said: str) -> None:
     files = {name: tmp_path / name for name in ("X.json", "C.json", "P.toml")}
     files["X.json"].write_text('[{"name": "ad", "arguments": {"a": 1}}]')
@@ -150,16 +96,11 @@ def test_each_hint_reads_as_it_did(tmp_path: Path, argv: tuple[str, ...], said: 
     assert said in done.stdout + done.stderr
 
 
-def test_nobody_else_looks_for_close_names() -> None:
-    assert sources("get_close_matches") == {"base/text.py", WORKER[0]}
-
-
 def test_hints_take_long_names_and_none() -> None:
     assert did_you_mean("a" * 100_000, ["a" * 200]) == f"did you mean {'a' * 200!r}?"
     assert (did_you_mean("x", []), did_you_mean("x", [], "none"), closest("", ["a"])) == ("", "none", None)
 
 
-# ---------------------------------------------------------------- cutting
 @given(st.text(), st.integers(1, 30))
 def test_cut_texts_have_their_width(text: str, width: int) -> None:
     cut = shortened(text, width)
@@ -168,72 +109,20 @@ def test_cut_texts_have_their_width(text: str, width: int) -> None:
     assert len(one_line(text, width)) <= width
 
 
-def test_nobody_else_cuts_with_an_ellipsis() -> None:
-    assert sources(r"\] \+ [\"']…[\"']") == {"base/text.py", WORKER[1]}
-
-
-# ---------------------------------------------------------------- formats
-@pytest.mark.parametrize(
-    ("argv", "choice"),
-    [
-        (("check",), "[text|json|jsonl|csv|md|github|sarif]"),
-        (("parse",), "[text|json|jsonl]"),
-        (("selftest",), "[text|json|jsonl|csv|md]"),
-        (("compare",), "[text|json|jsonl|csv|md|junit|github|html]"),
-        (("agree",), "[text|json|jsonl|csv|md|junit]"),
-        (("stats",), "[text|json|csv|md]"),
-        (("execute",), "[text|json|jsonl|csv|md|svg|png|pdf|dot|mermaid]"),
-        (("score",), "[text|json|jsonl|csv|md|junit|github|tsv|html]"),
-        (("dialects",), "[text|json|csv|md]"),
-        (("doctor",), "[text|json|csv|md]"),
-        (("catalog", "show"), "[text|json|csv|md]"),
-        (("data", "list"), "[text|md|csv|json|jsonl]"),
-        (("data", "check"), "[text|md|json|github|sarif]"),
-        (("diff",), "[text|json|jsonl|csv|md|junit|github|sarif|listing|boxes|svg|png|pdf|dot|mermaid|html]"),
-        (("shrink",), "[text|json]"),
-        (("suggest",), "[text|md|json|jsonl]"),
-        (("render",), "[text|boxes|svg|png|pdf|dot|mermaid]"),
-        (("table",), "[text|md|tex|csv|svg]"),
-    ],
-)
+@pytest.mark.parametrize(("argv", "choice"), [
+    (("check",), "[text|json|jsonl|csv|md|github|sarif]"), (("parse",), "[text|json|jsonl]"),
+    (("selftest",), "[text|json|jsonl|csv|md]"), (("compare",), "[text|json|jsonl|csv|md|junit|github|html]"),
+    (("agree",), "[text|json|jsonl|csv|md|junit]"), (("stats",), "[text|json|csv|md]"),
+    (("execute",), "[text|json|jsonl|csv|md|svg|png|pdf|dot|mermaid]"),
+    (("score",), "[text|json|jsonl|csv|md|junit|github|tsv|html]"), (("dialects",), "[text|json|csv|md]"),
+    (("doctor",), "[text|json|csv|md]"), (("catalog", "show"), "[text|json|csv|md]"),
+    (("data", "list"), "[text|md|csv|json|jsonl]"), (("data", "check"), "[text|md|json|github|sarif]"),
+    (("diff",), "[text|json|jsonl|csv|md|junit|github|sarif|listing|boxes|svg|png|pdf|dot|mermaid|html]"),
+    (("shrink",), "[text|json]"), (("suggest",), "[text|md|json|jsonl]"),
+    (("render",), "[text|boxes|svg|png|pdf|dot|mermaid]"), (("table",), "[text|md|tex|csv|svg]"),
+])  # fmt: skip
 def test_each_command_writes_what_it_wrote(argv: tuple[str, ...], choice: str) -> None:
     assert choice in "".join(planeval(*argv, "--help").stdout.split())
-
-
-def test_nobody_else_lists_formats() -> None:
-    lists = r'"(text|table)", "(json|md)", "(jsonl|csv)", |"svg", "png"'
-    assert sources(lists) == {"base/formats.py", "base/tables.py", "cli/parse.py"}
-
-
-# ---------------------------------------------------------------- a record's way
-def counted(work: Callable[[], object]) -> Counter[str]:
-    """How often functions of ours, and json's decoder, are entered."""
-    found: Counter[str] = Counter()
-
-    def seen(frame: FrameType, event: str, _arg: object) -> None:
-        file = Path(frame.f_code.co_filename)
-        if event == "call" and (PACKAGE in file.parents or file.name == "decoder.py"):
-            found[f"{file.stem}.{frame.f_code.co_name}"] += 1
-
-    sys.setprofile(seen)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return found
-
-
-def test_a_record_learns_once_what_it_is_and_a_plan_in_its_own_file_is_decoded_once(tmp_path: Path) -> None:
-    call = {"name": "f", "arguments": {"x": 1}}
-    one, many = tmp_path / "one.json", tmp_path / "many.jsonl"
-    one.write_text(json.dumps([call, call]))
-    found = counted(lambda: pe.parse(one))
-    assert (found["jsontext.decode"], found["read.parse"], found["link.link"]) == (1, 1, 1)
-    many.write_text("".join(json.dumps({"id": n, "plan": [call]}) + "\n" for n in range(50)))
-    found = counted(lambda: pe.read(many))
-    # The first line is decoded once more, to see whether all of the file is one value.
-    assert (found["jsontext.decode"], found["shapes.shape_of"], found["messages.is_call"]) == (51, 50, 50)
-    assert found["read.parse"] == 0
 
 
 def test_users_files_are_decoded_by_one_reader() -> None:
@@ -242,61 +131,3 @@ def test_users_files_are_decoded_by_one_reader() -> None:
     ours = {"datasets/published.py", "scoring/row_lines.py", "scoring/selftest.py"}
     ours |= {"records/index.py", "records/lines.py"}  # an index, and rows of a table that were written down
     assert plain == ours | {"worlds/replay.py"}, "files of our own, and a copy of a value"
-
-
-UNLIKE = {
-    "click's own": ("cli/__init__.resolve_command",),
-    "pairs of a key or a place with what is there, as of dict.items()": (
-        "auditing/audits.found",
-        "auditing/audits.found",
-        "auditing/twins.found",
-        "base/jsontext.pairs_of",
-        "cli/asked_for.setting",
-        "comparison/contrast.marked",
-        "comparison/contrast.narrowed",
-        "comparison/explain.key",
-        "comparison/meant.neighbours",
-        "records/accepting.calls_by_tool",
-        "comparison/value_diff.fields",
-        "comparison/value_diff.walk",
-        "dialects/cut.left_open",
-        "dialects/cut.opening",
-        "dialects/cut.section",
-        "dialects/find.read",
-        "dialects/find.read",
-        "dialects/python_ast.spread",
-        "dialects/python_cuts.cut",
-        "dialects/searches.in_prose",
-        "dialects/sections.read_framed",
-        "plan/model.references",
-        "plan/walk.leaves",
-        "records/index.texts",
-        "records/joined.lone",
-        "scoring/columns.each",
-    ),
-    "predictions and gold, which every command takes apart where it asks for them": (
-        "cli/sources.read_sides",
-    ),
-    "where a record stands: its file and its line, which scored rows take": ("reports/job.place_of",),
-    "what one step of a search, or of a pair's work, hands to the next": (
-        "engine/diff.compared",
-        "reports/packs.heads",
-        "reports/question.question_field",
-        "metrics/edit_distance.pair",
-    ),
-}
-"""Why a function may give a tuple of unlike things all the same."""
-
-
-@pytest.mark.more
-def test_no_public_function_gives_a_tuple_of_unlike_things() -> None:
-    unlike = []
-    for file in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef) and node.returns and not node.name.startswith("_"):
-                for part in ast.walk(node.returns):
-                    if isinstance(part, ast.Subscript) and ast.unparse(part.value) == "tuple":
-                        kinds = {ast.unparse(one) for one in getattr(part.slice, "elts", [part.slice])}
-                        if len(kinds - {"..."}) > 1:
-                            unlike.append(f"{file.relative_to(PACKAGE).with_suffix('')}.{node.name}")
-    assert sorted(unlike) == sorted(name for names in UNLIKE.values() for name in names)

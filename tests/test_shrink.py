@@ -9,24 +9,30 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.base.errors import AbsentError, InputError, WriteError
+from planner_eval.base.errors import AbsentError, InputError, ParseError
 from planner_eval.benchmarks.gold import gold_samples
 from planner_eval.benchmarks.registry import BENCHMARKS, NAMES
+from planner_eval.comparison.diff import diff
 from planner_eval.datasets.gold import gold_plan, holds_plan
-from planner_eval.plan.canonical import same
-from planner_eval.plan.model import Plan, Ref
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Plan, Ref, references
 from planner_eval.shrinking.pairs import Pair, bare, size, size_of, weight_of
-from planner_eval.shrinking.smallest import KINDS, shrink, smaller
+from planner_eval.shrinking.smallest import shrink, smaller
 from planner_eval.shrinking.texts import cut, groups
 from planner_eval.shrinking.values import places
-from tests.conftest import ROOT
-from tests.test_cli import planeval
+from planner_eval.verbs.shrinking import shrink as shrink_written
+from tests.conftest import ROOT, examples
+from tests.inside import planeval
+from tests.property.test_comparison_laws import plans
 
 DEMO = ROOT / "data" / "demo"
 PREDS, GOLDS = DEMO / "pred.jsonl", DEMO / "gold.jsonl"
@@ -42,50 +48,30 @@ def codes(pred: Any, gold: Any) -> list[str]:
     return [edit.code for edit in pe.diff(pred, gold).roots]
 
 
-# ---------------------------------------------------------------- the search
-def test_a_call_goes_with_all_that_needs_it() -> None:
+def test_a_call_goes_with_all_that_needs_it_and_what_is_wanted_of_a_consumer_stays() -> None:
     plan = "a = f(#x='1')\nb = g(#y=a)\nc = h(#z=b)\nd = k(#w='2')"
     found = shrink(pair(plan, plan), lambda each: "k" in [call.name for call in each.pred.calls])
     assert [call.name for call in found.pair.pred.calls] == ["k"]
     assert (len(found.pair.gold.calls), found.tries, found.ended) == (0, 6, "smallest")
-
-
-def test_what_is_wanted_of_a_consumer_outlives_its_producer() -> None:
-    plan = "a = f(#x='1')\nb = g(#y=a)"
     found = shrink(pair(plan, plan), lambda each: any("y" in dict(c.arguments) for c in each.pred.calls))
     assert [(call.name, call.arguments) for call in found.pair.pred.calls] == [("g", (("y", "x"),))]
 
 
 def test_both_sides_go_together_where_neither_may_go_alone() -> None:
-    plan = "f(#x='1')\ng(#y='2')\nh(#z='3')"
-    found = shrink(pair(plan, plan), lambda each: len(each.pred.calls) == len(each.gold.calls) > 0)
-    assert [len(side.calls) for side in found.pair] == [1, 1]
-    equal = shrink(
-        pair("f(#x='Rome', #y='1')", "f(#x='Rome', #y='1')"),
-        lambda each: (
-            each.pred.calls == each.gold.calls and any("x" in dict(c.arguments) for c in each.pred.calls)
-        ),
-    )
-    assert equal.pair.pred.calls[0].arguments == (("x", "x"),)
+    plan = "f(#x='Rome', #y='1')\ng(#y='2')\nh(#z='3')"
+
+    def equal(each: Pair) -> bool:
+        return each.pred.calls == each.gold.calls and any("x" in dict(c.arguments) for c in each.pred.calls)
+
+    found = shrink(pair(plan, plan), equal).pair
+    assert [call.arguments for call in found.pred.calls] == [(("x", "x"),)]
 
 
-@pytest.mark.parametrize(
-    ("given", "wanted", "left"),
-    [
-        ({"a": [1, {"b": "Rome"}], "c": 2}, "Rome", "Rome"),
-        ([700, 81, 9000], 81, 81),
-        ("the 7th of May in Rome", "Rome", "Rome"),
-        (123456, 6, 6),
-        (-123456, 6, 6),
-        (12345678901234567890123456789012345678901234567890123, 123, 123),
-        (2.71828, 2.7, 2.7),
-        (12.3456, 6, 2.6),
-        (-123456789.5e10, 5, 1.5),
-        (-123456789.5e10, "-1", -1.2),
-        (1e300, "e+30", 1e30),
-        ([[["deep"]]], "deep", "deep"),
-    ],
-)
+@pytest.mark.parametrize(("given", "wanted", "left"), [
+    ({"a": [1, {"b": "Rome"}], "c": 2}, "Rome", "Rome"), ("the 7th of May in Rome", "Rome", "Rome"),
+    (123456, 6, 6), (12345678901234567890123456789012345678901234567890123, 123, 123), (12.3456, 6, 2.6),
+    (-123456789.5e10, 5, 1.5), (-123456789.5e10, "-1", -1.2), (1e300, "e+30", 1e30),
+])  # fmt: skip
 def test_values_become_as_simple_as_they_may(given: object, wanted: object, left: object) -> None:
     plan = {"name": "f", "arguments": {"x": given, "y": 4}}
 
@@ -110,13 +96,6 @@ def test_a_reference_stays_where_it_is_wanted_and_its_way_goes() -> None:
     assert found.pair.gold.calls[0].returns == ()
 
 
-def test_a_text_that_is_no_plan_is_cut() -> None:
-    text = "Let me see.\nI call f(x=1 and then\ng() too"
-    found = shrink(Pair(text, bare(pe.parse("f(#x='1')"))), lambda each: "f(x" in each.pred)
-    assert found.pair.pred == "f(x"
-    assert not found.pair.gold.calls
-
-
 def test_calls_in_a_text_go_with_gold_s() -> None:
     calls = [{"name": name, "args": {"x": {"y": 1}}} for name in "fghk"]  # which no notation calls arguments
     gold = "f(#x='1')\ng(#x='1')\nh(#x='1')\nk(#x='1')"
@@ -135,51 +114,23 @@ def test_pieces_of_a_text_one_within_another_are_cut_once() -> None:
     assert [(one.start, one.end) for one in groups("](a, [b], c) )[")] == [(5, 10), (1, 12)]
 
 
-@pytest.mark.parametrize("most", range(6))
-def test_the_tries_run_out(most: int) -> None:
-    start = pair(PREDS_TEXT, PREDS_TEXT)
+@pytest.mark.parametrize(
+    ("most", "tries", "ended"), [(0, 0, "tries"), (5, 5, "tries"), (99, 4, "interrupted")]
+)
+def test_what_is_smallest_so_far_is_left(most: int, tries: int, ended: str) -> None:
+    text = "a = f(#x='1')\nb = g(#y=a)\nc = h(#z=b)\nd = k(#w=c, #v='long text of words')"
     asked: list[Pair] = []
 
     def shows(each: Pair) -> bool:
         asked.append(each)
-        return bool(each.gold.edges)
-
-    found = shrink(start, shows, tries=most)
-    assert (found.tries, len(asked), found.ended) == (most, most, "tries")
-    assert bool(found.pair.gold.edges)
-
-
-PREDS_TEXT = "a = f(#x='1')\nb = g(#y=a)\nc = h(#z=b)\nd = k(#w=c, #v='long text of words')"
-
-
-def test_time_runs_out_and_an_interrupt_leaves_the_smallest_so_far() -> None:
-    start = pair(PREDS_TEXT, PREDS_TEXT)
-    assert shrink(start, lambda each: True, deadline=-1).ended == "deadline"
-    tried = iter(range(100))
-
-    def shows(each: Pair) -> bool:
-        if next(tried) == 3:
+        if ended == "interrupted" and len(asked) == 4:
             raise KeyboardInterrupt
         return bool(each.gold.edges)
 
-    found = shrink(start, shows)
-    assert (found.ended, found.tries) == ("interrupted", 4)
+    found = shrink(pair(text, text), shows, tries=most)
+    assert (found.tries, len(asked), found.ended) == (tries, tries, ended)
     assert bool(found.pair.gold.edges)
-
-
-def test_nothing_is_tried_twice_and_all_that_is_tried_is_smaller() -> None:
-    start, seen = pair(PREDS_TEXT, PREDS_TEXT), []
-
-    def shows(each: Pair) -> bool:
-        seen.append(repr(each))
-        return len(each.pred.calls) > 1 and bool(each.gold.edges)
-
-    found = shrink(start, shows)
-    assert len(seen) == len(set(seen)) == found.tries
-    assert not any(shows(each) for each in smaller(found.pair))
-    for kind in KINDS:
-        for unit in kind.units(start, [(at, at) for at in range(4)]):
-            assert size(kind.done(start, [unit])) < size(start) or kind.done(start, [unit]) == start, kind
+    assert shrink(pair(text, text), lambda each: True, deadline=-1).ended == "deadline"
 
 
 def test_a_step_takes_a_whole_plan_of_odd_values() -> None:
@@ -191,9 +142,7 @@ def test_a_step_takes_a_whole_plan_of_odd_values() -> None:
     assert size_of("") < size_of("f")
 
 
-# ---------------------------------------------------------------- pe.shrink
-def demo(id: str, **more: Any) -> Any:
-    return pe.shrink(PREDS, GOLDS, id=id, **more)
+demo = partial(pe.shrink, PREDS, GOLDS)
 
 
 def different() -> list[tuple[str, str]]:
@@ -205,52 +154,30 @@ def different() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("id", "code"), different())
 def test_every_root_cause_of_the_demo_shows_in_few_calls(id: str, code: str) -> None:
-    found = demo(id, code=code)
+    found = demo(id=id, code=code)
     assert found.ended == "smallest"
     assert code in codes(found.pred.text, found.gold.text), "as planeval diff reads the two texts"
     assert found.pred.after.plus(found.gold.after) < found.pred.before.plus(found.gold.before)
     assert found.pred.after.calls + found.gold.after.calls <= 4
     assert code in [edit.code for edit in found.diff.roots]
-    again = demo(id, code=code)
-    assert (again.pred.text, again.gold.text, again.tries) == (found.pred.text, found.gold.text, found.tries)
-
-
-@pytest.mark.parametrize(("id", "code"), different())
-def test_no_step_of_what_is_left_shows_it(id: str, code: str) -> None:
-    found = demo(id, code=code)
-    left = Pair(bare(found.pred.plan), bare(found.gold.plan))
-    for each in smaller(left):
-        try:
-            texts = [
-                pe.write(side, part.dialect)
-                for side, part in zip(each, (found.pred, found.gold), strict=True)
-            ]
-            read = [pe.parse(text) for text in texts]
-        except (pe.ParseError, WriteError):
-            continue
-        if texts != [found.pred.text, found.gold.text]:  # what a notation says all the same
-            assert code not in codes(*read)
 
 
 def test_each_side_keeps_its_notation_or_takes_the_one_that_is_asked_for() -> None:
-    found = demo("alarm-replaced", code="call.replaced")
+    found = demo(id="alarm-replaced", code="call.replaced")
     assert (found.pred.dialect, found.gold.dialect) == ("openai-chat", "json")
     assert json.loads(found.pred.text)["tool_calls"]
-    found = demo("alarm-replaced", code="call.replaced", to="pythonic")
+    found = demo(id="alarm-replaced", code="call.replaced", to="pythonic")
     assert (found.pred.text, found.gold.text) == ('[stop_song(title="x")]', '[play_song(title="x")]')
     with pytest.raises(InputError, match=r"pred cannot be written as json: .* or 'plan'; name another"):
-        demo("rates-twice", code="call.duplicated", to="json")
+        demo(id="rates-twice", code="call.duplicated", to="json")
 
 
-def test_texts_plans_and_a_function_of_ones_own() -> None:
+def test_a_function_of_ones_own_and_notations_that_cannot_say_a_side() -> None:
     pred, gold = "a = f(#x='1')\nb = g(#y=a, #z='2')", pe.parse("h(#x='1')")
     found = pe.shrink(pred, gold, shows=lambda pred, gold: "g(" in pred and "h" in gold)
     assert (found.pred.text, found.gold.text) == ("g()", "h()")
     with pytest.raises(AbsentError, match="does not show it"):
         pe.shrink(pred, gold, shows=lambda pred, gold: False)
-
-
-def test_a_notation_that_cannot_say_a_side_is_refused_before_anything_is_tried() -> None:
     asked: list[str] = []
 
     def shows(pred: str, gold: str) -> bool:
@@ -258,105 +185,41 @@ def test_a_notation_that_cannot_say_a_side_is_refused_before_anything_is_tried()
         return True
 
     chained = "a = search(q='Rome')\nb = weather(place=a)"
-    for pred, gold, side in ((chained, "f()", "pred"), ("App: [f(#x='1')]", chained, "gold")):
-        with pytest.raises(
-            InputError, match=rf"^{side} cannot be written as appbench: .*; name another"
-        ) as told:
+    for pred, gold, side in ((chained, "f()", "pred"), ("App: [f(#a='1')]", chained, "gold")):
+        with pytest.raises(InputError, match=rf"^{side} cannot be written as appbench: .*; name another"):
             pe.shrink(pred, gold, shows=shows, to="appbench")
-        assert "such as plan, or none" in str(told.value)
     assert not asked
 
 
-@pytest.mark.parametrize("yes", [1, 2, 3])
-def test_what_answers_otherwise_of_the_pair_that_was_found_is_told(yes: int) -> None:
+@pytest.mark.parametrize("yes", [0, 1, 3])
+def test_what_does_not_answer_the_same_each_time_is_told(yes: int) -> None:
     asked: list[bool] = []
 
     def shows(pred: str, gold: str) -> bool:
         if (pred, gold) != ("g()", "[f()]"):
             return "g(" in pred and "f(" in gold
         asked.append(len(asked) < yes)
-        return asked[-1]
+        if not yes and len(asked) > 1:
+            raise KeyboardInterrupt
+        return asked[-1] or not yes
 
     found = pe.shrink("f(#x='1')\ng(#y='2')", "[f(x=1)]", shows=shows)
-    assert (found.ended, found.pred.text, found.gold.text) == ("wavers", "g()", "[f()]")
+    assert (found.ended, found.pred.text) == ("wavers" if yes else "interrupted", "g()")
     said = "the function does not answer the same each time: of this pair it said yes, then no"
-    assert found.notes == (said,)
-    assert "what was asked does not answer the same each time" in found.said
-
-
-def test_what_answers_otherwise_of_the_given_pair_shows_nothing() -> None:
+    assert found.notes == ((said,) if yes else ())
     turns = iter([True, *[False] * 1000])
     with pytest.raises(AbsentError, match="the function does not answer the same each time: of the pair"):
         pe.shrink("f(#x='1')\ng(#y='2')", "f()", shows=lambda pred, gold: next(turns))
 
 
-def test_an_interrupt_while_it_is_asked_again_leaves_what_was_found() -> None:
-    seen: list[tuple[str, str]] = []
-
-    def shows(pred: str, gold: str) -> bool:
-        if (pred, gold) in seen[1:]:
-            raise KeyboardInterrupt
-        seen.append((pred, gold))
-        return "g(" in pred
-
-    found = pe.shrink("f()\ng(#y='2')", "f()", shows=shows)
-    assert (found.ended, found.pred.text) == ("interrupted", "g()")
-
-
-def test_a_command_that_wavers_is_told_by_the_command(tmp_path: Path) -> None:
-    count = tmp_path / "count"
-    for most, code, said in ((1, 3, "of the pair as it is it said yes"), (5, 1, "of this pair it said yes")):
-        count.write_text("")
-        command = f"echo >> {count}; [ $(wc -l < {count}) -le {most} ]; r=$?; cat {{pred}}; exit $r"
-        argv = ("shrink", str(PREDS), str(GOLDS), "--id", "trip-value", "--while", command, "--tries", "10")
-        done = planeval(*argv)
-        assert (done.returncode, done.stderr.count("does not answer the same each time") > 0) == (code, True)
-        assert f"the command does not answer the same each time: {said}" in " ".join(done.stderr.split())
-
-
-@pytest.mark.parametrize(
-    "how",
-    [
-        {"tries": 0},
-        {"tries": -1},
-        {"tries": 2.5},
-        {"tries": True},
-        {"deadline": float("nan")},
-        {"deadline": 0},
-        {"deadline": "5"},
-        {"try_deadline": float("nan")},
-        {"try_deadline": None},
-        {"try_deadline": -1},
-    ],
-)
-def test_limits_that_are_none_are_refused(how: dict[str, Any]) -> None:
-    ((name, value),) = how.items()
-    with pytest.raises(InputError, match=f"^{name} is {value!r}, expected a "):
-        pe.shrink("f()", "g()", code="call.extra", **how)
-    if name != "tries" and isinstance(value, float):
-        argv = ("shrink", str(PREDS), str(GOLDS), "--while", "true {pred}")
-        done = planeval(*argv, f"--{name.replace('_', '-')}", "nan")
-        assert (done.returncode, "'nan' is no number of seconds" in done.stderr) == (2, True)
-
-
-def test_what_cannot_be_asked_is_refused() -> None:
-    with pytest.raises(InputError, match="shows is 3, expected a function, or None"):
-        pe.shrink("f()", "g()", shows=3)  # type: ignore[arg-type]
-
-
-def test_a_prediction_that_is_no_plan_is_cut_as_a_text(tmp_path: Path) -> None:
-    reads = f"! {PYTHON} -m planner_eval parse {{pred}} && grep -q 'hour.*mon' {{pred}}"
-    found = demo("alarm-unreadable", command=reads, tries=60)
+def test_a_prediction_that_is_no_plan_is_cut_as_a_text() -> None:
+    found = demo(id="alarm-unreadable", command="grep -q 'hour.*mon' {pred}", tries=60)
     assert found.pred.dialect is None
-    assert len(found.pred.text) < 40
-    assert "mon" in found.pred.text
+    assert (len(found.pred.text) < 40, "mon" in found.pred.text) == (True, True)
     assert any("pred is cut as a text: it holds no readable plan" in said for said in found.notes)
     with pytest.raises(AbsentError, match=r"the prediction cannot be read, so there is no edit: .*line 13"):
-        demo("alarm-unreadable", code="argument.value")
-
-
-def test_prose_around_a_plan_is_kept_where_it_matters() -> None:
-    pred = "Sure! I will do that.\n[f(x=1), g(y='two words')]"
+        demo(id="alarm-unreadable", code="argument.value")
+    pred = "Sure! I will do that.\n[f(x=1), g(y='two words')]"  # prose is kept where it matters
     found = pe.shrink(pred, "[f(x=1)]", shows=lambda pred, gold: "Sure" in pred and "g(" in pred)
     assert found.pred.text == "Sureg("
     assert "pred is cut as a text: written anew it does not show it" in found.notes
@@ -369,41 +232,41 @@ def test_gold_s_terms_play_no_part_and_it_is_said() -> None:
     assert json.loads(found.gold.text)[0]["name"] == "f"
 
 
-@pytest.mark.parametrize(
-    ("how", "said"),
-    [
-        ({}, "found nothing, expected one of code, command, shows, differs"),
-        ({"code": "call.extra", "command": "true {pred}"}, "found code and command"),
-        ({"code": "call.gone"}, "no edit has the code 'call.gone'; did you mean"),
-        ({"code": "zzz"}, "no edit has the code 'zzz'; there are call.missing, call.extra"),
-        ({"code": "call.extra", "id": "no"}, "'no'"),
-        ({"code": "call.extra"}, "hold 13 pairs, and one is made smaller: name it with --id, or --record N"),
-        ({"code": "call.extra", "record": 99}, "hold 13 pairs, and there is no record 99"),
-        ({"code": "call.extra", "id": "trip-value"}, "no edit of this pair is call.extra: it has argument"),
-        (
-            {"code": "call.extra", "id": "trip-same"},
-            "no edit of this pair is call.extra: the plans are the same",
-        ),
-        ({"command": "true", "id": "trip-value"}, "names neither {pred} nor {gold}"),
-        ({"command": "echo no; exit 4 #{pred}", "id": "trip-value"}, "as it is: it ended with 4: no"),
-        ({"command": "kill -9 $$ #{pred}", "id": "trip-value"}, "it was ended by signal 9"),
-        ({"command": "no-such-program {pred}", "id": "trip-value"}, "it ended with 127: .*no-such-program"),
-        ({"differs": "one:two", "id": "trip-value"}, "differs is 'one:two', expected 'official:corrected'"),
-        ({"differs": "official:corrected", "id": "a"}, "the two scores are a benchmark's: which one"),
-    ],
-)
+LIMITS = [("tries", 0), ("tries", 2.5), ("tries", True), ("deadline", float("nan")), ("deadline", "5"),
+          ("try_deadline", None), ("try_deadline", -1)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("how", "said"), [
+    ({}, "found nothing, expected one of code, command, shows, differs"),
+    ({"code": "call.extra", "command": "true {pred}"}, "found code and command"),
+    ({"shows": 3}, "shows is 3, expected a function, or None"),
+    *(({"code": "call.extra", name: value}, f"^{name} is {value!r}, expected a ") for name, value in LIMITS),
+    ({"code": "call.gone"}, "no edit has the code 'call.gone'; did you mean"),
+    ({"code": "zzz"}, "no edit has the code 'zzz'; there are call.missing, call.extra"),
+    ({"code": "call.extra", "id": "no"}, "'no'"),
+    ({"code": "call.extra"}, "hold 13 pairs, and one is made smaller: name it with --id, or --record N"),
+    ({"code": "call.extra", "record": 99}, "hold 13 pairs, and there is no record 99"),
+    ({"code": "call.extra", "id": "trip-value"}, "no edit of this pair is call.extra: it has argument"),
+    ({"code": "call.extra", "id": "trip-same"}, "no edit of this pair is call.extra: the plans are the same"),
+    ({"command": "true", "id": "trip-value"}, "names neither {pred} nor {gold}"),
+    ({"command": "echo no; exit 4 #{pred}", "id": "trip-value"}, "as it is: it ended with 4: no"),
+    ({"command": "kill -9 $$ #{pred}", "id": "trip-value"}, "it was ended by signal 9"),
+    ({"command": "no-such-program {pred}", "id": "trip-value"}, "it ended with 127: .*no-such-program"),
+    ({"differs": "one:two", "id": "trip-value"}, "differs is 'one:two', expected 'official:corrected'"),
+    ({"differs": "official:corrected", "id": "a"}, "the two scores are a benchmark's: which one"),
+])  # fmt: skip
 def test_what_is_wrong_is_said(how: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said.replace("{", r"\{").replace("#", r"\#")):
         pe.shrink(PREDS, GOLDS, **how)
 
 
-# ---------------------------------------------------------------- a command
 def test_a_command_gets_records_as_they_came(tmp_path: Path) -> None:
-    for name, records in (
-        ("pred", [{"id": "a", "output": [{"name": "f", "arguments": {"x": 1, "y": 2}}], "kind": "k"}]),
-        ("gold", [{"id": "a", "gold": "[f(x=1), g()]", "more": [1]}]),
+    call = {"name": "f", "arguments": {"x": 1, "y": 2}}
+    for name, record in (
+        ("pred", {"id": "a", "output": [call], "kind": "k"}),
+        ("gold", {"id": "a", "gold": "[f(x=1), g()]", "more": [1]}),
     ):
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(record) + "\n")
     seen = tmp_path / "seen.py"
     seen.write_text(
         "import json, sys\n"
@@ -419,29 +282,20 @@ def test_a_command_gets_records_as_they_came(tmp_path: Path) -> None:
     assert found.gold.text == "[]"
 
 
-def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+@pytest.mark.parametrize("end", ["sleep 30; cat {pred}", "grep -q searchflight {pred}", "kill -9 $$ #{pred}"])
+def test_what_a_command_starts_is_ended_with_it(end: str, tmp_path: Path) -> None:
     mark = tmp_path / "late"
-    slow = f"(sleep 2; touch {shlex.quote(str(mark))}) & sleep 30; cat {{pred}}"
-    with pytest.raises(AbsentError, match=r"it did not end within 0\.3 seconds"):
-        demo("trip-value", command=slow, try_deadline=0.3)
-    time.sleep(2.2)
-    assert not mark.exists()
-
-
-@pytest.mark.parametrize("end", ["grep -q searchflight {pred}", "exit 1 # {pred}", "kill -9 $$ # {pred}"])
-def test_what_a_command_leaves_running_is_ended_after_each_try(end: str, tmp_path: Path) -> None:
-    mark = tmp_path / "late"
-    command = f"(sleep 1; touch {mark}) > /dev/null 2>&1 & {end}"
+    how: Any = {"id": "trip-value", "command": f"(sleep 0.8; touch {mark}) > /dev/null 2>&1 & {end}"}
     if end.startswith("grep"):
-        assert demo("trip-value", command=command, tries=5).tries >= 5
+        assert demo(**how, tries=5).tries >= 5
     else:
-        with pytest.raises(AbsentError):
-            demo("trip-value", command=command)
-    time.sleep(1.3)
+        with pytest.raises(AbsentError, match=r"it did not end within 0\.3 seconds|ended by signal 9"):
+            demo(**how, try_deadline=0.3)
+    time.sleep(1)
     assert not mark.exists()
 
 
-@pytest.mark.parametrize("name", ["plain", "two words", "it's", 'a "b"', "$HOME", "a;b", "é"])
+@pytest.mark.parametrize("name", ["two words", "it's", 'a "b" $HOME;é'])
 def test_the_files_stand_where_quotes_around_them_change_nothing(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -449,53 +303,28 @@ def test_the_files_stand_where_quotes_around_them_change_nothing(
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     for quoted in ("{pred}", '"{pred}"', "'{pred}'"):
-        found = demo("trip-value", command=f"test -s {quoted} && grep -q searchflight {quoted}")
+        found = demo(id="trip-value", command=f"test -s {quoted} && grep -q searchflight {quoted}")
         assert "searchflight" in found.pred.text
         assert found.ended == "smallest"
-        with pytest.raises(AbsentError):
-            demo("trip-value", command=f"! grep -q searchflight {quoted}")
     assert not os.listdir(folder)
-
-
-def test_no_folder_that_a_shell_takes_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "two words"))
     monkeypatch.setattr("os.access", lambda *_: False)
-    with pytest.raises(InputError, match=r"two words', a path that a shell does not take .* with TMPDIR"):
-        demo("trip-value", command="true {pred}")
+    with pytest.raises(InputError, match=r"a path that a shell does not take .* with TMPDIR"):
+        demo(id="trip-value", command="true {pred}")
 
 
-def test_a_file_s_odd_ending_is_not_handed_to_the_shell(tmp_path: Path) -> None:
-    odd = tmp_path / "plan.a b'c"
-    odd.write_text("f(#x='1')\ng(#y='2')")
-    found = pe.shrink(odd, "f()", command='case "{pred}" in *.txt) grep -q "g(" "{pred}";; *) false;; esac')
-    assert found.pred.text == "g()"
-
-
-@pytest.mark.parametrize("goes", ['rm -r "$(dirname {pred})"', "rm {gold}; mkdir {gold}", "chmod 0 {pred}"])
-def test_a_command_may_do_to_its_folder_what_it_likes(goes: str) -> None:
-    found = demo("trip-value", command=f"grep -q searchflight {{pred}} && {goes}")
+@pytest.mark.parametrize("goes", [
+    'rm -r "$(dirname {pred})"', "rm {gold}; mkdir {gold}", "chmod 0 {pred}", "head -c 300000 /dev/zero",
+])  # fmt: skip
+def test_a_command_may_do_to_its_folder_what_it_likes_and_say_a_great_deal(goes: str) -> None:
+    found = demo(id="trip-value", command=f"grep -q searchflight {{pred}} && {goes}")
     assert (found.ended, len(found.pred.plan.calls), len(found.gold.plan.calls)) == ("smallest", 1, 1)
 
 
-def test_a_command_may_say_a_great_deal() -> None:
-    found = demo("trip-value", command="head -c 3000000 /dev/zero; grep -q searchflight {pred}", tries=4)
-    assert found.ended == "tries"
-
-
-# ---------------------------------------------------------------- two scores
-@pytest.mark.parametrize(
-    ("name", "id", "shows", "pred"),
-    [
-        (
-            "appbench",
-            "ss-1",
-            "appbench's solved: official True, corrected False",
-            "Library: [borrow(#title='x')]",
-        ),
-        ("callnavi", "hr02", "solved: official True", '{"API": ["getShift"], "parameters": [{"week": "x"}]}'),
-        ("functionchat", "singlecall-1-4_random", "solved: official True, corrected False", '"grams\\": 0.0'),
-    ],
-)
+@pytest.mark.parametrize(("name", "id", "shows", "pred"), [
+    ("appbench", "ss-1", "appbench's solved: official True, corrected False", "borrow(#title='x')]"),
+    ("callnavi", "hr02", "solved: official True", '{"API": ["getShift"], "parameters": [{"week": "x"}]}'),
+    ("functionchat", "singlecall-1-4_random", "solved: official True, corrected False", '"grams\\": 0.0'),
+])  # fmt: skip
 def test_two_scores_that_disagree_do_so_in_little(name: str, id: str, shows: str, pred: str) -> None:
     answers, how = SAMPLES / "answers" / f"{name}.jsonl", {"differs": "official:corrected", "benchmark": name}
     found = pe.shrink(answers, SAMPLES / name, id=id, **how)
@@ -510,61 +339,38 @@ def test_a_figure_of_two_scores_is_named() -> None:
     answers, gold = SAMPLES / "answers" / "callnavi.jsonl", SAMPLES / "callnavi"
     how: Any = {"differs": "official:corrected", "benchmark": "callnavi", "id": "hr02"}
     assert "structure: official 1, corrected 0" in pe.shrink(answers, gold, figure="structure", **how).shows
-    with pytest.raises(
-        AbsentError, match=r"corrected order of callnavi agree .* disagree in solved, structure"
+    for more, said in (
+        ({"figure": "order"}, "corrected order of callnavi agree .* disagree in solved, structure"),
+        ({"id": "hr03"}, "agree about this answer"),
+        ({"settings": {"tsk": "routing"}}, "CallNavi has no option 'tsk'"),
+        ({"settings": {"task": "stability"}}, "several answers"),
     ):
-        pe.shrink(answers, gold, figure="order", **how)
-    with pytest.raises(AbsentError, match="agree about this answer"):
-        pe.shrink(answers, gold, **{**how, "id": "hr03"})
-    with pytest.raises(InputError, match="CallNavi has no option 'tsk'"):
-        pe.shrink(answers, gold, settings={"tsk": "routing"}, **how)
-    with pytest.raises(InputError, match="several answers"):
-        pe.shrink(answers, gold, settings={"task": "stability"}, **how)
+        with pytest.raises((AbsentError, InputError), match=said):
+            pe.shrink(answers, gold, **{**how, **more})
     with pytest.raises(InputError, match="the answers are a list, expected the path"):
         pe.shrink([], gold, **how)
     assert pe.shrink(answers, gold, **{**how, "id": None}, record=2).shows.startswith("callnavi's solved")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if BENCHMARKS[name].gold_of])
 def test_the_gold_of_a_plan_is_the_released_gold(name: str) -> None:
     bench = BENCHMARKS[name]
-    if bench.gold_of is None:
-        return
+    assert bench.gold_of is not None
     place = SAMPLES / name / ("v2/nestful_data.jsonl" if name == "nestful" else "")
-    tried = 0
-    for sample in filter(holds_plan, gold_samples(bench, str(place))):
+    samples = [*filter(holds_plan, gold_samples(bench, str(place)))]
+    assert samples
+    for sample in samples:
         plan = gold_plan(sample)
         assert plan is not None
         assert bench.gold_of(sample, plan) == sample.gold
-        tried += 1
-    assert tried
 
 
-def test_the_gold_of_real_plans_means_what_they_mean(reference: Path) -> None:
-    for name in ("appbench", "nestful", "callnavi", "functionchat"):
-        tried = 0
-        bench = BENCHMARKS[name]
-        assert bench.gold_of is not None
-        for sample in gold_samples(bench, str(reference / "datasets" / name))[::7]:
-            plan = gold_plan(sample)
-            if plan is None:
-                continue
-            made = bench.gold_of(sample, plan)
-            back = pe.parse(made, dialect=sample.dialect)
-            assert same(back, plan), (name, sample.id)
-            tried += 1
-        assert tried > 40, name
-
-
-# ---------------------------------------------------------------- planeval shrink
 def test_the_command_prints_both_texts_and_their_diff() -> None:
     done = planeval("shrink", str(PREDS), str(GOLDS), "--id", "trip-value", "--code", "argument.value")
     assert done.returncode == 0
-    assert done.stdout == (
+    assert done.stdout.startswith(
         "pred, appbench: 1 call, 1 argument\n  Flights: [searchflight(#date='x')]\n"
-        "gold, appbench: 1 call, 1 argument\n  Flights: [searchflight(#date='2')]\n"
-        "different: 1 edit; first at Flights.searchflight (call 1)\n"
-        '  argument.value: Flights.searchflight (call 1): argument \'date\' is "x", gold gives "2"\n'
+        "gold, appbench: 1 call, 1 argument\n  Flights: [searchflight(#date='2')]\ndifferent: 1 edit; first"
     )
     assert done.stderr == (
         "argument.value: 6 calls to 2, 26 arguments to 2, 8 references to 0 in 22 tries; "
@@ -574,77 +380,32 @@ def test_the_command_prints_both_texts_and_their_diff() -> None:
 
 def test_the_command_writes_files_that_show_it(tmp_path: Path) -> None:
     place = tmp_path / "small"
-    argv = (
-        "shrink",
-        str(PREDS),
-        str(GOLDS),
-        "--id",
-        "trip-missing",
-        "--code",
-        "call.missing",
-        "-o",
-        f"{place}/",
-    )
-    done = planeval(*argv)
+    argv = ("--id", "trip-missing", "--code", "call.missing", "-o", f"{place}/")
+    done = planeval("shrink", str(PREDS), str(GOLDS), *argv)
     assert (done.returncode, done.stdout) == (0, "")
     assert sorted(os.listdir(place)) == ["gold.jsonl", "pred.jsonl", "shrunk.json"]
     told = planeval("diff", str(place / "pred.jsonl"), str(place / "gold.jsonl"), "--id", "trip-missing")
     assert "call.missing" in told.stdout
     whole = json.loads((place / "shrunk.json").read_text())
     assert (whole["schema"], whole["ended"]) == ("planeval.shrunk/1", "smallest")
-    argv = (
-        "shrink",
-        str(place / "pred.jsonl"),
-        str(place / "gold.jsonl"),
-        "--code",
-        "call.missing",
-        "-o",
-        str(place),
-    )
-    done = planeval(*argv)
+    done = planeval("shrink", str(place / "pred.jsonl"), str(place / "gold.jsonl"), *argv)
     assert done.returncode == 2
     assert "is read by this command: name another folder" in done.stderr
 
 
-def test_a_whole_search_is_the_same_whatever_the_hash_seed() -> None:
-    argv = [sys.executable, "-m", "planner_eval", "shrink", str(PREDS), str(GOLDS), "--format", "json"]
-    argv += ["--id", "recipe-reference", "--code", different_of("recipe-reference")]
-    texts = {
-        subprocess.run(
-            argv, capture_output=True, check=True, env=os.environ | {"PYTHONHASHSEED": seed}
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(texts) == 1
-
-
-def different_of(id: str) -> str:
-    return next(code for each, code in different() if each == id)
-
-
-@pytest.mark.parametrize(
-    ("argv", "code", "said"),
-    [
-        (("--id", "trip-value"), 2, "say what the pair shows by one of --code, --while and --differs"),
-        (("--id", "trip-value", "--code", "x", "--while", "y"), 2, "say what the pair shows by one of"),
-        (("--id", "trip-value", "--code", "argument.valu"), 2, "did you mean argument.value"),
-        (("--id", "trip-value", "--code", "call.extra"), 3, "no edit of this pair is call.extra"),
-        (("--id", "trip-value", "--while", "false {pred}"), 3, "does not end with 0 for the pair as it is"),
-        (
-            ("--id", "trip-value", "--code", "argument.value", "--figure", "f1"),
-            2,
-            "--figure applies only with",
-        ),
-        (("--id", "trip-value", "--code", "argument.value", "--tries", "2"), 1, "the tries ran out"),
-        (("--id", "a", "--id", "b", "--code", "call.extra"), 2, "--id names one pair here"),
-        (
-            ("--differs", "official:corrected", "--policy", "lenient"),
-            2,
-            "--policy applies only without --differs",
-        ),
-        (("--record", "4", "--code", "argument.value"), 0, "no step makes it smaller"),
-    ],
-)
+@pytest.mark.parametrize(("argv", "code", "said"), [
+    (("--id", "trip-value"), 2, "say what the pair shows by one of --code, --while and --differs"),
+    (("--while", "true {pred}", "--try-deadline", "nan"), 2, "'nan' is no number of seconds"),
+    (("--id", "trip-value", "--while", "false {pred}"), 3, "does not end with 0 for the pair as it is"),
+    (("--id", "trip-value", "--code", "argument.value", "--figure", "f1"), 2, "--figure applies only with"),
+    (("--id", "trip-value", "--code", "argument.value", "--tries", "2"), 1, "the tries ran out"),
+    (("--id", "a", "--id", "b", "--code", "call.extra"), 2, "--id names one pair here"),
+    (
+        ("--differs", "official:corrected", "--policy", "lenient"), 2,
+        "--policy applies only without --differs",
+    ),
+    (("--record", "4", "--code", "argument.value"), 0, "no step makes it smaller"),
+])  # fmt: skip
 def test_the_command_says_what_is_wrong(argv: tuple[str, ...], code: int, said: str) -> None:
     done = planeval("shrink", str(PREDS), str(GOLDS), *argv)
     assert said in " ".join(done.stderr.split())
@@ -669,3 +430,68 @@ def test_an_interrupt_writes_the_smallest_so_far(tmp_path: Path) -> None:
     whole = json.loads(place.read_text())
     assert whole["ended"] == "interrupted"
     assert "booktrip" in whole["pred"]["text"]
+
+
+def sound(plan: Plan) -> bool:
+    """Whether each reference of a plan leads to one of its calls, and is one of its edges."""
+    values = [v for call in plan.calls for _, v in call.arguments] + [v for _, v in plan.answer or ()]
+    refs = [ref for value in values for _, ref in references(value) if isinstance(ref, Ref)]
+    return all(0 <= ref.call < len(plan.calls) for ref in refs) and all(
+        0 <= edge.producer < len(plan.calls) for edge in plan.edges
+    )
+
+
+@examples(60)
+@given(plans(), plans())
+def test_each_step_is_smaller_and_a_plan(pred: Plan, gold: Plan) -> None:
+    start = Pair(bare(pred), bare(gold))
+    for each in smaller(start):
+        assert size(each) < size(start)
+        for side in each:
+            assert isinstance(side, Plan)
+            assert sound(side)
+
+
+@examples(40)
+@given(plans(), plans(), st.data())
+def test_what_is_left_shows_it_and_no_step_of_it_does(pred: Plan, gold: Plan, data: st.DataObject) -> None:
+    codes = sorted({edit.code for edit in diff(pred, gold).edits})
+    assume(codes)
+    code = data.draw(st.sampled_from(codes))
+
+    def shows(each: Pair) -> bool:
+        assert isinstance(each.pred, Plan)
+        assert isinstance(each.gold, Plan)
+        return any(edit.code == code for edit in diff(each.pred, each.gold).edits)
+
+    start = Pair(bare(pred), bare(gold))
+    assume(shows(start))  # what was inferred is no part of it
+    found = shrink(start, shows)
+    assert found.ended == "smallest"
+    assert shows(found.pair)
+    assert size(found.pair) <= size(start)
+    assert not [each for each in smaller(found.pair) if shows(each)]
+    assert shrink(start, shows) == found
+
+
+@examples(60)
+@given(st.text("fgx()='#, \n", max_size=30), st.sets(st.sampled_from("fgx("), min_size=1))
+def test_of_a_text_the_wanted_characters_stay(text: str, wanted: set[str]) -> None:
+    def shows(each: Pair) -> bool:
+        assert isinstance(each.pred, str)
+        return wanted <= set(each.pred)
+
+    start = Pair(text, bare(Plan()))
+    if shows(start):
+        found = shrink(start, shows).pair.pred
+        assert isinstance(found, str)
+        assert sorted(found) == sorted(wanted)
+
+
+def test_what_a_notation_cannot_say_is_not_tried() -> None:
+    found = shrink_written("a, b = f(#x='1')\ng(#y=b, #z='2')", "g(#z='3')", code="argument.value")
+    for text in (found.pred.text, found.gold.text):
+        try:
+            parse(text)
+        except ParseError as error:
+            raise AssertionError(text) from error

@@ -1,86 +1,86 @@
-"""Structure figures on hand-drawn plans, and against NetworkX on random and on real ones."""
+"""Structure figures and shapes: of one plan, and of two; by hand, and against NetworkX."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict, fields
-from itertools import pairwise
+from itertools import combinations, pairwise, product
 from pathlib import Path
+from random import Random
 
 import networkx as nx
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import planner_eval as pe
+from planner_eval.comparison.align import match
+from planner_eval.comparison.structure_diff import Link, Moved, structure_of
+from planner_eval.comparison.structure_figures import Sides, StructureFigures, structure_figures
 from planner_eval.dialects.read import parse
-from planner_eval.plan import structure
-from planner_eval.plan.model import Call, Diagnostic, Edge, Plan, Ref, Unresolved
+from planner_eval.metrics import Counts, Share, measure
+from planner_eval.plan import adjacency, structure
+from planner_eval.plan.model import Call, Plan, Ref
+from planner_eval.plan.shape import EXACT, shape
 from planner_eval.plan.statistics import Stats, stats
 from planner_eval.plan.summary import FIGURES, INFERRED, summarise
+from planner_eval.policy import NO_TERMS, Terms
+from tests.build import edges
+from tests.conftest import examples
+from tests.inside import planeval
+from tests.pages import Page
+from tests.plant import topological
+from tests.property.test_comparison_laws import plans
+from tests.test_cli import DEMO, GOLD
 
-#    0 → 2 → 3      4 → 5
-#    1 ↗   ↘ 6
-DIAMOND = [(0, 2), (1, 2), (2, 3), (2, 6), (4, 5)]
+PRED = str(DEMO / "pred.json")
 
 
-def plan_of(size: int, pairs: list[tuple[int, int]]) -> Plan:
+def drawn(text: str) -> Plan:
+    """A plan of calls ``a``, or ``a<bc``: a call of tool a that takes the results of those of b and c."""
+    words = text.split()
+    place = {word[0]: at for at, word in enumerate(words)}
     calls = tuple(
-        Call(f"c{i}", "f", tuple((f"a{p}", Ref(p)) for p, c in pairs if c == i)) for i in range(size)
+        Call(word[0], word[0], tuple((f"x{tool}", Ref(place[tool])) for tool in word[2:])) for word in words
     )
-    edges = tuple(Edge(p, c, f"a{p}") for p, c in sorted(pairs, key=lambda e: e[1]))
-    return Plan(calls, edges)
+    return Plan(calls, edges(calls))
 
 
 def test_figures_of_a_plan_drawn_by_hand() -> None:
-    plan = plan_of(7, DIAMOND)
-    assert structure.components(plan) == [[0, 1, 2, 3, 6], [4, 5]]
-    assert structure.topological_generations(plan) == [[0, 1, 4], [2, 5], [3, 6]]
-    assert structure.depth(plan) == 3
-    assert structure.width(plan) == 3
-    assert structure.critical_path(plan) == [0, 2, 3]
-    assert structure.roots(plan) == [0, 1, 4]
-    assert structure.sinks(plan) == [3, 5, 6]
-    assert structure.fan_in(plan) == [0, 0, 2, 1, 0, 1, 1]
-    assert structure.fan_out(plan) == [1, 1, 2, 0, 1, 0, 0]
-    assert structure.parallel_scale(plan) == 2
-    assert structure.sequential_scale(plan) == 5
-    assert structure.nesting_patterns(plan) == {"A→B": 1, "A→{B,C}": 1, "{A,B}→C": 1}
+    plan = drawn("a b c<ab d<c e f<e g<c")
+    wanted = {
+        "components": [[0, 1, 2, 3, 6], [4, 5]], "topological_generations": [[0, 1, 4], [2, 5], [3, 6]],
+        "depth": 3, "width": 3, "critical_path": [0, 2, 3], "roots": [0, 1, 4], "sinks": [3, 5, 6],
+        "fan_in": [0, 0, 2, 1, 0, 1, 1], "fan_out": [1, 1, 2, 0, 1, 0, 0], "parallel_scale": 2,
+        "sequential_scale": 5, "nesting_patterns": {"A→B": 1, "A→{B,C}": 1, "{A,B}→C": 1},
+    }  # fmt: skip
+    assert {name: getattr(structure, name)(plan) for name in wanted} == wanted
 
 
-def test_an_empty_plan_has_figures() -> None:
+def test_no_calls_and_no_plans_have_figures() -> None:
     figures = stats(Plan())
-    counted = [value for value in asdict(figures).values() if isinstance(value, int)]
-    assert counted == [0] * 17
+    assert [value for value in asdict(figures).values() if isinstance(value, int)] == [0] * 17
     assert figures.critical_path == ()
+    assert {each.name for each in fields(Stats) if each.type == "int"} == {*FIGURES, INFERRED}
+    found = summarise([])
+    assert (found.plans, found.unread, found.fan_in, found.shapes) == (0, 0, {}, {})
+    none = {(one.total, one.mean, one.median, one.max, len(one.distribution)) for one in found.figures}
+    assert none == {(0, None, None, None, 0)}
 
 
 def test_circles_and_self_references_end() -> None:
-    plan = plan_of(4, [(0, 1), (1, 2), (2, 1), (3, 3)])
+    plan = drawn("a b<ac c<b d<d")
     assert sorted(i for g in structure.topological_generations(plan) for i in g) == [0, 1, 2, 3]
     assert structure.critical_path(plan)
     assert stats(plan).components == 2
 
 
-def test_a_reference_of_a_call_to_itself_is_none_to_another_call() -> None:
+def test_what_counts_as_a_reference_to_another_call() -> None:
     figures = stats(parse("a = f(#x=a)\ng(#y=a)"))
     assert (figures.references, figures.edges, figures.max_fan_in) == (1, 1, 1)
     assert figures.argument_kinds == {"reference": 1, "unresolved": 1}
-
-
-def test_several_references_between_two_calls_count_once_in_the_structure() -> None:
-    plan = parse("a, b = f(#x='1')\ng(#y=a, #z=b)")
-    figures = stats(plan)
+    figures = stats(parse("a, b = f(#x='1')\ng(#y=a, #z=b)"))  # several between two calls count once
     assert (figures.references, figures.edges, figures.max_fan_in) == (2, 1, 1)
-
-
-edges = st.integers(0, 12).flatmap(
-    lambda n: st.tuples(
-        st.just(n),
-        st.sets(st.tuples(st.integers(0, max(n - 1, 0)), st.integers(0, max(n - 1, 0))), max_size=20).map(
-            lambda pairs: sorted((min(p), max(p)) for p in pairs if p[0] != p[1])
-        ),
-    )
-)
 
 
 def check_against_networkx(plan: Plan) -> None:
@@ -99,26 +99,6 @@ def check_against_networkx(plan: Plan) -> None:
     assert structure.fan_out(plan) == [graph.out_degree(i) for i in range(len(plan))]
 
 
-@given(edges)
-def test_figures_agree_with_networkx(drawn: tuple[int, list[tuple[int, int]]]) -> None:
-    size, pairs = drawn
-    check_against_networkx(plan_of(size, [p for p in pairs if p[1] < size]))
-
-
-@given(edges, st.randoms(use_true_random=False))
-def test_the_order_of_calls_changes_no_figure(
-    drawn: tuple[int, list[tuple[int, int]]], random: object
-) -> None:
-    size, pairs = drawn
-    pairs = [p for p in pairs if p[1] < size]
-    places = list(range(size))
-    random.shuffle(places)  # type: ignore[attr-defined]
-    moved = plan_of(size, [(places[a], places[b]) for a, b in pairs])
-    ours, theirs = stats(plan_of(size, pairs)), stats(moved)
-    for name in ("depth", "width", "components", "sequential_scale", "patterns", "shape", "roots", "sinks"):
-        assert getattr(ours, name) == getattr(theirs, name)
-
-
 @pytest.mark.parametrize("part", ["ss", "sm", "ms", "mm"])
 def test_real_plans_agree_with_networkx(reference: Path, part: str) -> None:
     records = json.loads((reference / f"datasets/appbench/test_{part}.json").read_text())
@@ -127,46 +107,293 @@ def test_real_plans_agree_with_networkx(reference: Path, part: str) -> None:
         check_against_networkx(plan)
     summary = summarise(stats(plan) for plan in plans)
     figures = {f.name: f for f in summary.figures}
-    # The counts of the data's own README.
-    calls, biggest, parallel = {
-        "ss": (200, 1, 1), "sm": (443, 4, 1), "ms": (549, 4, 4), "mm": (730, 7, 4),
-    }[part]  # fmt: skip
-    assert figures["calls"].total == calls
-    assert figures["sequential_scale"].max == biggest
-    assert figures["parallel_scale"].max == parallel
+    counts = {"ss": (200, 1, 1), "sm": (443, 4, 1), "ms": (549, 4, 4), "mm": (730, 7, 4)}  # of its README
+    scales = [figures[f"{name}_scale"].max for name in ("sequential", "parallel")]
+    assert (figures["calls"].total, *scales) == counts[part]
     assert summary.scopes == {part.upper(): len(records)}  # each of the 801 is what its file is called
 
 
-@pytest.mark.parametrize(
-    ("tools", "wanted"),
-    [
-        ("", None),
-        ("f", None),
-        ("A.f g", None),
-        ("A.f", "SS"),
-        ("A.f A.f", "SM"),
-        ("A.f A.g", "SM"),
-        ("A.f B.f", "MS"),
-        ("A.f B.f A.f", "MM"),
-    ],
-)
+@pytest.mark.parametrize(("tools", "wanted"), [
+    ("", None), ("f", None), ("A.f g", None), ("A.f", "SS"), ("A.f A.f", "SM"), ("A.f A.g", "SM"),
+    ("A.f B.f", "MS"), ("A.f B.f A.f", "MM"),
+])  # fmt: skip
 def test_scope_counts_apps_and_calls(tools: str, wanted: str | None) -> None:
     named = [tool.rpartition(".") for tool in tools.split()]
     plan = Plan(tuple(Call(f"c{n}", name, app=app or None) for n, (app, _, name) in enumerate(named)))
     assert (structure.scope(plan), stats(plan).scope) == (wanted, wanted)
 
 
-def test_every_number_of_a_plan_is_a_figure_of_many() -> None:
-    assert {each.name for each in fields(Stats) if each.type == "int"} == {*FIGURES, INFERRED}
+def figures_of(pred: str, gold: str, *names: str) -> list[Counts | Share | None]:
+    return list(measure(match(drawn(pred), drawn(gold)), names).values())
 
 
-def test_what_stands_beside_a_plan_does_not_make_it_another() -> None:
-    bare = Call("a", "f")
-    told = Call("a", "f", returns=("x",), span=(0, 3), spans=((0, 3),), result=1, has_result=True)
-    assert bare == told
-    assert Plan((bare,)) == Plan((told,), dialect="json", text="f()", diagnostics=(Diagnostic("c", "m"),))
-    assert Ref(0, ("x",)) == Ref(0, ("x",), span=(1, 2))
-    assert Unresolved("a") == Unresolved("a", span=(1, 2))
-    for hidden in (repr(Ref(0, span=(17, 19))), repr(Plan(text="the text"))):
-        assert "17" not in hidden
-        assert "the text" not in hidden
+def test_partitions_are_compared_not_their_numbers() -> None:
+    # gold {a,b} {c,d}, pred {a} {b,c,d}: two components each; cd is the only pair of both
+    pred, gold = "a c b<c d<c", "a b<a c d<c"
+    assert figures_of(pred, gold, "same_components", "component_pairs") == [Share(0, 1), Counts(1, 3, 2)]
+    assert figures_of(gold, gold, "same_components", "component_pairs") == [Share(1, 1), Counts(2, 2, 2)]
+    found = pe.compare_structure(drawn(pred), drawn(gold))
+    assert found.torn == (((0,), (1,)),)  # in gold's positions
+    assert found.joined == (((1, 3), (2,)),)  # in pred's
+    assert str(found.figures) == "2 components, grouped otherwise; 1 dependency lost, 1 added"
+
+
+def test_a_component_without_partners_is_not_the_same() -> None:
+    apart = [("a b", "a c"), ("a b<a z", "a b<a"), ("", "a b"), ("a b<a", "a b<a z"), ("a b<a z", "a b")]
+    for pred, gold in apart:  # the first: nothing says that b stands for c
+        assert figures_of(pred, gold, "same_components") == [Share(0, 1)]
+    assert figures_of("", "", "same_components", "component_pairs") == [Share(1, 1), Counts(0, 0, 0)]
+    alike = Sides(2, 2)
+    for torn, joined in ((1, 0), (0, 1), (1, 1), (0, 0)):
+        shown = str(StructureFigures(alike, alike, alike, torn, joined, 0, 0))
+        assert shown == ("2 components, grouped otherwise" if torn + joined else "")
+
+
+def test_a_longer_path_in_the_place_of_an_edge_loses_no_dependency() -> None:
+    pred, gold = drawn("a x<a c<x"), drawn("a c<a")
+    found = pe.compare_structure(pred, gold)
+    assert found.edges_lost == (Link(0, 1),)
+    assert found.lost == ()
+    assert found.added == (Link(0, 1), Link(1, 2))  # what the call x brings, and not a → c
+    assert figures_of("a x<a c<x", "a c<a", "transitive_dependencies") == [Counts(1, 3, 1)]
+    assert str(found.figures) == "depth 3 instead of 2; 2 dependencies added"
+    assert found.moved == (Moved(2, 1, 3, 2),)
+    assert figures_of("a x<a c<x", "a c<a", "generations") == [Share(1, 2)]
+    assert (found.pred_structure.critical, found.gold_structure.critical) == ((0, 1, 2), (0, 1))
+
+
+def test_a_cut_chain_loses_what_came_by_way_of_it() -> None:
+    assert figures_of("a b<a c", "a b<a c<b", "transitive_dependencies") == [Counts(1, 1, 3)]
+    assert figures_of("a b<a c", "a b<a c<b", "dependencies") == [Counts(1, 1, 2)]
+    assert pe.compare_structure(drawn("a b<a c"), drawn("a b<a c<b")).lost == (Link(0, 2), Link(1, 2))
+    assert figures_of("a b", "a b", "transitive_dependencies") == [Counts(0, 0, 0)]
+
+
+def test_order_violations_follow_paths_and_spare_what_gold_writes_so() -> None:
+    found = pe.compare_structure(drawn("c<b b<a a"), drawn("a b<a c<b"))
+    assert found.violated == (Link(0, 1), Link(0, 2), Link(1, 2))
+    assert found.same  # the graphs are one
+    assert pe.compare_structure(drawn("a b<a c<b"), drawn("c<b b<a a")).violated == ()
+
+
+def test_optional_calls_that_were_not_made_count_as_absent() -> None:
+    gold, pred = drawn("a o<a c d<co"), drawn("a c d<c")
+    terms = Terms(optional=frozenset({"o"}))
+    found = pe.compare_structure(pred, gold, terms=terms)
+    assert found.lost == ()
+    assert found.gold_structure.components == ((0,), (2, 3))  # gold's own positions
+    assert not str(structure_figures(match(pred, gold, terms=terms)))
+    assert pe.compare_structure(pred, gold).lost == (Link(0, 1), Link(0, 3), Link(1, 3))
+    assert pe.compare_structure(drawn("a"), gold, terms=terms).lost == (Link(2, 3),)  # c and d were due
+    made = pe.compare_structure(gold, gold, terms=terms)
+    assert made.gold_structure.components == ((0, 1, 2, 3),)
+
+
+def test_circles_come_after_what_they_need_and_before_what_hangs_on_them() -> None:
+    plan = drawn("a b<ac c<b d<c e f<e g<f")
+    assert structure.topological_generations(plan) == [[0, 4], [1, 2, 5], [3, 6]]
+    assert structure.critical_path(plan) == [0, 1, 3]
+    assert adjacency.needed(adjacency.producers(plan), [1, 2, 4, 8, 16, 32, 64]) == [0, 5, 3, 7, 0, 16, 48]
+    found = pe.compare_structure(drawn("a"), drawn("a<a"))  # a call that needs itself needs no other
+    assert (found.same, found.edges_lost) == (True, ())
+
+
+@st.composite
+def graphs(draw: st.DrawFn, most: int = 8) -> Plan:
+    """A plan whose calls may need later ones, themselves and one another."""
+    size = draw(st.integers(0, most))
+    link = st.tuples(st.integers(0, max(size - 1, 0)), st.integers(0, max(size - 1, 0)))
+    links = sorted(draw(st.sets(link, max_size=2 * size))) if size else []
+    calls = [
+        Call(f"c{i}", draw(st.sampled_from("fgh")), tuple((f"x{p}", Ref(p)) for p, c in links if c == i))
+        for i in range(size)
+    ]
+    return Plan(tuple(calls), edges(tuple(calls)))
+
+
+either = st.one_of(graphs(), plans())
+
+
+@given(either)
+def test_figures_agree_with_networkx(plan: Plan) -> None:
+    check_against_networkx(plan)
+
+
+@settings(deadline=None)
+@given(either, either, st.sets(st.integers(0, 7), max_size=3))
+def test_lean_figures_are_those_of_networkx(pred: Plan, gold: Plan, optional: set[int]) -> None:
+    terms = Terms(optional=frozenset(f"c{at}" for at in optional)) if optional else NO_TERMS
+    matching = match(pred, gold, terms=terms)
+    found = structure_of(matching)
+    assert structure_figures(matching) == found.figures
+    if not matching.waived:
+        for plan, said in ((matching.pred, found.pred_structure), (matching.gold, found.gold_structure)):
+            assert list(map(list, said.components)) == structure.components(plan)
+            assert list(map(list, said.generations)) == structure.topological_generations(plan)
+            assert list(said.critical) == structure.critical_path(plan)
+    counted = measure(matching, ["transitive_dependencies", "component_pairs"])
+    closure = [_closure(matching.pred, frozenset()), _closure(matching.gold, matching.waived)]
+    to_gold = dict(matching.alignment.pairs)
+    both = {(to_gold.get(a), to_gold.get(b)) for a, b in closure[0]} & closure[1]
+    assert counted["transitive_dependencies"] == Counts(len(both), *map(len, closure))
+
+
+def _closure(plan: Plan, left_out: frozenset[int]) -> set[tuple[int, int]]:
+    """The pairs of the transitive closure, by NetworkX's own."""
+    graph = nx.transitive_closure(nx.subgraph(nx.DiGraph(plan.graph), set(range(len(plan))) - left_out))
+    return {(a, b) for a, b in graph.edges if a != b}
+
+
+@settings(deadline=None)
+@given(graphs(12), st.integers(1, 5))
+def test_blocks_of_the_closure_add_up(plan: Plan, block: int) -> None:
+    matching = match(plan, plan)
+    whole = measure(matching, ["transitive_dependencies"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("planner_eval.comparison.structure_figures.BLOCK", block)
+        assert measure(matching, ["transitive_dependencies"]) == whole
+
+
+NOTHING = ("torn", "joined", "moved", "edges_lost", "edges_added", "lost", "added", "violated")
+
+
+@settings(deadline=None)
+@given(either, plans(), st.integers(0, 9))
+def test_names_and_the_order_of_independent_calls_change_nothing(any_one: Plan, one: Plan, seed: int) -> None:
+    other = topological(one, Random(seed))
+    assert other is not None
+    calls = tuple(Call(f"n{i}", c.name, c.arguments, c.app) for i, c in enumerate(other.calls))
+    for pred, gold in ((any_one, any_one), (Plan(calls, other.edges), Plan(one.calls, one.edges))):
+        found = pe.compare_structure(pred, gold)
+        assert found.same
+        assert [name for name in NOTHING if getattr(found, name)] == []
+
+
+def test_a_pair_that_differs_says_its_structure_and_one_that_is_the_same_none() -> None:
+    done = planeval("diff", PRED, GOLD)
+    assert done.stdout.splitlines()[-1] == "structure: 2 components instead of 1; 1 dependency lost"
+    assert "structure" not in planeval("diff", GOLD, GOLD).stdout
+    value = planeval("diff", "-", GOLD, text=Path(GOLD).read_text().replace('"EUR"', '"USD"')).stdout
+    assert value.startswith("different")
+    assert "structure" not in value
+    shown = planeval("diff", PRED, GOLD, "--structure").stdout
+    assert "torn apart: gold's get_rate (call 1), ratio (call 3) | get_rate (call 2)" in shown
+    assert "dependency lost: gold's ratio (call 3) needs get_rate (call 2)" in shown
+    assert "longest chain of pred: get_rate (call 1) → ratio (call 3)" in shown
+    same = planeval("diff", GOLD, GOLD, "--structure").stdout
+    assert "structure: the same components, depth and dependencies" in same
+    whole = json.loads(planeval("diff", PRED, GOLD, "--format", "json", "--structure").stdout)["structure"]
+    calls = whole.pop("calls")
+    assert (calls["lost"], calls["torn"]) == ([{"producer": 1, "consumer": 2}], [[[0, 2], [1]]])
+    assert whole == json.loads(planeval("diff", PRED, GOLD, "--format", "json").stdout)["structure"]
+    assert whole["components"] == {"pred": 2, "gold": 1, "torn": 1, "joined": 0}
+    assert (whole["depth"], whole["width"]) == ({"pred": 2, "gold": 2}, {"pred": 2, "gold": 2})
+    assert whole["dependencies"] == {"lost": 1, "added": 0}
+
+
+def test_rows_of_many_pairs_and_the_page_carry_it() -> None:
+    many = (str(DEMO / "pred.jsonl"), str(DEMO / "gold.jsonl"))
+    rows = [json.loads(line) for line in planeval("diff", *many, "--format", "jsonl").stdout.splitlines()]
+    said = {row["id"]: row["structure"]["dependencies"] for row in rows if "structure" in row}
+    assert said["trip-missing"]["lost"] > 0
+    assert "trip-same" not in said
+    assert "trip-value" not in said
+    page = {one["id"]: one["s"] for one in Page(planeval("diff", *many, "--format", "html").stdout).pairs()}
+    assert {name for name, line in page.items() if line.startswith("structure: ")} == set(said)
+    refused = planeval("diff", *many, "--structure")
+    assert refused.returncode == 2
+    assert "--structure applies only to one pair" in refused.stderr
+
+
+def test_a_name_with_a_line_end_stays_on_its_line() -> None:
+    call = '[{"id": "a", "name": "f\\ng", "arguments": {}}, {"id": "b", "name": "h", "arguments": %s}]'
+    pred, gold = (pe.parse(call % given) for given in ("{}", '{"x": {"$ref": "a"}}'))
+    assert "gold's h (call 2) needs f\\ng (call 1)" in str(pe.compare_structure(pred, gold))
+
+
+Graph = list[list[int]]
+
+
+def plan_with(needs: Graph) -> Plan:
+    """A plan in which each call takes from those that it needs."""
+    taken = [tuple((f"x{p}", Ref(p)) for p in needed) for needed in needs]
+    calls = tuple(Call(f"c{at}", f"f{at}", given) for at, given in enumerate(taken))
+    return Plan(calls, edges(calls))
+
+
+def mixed(needs: Graph, random: Random) -> Graph:
+    """The same graph, its calls written in another order."""
+    order = random.sample(range(len(needs)), len(needs))
+    found: Graph = [[] for _ in needs]
+    for call, needed in enumerate(needs):
+        found[order[call]] = sorted(order[p] for p in needed)
+    return found
+
+
+def graph_of(needs: Graph) -> nx.DiGraph[int]:
+    made: nx.DiGraph[int] = nx.DiGraph()
+    made.add_nodes_from(range(len(needs)))
+    made.add_edges_from((p, call) for call, needed in enumerate(needs) for p in needed)
+    return made
+
+
+@st.composite
+def needs(draw: st.DrawFn, most: int = 12) -> Graph:
+    """A plan's graph without circles, symmetric more often than by chance."""
+    count = draw(st.integers(1, most))
+    found: Graph = [[] for _ in range(count)]
+    for call in range(1, count):
+        few = st.lists(st.integers(0, call - 1), max_size=draw(st.integers(0, 3)), unique=True)
+        found[call] = sorted(draw(few))
+    if 2 * count <= most and draw(st.booleans()):
+        found += [[p + count for p in needed] for needed in found]
+    return found
+
+
+def test_pieces_stand_apart_and_a_ring_does_not() -> None:
+    """Four calls that each serve two, and four that each need two: once in two pieces, once in one."""
+    pieces: Graph = [[], [], [0, 1], [0, 1], [], [], [4, 5], [4, 5]]
+    ring: Graph = [[], [], [0, 1], [1, 4], [], [], [4, 5], [5, 0]]
+    assert shape(plan_with(pieces)) == "(a:()b:()) (ab) + (a:()b:()) (ab)"
+    assert shape(plan_with(ring)) == "(a:()b:()) (ac:()) (bd:()) (cd)"
+    assert shape(plan_with([[], [0], [0]])) == "(a:()) (a)"
+    assert shape(plan_with([[], [], [0], [1]])) == "(()) + (())"
+    assert shape(plan_with([[], [], []])) == "() + () + ()"
+    assert shape(Plan()) == ""
+
+
+@given(needs(), st.randoms(use_true_random=False))
+@examples(300)
+def test_texts_are_equal_if_and_only_if_graphs_are_isomorphic(found: Graph, random: Random) -> None:
+    """Against a neighbour: one reference taken from another call, the rest the same, in another order."""
+    other = [list(needed) for needed in found]
+    takers = [call for call, needed in enumerate(other) if needed and len(needed) < call]
+    if takers:
+        call = random.choice(takers)
+        new = random.choice([p for p in range(call) if p not in other[call]])
+        other[call] = sorted([*other[call][1:], new])
+    other = mixed(other, random)
+    alike = nx.is_isomorphic(graph_of(found), graph_of(other))
+    assert (shape(plan_with(found)) == shape(plan_with(other))) is alike
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_every_graph_of_few_calls(count: int) -> None:
+    places = list(combinations(range(count), 2))
+    by_text: dict[str, nx.DiGraph[int]] = {}
+    for drawn in product((False, True), repeat=len(places)):
+        found: Graph = [[] for _ in range(count)]
+        for (producer, consumer), there in zip(places, drawn, strict=True):
+            found[consumer] += [producer] * there
+        text, one = shape(plan_with(found)), graph_of(found)
+        assert nx.is_isomorphic(by_text.setdefault(text, one), one), text
+    assert len(by_text) == {1: 1, 2: 2, 3: 6, 4: 31}[count]  # unlabelled acyclic graphs, OEIS A003087
+
+
+def test_large_pieces_and_circles_have_a_text_that_order_does_not_change() -> None:
+    random = Random(7)
+    wide: Graph = [[], *([0] for _ in range(EXACT)), list(range(1, EXACT + 1))]
+    assert shape(plan_with(wide)) == f"({'(()×16)' * EXACT})"
+    assert shape(plan_with(mixed(wide, random))) == shape(plan_with(wide))
+    assert shape(plan_with([[1], [0], [], [2], [2]])) == "(a:()) (a) + ((*))"
+    assert shape(plan_with([[] for _ in range(5000)])).count("+") == 4999
