@@ -141,7 +141,6 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=1200)
     parser.add_argument("--finds", type=Path, default=ROOT / "out" / "fuzz_finds")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--own", action="store_true", help="there is no other loop")
     given = parser.parse_args()
     return own_loop(given.seconds, given.finds, given.seed)
 

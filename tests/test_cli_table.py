@@ -298,7 +298,7 @@ def _without(command: str, option: str, argv: list[str]) -> list[str]:
     return left
 
 
-ON_RAY = ("--engine", "--address")  # Ray takes 300 MB; tests/test_engine_ray.py tries both where it is
+ON_RAY = ("--engine", "--address")  # Ray takes 300 MB; tests/test_engine.py tries both where it is
 
 
 def test_every_option_of_every_command_has_a_row() -> None:

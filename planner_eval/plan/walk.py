@@ -4,7 +4,7 @@ A value is JSON data with references in it (:mod:`planner_eval.plan.model`): lis
 around references hold values, everything else is a leaf. What only looks, asks :func:`leaves`; what
 changes leaves and keeps the rest, :func:`map_leaves`; what makes something else of a value,
 :func:`fold`; what only wants to know whether some kind is in it, :func:`holds`. Loops measured to be
-hot keep a walk of their own, and ``tests/test_walk.py`` holds them equal to these.
+hot keep a walk of their own, and ``tests/test_link.py`` holds them equal to these.
 """
 
 from __future__ import annotations
