@@ -466,8 +466,8 @@ class PieceReader:
             if isinstance(error, Untold):
                 try:
                     loads(view.text, self.limits)
-                except ParseError as told:
-                    deepest = bare(told)
+                except ParseError as json_error:
+                    deepest = bare(json_error)
             errors.append(placed(deepest, view, self.source))
         return max(errors, key=lambda e: e.offset)
 

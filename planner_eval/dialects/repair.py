@@ -322,7 +322,7 @@ def _brackets(text: str) -> list[Fix]:
     fixes: list[Fix] = []
     emptied: int | None = None
     last = 0
-    for match in tokens(text, 0, len(text), whole=1):
+    for match in tokens(text, 0, len(text), levels=1):
         kind, position, mark = match.lastgroup, match.start(), text[match.start()]
         if kind == "quote" or (kind == "text" and mark == "'" and _ASSIGNS.search(match.group())):
             return []  # where a text ends is a guess, and so is which bracket is missing
