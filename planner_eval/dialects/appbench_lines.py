@@ -127,7 +127,7 @@ def fast_section(
 def fast_call(
     text: str, position: int, app: str | None, calls: list[RawCall], notes: list[Diagnostic]
 ) -> int:
-    """Append the call that starts at `at`; gives the place after it, or -1 where none is read."""
+    """Append the call that starts at `position`; gives the place after it, or -1 where none is read."""
     head = HEAD.match(text, position)
     if head is None:
         return -1
@@ -164,7 +164,7 @@ def fast_call(
 def _plain_arguments(
     text: str, position: int, end: int, arguments: list[tuple[str, Value]], spans: list[Span]
 ) -> bool:
-    """Append the arguments from `at` to the first closing bracket where all are texts and names, as most are.
+    """Append the arguments from `position` to the first closing bracket where all are texts and names, as most are.
 
     They are found in one go, at half of what it takes to ask for each: what is found stands side by side
     where its lengths come to that of the whole, and no other reading of it is possible.

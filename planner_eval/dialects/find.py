@@ -426,7 +426,7 @@ def _end(read: Read) -> int:
 
 
 def _ignored(reader: Reader, read: list[Read], noted: list[Span]) -> Iterator[Diagnostic]:
-    """A note on the text that is outside of all blocks; `told` are places that other notes are of."""
+    """A note on the text that is outside of all blocks; `noted` are the spans of other notes."""
     source = reader.source
     inside: list[Span] = sorted(item.span for item in read)
     python = all(item.dialect in PYTHON for item in read)

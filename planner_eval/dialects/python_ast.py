@@ -403,7 +403,7 @@ class _Reader:
         Args:
             target: The name, the field or the item.
             value: What it is given, where that is known.
-            template: The change.
+            template: Says what the change is; ``{}`` stands for the target.
         """
         start, end = self.span(target)
         reason = template.format(repr(shortened(self.text[start:end], 60)))

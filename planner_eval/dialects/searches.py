@@ -319,7 +319,7 @@ def _blocks(view: View, search: Search) -> list[Read]:
 
 
 def _once(read: list[Read], search: Search, *, exactly: bool = False) -> list[Read]:
-    """The blocks that do not only repeat calls already read; `whole` wants all of them repeated."""
+    """The blocks that do not only repeat calls already read; `exactly` requires all of them repeated."""
     retained = []
     for candidate in read:
         if search.unsigned is None and not search.seen:

@@ -117,7 +117,7 @@ def _is_python(row: Wrapper, text: str, position: int) -> bool:
 
 
 def _section(row: Wrapper, text: str, opened: int, position: int, limits: Limits) -> tuple[RawPlan, int]:
-    """The calls of the section whose opening token is [opened, at), and the place after it."""
+    """The calls of the section whose opening token is [opened, position), and the place after it."""
     values: list[Any] = []
     start = position = _GAP.match(text, position).end()  # type: ignore[union-attr]
     if text[position : position + 1] not in ("{", "["):
@@ -151,7 +151,7 @@ def _section(row: Wrapper, text: str, opened: int, position: int, limits: Limits
 def _python(
     row: Wrapper, text: str, start: int, limits: Limits, variables: Variables, calls_before: int
 ) -> tuple[RawPlan, int]:
-    """The same for a section of Python, after `done` calls."""
+    """The same for a section of Python, after `calls_before` calls."""
     from planner_eval.dialects.python_calls import read_calls
 
     stop = pattern(row.open)

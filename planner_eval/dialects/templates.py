@@ -86,7 +86,7 @@ def _may_lack(key: str, expected: Any) -> bool:
 
 
 def _fit(template: Any, item: Any, bindings: dict[str, Any]) -> int:
-    """How many keys of a template an object has; `found` takes what stands for its $names."""
+    """How many keys of a template an object has; `bindings` takes what stands for its $names."""
     if not isinstance(item, dict):
         return 0
     score = 0
@@ -184,7 +184,7 @@ def _restored(row: Wrapper, data: Any, originals: list[Any]) -> Any:
 
 
 def _usual(template: Any, value: Any, originals: list[Any]) -> Any:
-    """A value with objects of the template's form in the usual keys; `taken` takes them as they were."""
+    """A value with objects of the template's form in the usual keys; `originals` takes them as they were."""
     if isinstance(value, list):
         return [_usual(template, item, originals) for item in value]
     if not isinstance(value, dict):

@@ -44,7 +44,7 @@ class View:
     marks: tuple[tuple[int, int], ...] = ((0, 0),)
 
     def origin(self, offset: int) -> int:
-        """The original's place of this text's place `at`."""
+        """The position in the original of a position in this text."""
         if len(self.marks) == 1:
             return self.marks[0][1] + offset - self.marks[0][0]
         position = bisect_right(self.marks, (offset, 1 << 62))
