@@ -164,7 +164,7 @@ def fast_call(
 def _plain_arguments(
     text: str, position: int, end: int, arguments: list[tuple[str, Value]], spans: list[Span]
 ) -> bool:
-    """Append the arguments from `position` to the first closing bracket where all are texts and names, as most are.
+    """Append the arguments up to the first closing bracket where all are texts and names, as most are.
 
     They are found in one go, at half of what it takes to ask for each: what is found stands side by side
     where its lengths come to that of the whole, and no other reading of it is possible.
@@ -248,24 +248,19 @@ def read_grammar(text: str) -> RawPlan:
     calls: list[RawCall] = []
     notes: list[Diagnostic] = []
     for app, name, returned, arguments, span in items:
-        for argument, value, argument_span in arguments:
+        for argument, value, bounds in arguments:
             if _refused(value):
-                start = (
-                    argument_span[0]
-                    + re.match(r"#\w+\s*=\s*", text[argument_span[0] : argument_span[1]]).end()
-                )  # type: ignore[union-attr]
+                start = bounds[0] + re.match(r"#\w+\s*=\s*", text[bounds[0] : bounds[1]]).end()  # type: ignore[union-attr]
                 raise ParseError(
-                    f"found {text[start : argument_span[1]][:40]!r}, expected a quoted value, "
+                    f"found {text[start : bounds[1]][:40]!r}, expected a quoted value, "
                     f"a returned name or a number for #{argument}",
                     text=text,
                     offset=start,
                     dialect="appbench",
                 )
-            _note_number(value, argument, len(calls), argument_span, notes)
+            _note_number(value, argument, len(calls), bounds, notes)
         pairs = [(argument, value) for argument, value, _ in arguments]
-        calls.append(
-            _call(app, returned, name, pairs, span, [argument_span for _, _, argument_span in arguments])
-        )
+        calls.append(_call(app, returned, name, pairs, span, [bounds for _, _, bounds in arguments]))
     return RawPlan(tuple(calls), None, tuple(notes))
 
 

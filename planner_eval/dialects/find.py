@@ -145,12 +145,12 @@ def find(
 
 def _refusal(error: ParseError, reader: Reader) -> ParseError:
     """Why a text is refused, and whether it is with repairs too."""
-    reason = error
+    refusal = error
     if isinstance(error, Late):
-        reason = bare(error).told
+        refusal = bare(error).told
         del error.told  # it becomes the context of what it would hold
-    reason.beyond_repair = not reader.parts
-    return reason
+    refusal.beyond_repair = not reader.parts
+    return refusal
 
 
 def _find(source: str, search: Search) -> Found:

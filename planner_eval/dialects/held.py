@@ -70,7 +70,7 @@ def settled(text: str, groups: list[list[Tag]], read: Read) -> Settled | None:
         tried = [*proven, *candidates]
         signs = Signs(text, tried)
         try:
-            raw, by_product = read(signs.text)
+            raw, extra = read(signs.text)
         except ParseError:
             waiting[:0] = _split(candidates)
             continue
@@ -79,7 +79,7 @@ def settled(text: str, groups: list[list[Tag]], read: Read) -> Settled | None:
         if put is None:
             waiting[:0] = _split(candidates)
         elif len(read_groups) == len(tried):
-            proven, best = tried, Settled(put, by_product, signs)
+            proven, best = tried, Settled(put, extra, signs)
         elif len(read_groups) > len(proven):
             unread_groups = [group for group in candidates if group not in read_groups]
             waiting[:0] = [

@@ -264,9 +264,8 @@ class Reader(PieceReader):
                 return self._scripted(stripped)
             tree = self.as_python(stripped)
             if tree is not None and not is_labelled(tree):
-                read = self._program(
-                    stripped
-                )  # a name over an object is Python too, and calls nothing as such
+                # A name over an object is Python too, and calls nothing as such.
+                read = self._program(stripped)
                 return read or (list(self._lines(view)) if _NAMED.match(stripped.text) else read)
             if _BLOCKED.match(stripped.text) and _AWAITED.search(stripped.text):
                 return self._scripted(stripped)

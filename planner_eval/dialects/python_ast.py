@@ -225,7 +225,7 @@ class _Reader:
             self.machine.statement(self.node(node.value))
         elif isinstance(node, ast.Assign):
             value = self.node(node.value)
-            for target in sorted(node.targets, key=lambda target: not isinstance(target, ast.Name)):
+            for target in sorted(node.targets, key=lambda t: not isinstance(t, ast.Name)):
                 self.target(target, value)
                 if isinstance(target, ast.Name):  # the others have what it has: nothing is called again
                     value = self.node(target)

@@ -193,11 +193,9 @@ class _Source:
         down, right = max(line - 1, 0), column - len(long.mark) - 2
         down, right = down if down > self.far else 0, right if right > self.far else 0
         line, column = line - down, column - right
-        inner = [long_item for long_item in long.inner if start <= long_item.start < end]
+        inner = [piece for piece in long.inner if start <= piece.start < end]
         text = self.shortened(start, end, inner)
-        if end - start - sum(long_item.end - long_item.start for long_item in inner) > PARSED and _is_large(
-            text
-        ):
+        if end - start - sum(piece.end - piece.start for piece in inner) > PARSED and _is_large(text):
             raise Uncut
         if long.is_block:
             head = "if 1:" if long.mark else ""
@@ -223,21 +221,19 @@ class _Source:
 
     def shortened(self, start: int, end: int, inner: list[Long]) -> str:
         """The text of a part with a name in the place of each that is cut inside of it."""
-        pieces, position = [], start
-        for number, long_item in enumerate(inner):
-            first, last = self.at(long_item.start), self.at(long_item.end)
+        texts, position = [], start
+        for number, piece in enumerate(inner):
+            first, last = self.at(piece.start), self.at(piece.end)
             name = f"{self.name}_{number}_"
-            if long_item.is_block:  # the statement around it ends where its last one does
-                stop = self.stop(long_item)
-                put = _until(f"{long_item.mark}({name}", first, (stop[0], stop[1] - 1)) + ")"
+            if piece.is_block:  # the statement around it ends where its last one does
+                stop = self.stop(piece)
+                put = _until(f"{piece.mark}({name}", first, (stop[0], stop[1] - 1)) + ")"
                 put += "\n" * max(last[0] - stop[0], 1)
             else:
-                put = _until(
-                    f"{'**' if long_item.mark == '{' and long_item.pairs else '*'}{name},", first, last
-                )
-            pieces += [self.text[position : long_item.start], put]
-            position = long_item.end
-        return "".join([*pieces, self.text[position:end]])
+                put = _until(f"{'**' if piece.mark == '{' and piece.pairs else '*'}{name},", first, last)
+            texts += [self.text[position : piece.start], put]
+            position = piece.end
+        return "".join([*texts, self.text[position:end]])
 
     def stop(self, long: Long) -> tuple[int, int]:
         """Where the last statement of a block ends, as :meth:`at` says it."""
@@ -255,7 +251,7 @@ class _Source:
         Raises:
             Uncut: one stands where no items stand.
         """
-        named = {f"{self.name}_{number}_": long_item for number, long_item in enumerate(inner)}
+        named = {f"{self.name}_{number}_": piece for number, piece in enumerate(inner)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
                 starred = _starred(node.args)

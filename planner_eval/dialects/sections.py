@@ -131,9 +131,8 @@ def _section(row: Wrapper, text: str, opened: int, position: int, limits: Limits
             if pattern(row.open).match(text, position):  # the next section's token may begin with a bracket
                 break
     except ValueError as error:
-        broken = (
-            position if ";" not in text[opened:position] else None
-        )  # the grammar says where one may stand
+        # The grammar says where a semicolon may stand.
+        broken = position if ";" not in text[opened:position] else None
         raise explain(row, text, error, limits, terminals(row), opened, broken) from None
     closing = pattern(row.close).match(text, position) if row.close else None
     if closing is None and text[position : position + 1] in (",", "]", "}"):
