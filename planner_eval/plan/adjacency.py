@@ -29,11 +29,11 @@ def producers(plan: Plan) -> list[list[int]]:
     >>> producers(parse("a = f(#x='1')\nb = g(#y=a, #z=a)"))
     [[], [0]]
     """
-    needed: list[set[int]] = [set() for _ in plan.calls]
+    needs: list[set[int]] = [set() for _ in plan.calls]
     for edge in plan.edges:
         if edge.producer != edge.consumer:
-            needed[edge.consumer].add(edge.producer)
-    return [sorted(s) for s in needed]
+            needs[edge.consumer].add(edge.producer)
+    return [sorted(s) for s in needs]
 
 
 def leaders(needs: Needs) -> list[int]:

@@ -250,11 +250,11 @@ class _Linker:
     def computed(self, text: str, i: int, argument: str, span: Span | None) -> Value:
         """The value of an expression, or its source text, and a note that says which."""
         value = self.compute(text) if self.compute is not None else None
-        expression = f"{argument!r} of call {i + 1} is the expression {shortened(text, 60)}"
+        beginning = f"{argument!r} of call {i + 1} is the expression {shortened(text, 60)}"
         outcome = "; its text stands for it" if value is None else f", computed as {value!r}"
         severity = "warning" if value is None else "info"
         self.notes.append(
-            Diagnostic("value.computed", expression + outcome, severity, self._place(i), argument, span)
+            Diagnostic("value.computed", beginning + outcome, severity, self._place(i), argument, span)
         )
         return text if value is None else value
 
@@ -296,8 +296,8 @@ class _Linker:
         later = next((b for b in binders if b[0] > i), None)
         producer, path = later or binders[0]
         code = "reference.forward" if later else "reference.self"
-        binder = f"only the later call {producer + 1} returns" if later else "only the call itself returns"
-        message = f"{self._shown(i, argument)} refers to {ref.name!r}, which {binder}"
+        reason = f"only the later call {producer + 1} returns" if later else "only the call itself returns"
+        message = f"{self._shown(i, argument)} refers to {ref.name!r}, which {reason}"
         self.notes.append(Diagnostic(code, message, "error", self._place(i), argument, span))
         self.backward_only = False
         full = path + ref.path
