@@ -57,10 +57,10 @@ class Described(BaseModel):
     @classmethod
     def _know_the_keys(cls, data: Any) -> Any:
         if isinstance(data, Mapping) and cls.model_config["extra"] == "forbid":
-            known = cls.known_keys()
+            keys = cls.known_keys()
             for key in data:
-                if key not in known:
-                    raise PydanticCustomError("unknown_key", "unknown key", {"key": key, "known": known})
+                if key not in keys:
+                    raise PydanticCustomError("unknown_key", "unknown key", {"key": key, "known": keys})
         return data
 
     @classmethod
@@ -77,10 +77,10 @@ class Described(BaseModel):
         """
         try:
             return cls.model_validate(data)
-        except ValidationError as found:
-            place, said = explained(found, data, cls.mapping)
-            named = where if isinstance(where, str) else where(place)
-            raise error(f"{named}{said}") from None
+        except ValidationError as refused:
+            steps, sentence = explained(refused, data, cls.mapping)
+            named = where if isinstance(where, str) else where(steps)
+            raise error(f"{named}{sentence}") from None
 
 
 def key(description: str, **rules: Any) -> Any:
@@ -101,13 +101,13 @@ class OneOf:
 def expecting(words: str) -> WrapValidator:
     """Says in an annotation what is expected, in words, where the types say less to a person."""
 
-    def asked(value: Any, inner: Any) -> Any:
+    def validate(value: Any, inner: Any) -> Any:
         try:
             return inner(value)
         except ValidationError:
             raise PydanticCustomError("expecting", "wrong", {"words": words}) from None
 
-    return WrapValidator(asked)
+    return WrapValidator(validate)
 
 
 # ---------------------------------------------------------------- messages
@@ -155,11 +155,11 @@ def explained(error: ValidationError, data: Any, mapping: str = "a table") -> Ex
         data: What it was raised for.
         mapping: What the format calls a mapping.
     """
-    problems = [_problem(each, data) for each in error.errors(include_url=False)]
+    problems = [_problem(error_data, data) for error_data in error.errors(include_url=False)]
     first = problems[0].path
-    group = [each for each in problems if each.path[: len(first)] == first]
-    furthest = max(group, key=lambda each: each.telling)
-    equal = [each for each in group if (each.path, each.telling) == (furthest.path, furthest.telling)]
+    group = [p for p in problems if p.path[: len(first)] == first]
+    furthest = max(group, key=lambda p: p.telling)
+    equal = [p for p in group if (p.path, p.telling) == (furthest.path, furthest.telling)]
     unknown = (furthest.context["key"],) if furthest.type == "unknown_key" else ()
     return Explained((*furthest.path, *unknown), _sentence(equal, mapping))
 
@@ -180,8 +180,8 @@ def _problem(error: Any, data: Any) -> _Problem:
 def _sentence(problems: list[_Problem], mapping: str) -> str:
     problem = problems[0]
     if problem.type == "unknown_key":
-        known, name = problem.context["known"], problem.context["key"]
-        hint = did_you_mean(str(name), known, f"known are {', '.join(known)}")
+        names, name = problem.context["known"], problem.context["key"]
+        hint = did_you_mean(str(name), names, f"known are {', '.join(names)}")
         return f"{_placed(problem.path)}: there is no key {name!r}; {hint}"
     if problem.type == "union_tag_not_found":
         problem = problem._replace(
@@ -193,16 +193,16 @@ def _sentence(problems: list[_Problem], mapping: str) -> str:
     container, subject = _split(problem.path)
     if problem.type == "missing":
         return f"{_placed(container)}: {_named(subject)!r} is missing"
-    wanted = " or ".join(dict.fromkeys(_wanted(each, mapping) for each in problems))
-    found = (
+    expectation = " or ".join(dict.fromkeys(_wanted(p, mapping) for p in problems))
+    actual = (
         "empty"
         if problem.type.endswith("too_short") and not problem.found
         else one_line(repr(problem.found), 60)
     )
     if problem.of_key:
-        return f"{_placed(problem.path[:-1])}: the key is {found}, expected {wanted}"
-    said = f"{_named(subject)} is {found}" if subject else f"found {found}"
-    return f"{_placed(container)}: {said}, expected {wanted}"
+        return f"{_placed(problem.path[:-1])}: the key is {actual}, expected {expectation}"
+    clause = f"{_named(subject)} is {actual}" if subject else f"found {actual}"
+    return f"{_placed(container)}: {clause}, expected {expectation}"
 
 
 def _wanted(problem: _Problem, mapping: str) -> str:
@@ -210,9 +210,9 @@ def _wanted(problem: _Problem, mapping: str) -> str:
     context = problem.context
     if problem.type in ("literal_error", "union_tag_invalid"):
         names = context.get("expected", context.get("expected_tags", "")).replace(" or ", ", ")
-        known = [name.strip("'") for name in names.split(", ")]
-        hint = did_you_mean(str(context.get("tag", problem.found)), known, lead="; ")
-        return f"one of {', '.join(known)}{hint}" if len(known) > 1 else repr(known[0])
+        choices = [name.strip("'") for name in names.split(", ")]
+        hint = did_you_mean(str(context.get("tag", problem.found)), choices, lead="; ")
+        return f"one of {', '.join(choices)}{hint}" if len(choices) > 1 else repr(choices[0])
     if problem.type == "expecting":
         return str(context["words"])
     if problem.type in ("dict_type", "model_type", "model_attributes_type"):
@@ -230,8 +230,8 @@ def _wanted(problem: _Problem, mapping: str) -> str:
 
 def _split(path: tuple[str | int, ...]) -> tuple[tuple[str | int, ...], tuple[str | int, ...]]:
     """A place as that of the key and its container; positions in lists stay with the list's name."""
-    at = max((i for i, step in enumerate(path) if isinstance(step, str)), default=0)
-    return path[:at], path[at:]
+    index = max((i for i, step in enumerate(path) if isinstance(step, str)), default=0)
+    return path[:index], path[index:]
 
 
 def _named(path: tuple[str | int, ...]) -> str:
@@ -265,8 +265,8 @@ class _Generator(GenerateJsonSchema):
         return super().default_schema(schema)
 
     def dict_schema(self, schema: core_schema.DictSchema) -> dict[str, Any]:
-        found = super().dict_schema(schema)
-        return found | ({"additionalProperties": False} if "patternProperties" in found else {})
+        json_schema = super().dict_schema(schema)
+        return json_schema | ({"additionalProperties": False} if "patternProperties" in json_schema else {})
 
 
 def json_schema(model: type[BaseModel]) -> dict[str, Any]:

@@ -138,12 +138,12 @@ class ParseError(PlanevalError):
         start = self.text.rfind("\n", 0, self.offset) + 1
         end = self.text.find("\n", self.offset)
         line = self.text[start : end if end >= 0 else len(self.text)]
-        at = self.offset - start
-        left = max(0, min(at - width // 2, len(line) - width))
-        shown = line[left : left + width]
-        if not shown.isprintable():
-            shown = "".join(c if c.isprintable() else "\ufffd" for c in shown)
-        return f"{shown}\n{' ' * (at - left)}^"
+        column = self.offset - start
+        left = max(0, min(column - width // 2, len(line) - width))
+        visible = line[left : left + width]
+        if not visible.isprintable():
+            visible = "".join(c if c.isprintable() else "\ufffd" for c in visible)
+        return f"{visible}\n{' ' * (column - left)}^"
 
     @property
     def brief(self) -> str:

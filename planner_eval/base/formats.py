@@ -40,12 +40,12 @@ SUFFIXES = {"txt": "text", "gv": "dot", "mmd": "mermaid", "xml": "junit"}
 """Suffixes that are not the format's name."""
 
 
-def of_suffix(file: str | None, known: Collection[str]) -> str | None:
+def of_suffix(file: str | None, choices: Collection[str]) -> str | None:
     """The format that a file's suffix names; None where it names none that is known.
 
     Args:
         file: The file's name; None for no file.
-        known: The formats to choose from.
+        choices: The formats to choose from.
 
     >>> of_suffix("plan.GV", DRAWN), of_suffix("plan.xml", DRAWN), of_suffix("svg", DRAWN)
     ('dot', None, None)
@@ -55,6 +55,6 @@ def of_suffix(file: str | None, known: Collection[str]) -> str | None:
     suffix = file.rpartition(".")[2].lower() if file and "." in file else ""
     form = SUFFIXES.get(suffix, suffix)
     for name in (form, suffix, "table" if form == "text" else form):
-        if name in known:
+        if name in choices:
             return name
     return None

@@ -25,41 +25,43 @@ class Kind(NamedTuple):
 
 
 def _from(least: int) -> Callable[[Any], bool]:
-    return lambda one: isinstance(one, SupportsIndex) and not isinstance(one, bool) and index(one) >= least
-
-
-def _is_time(one: Any) -> bool:
-    number = isinstance(one, (int, float)) and not isinstance(one, bool)
-    return number and 0 < one < float("inf")  # nan is neither
-
-
-def _is_share(one: Any) -> bool:
-    return isinstance(one, (int, float)) and not isinstance(one, bool) and 0 <= one <= 1
-
-
-def _are_names(given: Any) -> bool:
-    return isinstance(given, str) or (
-        isinstance(given, Collection) and all(isinstance(one, str) for one in given)
+    return lambda value: (
+        isinstance(value, SupportsIndex) and not isinstance(value, bool) and index(value) >= least
     )
 
 
-def _are_paths(given: Any) -> bool:
-    several = isinstance(given, Collection) and not isinstance(given, (str, bytes))
-    return several and all(isinstance(one, (str, os.PathLike)) for one in given)
+def _is_time(value: Any) -> bool:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and 0 < value < float("inf")  # nan is neither
 
 
-NAME = Kind("a name", lambda one: isinstance(one, str))
+def _is_share(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, str) or (
+        isinstance(value, Collection) and all(isinstance(item, str) for item in value)
+    )
+
+
+def _are_paths(value: Any) -> bool:
+    is_collection = isinstance(value, Collection) and not isinstance(value, (str, bytes))
+    return is_collection and all(isinstance(item, (str, os.PathLike)) for item in value)
+
+
+NAME = Kind("a name", lambda value: isinstance(value, str))
 NAMES = Kind("a list of names", _are_names)
-PATH = Kind("a path", lambda one: isinstance(one, (str, os.PathLike)))
+PATH = Kind("a path", lambda value: isinstance(value, (str, os.PathLike)))
 PATHS = Kind("a list of paths", _are_paths)
-FLAG = Kind("True or False", lambda one: isinstance(one, bool))
+FLAG = Kind("True or False", lambda value: isinstance(value, bool))
 COUNT = Kind("a whole number from 0 on", _from(0))
 NUMBER = Kind("a whole number from 1 on", _from(1))
 SECONDS = Kind("a number of seconds above 0", _is_time)
 SHARE = Kind("a number from 0 to 1", _is_share)
 FUNCTION = Kind("a function", callable)
-MAPPING = Kind("a mapping", lambda one: isinstance(one, Mapping))
-SEVERAL = Kind("a list", lambda one: isinstance(one, Iterable) and not isinstance(one, (str, bytes)))
+MAPPING = Kind("a mapping", lambda value: isinstance(value, Mapping))
+SEVERAL = Kind("a list", lambda value: isinstance(value, Iterable) and not isinstance(value, (str, bytes)))
 
 
 def of(kind: type, words: str) -> Kind:
@@ -69,7 +71,7 @@ def of(kind: type, words: str) -> Kind:
         kind: The class.
         words: How it is made.
     """
-    return Kind(words, lambda one: isinstance(one, kind))
+    return Kind(words, lambda value: isinstance(value, kind))
 
 
 def one_of(names: Collection[str]) -> Kind:
@@ -79,15 +81,15 @@ def one_of(names: Collection[str]) -> Kind:
         names: The names.
     """
     words = " or ".join(filter(None, (", ".join([*map(repr, names)][:-1]), repr([*names][-1]))))
-    return Kind(words, lambda one: isinstance(one, str) and one in names)
+    return Kind(words, lambda value: isinstance(value, str) and value in names)
 
 
-def expect(kind: Kind, /, **given: Any) -> None:
+def expect(kind: Kind, /, **arguments: Any) -> None:
     """Refuse what is not of a kind.
 
     Args:
         kind: The kind.
-        given: What has to be of it, by the names that the caller knows.
+        arguments: What has to be of it, by the names that the caller knows.
 
     Raises:
         InputError: names the first that is not.
@@ -97,21 +99,23 @@ def expect(kind: Kind, /, **given: Any) -> None:
     Traceback (most recent call last):
     planner_eval.base.errors.InputError: examples is '3', expected a whole number from 0 on
     """
-    for name, one in given.items():
-        if not kind.fits(one):
-            raise InputError(f"{name} is {shortened(repr(one), 40)}, expected {kind.words}")
+    for name, value in arguments.items():
+        if not kind.fits(value):
+            raise InputError(f"{name} is {shortened(repr(value), 40)}, expected {kind.words}")
 
 
-def expect_or_none(kind: Kind, /, **given: Any) -> None:
+def expect_or_none(kind: Kind, /, **arguments: Any) -> None:
     """Refuse what is neither of a kind nor left out.
 
     Args:
         kind: The kind.
-        given: As for :func:`expect`.
+        arguments: As for :func:`expect`.
 
     Raises:
         InputError: names the first that is neither.
 
     >>> expect_or_none(NAME, by=None, query="text")
     """
-    expect(kind._replace(words=f"{kind.words}, or None"), **{k: v for k, v in given.items() if v is not None})
+    expect(
+        kind._replace(words=f"{kind.words}, or None"), **{k: v for k, v in arguments.items() if v is not None}
+    )

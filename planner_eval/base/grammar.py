@@ -36,13 +36,13 @@ def load(
     """
     from lark import Lark
 
-    made = transformer() if transformer else None
+    tree_maker = transformer() if transformer else None
     if name in BUILT:
-        kept = json.loads(resources.read(f"grammars/{name}.json"), object_pairs_hook=_numbered)
-        if kept["of"] == _source(name):
-            loaded: Lark = Lark._load_from_dict(kept["data"], kept["memo"], transformer=made)  # type: ignore[no-untyped-call]
+        stored = json.loads(resources.read(f"grammars/{name}.json"), object_pairs_hook=_numbered)
+        if stored["of"] == _source(name):
+            loaded: Lark = Lark._load_from_dict(stored["data"], stored["memo"], transformer=tree_maker)  # type: ignore[no-untyped-call]
             return loaded
-    return _build(name, made, terminals, start)
+    return _build(name, tree_maker, terminals, start)
 
 
 def built(name: str) -> str:
@@ -55,8 +55,8 @@ def built(name: str) -> str:
 
     data, memo = _build(name, None, (), "start").memo_serialize([TerminalDef, Rule])
     options = {key: data["options"][key] for key in ("parser", "lexer", "start", "maybe_placeholders")}
-    kept = {"of": _source(name), "data": {**data, "options": options}, "memo": memo}
-    return json.dumps(kept, separators=(",", ":")) + "\n"
+    stored = {"of": _source(name), "data": {**data, "options": options}, "memo": memo}
+    return json.dumps(stored, separators=(",", ":")) + "\n"
 
 
 def _numbered(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
@@ -180,8 +180,8 @@ def found_at(text: str, offset: int) -> str:
     """
     if offset >= len(text):
         return "the end of the text"
-    shown = text[offset : offset + 20].split("\n", 1)[0]
-    return repr(shown + ("…" if offset + 20 < len(text) and len(shown) == 20 else ""))
+    excerpt = text[offset : offset + 20].split("\n", 1)[0]
+    return repr(excerpt + ("…" if offset + 20 < len(text) and len(excerpt) == 20 else ""))
 
 
 def choices(terminals: Iterable[str], words: Mapping[str, str]) -> str:
@@ -190,7 +190,7 @@ def choices(terminals: Iterable[str], words: Mapping[str, str]) -> str:
     >>> choices({"RPAR", "COMMA"}, {"COMMA": "','", "RPAR": "')'"})
     "')' or ','"
     """
-    known = sorted({words[t] for t in terminals if t in words})
-    if not known:
+    phrases = sorted({words[t] for t in terminals if t in words})
+    if not phrases:
         return "nothing more"
-    return known[0] if len(known) == 1 else ", ".join(known[:-1]) + " or " + known[-1]
+    return phrases[0] if len(phrases) == 1 else ", ".join(phrases[:-1]) + " or " + phrases[-1]

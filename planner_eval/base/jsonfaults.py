@@ -37,21 +37,21 @@ def refused(text: str, words: Mapping[str, str], dialect: str, start: int | None
     ("found ']', expected a number", None)
     """
     around: list[str] = []
-    wanted = _BEGINS
-    at, keyed, ended = start or 0, False, False
+    expected_kinds = _BEGINS
+    position, keyed, ended = start or 0, False, False
     while start is None or around or not ended:
-        at = _BLANK.match(text, at).end()  # type: ignore[union-attr]  # nothing matches, too
-        token = _TOKEN.match(text, at)
+        position = _BLANK.match(text, position).end()  # type: ignore[union-attr]  # nothing matches, too
+        token = _TOKEN.match(text, position)
         if token is None:
-            if at == len(text) and ended and not around:
+            if position == len(text) and ended and not around:
                 return None
-            expected = _AFTER if ended and at < len(text) and start is None else wanted
-            return refusal(text, at, expected, words, dialect)
+            expected = _AFTER if ended and position < len(text) and start is None else expected_kinds
+            return refusal(text, position, expected, words, dialect)
         kind = _WORDS_OF_MARKS.get(token[0]) or str(token.lastgroup)
-        if kind not in wanted:
-            return refusal(text, at, wanted, words, dialect)
-        at = token.end()
-        wanted, keyed, ended = _following(kind, around, keyed=keyed)
+        if kind not in expected_kinds:
+            return refusal(text, position, expected_kinds, words, dialect)
+        position = token.end()
+        expected_kinds, keyed, ended = _following(kind, around, keyed=keyed)
     return None
 
 

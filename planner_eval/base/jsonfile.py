@@ -72,8 +72,8 @@ def read_json(text: str) -> Any:
         value, end = _refused(text), len(text)
     end = blank_end(text, end)
     if end < len(text):
-        found = json.dumps(text[end : end + 20], ensure_ascii=False)
-        raise ParseError(f"not JSON: expected nothing more, found {found}", text=text, offset=end)
+        remainder = json.dumps(text[end : end + 20], ensure_ascii=False)
+        raise ParseError(f"not JSON: expected nothing more, found {remainder}", text=text, offset=end)
     return value
 
 
@@ -129,7 +129,7 @@ def _refused(text: str) -> Any:
 def _repeated_key(text: str) -> ParseError:
     """The error of a text in which an object gives a key twice: the first that does."""
     objects: list[set[str]] = []
-    last, at = "", 0
+    last, position = "", 0
     for match in re.finditer(_MARKS, text, re.S):
         mark = match.group()
         if mark in "[{":
@@ -137,9 +137,9 @@ def _repeated_key(text: str) -> ParseError:
         elif mark in "]}":
             objects.pop()
         elif mark != ":":
-            last, at = mark, match.start()
+            last, position = mark, match.start()
         elif (key := json.loads(last)) in objects[-1]:
             break
         else:
             objects[-1].add(key)
-    return ParseError(f"an object gives the key {last} twice", text=text, offset=at, code="parse.shape")
+    return ParseError(f"an object gives the key {last} twice", text=text, offset=position, code="parse.shape")

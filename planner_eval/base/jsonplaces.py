@@ -31,8 +31,8 @@ def with_places(text: str) -> list[Located]:
     >>> with_places('[1, "a"]')[0].data[1].span
     (4, 7)
     """
-    found = scanned(text)
-    return parse_located(text) if found is None else found
+    values = scanned(text)
+    return parse_located(text) if values is None else values
 
 
 def scanned(text: str) -> list[Located] | None:
@@ -43,34 +43,34 @@ def scanned(text: str) -> list[Located] | None:
     """
     values: list[Located] = []
     around: list[tuple[str, int, list[Any], str]] = []  # mark, start, items, key of what is read in it
-    at, end = 0, len(text.rstrip(" \t\r\n"))
+    position, end = 0, len(text.rstrip(" \t\r\n"))
     while True:
-        found = _VALUE.match(text, at)
-        if found is None:
+        match = _VALUE.match(text, position)
+        if match is None:
             return None
-        at = found.end()
-        mark = found[1]
+        position = match.end()
+        mark = match[1]
         if mark is None:
-            value = Located(_scalar(found), found.span(found.lastindex or 0))
+            value = Located(_scalar(match), match.span(match.lastindex or 0))
         else:
-            empty = _EMPTY[mark].match(text, at)
+            empty = _EMPTY[mark].match(text, position)
             if empty is None:
-                around.append((mark, found.start(1), [], ""))
-                if mark == "{" and (at := _keyed(text, at, around)) < 0:
+                around.append((mark, match.start(1), [], ""))
+                if mark == "{" and (position := _keyed(text, position, around)) < 0:
                     return None
                 continue
-            at = empty.end()
-            value = Located([], (found.start(1), at), mark == "{")
-        at = _ended(text, at, value, around, values)
-        if at < 0:
+            position = empty.end()
+            value = Located([], (match.start(1), position), mark == "{")
+        position = _ended(text, position, value, around, values)
+        if position < 0:
             return None
-        if not around and at >= end:
+        if not around and position >= end:
             return values
 
 
-def _keyed(text: str, at: int, around: list[tuple[str, int, list[Any], str]]) -> int:
+def _keyed(text: str, position: int, around: list[tuple[str, int, list[Any], str]]) -> int:
     """Read the key of the next member; the place after it, or -1 where there is none."""
-    key = _KEY.match(text, at)
+    key = _KEY.match(text, position)
     if key is None:
         return -1
     mark, start, items, _ = around[-1]
@@ -79,29 +79,33 @@ def _keyed(text: str, at: int, around: list[tuple[str, int, list[Any], str]]) ->
 
 
 def _ended(
-    text: str, at: int, value: Located, around: list[tuple[str, int, list[Any], str]], values: list[Located]
+    text: str,
+    position: int,
+    value: Located,
+    around: list[tuple[str, int, list[Any], str]],
+    values: list[Located],
 ) -> int:
     """Put a whole value where it belongs, and end what ends after it; the next one's place, or -1."""
     while around:
         mark, start, items, key = around[-1]
         items.append(Member(key, value) if mark == "{" else value)
-        following = _NEXT.match(text, at)
+        following = _NEXT.match(text, position)
         if following is None:
             return -1
-        at = following.end()
+        position = following.end()
         if following[1] == ",":
-            return _keyed(text, at, around) if mark == "{" else at
+            return _keyed(text, position, around) if mark == "{" else position
         if following[1] != _CLOSING[mark]:
             return -1
         around.pop()
-        value = Located(items, (start, at), mark == "{")
+        value = Located(items, (start, position), mark == "{")
     values.append(value)
-    return at
+    return position
 
 
-def _scalar(found: re.Match[str]) -> Any:
-    written = found[2]
-    return _text(written) if written is not None else json.loads(found[3])
+def _scalar(match: re.Match[str]) -> Any:
+    written = match[2]
+    return _text(written) if written is not None else json.loads(match[3])
 
 
 def _text(written: str) -> str:

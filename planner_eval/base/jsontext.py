@@ -102,13 +102,13 @@ def indented(data: Any, line: str = "\n") -> str:
         return put(data)
     inner = line + " "
     if isinstance(data, dict) and data:
-        found = [
+        members = [
             f"{_text(key)}: {put(value) if (put := _WRITTEN.get(type(value))) else indented(value, inner)}"
             for key, value in data.items()
         ]
-        return f"{{{inner}{f',{inner}'.join(found)}{line}}}"
+        return f"{{{inner}{f',{inner}'.join(members)}{line}}}"
     if isinstance(data, list | tuple) and data:
-        return f"[{inner}{f',{inner}'.join([indented(one, inner) for one in data])}{line}]"
+        return f"[{inner}{f',{inner}'.join([indented(item, inner) for item in data])}{line}]"
     return _ENCODE(data)
 
 
@@ -132,12 +132,12 @@ def loads(text: str, limits: Limits, dialect: str = "json") -> list[Any]:
     except json.JSONDecodeError as error:
         check_depth(text, limits)
         # json knows best what is wrong inside a string, the grammar what may stand between values.
-        known = error.msg.startswith(("Unterminated", "Invalid"))
-        if not known and len(text) <= LARK_CHARS:
+        is_exact = error.msg.startswith(("Unterminated", "Invalid"))
+        if not is_exact and len(text) <= LARK_CHARS:
             if long_integers(text):
                 parse_located(text, dialect)
-            elif limits.explained and (told := _refused(text, dialect)) is not None:
-                raise told from None
+            elif limits.explained and (grammar_error := _refused(text, dialect)) is not None:
+                raise grammar_error from None
         reason = f"{error.msg[0].lower()}{error.msg[1:]}".removesuffix(" at").removesuffix(" starting")
         raise ParseError(reason, text=text, offset=error.pos, dialect=dialect) from None
     except RecursionError:
@@ -156,11 +156,11 @@ def _refused(text: str, dialect: str) -> ParseError | None:
 def _in_a_row(text: str, limits: Limits) -> list[Any]:
     values: list[Any] = []
     most = max(limits.calls, DEFAULT_LIMITS.calls)
-    at, end = blank_end(text, 0), len(text.rstrip(BLANK))
-    while at < end or not values:
-        value, at = _DECODER.raw_decode(text, at)
+    position, end = blank_end(text, 0), len(text.rstrip(BLANK))
+    while position < end or not values:
+        value, position = _DECODER.raw_decode(text, position)
         values.append(value)
-        at = blank_end(text, at)
+        position = blank_end(text, position)
         if len(values) > most:  # no plan has so many calls; empty lists alone would take gigabytes
             raise LimitError(f"the text has more JSON values in a row than the limit of {most:,}", text=text)
     return values
@@ -195,10 +195,11 @@ _LONG_INTEGER = re.compile(rf"\d{{{MAX_DIGITS + 1}}}")
 
 def _has_long_integer(text: str) -> bool:
     """Whether more digits than an integer may have stand in a row: one of them is at every so many places."""
-    each = MAX_DIGITS + 1
+    stride = MAX_DIGITS + 1
     return any(
-        text[at].isdecimal() and _LONG_INTEGER.search(text, max(0, at - each), at + each)
-        for at in range(0, len(text), each)
+        text[position].isdecimal()
+        and _LONG_INTEGER.search(text, max(0, position - stride), position + stride)
+        for position in range(0, len(text), stride)
     )
 
 
@@ -237,7 +238,7 @@ class Piece(NamedTuple):
     end: int
 
 
-def decode(text: str, at: int) -> Piece:
+def decode(text: str, offset: int) -> Piece:
     """One JSON value that starts at a place, and the place after it.
 
     Raises:
@@ -248,7 +249,7 @@ def decode(text: str, at: int) -> Piece:
     Piece(value={'a': 1}, end=10)
     """
     try:
-        return Piece._make(_DECODER.scan_once(text, at))  # type: ignore[attr-defined]
+        return Piece._make(_DECODER.scan_once(text, offset))  # type: ignore[attr-defined]
     except StopIteration as error:
         raise _NoValue(text, error.value) from None
 
@@ -291,11 +292,11 @@ def refusal(error: Exception, what: str, start: int) -> ParseError:
     return ParseError(f"{what}: column {position - start + 1}: {message[0].lower()}{message[1:]}")
 
 
-def blank_end(text: str, at: int) -> int:
+def blank_end(text: str, offset: int) -> int:
     """The place after the white space of JSON at a place."""
-    while at < len(text) and text[at] in " \t\r\n":
-        at += 1
-    return at
+    while offset < len(text) and text[offset] in " \t\r\n":
+        offset += 1
+    return offset
 
 
 def transformer() -> Any:
@@ -332,9 +333,9 @@ def _nests_little(text: str, most: int) -> bool:
         if "\0" in text:
             return False
         text = text.replace("\\\\", "\0").replace('\\"', "\0")
-    parts = text.split('"')
-    after = parts[-1] if len(parts) % 2 == 0 else ""  # a quote that stays open opens no string
-    outside = "".join(parts[::2])
+    pieces = text.split('"')
+    after = pieces[-1] if len(pieces) % 2 == 0 else ""  # a quote that stays open opens no string
+    outside = "".join(pieces[::2])
     if "\0" in outside or "\\" in outside:  # where no string is, a backslash escapes no quote
         return False
     brackets = (outside + after).translate(_BRACKETS)
@@ -364,12 +365,12 @@ def nests_past(text: str, limits: Limits) -> bool:
         text = text.replace("\\\\", "").replace('\\"', "")
     brackets = "".join(text.split('"')[::2]).translate(_BRACKETS)
     work = _WORK * len(brackets)
-    for done in range(limits.depth):
+    for depth in range(limits.depth):
         if not brackets:
             return False
         work -= len(brackets)
         if work < 0:
-            return _nests_past(brackets, limits.depth - done)
+            return _nests_past(brackets, limits.depth - depth)
         brackets = brackets.replace("[]", "")
     return bool(brackets)
 
@@ -392,7 +393,7 @@ def data_nests_past(data: Any, limits: Limits, *, lists: bool = False) -> bool:
     for _ in range(limits.depth):
         if not level:
             return False
-        inner = [one if isinstance(one, list) else one.values() for one in level]
+        inner = [value if isinstance(value, list) else value.values() for value in level]
         level = [item for items in inner for item in items if isinstance(item, kinds)]
     return bool(level)
 
@@ -493,13 +494,13 @@ class Places:
 
     def span(self, data: Any) -> Span | None:
         """The place of an object of ``values``."""
-        found = self._by_id.get(id(data))
-        return found.span if found else None
+        located = self._by_id.get(id(data))
+        return located.span if located else None
 
     def members(self, data: Any) -> tuple[Span, ...]:
         """The places of an object's members' values, in written order."""
-        found = self._by_id.get(id(data))
-        return tuple(value.span for _, value in found.data) if found else ()
+        located = self._by_id.get(id(data))
+        return tuple(value.span for _, value in located.data) if located else ()
 
 
 def _transformer() -> Any:

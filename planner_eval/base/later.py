@@ -16,7 +16,7 @@ class _Later:
 
     def __getattr__(self, name: str) -> Any:
         pattern = re.compile(*self.given)
-        vars(self).update({each: getattr(pattern, each) for each in _METHODS})
+        vars(self).update({method: getattr(pattern, method) for method in _METHODS})
         return getattr(pattern, name)
 
 

@@ -58,17 +58,17 @@ def long_integers(text: str) -> bool:
     return len(text) > _LEAST and re.search(_LONG, text) is not None
 
 
-def refuse_integer(text: str, at: int | None = None) -> LimitError:
+def refuse_integer(text: str, offset: int | None = None) -> LimitError:
     """The error of a text with an integer of more digits than a plan may hold.
 
     Args:
         text: The text.
-        at: The integer's place; when left out, that of the first long one outside of quotes.
+        offset: The integer's place; when left out, that of the first long one outside of quotes.
     """
     reason = f"found an integer of more than {MAX_DIGITS:,} digits, which is the limit; quoted, it is a text"
-    if at is None:
-        at = next((m.start() for m in matches(_LONG_UNQUOTED, text) if m.lastgroup == "long"), 0)
-    return LimitError(reason, text=text, offset=at)
+    if offset is None:
+        offset = next((m.start() for m in matches(_LONG_UNQUOTED, text) if m.lastgroup == "long"), 0)
+    return LimitError(reason, text=text, offset=offset)
 
 
 def refuse_calls(limits: Limits, text: str = "") -> LimitError:

@@ -20,13 +20,13 @@ else:
             if not bases:
                 return type.__new__(cls, name, bases, body)
             hints = body.get("__annotations__", {})
-            given = [body[field] for field in hints if field in body]
-            made = namedtuple(name, hints, defaults=given, module=body["__module__"])
-            made.__annotations__ = made.__new__.__annotations__ = hints
+            defaults = [body[field] for field in hints if field in body]
+            tuple_class = namedtuple(name, hints, defaults=defaults, module=body["__module__"])
+            tuple_class.__annotations__ = tuple_class.__new__.__annotations__ = hints
             for key, value in body.items():
                 if key not in hints and key not in ("__annotations__", "__module__"):
-                    setattr(made, key, value)
-            return made
+                    setattr(tuple_class, key, value)
+            return tuple_class
 
     class NamedTuple(metaclass=_Making):
         """What a class of named tuples is derived from, as from ``typing.NamedTuple``.

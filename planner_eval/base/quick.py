@@ -35,8 +35,8 @@ def quick(cls: type[T]) -> type[T]:
     opened = dataclass(init=False, repr=False, eq=False, slots=True)(cls)
     names = opened.__slots__  # type: ignore[attr-defined]
 
-    def reduced(one: T) -> Any:
-        return type(one), tuple([getattr(one, name) for name in names])
+    def reduced(instance: T) -> Any:
+        return type(instance), tuple([getattr(instance, name) for name in names])
 
     body = {
         "__doc__": cls.__doc__,
@@ -58,44 +58,46 @@ def _methods(opened: type[Any]) -> dict[str, Callable[..., Any]]:
 
     A dataclass has one text compiled for each, which takes most of the time that making the class does.
     """
-    known: dict[str, Any] = {"open_": opened}
-    given, lines = ["cls_", "/"], ["self_ = open_()"]
-    for one in fields(opened):
-        value = one.name
-        if one.default is not MISSING:
-            known[f"_{value}"] = one.default
-            given.append(f"{value}=_{value}")
-        elif one.default_factory is not MISSING:
-            known[f"_{value}"] = one.default_factory
-            given.append(f"{value}=_{value}")
+    namespace: dict[str, Any] = {"open_": opened}
+    parameters, lines = ["cls_", "/"], ["self_ = open_()"]
+    for class_field in fields(opened):
+        value = class_field.name
+        if class_field.default is not MISSING:
+            namespace[f"_{value}"] = class_field.default
+            parameters.append(f"{value}=_{value}")
+        elif class_field.default_factory is not MISSING:
+            namespace[f"_{value}"] = class_field.default_factory
+            parameters.append(f"{value}=_{value}")
             value = f"_{value}() if {value} is _{value} else {value}"
         else:
-            given.append(value)
-        lines.append(f"self_.{one.name} = {value}")
+            parameters.append(value)
+        lines.append(f"self_.{class_field.name} = {value}")
     lines.append("self_.__class__ = cls_")
     if hasattr(opened, "__post_init__"):
         lines.append("self_.__post_init__()")
-    ours = "".join([f"self_.{one.name}, " for one in fields(opened) if one.compare])
+    compared = "".join([f"self_.{f.name}, " for f in fields(opened) if f.compare])
     text = f"""\
-def __new__({", ".join(given)}):
+def __new__({", ".join(parameters)}):
     {"; ".join(lines)}
     return self_
 def __eq__(self_, other_):
-    return ({ours}) == ({ours.replace("self_.", "other_.")}) \\
+    return ({compared}) == ({compared.replace("self_.", "other_.")}) \\
         if other_.__class__ is self_.__class__ else NotImplemented
 def __hash__(self_):
-    return hash(({ours}))
+    return hash(({compared}))
 """
-    exec(text, known)
-    known["__new__"].__annotations__ = opened.__annotations__
-    return {name: known[name] for name in ("__new__", "__eq__", "__hash__")}
+    exec(text, namespace)
+    namespace["__new__"].__annotations__ = opened.__annotations__
+    return {name: namespace[name] for name in ("__new__", "__eq__", "__hash__")}
 
 
 @recursive_repr()
-def _shown(one: Any) -> str:
-    shown = ", ".join([f"{field.name}={getattr(one, field.name)!r}" for field in fields(one) if field.repr])
-    return f"{type(one).__qualname__}({shown})"
+def _shown(instance: Any) -> str:
+    field_texts = ", ".join(
+        [f"{field.name}={getattr(instance, field.name)!r}" for field in fields(instance) if field.repr]
+    )
+    return f"{type(instance).__qualname__}({field_texts})"
 
 
-def _refuse(one: Any, name: str, value: Any = None) -> NoReturn:
+def _refuse(instance: Any, name: str, value: Any = None) -> NoReturn:
     raise FrozenInstanceError(f"cannot assign to field {name!r}")

@@ -48,13 +48,13 @@ def matches(
     """
     stop = len(text) if stop is None else stop
     off: frozenset[str] = frozenset()
-    again = True
-    while again:
-        again = False
+    resumed = True
+    while resumed:
+        resumed = False
         for match in compiled(branches, off).finditer(text, start, stop):
             if match.lastgroup is None:  # a quote that is not closed
                 off |= {branch.name for branch in branches if _opens(branch, match.group())}
-                start, again = match.end(), True
+                start, resumed = match.end(), True
                 break
             yield match
 
@@ -67,7 +67,7 @@ def _opens(branch: Branch, mark: str) -> bool:
 def compiled(branches: tuple[Branch, ...], off: frozenset[str] = frozenset()) -> re.Pattern[str]:
     """The pattern of some branches but those that are off; a quote that is not closed has no group."""
     on = [branch for branch in branches if branch.name not in off]
-    found = [f"(?P<{branch.name}>{branch.regex})" for branch in on]
+    groups = [f"(?P<{branch.name}>{branch.regex})" for branch in on]
     return re.compile(
-        "|".join([*found, *(f"[{branch.quote}]" for branch in on if branch.quote)]) or "(?!)", re.S
+        "|".join([*groups, *(f"[{branch.quote}]" for branch in on if branch.quote)]) or "(?!)", re.S
     )

@@ -27,11 +27,11 @@ def rounded(value: float, digits: int = 4) -> float:
     >>> rounded(2 / 3), rounded(1.0), rounded(29_999 / 30_000), rounded(-0.00002)
     (0.6667, 1.0, 0.99997, -2e-05)
     """
-    found = round(value, digits)
-    while found.is_integer() and found != value and digits < _DIGITS:
+    ratio = round(value, digits)
+    while ratio.is_integer() and ratio != value and digits < _DIGITS:
         digits += 1
-        found = round(value, digits)
-    return found
+        ratio = round(value, digits)
+    return ratio
 
 
 def ratio_text(value: float, digits: int = 4) -> str:
@@ -40,11 +40,11 @@ def ratio_text(value: float, digits: int = 4) -> str:
     >>> ratio_text(2 / 3), ratio_text(1.0), ratio_text(29_999 / 30_000)
     ('0.6667', '1', '0.99997')
     """
-    found = f"{value:.{digits}g}"
-    while found in ("1", "-1") and float(found) != value and digits < _DIGITS:
+    text = f"{value:.{digits}g}"
+    while text in ("1", "-1") and float(text) != value and digits < _DIGITS:
         digits += 1
-        found = f"{value:.{digits}g}"
-    return found
+        text = f"{value:.{digits}g}"
+    return text
 
 
 def gap_text(value: float) -> str:

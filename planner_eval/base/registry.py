@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 _PLACES: dict[str, str] = {}
 
 
-def register(name: str, place: str) -> None:
+def register(name: str, target: str) -> None:
     """Say who gives a service.
 
     Args:
         name: The service's name.
-        place: The function that gives it, as ``"package.module:function"``.
+        target: The function that gives it, as ``"package.module:function"``.
     """
-    _PLACES[name] = place
+    _PLACES[name] = target
 
 
 def service(name: str) -> Callable[..., Any]:
@@ -38,5 +38,5 @@ def service(name: str) -> Callable[..., Any]:
     if name not in _PLACES:
         raise LookupError(f"nobody gives the service {name!r}")
     module, _, function = _PLACES[name].partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), function)
-    return found
+    provider: Callable[..., Any] = getattr(import_module(module), function)
+    return provider

@@ -34,14 +34,14 @@ def folder(name: str) -> Path:
 
 def _folder(name: str) -> str:
     for above in (_PACKAGE, os.path.dirname(_PACKAGE)):
-        place = os.path.join(above, name)
-        if os.path.isdir(place):
-            return place
+        folder = os.path.join(above, name)
+        if os.path.isdir(folder):
+            return folder
     raise FileNotFoundError(f"planner_eval is installed without its folder {name!r}: install it again")
 
 
 def read(name: str) -> str:
     """The text of one shipped file, by its path below the project, e.g. ``"grammars/json.lark"``."""
-    top, _, rest = name.partition("/")
-    with open(os.path.join(_folder(top), rest), encoding="utf-8") as file:
+    top, _, below = name.partition("/")
+    with open(os.path.join(_folder(top), below), encoding="utf-8") as file:
         return file.read()

@@ -48,13 +48,13 @@ def temporary_folder() -> Held:
     """
     home = tempfile.gettempdir()
     _sweep(home)
-    made = tempfile.mkdtemp(prefix=_BEFORE, dir=home)
+    unlocked = tempfile.mkdtemp(prefix=_BEFORE, dir=home)
     try:
-        lock = _locked(os.path.join(made, _LOCK), new=True)
-        path = os.path.join(home, f"planeval-tmp-{made[-8:]}")
-        os.rename(made, path)
+        lock = _locked(os.path.join(unlocked, _LOCK), new=True)
+        path = os.path.join(home, f"planeval-tmp-{unlocked[-8:]}")
+        os.rename(unlocked, path)
     except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(unlocked, ignore_errors=True)
         raise
     return Held(path, lock)
 
@@ -64,21 +64,23 @@ def _sweep(home: str) -> None:
     if fcntl is None:
         return
     try:
-        found = [one.path for one in os.scandir(home) if _NAME.fullmatch(one.name) and _is_ours(one)]
+        folders = [
+            entry.path for entry in os.scandir(home) if _NAME.fullmatch(entry.name) and _is_ours(entry)
+        ]
     except OSError:
         return
-    for path in found:
+    for path in folders:
         lock = _locked(os.path.join(path, _LOCK))
         if lock is not None:
             Held(path, lock).remove()
 
 
-def _is_ours(found: os.DirEntry[str]) -> bool:
+def _is_ours(entry: os.DirEntry[str]) -> bool:
     try:
-        own = found.stat(follow_symlinks=False).st_uid == os.geteuid()
+        own = entry.stat(follow_symlinks=False).st_uid == os.geteuid()
     except OSError:
         return False
-    return own and found.is_dir(follow_symlinks=False)
+    return own and entry.is_dir(follow_symlinks=False)
 
 
 def _locked(name: str, *, new: bool = False) -> int | None:
@@ -88,19 +90,19 @@ def _locked(name: str, *, new: bool = False) -> int | None:
     """
     if fcntl is None:
         return None
-    here = os.uname().nodename.encode()
+    machine = os.uname().nodename.encode()
     try:
-        held = os.open(name, os.O_RDWR | os.O_NOFOLLOW | (os.O_CREAT | os.O_EXCL if new else 0), 0o600)
+        descriptor = os.open(name, os.O_RDWR | os.O_NOFOLLOW | (os.O_CREAT | os.O_EXCL if new else 0), 0o600)
     except OSError:
         return None
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if new:
-            os.write(held, here)
-            return held
-        if os.read(held, len(here) + 1) == here:
-            return held
+            os.write(descriptor, machine)
+            return descriptor
+        if os.read(descriptor, len(machine) + 1) == machine:
+            return descriptor
     except OSError:
         pass
-    os.close(held)
+    os.close(descriptor)
     return None

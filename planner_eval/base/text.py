@@ -90,28 +90,28 @@ def seconds(count: float) -> str:
     return f"{count:g} second{'s' * (count != 1)}"
 
 
-def closest(name: str, known: Iterable[str]) -> str | None:
+def closest(name: str, names: Iterable[str]) -> str | None:
     """The known name that one which is not known comes closest to; None where none is close.
 
     >>> closest("bnak", ["bank", "hotel"]), closest("x", ["bank"])
     ('bank', None)
     """
-    return next(iter(close_names(name, known, 1)), None)
+    return next(iter(close_names(name, names, 1)), None)
 
 
-def close_names(name: str, known: Iterable[str], most: int = 3, *, alike: float = 0.6) -> list[str]:
+def close_names(name: str, names: Iterable[str], most: int = 3, *, cutoff: float = 0.6) -> list[str]:
     """The known names that one which is not known comes close to, the closest first."""
     from difflib import get_close_matches
 
-    return get_close_matches(name[:_COMPARED], list(known), most, alike)
+    return get_close_matches(name[:_COMPARED], list(names), most, cutoff)
 
 
-def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", *, lead: str = "") -> str:
+def did_you_mean(name: str, names: Iterable[str], otherwise: str = "", *, lead: str = "") -> str:
     """The hint that follows the message that a name is not known.
 
     Args:
         name: What was given.
-        known: What there is.
+        names: What there is.
         otherwise: The hint where no known name is close.
         lead: What stands before "did you mean".
 
@@ -120,7 +120,7 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", *, lead: 
     >>> did_you_mean("x", ["bank"], "known are bank")
     'known are bank'
     """
-    close = closest(name, known)
+    close = closest(name, names)
     return otherwise if close is None else f"{lead}did you mean {close!r}?"
 
 
@@ -147,9 +147,9 @@ def _default(value: Any) -> str:
 def _writable(value: Any, width: int) -> Any:
     """The same with no integer longer than `width` digits and one, so that what is cut is never seen."""
     if isinstance(value, dict):
-        return {_writable(key, width): _writable(one, width) for key, one in value.items()}
+        return {_writable(key, width): _writable(item, width) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_writable(one, width) for one in value]
+        return [_writable(item, width) for item in value]
     if not isinstance(value, int) or value.bit_length() <= _WRITABLE:
         return value
     digits = int((value.bit_length() - 1) * _LOG10_2) + 1  # or one more

@@ -26,17 +26,17 @@ def refusal(file: str, *, folder: bool = False) -> str | None:
     'there/is/no/such.json cannot be written: there is no folder there/is/no'
     """
     try:
-        known = os.stat(file)
+        status = os.stat(file)
     except (FileNotFoundError, NotADirectoryError):
-        known = None
+        status = None
     except OSError as error:
         return f"{file} cannot be written: {error.strerror or error}"
     if os.path.isdir(file) or file.endswith(("/", os.sep)):
         return _folder(file) if folder else f"{file} is a directory, expected the name of a file"
-    if known is not None and not stat.S_ISREG(known.st_mode):
+    if status is not None and not stat.S_ISREG(status.st_mode):
         return None
     real = os.path.realpath(file)
-    if known is not None and not os.access(real, os.W_OK, effective_ids=_EFFECTIVE):
+    if status is not None and not os.access(real, os.W_OK, effective_ids=_EFFECTIVE):
         return f"{file} cannot be written: the file is read-only"
     problem = _unusable(os.path.dirname(real), file)
     return problem and f"{file} cannot be written: {problem}"
@@ -44,23 +44,23 @@ def refusal(file: str, *, folder: bool = False) -> str | None:
 
 def _folder(file: str) -> str | None:
     """Why a folder cannot be made, or nothing be written into it."""
-    place = os.path.realpath(file)
-    while not os.path.lexists(place):
-        place = os.path.dirname(place)
-    problem = _unusable(place, file)
+    existing = os.path.realpath(file)
+    while not os.path.lexists(existing):
+        existing = os.path.dirname(existing)
+    problem = _unusable(existing, file)
     return problem and f"nothing can be written into {file}: {problem}"
 
 
 def _unusable(folder: str, file: str) -> str | None:
     """Why no file can be made in a folder, which is shown as the user wrote it unless a link led there."""
     linked = os.path.realpath(file) != os.path.abspath(file)
-    shown = folder if os.path.isabs(file) or linked else os.path.relpath(folder)
+    name_shown = folder if os.path.isabs(file) or linked else os.path.relpath(folder)
     if not os.path.lexists(folder):
-        return f"there is no folder {shown}"
+        return f"there is no folder {name_shown}"
     if not os.path.isdir(folder):
-        return f"{shown} is no folder"
+        return f"{name_shown} is no folder"
     may = os.access(folder, os.W_OK | os.X_OK, effective_ids=_EFFECTIVE)
-    return None if may else f"the folder {shown} is read-only"
+    return None if may else f"the folder {name_shown} is read-only"
 
 
 def write(file: str | os.PathLike[str], data: str | bytes | Iterable[str], *, follow: bool = True) -> None:
@@ -80,14 +80,16 @@ def write(file: str | os.PathLike[str], data: str | bytes | Iterable[str], *, fo
         BrokenPipeError: it is a pipe whose reader has gone.
     """
     name = os.fspath(file)
-    parts = (data,) if isinstance(data, bytes) else _encoded(ended([data] if isinstance(data, str) else data))
+    pieces = (
+        (data,) if isinstance(data, bytes) else _encoded(ended([data] if isinstance(data, str) else data))
+    )
     try:
         if follow and _is_stream(name):
             # Appended: behind /dev/stdout may be a file that holds something already.
             with os.fdopen(os.open(name, os.O_WRONLY | os.O_APPEND), "wb") as stream:
-                stream.writelines(parts)
+                stream.writelines(pieces)
         else:
-            _replace(os.path.realpath(name) if follow else name, parts)
+            _replace(os.path.realpath(name) if follow else name, pieces)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -115,8 +117,8 @@ def _encoded(pieces: Iterable[str]) -> Iterator[bytes]:
 
 def _is_stream(name: str) -> bool:
     """Whether a name is a pipe, a device or what this process has open already."""
-    place, last = os.path.split(os.path.abspath(name))
-    if (place == "/dev" and last in ("stdout", "stderr")) or place == "/dev/fd" or _is_open_file(place):
+    folder, last = os.path.split(os.path.abspath(name))
+    if (folder == "/dev" and last in ("stdout", "stderr")) or folder == "/dev/fd" or _is_open_file(folder):
         return True
     try:
         return not stat.S_ISREG(os.stat(name).st_mode) and not os.path.isdir(name)
@@ -124,16 +126,16 @@ def _is_stream(name: str) -> bool:
         return False
 
 
-def _is_open_file(place: str) -> bool:
-    return place.startswith("/proc/") and place.endswith("/fd")
+def _is_open_file(folder: str) -> bool:
+    return folder.startswith("/proc/") and folder.endswith("/fd")
 
 
-def _replace(real: str, parts: Iterable[bytes]) -> None:
+def _replace(real: str, pieces: Iterable[bytes]) -> None:
     """Put a file with this data in the place of another."""
     temporary = os.path.join(os.path.dirname(real), f".planeval-{os.urandom(6).hex()}.part")
     try:
         with open(temporary, "xb") as stream:
-            stream.writelines(parts)
+            stream.writelines(pieces)
         if os.path.isfile(real) and not os.path.islink(real):
             os.chmod(temporary, stat.S_IMODE(os.stat(real).st_mode))
         os.replace(temporary, real)

@@ -135,7 +135,7 @@ def _meant(key: str) -> str | None:
     same = next((each for each in _MEANT if each.lower() == plain), None)
     if same is not None:
         return same
-    return next(iter(close_names(key, _MEANT, 1, alike=_ALIKE)), None)
+    return next(iter(close_names(key, _MEANT, 1, cutoff=_ALIKE)), None)
 
 
 class Placed(NamedTuple):

@@ -48,14 +48,14 @@ class Ends:
         if kind.enum is not None:
             return any(self.form.constant(value) is not None for value in kind.enum)
         if kind.any_of and not kind.kinds:
-            return any(self(each, inside) for each in kind.any_of)
+            return any(self(option, inside) for option in kind.any_of)
         if not kind.kinds or not {"array", "object"}.issuperset(kind.kinds):
             return True
         if "array" in kind.kinds and (not kind.size[0] or self(kind.items or ANY, inside)):
             return True
-        needed = [each for each in kind.fields if each.required]
+        needed = [field for field in kind.fields if field.required]
         return (
             self.form.objects
             and "object" in kind.kinds
-            and all(each.name not in self.form.marks and self(each.type, inside) for each in needed)
+            and all(f.name not in self.form.marks and self(f.type, inside) for f in needed)
         )

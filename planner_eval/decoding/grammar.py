@@ -88,8 +88,8 @@ class Grammar:
 
     def may_break(self, code: str) -> bool:
         """Whether a plan of the grammar may have a finding of that code."""
-        codes = [one for each in self.looser for one in each.codes]
-        return any(code == one or (one.endswith(".") and code.startswith(one)) for one in codes)
+        codes = [code for limit in self.looser for code in limit.codes]
+        return any(code == c or (c.endswith(".") and code.startswith(c)) for c in codes)
 
 
 def grammar_of(
@@ -118,29 +118,29 @@ def grammar_of(
         looser[text] = codes
 
     named = one_a_name(catalog, apps=dialect == "appbench", say=say)
-    tools = tuple(tool for each in named if (tool := sayable(each, dialect)) is not None)
+    tools = tuple(tool for candidate in named if (tool := sayable(candidate, dialect)) is not None)
     narrower = [*_lost(named, tools, dialect), *_order(named, dialect, to)]
     narrower += [Limit(_DOLLARS)] if dialect == "nestful" else []
     if not tools:
         raise InputError(f"{catalog.name} has no tool that {dialect} can call")
-    wanted = Wanted(dialect, tools, catalog.text_values, max_calls)
+    spec = Wanted(dialect, tools, catalog.text_values, max_calls)
     if dialect not in ("json", "pythonic", "appbench"):
         say(_OUTPUT, "check.unknown_output", "check.output_type")
     for keyword, names in untyped(catalog).items():
         say(f"{keyword} is not held ({_listed(names)})", *_OF_VALUES)
-    for said, codes in _held(dialect):
-        say(said, *codes)
+    for text, codes in _held(dialect):
+        say(text, *codes)
     try:
-        made = _made(wanted, to, looser)
+        compiled = _made(spec, to, looser)
     except TooLargeError:
         if dialect in ("plan", "nestful"):
             say(_BACKWARDS, "reference.", "plan.", "call.", "label.")
         try:
-            made = _made(replace(wanted, unrolled=False), to, looser)
+            compiled = _made(replace(spec, unrolled=False), to, looser)
         except TooLargeError:
-            raise InputError(_too_large(wanted)) from None
+            raise InputError(_too_large(spec)) from None
     loose = [Limit(text, codes) for text, codes in looser.items()]
-    return _written(made, wanted, to, loose, [*narrower, *map(Limit, made.narrower)])
+    return _written(compiled, spec, to, loose, [*narrower, *map(Limit, compiled.narrower)])
 
 
 def refuse_unknown(dialect: str, to: str, max_calls: int = 8) -> None:
@@ -167,18 +167,18 @@ def refuse_unknown(dialect: str, to: str, max_calls: int = 8) -> None:
 
 def _lost(named: Sequence[Tool], tools: Sequence[Tool], dialect: str) -> list[Limit]:
     """The tools and arguments that a notation cannot write."""
-    kept = {tool.full_name: {each.name for each in tool.parameters} for tool in tools}
-    lost = [tool.full_name for tool in named if tool.full_name not in kept]
-    lost += [
-        f"{tool.full_name}'s {each.name}"
+    kept_names = {tool.full_name: {p.name for p in tool.parameters} for tool in tools}
+    omitted = [tool.full_name for tool in named if tool.full_name not in kept_names]
+    omitted += [
+        f"{tool.full_name}'s {parameter.name}"
         for tool in named
-        for each in tool.parameters
-        if tool.full_name in kept and each.name not in kept[tool.full_name]
+        for parameter in tool.parameters
+        if tool.full_name in kept_names and parameter.name not in kept_names[tool.full_name]
     ]
-    if not lost:
+    if not omitted:
         return []
-    shown = _listed([repr(name) for name in lost])
-    return [Limit(f"left out, for {dialect} has no way to write it: {shown}")]
+    listed = _listed([repr(name) for name in omitted])
+    return [Limit(f"left out, for {dialect} has no way to write it: {listed}")]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -188,18 +188,18 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _order(named: Sequence[Tool], dialect: str, to: str) -> list[Limit]:
-    found = [] if to == "json-schema" else [Limit(_LAYOUT), Limit(_NUMBERS)]
+    limits = [] if to == "json-schema" else [Limit(_LAYOUT), Limit(_NUMBERS)]
     if any(tool.open and (tool.parameters or dialect in ("pythonic", "appbench")) for tool in named):
-        found.append(
+        limits.append(
             Limit("arguments that the catalog does not list are left out, also of tools that take them")
         )
-    return found
+    return limits
 
 
 def _held(dialect: str) -> list[tuple[str, tuple[str, ...]]]:
     """What no grammar of a notation holds."""
     unused = (_UNUSED, ("check.unused_result",))
-    found: dict[str, list[tuple[str, tuple[str, ...]]]] = {
+    limits: dict[str, list[tuple[str, tuple[str, ...]]]] = {
         "json": [],
         "plan": [unused],
         "nestful": [unused],
@@ -210,7 +210,7 @@ def _held(dialect: str) -> list[tuple[str, tuple[str, ...]]]:
             ("numbers may stand without quotes", ("argument.bare_number",)),
         ],
     }
-    return found[dialect]
+    return limits[dialect]
 
 
 class _Made(NamedTuple):
@@ -222,40 +222,40 @@ class _Made(NamedTuple):
     narrower: tuple[str, ...]
 
 
-def _made(wanted: Wanted, to: str, looser: dict[str, tuple[str, ...]]) -> _Made:
+def _made(spec: Wanted, to: str, looser: dict[str, tuple[str, ...]]) -> _Made:
     """The rules, or the schema; what is found to be looser meanwhile is added."""
     if to == "json-schema":
-        schemas = Schemas(wanted)
+        schemas = Schemas(spec)
         schema = schemas.plans()
         if len(json.dumps(schema)) > LARGEST:
             raise TooLargeError
         looser.update(schemas.loose)
         return _Made(Rules(), NEVER, schema, tuple(schemas.narrow))
-    values = new_values(wanted, LARGEST)
-    start = plans(wanted, values)
+    values = new_values(spec, LARGEST)
+    start = plans(spec, values)
     looser.update(values.loose)
     return _Made(values.rules, start, None, tuple(values.narrow))
 
 
 def _written(
-    made: _Made, wanted: Wanted, to: str, loose: Sequence[Limit], narrow: Sequence[Limit]
+    compiled: _Made, spec: Wanted, to: str, loose: Sequence[Limit], narrow: Sequence[Limit]
 ) -> Grammar:
-    tools, calls = counted(len(wanted.tools), "tool"), counted(wanted.most, "call")
-    head = [f"Plans of {tools} in {wanted.dialect}, {calls} at most."]
-    head += [f"Looser than the catalog: {each.text}." for each in loose]
-    head += [f"Narrower than the catalog: {each.text}." for each in narrow]
-    if made.schema is None:
-        text = (lark if to == "lark" else gbnf)(made.rules, made.start, head)
-        return Grammar(text, wanted.dialect, to, tuple(loose), tuple(narrow))
-    if why := beyond_strict(made.schema):
+    tools, calls = counted(len(spec.tools), "tool"), counted(spec.most, "call")
+    head = [f"Plans of {tools} in {spec.dialect}, {calls} at most."]
+    head += [f"Looser than the catalog: {limit.text}." for limit in loose]
+    head += [f"Narrower than the catalog: {limit.text}." for limit in narrow]
+    if compiled.schema is None:
+        text = (lark if to == "lark" else gbnf)(compiled.rules, compiled.start, head)
+        return Grammar(text, spec.dialect, to, tuple(loose), tuple(narrow))
+    if why := beyond_strict(compiled.schema):
         head.append(f"Not for OpenAI's strict mode: it has {why}.")
-    schema = {"$comment": " ".join(head), **made.schema}
+    schema = {"$comment": " ".join(head), **compiled.schema}
     text = json.dumps(schema, ensure_ascii=False, indent=1) + "\n"
-    return Grammar(text, wanted.dialect, to, tuple(loose), tuple(narrow), schema)
+    return Grammar(text, spec.dialect, to, tuple(loose), tuple(narrow), schema)
 
 
-def _too_large(wanted: Wanted) -> str:
-    tools, calls = counted(len(wanted.tools), "tool"), counted(wanted.most, "call")
+def _too_large(spec: Wanted) -> str:
+    tools, calls = counted(len(spec.tools), "tool"), counted(spec.most, "call")
     return (
         f"a grammar of {tools} and {calls} would have more than {LARGEST:,} characters, which no engine "
         "takes: leave tools out, or allow fewer calls"

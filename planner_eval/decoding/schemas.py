@@ -62,8 +62,8 @@ class Schemas:
         calls = {"calls": self._calls()}
         if self.wanted.dialect == "plan":
             calls = {"schema": {"type": "string", "enum": ["planeval.plan/1"]}, **calls}
-        made = closed(calls, calls)
-        return {**made, "$defs": self.defs} if self.defs else made
+        schema = closed(calls, calls)
+        return {**schema, "$defs": self.defs} if self.defs else schema
 
     def _calls(self) -> Schema:
         most = self.wanted.most
@@ -72,7 +72,7 @@ class Schemas:
         lengths: list[Schema] = []
         for label in LABELS if self.wanted.dialect == "nestful" else LABELS[:1]:
             self._labels = (label,)  # one plan's labels are alike
-            calls = [self._call(at) for at in self.wanted.places]
+            calls = [self._call(position) for position in self.wanted.places]
             lengths += [] if lengths else [{"type": "array", "items": calls[0], "maxItems": 0}]
             lengths += [
                 {"type": "array", "minItems": size, "maxItems": size, "prefixItems": calls[:size]}
@@ -80,107 +80,115 @@ class Schemas:
             ]
         return {"anyOf": lengths}
 
-    def _call(self, at: int) -> Schema:
-        made = [
-            self._shared(f"call_{number}_{at}", call)
+    def _call(self, position: int) -> Schema:
+        call_schemas = [
+            self._shared(f"call_{number}_{position}", call)
             for number, tool in enumerate(self.wanted.tools, 1)
-            if (call := self._tool(tool, at)) is not None
+            if (call := self._tool(tool, position)) is not None
         ]
-        if not made and at < 2:
+        if not call_schemas and position < 2:
             raise InputError(
                 f"no tool can be called in {self.wanted.dialect}: a required value cannot be written"
             )
-        return made[0] if len(made) == 1 else self._shared(f"call_{at}", {"anyOf": made})
+        return (
+            call_schemas[0]
+            if len(call_schemas) == 1
+            else self._shared(f"call_{position}", {"anyOf": call_schemas})
+        )
 
-    def _tool(self, tool: Tool, at: int) -> Schema | None:
-        places = (at,) if at else self.wanted.producers(0)
-        parts: Schema = {"name": {"type": "string", "enum": [tool.full_name]}}
+    def _tool(self, tool: Tool, position: int) -> Schema | None:
+        positions = (position,) if position else self.wanted.producers(0)
+        fields: Schema = {"name": {"type": "string", "enum": [tool.full_name]}}
         if self.wanted.dialect == "nestful":
-            labels = [f"{label}{place}" for label in self._labels for place in places]
+            labels = [f"{label}{p}" for label in self._labels for p in positions]
             labels = [f"${label}" for label in labels if label.startswith("var")] + labels
-            parts["label"] = self._shared(f"label_{at}", {"type": "string", "enum": labels})
+            fields["label"] = self._shared(f"label_{position}", {"type": "string", "enum": labels})
         elif self.wanted.dialect == "plan":
-            parts = {"id": {"type": "string", "enum": [f"c{place}" for place in places]}, **parts}
+            fields = {"id": {"type": "string", "enum": [f"c{p}" for p in positions]}, **fields}
         free = tool.open and not tool.parameters
-        given = self._free(at, tool.others) if free else self._fields(tool.parameters, at)
-        if given is None:
+        arguments = self._free(position, tool.others) if free else self._fields(tool.parameters, position)
+        if arguments is None:
             self.narrow[unwritable(tool)] = None
             return None
-        parts["arguments"] = self._shared(f"given_{len(self._known)}", given)
-        return closed(parts, parts)
+        fields["arguments"] = self._shared(f"given_{len(self._known)}", arguments)
+        return closed(fields, fields)
 
-    def _fields(self, fields: Sequence[Parameter], at: int) -> Schema | None:
+    def _fields(self, fields: Sequence[Parameter], position: int) -> Schema | None:
         """An object with these fields; None where one that is needed can have no value."""
-        made = {each.name: self.value(each.type, at) for each in fields}
-        required = [each.name for each in fields if each.required]
-        if any(made[name] is None for name in required):
+        properties = {f.name: self.value(f.type, position) for f in fields}
+        required = [f.name for f in fields if f.required]
+        if any(properties[name] is None for name in required):
             return None
-        return closed({name: value for name, value in made.items() if value is not None}, required)
+        return closed({name: value for name, value in properties.items() if value is not None}, required)
 
     # ------------------------------------------------------------ values
-    def value(self, kind: Type, at: int) -> Schema | None:
+    def value(self, kind: Type, position: int) -> Schema | None:
         """A value of a type, or a reference, for a call at a place; None where there is none."""
         if kind.again is not None:
-            return self._once_more(kind.again, at)
-        made = [*self._literals(kind, at), *self._references(at)]
-        if len(made) < 2:
-            return made[0] if made else None
-        return self._shared(f"value_{len(self._known)}", {"anyOf": made})
+            return self._once_more(kind.again, position)
+        alternatives = [*self._literals(kind, position), *self._references(position)]
+        if len(alternatives) < 2:
+            return alternatives[0] if alternatives else None
+        return self._shared(f"value_{len(self._known)}", {"anyOf": alternatives})
 
-    def _once_more(self, again: Again, at: int) -> Schema | None:
+    def _once_more(self, recursion: Again, position: int) -> Schema | None:
         """What leads back to itself, by the name of a definition."""
-        number = self._again.setdefault((id(again.root), again.reference), f"{len(self._again) + 1}")
-        name = self._name(f"again_{number}_{at}")
+        number = self._again.setdefault((id(recursion.root), recursion.reference), f"{len(self._again) + 1}")
+        name = self._name(f"again_{number}_{position}")
         if name not in self.defs:
-            references = self._references(at)
-            if not references and not self._ends(Type(again=again)):
+            references = self._references(position)
+            if not references and not self._ends(Type(again=recursion)):
                 self.narrow[ENDLESS] = None
                 return None
             self.defs[name] = {}  # its own values refer to it
-            self.defs[name] = {"anyOf": [*self._literals(again.type, at), *references]}
+            self.defs[name] = {"anyOf": [*self._literals(recursion.type, position), *references]}
         return {"$ref": f"#/$defs/{name}"}
 
-    def _literals(self, kind: Type, at: int) -> list[Schema]:
+    def _literals(self, kind: Type, position: int) -> list[Schema]:
         kind = kind.unfolded
         if kind.any_of and not kind.kinds and kind.enum is None:
-            return [made for each in kind.any_of for made in self._literals(each, at)]
+            return [schema for option in kind.any_of for schema in self._literals(option, position)]
         if kind.any_of:
             self.loose["alternatives beside a type are not held"] = (
                 "check.wrong_type", "check.enum", "check.missing_argument", "check.unknown_argument",
             )  # fmt: skip
         if kind.enum is not None:
             plain = Type(kind.kinds, format=kind.format)
-            listed = [one for one in kind.enum if problem(one, plain, texts=self.wanted.texts) is None]
-            kept = [one for one in listed if self._form.constant(one) is not None]
-            texts = {"type": "string"} if all(isinstance(one, str) for one in kept) else {}
-            return [{**texts, "enum": kept}] if kept else []
+            listed = [
+                constant
+                for constant in kind.enum
+                if problem(constant, plain, texts=self.wanted.texts) is None
+            ]
+            constants = [constant for constant in listed if self._form.constant(constant) is not None]
+            texts = {"type": "string"} if all(isinstance(constant, str) for constant in constants) else {}
+            return [{**texts, "enum": constants}] if constants else []
         if not kind.kinds:
-            return [self._anything(at)]
-        kinds = [each for each in kind.kinds if each != "integer" or "number" not in kind.kinds]
-        return [made for each in kinds if (made := self._of_kind(each, kind, at)) is not None]
+            return [self._anything(position)]
+        kinds = [name for name in kind.kinds if name != "integer" or "number" not in kind.kinds]
+        return [schema for name in kinds if (schema := self._of_kind(name, kind, position)) is not None]
 
-    def _of_kind(self, name: str, kind: Type, at: int) -> Schema | None:
-        made: Schema = {"type": name}
+    def _of_kind(self, name: str, kind: Type, position: int) -> Schema | None:
+        schema: Schema = {"type": name}
         if name in ("integer", "number"):
             low = "exclusiveMinimum" if kind.exclusive[0] else "minimum"
             high = "exclusiveMaximum" if kind.exclusive[1] else "maximum"
-            made |= _given({low: kind.minimum, high: kind.maximum})
+            schema |= _given({low: kind.minimum, high: kind.maximum})
         elif name == "string":
-            made |= self._text(kind)
+            schema |= self._text(kind)
         elif name == "array":
-            item = self.value(kind.items or ANY, at)
+            item = self.value(kind.items or ANY, position)
             least, most = kind.size if item is not None else (kind.size[0], 0)
-            made |= {"items": item or {}} | _given({"minItems": least, "maxItems": most})
+            schema |= {"items": item or {}} | _given({"minItems": least, "maxItems": most})
         elif name == "object" and (kind.fields or not kind.open):
             marks = self._form.marks
-            if any(each.required and each.name in marks for each in kind.fields):
+            if any(f.required and f.name in marks for f in kind.fields):
                 return None
             if kind.open:
                 self.narrow[UNLISTED] = None
-            return self._fields([each for each in kind.fields if each.name not in marks], at)
+            return self._fields([f for f in kind.fields if f.name not in marks], position)
         elif name == "object":
-            return self._free(at, kind.others)
-        return made
+            return self._free(position, kind.others)
+        return schema
 
     def _text(self, kind: Type) -> Schema:
         if kind.format is not None and kind.format in FORMATS:
@@ -188,41 +196,43 @@ class Schemas:
         refers = {"pattern": _NO_REFERENCE} if self.wanted.dialect == "nestful" else {}
         return {**refers, **_given({"minLength": kind.length[0], "maxLength": kind.length[1]})}
 
-    def _references(self, at: int) -> list[Schema]:
-        places = [str(place) for place in self.wanted.producers(at)]
-        if not places or self.wanted.dialect == "json":
+    def _references(self, position: int) -> list[Schema]:
+        producers = [str(p) for p in self.wanted.producers(position)]
+        if not producers or self.wanted.dialect == "json":
             return []
         if self.wanted.dialect == "nestful":
-            key = (at, self._labels)  # every value of a call may refer to the same calls
+            key = (position, self._labels)  # every value of a call may refer to the same calls
             if key not in self._patterns:
-                self._patterns[key] = pattern(nestful_reference(places, self._outputs, self._labels))
-            made: Schema = {"type": "string", "pattern": self._patterns[key]}
-            return [self._shared(f"result_{at}", made)]
+                self._patterns[key] = pattern(nestful_reference(producers, self._outputs, self._labels))
+            schema: Schema = {"type": "string", "pattern": self._patterns[key]}
+            return [self._shared(f"result_{position}", schema)]
         names, any_name = list(self._outputs.names), {"type": "string", "pattern": pattern(WORD)}
         deep = self._outputs.deep or self._outputs.free
         steps: list[Schema] = [{"type": "string", "enum": names}] if names else []
         steps += [any_name, {"type": "integer", "minimum": 0}] if deep else []
-        made = {"$ref": {"type": "string", "enum": [f"c{place}" for place in places]}}
+        schema = {"$ref": {"type": "string", "enum": [f"c{p}" for p in producers]}}
         if steps:
             step = steps[0] if len(steps) == 1 else {"anyOf": steps}
-            made["path"] = {
+            schema["path"] = {
                 "type": "array",
                 "items": step,
                 "minItems": 1,
                 "maxItems": PATH + 1 if deep else 1,
             }
-        return [self._shared(f"result_{at}", closed(made, ["$ref"]))]
+        return [self._shared(f"result_{position}", closed(schema, ["$ref"]))]
 
-    def _anything(self, at: int) -> Schema:
-        name = self._name(f"anything_{at}")
+    def _anything(self, position: int) -> Schema:
+        name = self._name(f"anything_{position}")
         if name not in self.defs:
             self.defs[name] = {}
-            self.defs[name] = {"anyOf": self._literals(Type(tuple(k for k in KINDS if k != "integer")), at)}
+            self.defs[name] = {
+                "anyOf": self._literals(Type(tuple(k for k in KINDS if k != "integer")), position)
+            }
         return {"$ref": f"#/$defs/{name}"}
 
-    def _free(self, at: int, others: Type | None) -> Schema:
+    def _free(self, position: int, additional: Type | None) -> Schema:
         """An object that lists no fields: of this type, of any where it is None."""
-        value = self.value(others or ANY, at)
+        value = self.value(additional or ANY, position)
         if value is None:
             return closed({}, [])
         if self.wanted.dialect == "plan":
@@ -237,12 +247,12 @@ class Schemas:
         """A definition's name, apart for each way of naming labels but the first."""
         return name if self._labels in (LABELS, LABELS[:1]) else f"{name}_{self._labels[0]}"
 
-    def _shared(self, name: str, made: Schema) -> Schema:
+    def _shared(self, name: str, schema: Schema) -> Schema:
         """A definition; what is the same is one."""
-        key = json.dumps(made)
+        key = json.dumps(schema)
         if key not in self._known:
             self._known[key] = self._name(name)
-            self.defs[self._known[key]] = made
+            self.defs[self._known[key]] = schema
         return {"$ref": f"#/$defs/{self._known[key]}"}
 
 

@@ -14,14 +14,14 @@ def beyond_strict(schema: Any) -> str:
     >>> beyond_strict({"type": "object", "properties": fields, "additionalProperties": False})
     'arguments that may be left out'
     """
-    for each in _objects(schema):
-        if each.get("prefixItems") is not None:
+    for node in _objects(schema):
+        if node.get("prefixItems") is not None:
             return "rules for each call by its place"
-        if each.get("type") != "object":
+        if node.get("type") != "object":
             continue
-        if each.get("additionalProperties") is not False or "patternProperties" in each:
+        if node.get("additionalProperties") is not False or "patternProperties" in node:
             return "objects with any fields"
-        if set(each.get("required", ())) != each.get("properties", {}).keys():
+        if set(node.get("required", ())) != node.get("properties", {}).keys():
             return "arguments that may be left out"
     return ""
 
@@ -30,9 +30,9 @@ def _objects(data: Any) -> Iterator[Mapping[str, Any]]:
     """All objects in data, outer ones first."""
     left = deque([data])
     while left:
-        each = left.popleft()
-        if isinstance(each, dict):
-            yield each
-            left += each.values()
-        elif isinstance(each, list):
-            left += each
+        node = left.popleft()
+        if isinstance(node, dict):
+            yield node
+            left += node.values()
+        elif isinstance(node, list):
+            left += node

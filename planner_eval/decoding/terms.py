@@ -65,7 +65,7 @@ EMPTY = Seq(())
 NEVER = Alt(())
 
 
-def seq(*parts: Expr | str) -> Expr:
+def seq(*items: Expr | str) -> Expr:
     """One after the other; nothing, where one of them can never be.
 
     Texts beside one another stay apart, for each is a token: of two that begin alike, such as ``}`` and
@@ -75,20 +75,20 @@ def seq(*parts: Expr | str) -> Expr:
     (Text(text='a'), Text(text='b'))
     """
     flat: list[Expr] = []
-    for part in parts:
-        each = Text(part) if isinstance(part, str) else part
-        if each == NEVER:
+    for item in items:
+        expr = Text(item) if isinstance(item, str) else item
+        if expr == NEVER:
             return NEVER
-        flat += each.parts if isinstance(each, Seq) else (each,)
-    kept = [each for each in flat if each != Text("")]
-    return kept[0] if len(kept) == 1 else Seq(tuple(kept))
+        flat += expr.parts if isinstance(expr, Seq) else (expr,)
+    sequence = [expr for expr in flat if expr != Text("")]
+    return sequence[0] if len(sequence) == 1 else Seq(tuple(sequence))
 
 
 def alt(options: Iterable[Expr]) -> Expr:
     """One of these, without those that can never be."""
     flat: dict[Expr, None] = {}
-    for each in options:
-        flat.update(dict.fromkeys(each.options if isinstance(each, Alt) else (each,)))
+    for option in options:
+        flat.update(dict.fromkeys(option.options if isinstance(option, Alt) else (option,)))
     return next(iter(flat)) if len(flat) == 1 else Alt(tuple(flat))
 
 
@@ -103,8 +103,8 @@ def chars(text: str, *, negated: bool = False) -> Chars:
     >>> chars("0-9_").ranges
     (('0', '9'), ('_', '_'))
     """
-    found = re.findall(r"(.)-(.)|(.)", text, re.DOTALL)
-    return Chars(tuple((low, high) if low else (one, one) for low, high, one in found), negated)
+    ranges = re.findall(r"(.)-(.)|(.)", text, re.DOTALL)
+    return Chars(tuple((low, high) if low else (char, char) for low, high, char in ranges), negated)
 
 
 def words(texts: Iterable[str]) -> Expr:
@@ -156,12 +156,12 @@ class Rules:
         self._weigh(weight(expr))
 
     def _named(self, hint: str, expr: Expr, *, token: bool) -> Named:
-        known = self._known.get((token, expr))
-        if known is None:
-            known = self._known[token, expr] = Named(self._free(hint), token)
-            (self.tokens if token else self.rules)[known.name] = expr
-            self._weigh(weight(expr) + len(known.name))
-        return known
+        named = self._known.get((token, expr))
+        if named is None:
+            named = self._known[token, expr] = Named(self._free(hint), token)
+            (self.tokens if token else self.rules)[named.name] = expr
+            self._weigh(weight(expr) + len(named.name))
+        return named
 
     def _weigh(self, more: int) -> None:
         self.weight += more
@@ -189,5 +189,5 @@ def weight(expr: Expr) -> int:
             return 4 * len(ranges)
         case Repeat(item):
             return weight(item) + 4
-        case Seq(parts) | Alt(parts):
-            return sum(map(weight, parts))
+        case Seq(members) | Alt(members):
+            return sum(map(weight, members))

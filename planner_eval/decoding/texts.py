@@ -25,8 +25,8 @@ LONGEST = 256
 """Limits of a text's length, and of a list's size, are held up to here."""
 
 
-def _any(*others: str) -> Chars:
-    return Chars((*((one, one) for one in others), *_CONTROL), negated=True)
+def _any(*excluded: str) -> Chars:
+    return Chars((*((char, char) for char in excluded), *_CONTROL), negated=True)
 
 
 JSON_CHAR = Alt((_any('"', "\\"), seq("\\", chars('"\\nrt'))))
@@ -63,8 +63,8 @@ def quoted(text: str) -> str:
     >>> quoted('a "b"')
     '"a \\"b\\""'
     """
-    whole = not any("\ud800" <= char <= "\udfff" for char in text)
-    return json.dumps(text, ensure_ascii=not whole).replace("\x7f", "\\u007f")
+    is_plain = not any("\ud800" <= char <= "\udfff" for char in text)
+    return json.dumps(text, ensure_ascii=not is_plain).replace("\x7f", "\\u007f")
 
 
 # ---------------------------------------------------------------- numbers

@@ -40,7 +40,7 @@ class Values:
     rules: Rules
     form: Form
     texts: bool = False
-    refers: Callable[[int], Expr] = lambda at: NEVER
+    refers: Callable[[int], Expr] = lambda position: NEVER
     loose: dict[str, tuple[str, ...]] = field(default_factory=dict)
     narrow: dict[str, None] = field(default_factory=dict)
     opened: dict[tuple[int, int, str], Named] = field(default_factory=dict)
@@ -49,34 +49,34 @@ class Values:
     def __post_init__(self) -> None:
         self.ends = Ends(self.form)
 
-    def value(self, kind: Type, at: int) -> Expr:
+    def value(self, kind: Type, position: int) -> Expr:
         """A value of a type, or a reference, for a call at a place."""
         if kind.again is not None:
-            return self._again(kind.again, at)
-        made = [*self._literals(kind, at), self.refers(at)]
-        return self.rules.rule(f"value_{_hint(kind)}_{at}", alt(made))
+            return self._again(kind.again, position)
+        alternatives = [*self._literals(kind, position), self.refers(position)]
+        return self.rules.rule(f"value_{_hint(kind)}_{position}", alt(alternatives))
 
     # ------------------------------------------------------------ what a type allows
-    def _literals(self, kind: Type, at: int) -> list[Expr]:
+    def _literals(self, kind: Type, position: int) -> list[Expr]:
         simple = self._simple(kind)
-        if any(each.kinds == () and each.enum is None for each in simple):
-            return [self._anything(at)]
-        constants = [one for each in simple for one in self._constants(each)]
+        if any(t.kinds == () and t.enum is None for t in simple):
+            return [self._anything(position)]
+        constants = [c for t in simple for c in self._constants(t)]
         tokens = _without_covered(
-            [one for one in constants if one[0] not in "[{"],
-            [one for each in self._one_number(simple) if each.enum is None for one in self._patterns(each)],
+            [c for c in constants if c[0] not in "[{"],
+            [p for t in self._one_number(simple) if t.enum is None for p in self._patterns(t)],
         )
-        arrays = [each for each in simple if each.enum is None and "array" in each.kinds]
-        objects = [each for each in simple if each.enum is None and "object" in each.kinds]
-        made = [self.rules.token(f"is_{_hint(kind)}", tokens)]
+        arrays = [t for t in simple if t.enum is None and "array" in t.kinds]
+        objects = [t for t in simple if t.enum is None and "object" in t.kinds]
+        alternatives = [self.rules.token(f"is_{_hint(kind)}", tokens)]
         for bracket in "[{":  # a token of its own, as of any list or object: engines do not go back behind it
-            rest = words(one[1:] for one in constants if one[0] == bracket)
-            made.append(seq(bracket, self.rules.token("listed_rest", rest)))
+            remainder = words(c[1:] for c in constants if c[0] == bracket)
+            alternatives.append(seq(bracket, self.rules.token("listed_rest", remainder)))
         if arrays:
-            made.append(self._array(arrays, at))
+            alternatives.append(self._array(arrays, position))
         if objects and self.form.objects:
-            made.append(self._object(objects, at))
-        return made
+            alternatives.append(self._object(objects, position))
+        return alternatives
 
     def _simple(self, kind: Type) -> list[Type]:
         """The type without alternatives: those of which one has to hold."""
@@ -89,7 +89,7 @@ class Values:
                 *("check.wrong_type", "check.enum", "check.missing_argument", "check.unknown_argument"),
             )
             return [replace(kind, any_of=())]
-        return [one for each in kind.any_of for one in self._simple(each)]
+        return [simple for option in kind.any_of for simple in self._simple(option)]
 
     def _constants(self, kind: Type) -> list[str]:
         """The values that a type lists, as they are written."""
@@ -104,28 +104,26 @@ class Values:
 
     def _patterns(self, kind: Type) -> list[Expr]:
         """The tokens of a type's kinds."""
-        form, found = self.form, []
+        form, tokens = self.form, []
         if "null" in kind.kinds:
-            found.append(form.bare(form.null))
+            tokens.append(form.bare(form.null))
         if "boolean" in kind.kinds:
-            found.append(form.bare(words(form.booleans)))
+            tokens.append(form.bare(words(form.booleans)))
         if "number" in kind.kinds or "integer" in kind.kinds:
-            found.append(form.bare(self._number(kind)))
+            tokens.append(form.bare(self._number(kind)))
         if "string" in kind.kinds:
-            found.append(self._text(kind))
-        return found
+            tokens.append(self._text(kind))
+        return tokens
 
     def _one_number(self, simple: Sequence[Type]) -> Sequence[Type]:
         """The types with one kind of number: of several the first that fits would end the token too early."""
-        several = [each for each in simple if each.enum is None and _NUMBERS.intersection(each.kinds)]
-        if len(several) < 2:
+        numeric = [t for t in simple if t.enum is None and _NUMBERS.intersection(t.kinds)]
+        if len(numeric) < 2:
             return simple
         self._say("of several types of numbers any number is taken", "check.wrong_type", "check.out_of_range")
-        kind = "number" if any("number" in each.kinds for each in several) else "integer"
-        left = [
-            replace(each, kinds=tuple(one for one in each.kinds if one not in _NUMBERS)) for each in simple
-        ]
-        return [each for each in left if each.kinds or each.enum is not None] + [Type((kind,))]
+        kind = "number" if any("number" in t.kinds for t in numeric) else "integer"
+        left = [replace(t, kinds=tuple(name for name in t.kinds if name not in _NUMBERS)) for t in simple]
+        return [t for t in left if t.kinds or t.enum is not None] + [Type((kind,))]
 
     def _text(self, kind: Type) -> Expr:
         if kind.format is not None and kind.format in FORMATS:
@@ -136,117 +134,119 @@ class Values:
 
     def _number(self, kind: Type) -> Expr:
         low, high = kind.minimum, kind.maximum
-        whole = "number" not in kind.kinds
-        if whole and low is not None and high is not None and high - low < _MOST_NUMBERS:
+        is_integer = "number" not in kind.kinds
+        if is_integer and low is not None and high is not None and high - low < _MOST_NUMBERS:
             plain = Type(("integer",), minimum=low, maximum=high, exclusive=kind.exclusive)
-            near = range(int(low) - 1, int(high) + 2)
-            return words(str(one) for one in near if problem(one, plain) is None)
+            numbers = range(int(low) - 1, int(high) + 2)
+            return words(str(n) for n in numbers if problem(n, plain) is None)
         if low is not None or high is not None:
             self._say(
                 "limits of numbers are not held, but for whole ones between two near", "check.out_of_range"
             )
-        make = integer if whole else number
+        make = integer if is_integer else number
         return make(negative=low is None or low < 0)
 
     # ------------------------------------------------------------ lists and objects
-    def _array(self, arrays: Sequence[Type], at: int) -> Expr:
-        items = [each.items or ANY for each in arrays]
+    def _array(self, arrays: Sequence[Type], position: int) -> Expr:
+        items = [t.items or ANY for t in arrays]
         size = arrays[0].size
         if len(arrays) > 1:
             self._say("of several types of lists one may mix the items", "check.wrong_type", "check.enum",
                       "check.out_of_range", "check.format")  # fmt: skip
             size = (None, None)
-        item = self.value(items[0] if len(items) == 1 else Type(any_of=tuple(items)), at)
+        item = self.value(items[0] if len(items) == 1 else Type(any_of=tuple(items)), position)
         if any(limit is not None and limit > _MOST_ITEMS for limit in size):
             self._say(f"sizes of more than {_MOST_ITEMS} items are not held", "check.out_of_range")
-        return seq("[", self._several(item, size, at), "]")
+        return seq("[", self._several(item, size, position), "]")
 
-    def _several(self, item: Expr, size: tuple[int | None, int | None], at: int) -> Expr:
+    def _several(self, item: Expr, size: tuple[int | None, int | None], position: int) -> Expr:
         least = min(size[0] or 0, _MOST_ITEMS)
         most = size[1] if size[1] is not None and size[1] <= _MOST_ITEMS else None
         if most is not None and most < least:
             return NEVER
-        rest: Expr = Repeat(seq(", ", item)) if most is None and item != NEVER else EMPTY
+        following: Expr = Repeat(seq(", ", item)) if most is None and item != NEVER else EMPTY
         for _ in range((most or 0) - max(least, 1)):
-            rest = self.rules.rule(f"items_{at}", opt(seq(", ", item, rest)))
-        needed = seq(item, *(seq(", ", item) for _ in range(least - 1)), rest)
+            following = self.rules.rule(f"items_{position}", opt(seq(", ", item, following)))
+        needed = seq(item, *(seq(", ", item) for _ in range(least - 1)), following)
         return EMPTY if most == 0 else needed if least else opt(needed)
 
-    def _object(self, objects: Sequence[Type], at: int) -> Expr:
-        if any(not each.fields for each in objects):
-            if any(not each.fields and not each.open for each in objects) and len(objects) == 1:
+    def _object(self, objects: Sequence[Type], position: int) -> Expr:
+        if any(not t.fields for t in objects):
+            if any(not t.fields and not t.open for t in objects) and len(objects) == 1:
                 return seq("{", "}")
-            others = objects[0].others if len(objects) == 1 else None
-            if others is None and any(each.others for each in objects):
+            additional = objects[0].others if len(objects) == 1 else None
+            if additional is None and any(t.others for t in objects):
                 self._say(_MIX, *MIXED)
-            return seq("{", self.free(at, others), "}")
+            return seq("{", self.free(position, additional), "}")
         if len(objects) > 1:
             self._say(_MIX, *MIXED)
-        if any(each.open for each in objects):
+        if any(t.open for t in objects):
             self.narrow[UNLISTED] = None
-        fields = merged([each.fields for each in objects]) if len(objects) > 1 else objects[0].fields
-        if any(each.required and each.name in self.form.marks for each in fields):
+        fields = merged([t.fields for t in objects]) if len(objects) > 1 else objects[0].fields
+        if any(field.required and field.name in self.form.marks for field in fields):
             return NEVER
         keyed = [
-            (f"{quoted(one.name)}{self.form.keyed}", one) for one in fields if one.name not in self.form.marks
+            (f"{quoted(field.name)}{self.form.keyed}", field)
+            for field in fields
+            if field.name not in self.form.marks
         ]
-        return seq("{", self.ordered(keyed, at), "}")
+        return seq("{", self.ordered(keyed, position), "}")
 
-    def ordered(self, fields: Sequence[tuple[str, Parameter]], at: int, hint: str = "a_field") -> Expr:
+    def ordered(self, fields: Sequence[tuple[str, Parameter]], position: int, hint: str = "a_field") -> Expr:
         """Arguments or fields in their order, those that are optional given or left out.
 
         Args:
             fields: What stands before each value, and what it is.
-            at: The call's place.
+            position: The call's place.
             hint: What to call the rules.
         """
-        made = [(seq(key, self.value(each.type, at)), each.required) for key, each in fields]
-        if any(required and item == NEVER for item, required in made):
+        written = [(seq(key, self.value(field.type, position)), field.required) for key, field in fields]
+        if any(required and item == NEVER for item, required in written):
             return NEVER
-        return self.listed([(item, required) for item, required in made if item != NEVER], hint)
+        return self.listed([(item, required) for item, required in written if item != NEVER], hint)
 
     def listed(self, items: Sequence[tuple[Expr, bool]], hint: str) -> Expr:
         """Items in their order, with commas; of each pair the second says whether it must be there."""
         needed = choice = False
         next_: Expr = NEVER  # an item that stands here or later
-        rest: Expr = EMPTY  # the same after a comma
+        after_comma: Expr = EMPTY  # the same after a comma
         for item, required in reversed(items):
-            here = seq(item, self.rules.rule(f"{hint}_rest", rest) if choice else rest)
-            next_ = here if required else alt((here, self.rules.rule(f"{hint}_next", next_)))
+            item_here = seq(item, self.rules.rule(f"{hint}_rest", after_comma) if choice else after_comma)
+            next_ = item_here if required else alt((item_here, self.rules.rule(f"{hint}_next", next_)))
             needed, choice = needed or required, choice or not required
-            rest = seq(", ", next_) if needed else opt(seq(", ", next_))
+            after_comma = seq(", ", next_) if needed else opt(seq(", ", next_))
         return next_ if needed else opt(next_)
 
     # ------------------------------------------------------------ what leads back to itself
-    def _again(self, again: Again, at: int) -> Expr:
-        key = (at, id(again.root), again.reference)
+    def _again(self, recursion: Again, position: int) -> Expr:
+        key = (position, id(recursion.root), recursion.reference)
         if key not in self.opened:
-            if self.refers(at) == NEVER and not self.ends(Type(again=again)):
+            if self.refers(position) == NEVER and not self.ends(Type(again=recursion)):
                 self.narrow[ENDLESS] = None
                 return NEVER
-            named = again.reference.rpartition("/")[2]
-            name = self.opened[key] = self.rules.open(f"again_{named}_{at}")
-            self.rules.close(name, alt([*self._literals(again.type, at), self.refers(at)]))
+            named = recursion.reference.rpartition("/")[2]
+            name = self.opened[key] = self.rules.open(f"again_{named}_{position}")
+            self.rules.close(name, alt([*self._literals(recursion.type, position), self.refers(position)]))
         return self.opened[key]
 
-    def _anything(self, at: int) -> Expr:
-        known = self.opened.get((at, 0, ""))
-        if known is not None:
-            return known
-        name = self.opened[at, 0, ""] = self.rules.open(f"anything_{at}")
+    def _anything(self, position: int) -> Expr:
+        opened = self.opened.get((position, 0, ""))
+        if opened is not None:
+            return opened
+        name = self.opened[position, 0, ""] = self.rules.open(f"anything_{position}")
         kinds = tuple(kind for kind in KINDS if kind not in ("integer", "array", "object"))
         simple = self.rules.token("is_anything", _without_covered([], self._patterns(Type(kinds))))
-        inner = alt((name, self.refers(at)))
-        made = [simple, seq("[", opt(seq(inner, Repeat(seq(", ", inner)))), "]")]
+        inner = alt((name, self.refers(position)))
+        alternatives = [simple, seq("[", opt(seq(inner, Repeat(seq(", ", inner)))), "]")]
         if self.form.objects:
-            made.append(seq("{", self.free(at, None), "}"))
-        self.rules.close(name, alt(made))
+            alternatives.append(seq("{", self.free(position, None), "}"))
+        self.rules.close(name, alt(alternatives))
         return name
 
-    def free(self, at: int, others: Type | None) -> Expr:
+    def free(self, position: int, additional: Type | None) -> Expr:
         """The fields of an object that lists none, of this type; of any, where it is None."""
         self._say("an object of any fields may have a name twice", "value.duplicate", "argument.duplicate")
-        field = seq(self.rules.token("key", KEY), self.form.keyed, self.value(others or ANY, at))
+        field = seq(self.rules.token("key", KEY), self.form.keyed, self.value(additional or ANY, position))
         return opt(seq(field, Repeat(seq(", ", field))))
 
     def _say(self, text: str, *codes: str) -> None:
@@ -267,24 +267,24 @@ def merged(variants: Sequence[Sequence[Parameter]]) -> tuple[Parameter, ...]:
     >>> [(each.name, each.required) for each in merged([[one], [one, two]])]
     [('a', True), ('b', False)]
     """
-    found: dict[str, list[Parameter]] = {}
+    by_name: dict[str, list[Parameter]] = {}
     for variant in variants:
-        for each in variant:
-            found.setdefault(each.name, []).append(each)
-    made = []
-    for name, several in found.items():
-        types = list({repr(each.type): each.type for each in several}.values())
+        for parameter in variant:
+            by_name.setdefault(parameter.name, []).append(parameter)
+    parameters = []
+    for name, same_named in by_name.items():
+        types = list({repr(p.type): p.type for p in same_named}.values())
         kind = types[0] if len(types) == 1 else Type(any_of=tuple(types))
-        required = len(several) == len(variants) and all(each.required for each in several)
-        made.append(Parameter(name, kind, required))
-    return tuple(made)
+        required = len(same_named) == len(variants) and all(p.required for p in same_named)
+        parameters.append(Parameter(name, kind, required))
+    return tuple(parameters)
 
 
 def _without_covered(constants: Iterable[str], patterns: Iterable[Expr]) -> Expr:
     """Listed values, and tokens of kinds, as one token; what a kind covers is not listed too."""
     kinds = list(patterns)
-    known = [re.compile(regex(each)) for each in kinds if each != NEVER]
-    left = [text for text in constants if not any(each.fullmatch(text) for each in known)]
+    covering = [re.compile(regex(kind)) for kind in kinds if kind != NEVER]
+    left = [text for text in constants if not any(pattern.fullmatch(text) for pattern in covering)]
     return alt((words(left), *kinds)) if left else alt(kinds)
 
 

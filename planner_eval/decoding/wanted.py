@@ -45,9 +45,9 @@ class Wanted:
         """The places that have rules of their own."""
         return range(1, self.most + 1) if self.unrolled else range(1)
 
-    def producers(self, at: int) -> range:
+    def producers(self, position: int) -> range:
         """The calls that one at a place may refer to, counted from 1; all, where places are one."""
-        return range(1, at) if self.unrolled else range(1, self.most + 1)
+        return range(1, position) if self.unrolled else range(1, self.most + 1)
 
 
 @dataclass(slots=True)
@@ -71,17 +71,17 @@ def outputs_of(tools: Iterable[Tool]) -> Outputs:
     >>> outputs_of([Tool("sum", returns=Type(("number",)))]).names
     ('result',)
     """
-    found = Outputs()
+    outputs = Outputs()
     names: dict[str, None] = {}
     for tool in tools:
         fields = tool.returns.fields
-        names.update((each.name, None) for each in fields)
+        names.update((field.name, None) for field in fields)
         if not fields and tool.only_output == "":
             names["result"] = None
-        found.free |= not fields and tool.only_output is None
-        found.deep |= any(_holds(each.type) for each in fields) or (not fields and _holds(tool.returns))
-    found.names = tuple(names)
-    return found
+        outputs.free |= not fields and tool.only_output is None
+        outputs.deep |= any(_holds(field.type) for field in fields) or (not fields and _holds(tool.returns))
+    outputs.names = tuple(names)
+    return outputs
 
 
 def _holds(kind: Type) -> bool:
@@ -102,9 +102,9 @@ def one_a_name(catalog: Catalog, *, apps: bool, say: Callable[..., None]) -> tup
 def _one(tools: Sequence[Tool]) -> Tool:
     if len(tools) == 1:
         return tools[0]
-    made = replace(tools[0], parameters=merged([tool.parameters for tool in tools]))
+    merged_tool = replace(tools[0], parameters=merged([tool.parameters for tool in tools]))
     returns = [tool.returns for tool in tools]
-    return replace(made, returns=returns[0] if len(set(map(repr, returns))) == 1 else ANY)
+    return replace(merged_tool, returns=returns[0] if len(set(map(repr, returns))) == 1 else ANY)
 
 
 def sayable(tool: Tool, dialect: str) -> Tool | None:
@@ -116,31 +116,33 @@ def sayable(tool: Tool, dialect: str) -> Tool | None:
         return tool
     if not _reads_back(tool, dialect, None):
         return None
-    kept = [each for each in tool.parameters if _reads_back(tool, dialect, each.name)]
-    if any(each.required for each in tool.parameters if each not in kept):
+    writable = [p for p in tool.parameters if _reads_back(tool, dialect, p.name)]
+    if any(p.required for p in tool.parameters if p not in writable):
         return None
-    return replace(tool, parameters=tuple(kept))
+    return replace(tool, parameters=tuple(writable))
 
 
 def _reads_back(tool: Tool, dialect: str, argument: str | None) -> bool:
     name, app = tool.full_name, None
-    if dialect == "pythonic" and not all(_is_name(part) for part in (*name.split("."), argument or "a")):
+    if dialect == "pythonic" and not all(
+        _is_name(name_part) for name_part in (*name.split("."), argument or "a")
+    ):
         return False
-    given = "" if argument is None else f"{argument}='1'"
-    text = f"[{name}({given})]"
+    argument_text = "" if argument is None else f"{argument}='1'"
+    text = f"[{name}({argument_text})]"
     if dialect == "appbench":
         name, app = tool.name, tool.app
-        call = f"{name}({'#' if given else ''}{given})"
+        call = f"{name}({'#' if argument_text else ''}{argument_text})"
         text = f"{app}: [{call}]" if app else call
     try:
         raw = get(dialect).read(text, Limits())
     except (ParseError, ValueError, RecursionError):
         return False
-    wanted = () if argument is None else ((argument, "1"),)
+    expected = () if argument is None else ((argument, "1"),)
     return len(raw.calls) == 1 and (raw.calls[0].name, raw.calls[0].app, raw.calls[0].arguments) == (
         name,
         app,
-        wanted,
+        expected,
     )
 
 

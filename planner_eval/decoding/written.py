@@ -22,9 +22,9 @@ def lark(rules: Rules, start: Expr, notes: Iterable[str]) -> str:
 def gbnf(rules: Rules, start: Expr, notes: Iterable[str]) -> str:
     """The rules as GBNF, which llama.cpp reads, and xgrammar."""
     lines = [f"# {line}" for note in notes for line in note.splitlines()]
-    both = {**rules.rules, **rules.tokens}
+    all_rules = {**rules.rules, **rules.tokens}
     lines += [f"root ::= {_gbnf(start)}"]
-    lines += [f"{_dashed(name)} ::= {_gbnf(expr)}" for name, expr in both.items()]
+    lines += [f"{_dashed(name)} ::= {_gbnf(expr)}" for name, expr in all_rules.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -54,7 +54,7 @@ def _gbnf(expr: Expr, *, inner: bool = False) -> str:
         case Named(name):
             return _dashed(name)
         case Chars(ranges, negated):
-            return f"[{'^' if negated else ''}{''.join(_range(each, _gbnf_char) for each in ranges)}]"
+            return f"[{'^' if negated else ''}{''.join(_range(r, _gbnf_char) for r in ranges)}]"
         case Seq() | Alt() | Repeat():
             return _joined(expr, _gbnf, inner=inner)
         case _:
@@ -89,9 +89,9 @@ def regex(expr: Expr) -> str:
         case Text(text):
             return "".join(map(_regex_char, text))
         case Chars(ranges, negated):
-            return f"[{'^' if negated else ''}{''.join(_range(each, _regex_char) for each in ranges)}]"
-        case Seq(parts):
-            return "".join(f"(?:{regex(p)})" if isinstance(p, Alt) else regex(p) for p in parts)
+            return f"[{'^' if negated else ''}{''.join(_range(r, _regex_char) for r in ranges)}]"
+        case Seq(items):
+            return "".join(f"(?:{regex(p)})" if isinstance(p, Alt) else regex(p) for p in items)
         case Alt(options):
             return "|".join(map(regex, options))
         case Repeat(item):
@@ -110,8 +110,8 @@ def _regex_char(char: str) -> str:
 
 
 # ---------------------------------------------------------------- what both share
-def _range(each: tuple[str, str], write: Callable[[str], str]) -> str:
-    low, high = each
+def _range(char_range: tuple[str, str], write: Callable[[str], str]) -> str:
+    low, high = char_range
     return write(low) if low == high else f"{write(low)}-{write(high)}"
 
 
@@ -121,9 +121,9 @@ def _joined(expr: Seq | Alt | Repeat, write: Callable[..., str], *, inner: bool)
         return f"({text})" if inner else text
     if expr == EMPTY:
         return '""'
-    parts: Sequence[Expr] = expr.parts if isinstance(expr, Seq) else expr.options
+    operands: Sequence[Expr] = expr.parts if isinstance(expr, Seq) else expr.options
     text = (" " if isinstance(expr, Seq) else " | ").join(
-        write(part, inner=isinstance(expr, Seq) or not isinstance(part, Seq)) for part in parts
+        write(operand, inner=isinstance(expr, Seq) or not isinstance(operand, Seq)) for operand in operands
     )
     return f"({text})" if inner else text
 

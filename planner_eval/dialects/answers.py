@@ -43,13 +43,13 @@ _HOLD = frozenset({list, dict, Repeated})
 
 def _repeats(answer: Any, call: int, limits: Limits) -> bool:
     """Whether an object in an answer repeats a key; level by level, for answers are large and hostile."""
-    found = False
+    repeats = False
     level, depth = [answer] if type(answer) in _HOLD else [], 0
     while level:
         if depth > limits.depth:
             raise LimitError(f"the result of call {call + 1} nests deeper than {limits.depth} levels")
-        found = found or Repeated in map(type, level)
+        repeats = repeats or Repeated in map(type, level)
         inside = [item if type(item) is list else item.values() for item in level]
         level = [value for values in inside for value in values if type(value) in _HOLD]
         depth += 1
-    return found
+    return repeats

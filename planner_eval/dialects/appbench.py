@@ -21,7 +21,7 @@ _PLACEHOLDER = later(r"^app[^:\[\n]{0,100}(?=:)", re.IGNORECASE | re.MULTILINE)
 """An app's name at the beginning of a line that may stand for one of a first step."""
 
 
-def read_data(data: Any, limits: Limits, places: Places | None = None) -> RawPlan:
+def read_data(data: Any, limits: Limits, locations: Places | None = None) -> RawPlan:
     """Read a gold record's ``output`` (``api_results`` with ``used_app``), or a list of lines.
 
     Raises:
@@ -60,14 +60,14 @@ def decided_text(data: dict[str, Any]) -> str:
     "Movies: [x = buy(#city='Reno')]"
     """
     matched = data.get("decided_app_matched_with_first_step")
-    whole = data.get("decided_app_api")
-    if matched is None and isinstance(whole, str):
-        return whole
+    answer_text = data.get("decided_app_api")
+    if matched is None and isinstance(answer_text, str):
+        return answer_text
     decided, calls = data.get("decided_app"), data.get("decided_api")
     apps = decided if matched is None else matched
-    for what, parts in (("decided_app", apps), ("decided_api", calls)):
-        if not isinstance(parts, list) or not all(isinstance(part, str | None) for part in parts):
-            raise _refused(what, parts)
+    for what, texts in (("decided_app", apps), ("decided_api", calls)):
+        if not isinstance(texts, list) or not all(isinstance(text, str | None) for text in texts):
+            raise _refused(what, texts)
     if len(apps or ()) > len(calls or ()):  # the scorer passes over names that are none
         apps = [app for app in apps or () if app]
     first = data.get("decided_app_first_step")
@@ -90,17 +90,17 @@ def matched_apps(decided: Sequence[Any], first_step: Sequence[Any]) -> list[Any]
     >>> matched_apps(["app2", "Trams", "app3"], ["Shops", "Garden"])
     ['Garden', 'Trams', None]
     """
-    found = []
+    apps = []
     for name in decided:
         if isinstance(name, str) and name.lower().startswith("app"):
             try:
-                place = int(name.lower().replace("app", "").split("_")[0]) - 1
-                found.append(first_step[place] if place < len(first_step) else None)
+                index = int(name.lower().replace("app", "").split("_")[0]) - 1
+                apps.append(first_step[index] if index < len(first_step) else None)
             except (ValueError, IndexError):
-                found.append(None)
+                apps.append(None)
         else:
-            found.append(name)
-    return found
+            apps.append(name)
+    return apps
 
 
 def first_step_text(text: str, first_step: Any) -> str:
@@ -117,9 +117,9 @@ def first_step_text(text: str, first_step: Any) -> str:
     return _PLACEHOLDER.sub(lambda name: matched_apps([name[0].strip()], first_step)[0] or "", text)
 
 
-def _refused(what: str, found: Any) -> ParseError:
+def _refused(what: str, value: Any) -> ParseError:
     return ParseError(
-        f"{what} holds {found!r:.60}, expected a list of texts", code="parse.shape", dialect="appbench"
+        f"{what} holds {value!r:.60}, expected a list of texts", code="parse.shape", dialect="appbench"
     )
 
 
@@ -177,10 +177,12 @@ def _written(value: Value, i: int, nearest: dict[str, int], returned: list[tuple
             return _name(value, i, nearest, returned)
         raise WriteError(f"call {i + 1}: the dialect 'appbench' cannot say the value {value!r}")
 
-    def fields(made: dict[str, str]) -> str:
-        raise WriteError(f"call {i + 1}: the dialect 'appbench' cannot say an object: {{{', '.join(made)}}}")
+    def fields(written: dict[str, str]) -> str:
+        raise WriteError(
+            f"call {i + 1}: the dialect 'appbench' cannot say an object: {{{', '.join(written)}}}"
+        )
 
-    text: str = fold(value, leaf, items=lambda made: f"[{', '.join(made)}]", fields=fields)
+    text: str = fold(value, leaf, items=lambda written: f"[{', '.join(written)}]", fields=fields)
     return text
 
 
@@ -200,8 +202,8 @@ def _meant(
 ) -> bool:
     """Whether reading `name` in call `i` gives the same reference back."""
     later = (k for k in [*range(i + 1, len(returned)), i] if name in returned[k])
-    found = nearest[name] if name in nearest else next(later, None)
-    return found == (value.call if isinstance(value, Ref) else None)
+    producer = nearest[name] if name in nearest else next(later, None)
+    return producer == (value.call if isinstance(value, Ref) else None)
 
 
 def _quoted(text: str) -> str:

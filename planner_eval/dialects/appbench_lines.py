@@ -92,53 +92,57 @@ def read_fast(text: str, limits: Limits = DEFAULT_LIMITS) -> RawPlan | None:
     calls: list[RawCall] = []
     notes: list[Diagnostic] = []
     end = len(text.rstrip())
-    at = len(text) - len(text.lstrip())
+    position = len(text) - len(text.lstrip())
     bracketed = "[" in text
     most = limits.calls
-    while at < end:
-        section = _APP.match(text, at) if bracketed else None
+    while position < end:
+        section = _APP.match(text, position) if bracketed else None
         if section:
-            at = fast_section(text, section.end(), section[1].strip(), calls, notes)
+            position = fast_section(text, section.end(), section[1].strip(), calls, notes)
         else:
-            at = fast_call(text, at, None, calls, notes)
-        stop = _LINE_END.match(text, at) if at >= 0 else None
+            position = fast_call(text, position, None, calls, notes)
+        stop = _LINE_END.match(text, position) if position >= 0 else None
         if stop is None:
             return None
-        at = stop.end()
+        position = stop.end()
         if len(calls) > most:
             check_calls(len(calls), limits)
     return RawPlan(tuple(calls), None, tuple(notes)) if calls else None
 
 
-def fast_section(text: str, at: int, app: str | None, calls: list[RawCall], notes: list[Diagnostic]) -> int:
+def fast_section(
+    text: str, position: int, app: str | None, calls: list[RawCall], notes: list[Diagnostic]
+) -> int:
     """Append the calls of an app's brackets from the first on; gives the place after, or -1."""
     while True:
-        at = fast_call(text, at, app, calls, notes)
-        more = _SEPARATOR.match(text, at) if at >= 0 else None
+        position = fast_call(text, position, app, calls, notes)
+        more = _SEPARATOR.match(text, position) if position >= 0 else None
         if more is None:
             break
-        at = more.end()
-    closing = _CLOSING.match(text, at) if at >= 0 else None
+        position = more.end()
+    closing = _CLOSING.match(text, position) if position >= 0 else None
     return closing.end() if closing else -1
 
 
-def fast_call(text: str, at: int, app: str | None, calls: list[RawCall], notes: list[Diagnostic]) -> int:
-    """Append the call that starts at `at`; gives the place after it, or -1 where none is read."""
-    head = HEAD.match(text, at)
+def fast_call(
+    text: str, position: int, app: str | None, calls: list[RawCall], notes: list[Diagnostic]
+) -> int:
+    """Append the call that starts at `position`; gives the place after it, or -1 where none is read."""
+    head = HEAD.match(text, position)
     if head is None:
         return -1
-    start, at = at, head.end()
+    start, position = position, head.end()
     returned, called = head.groups()
     arguments: list[tuple[str, Value]] = []
     spans: list[Span] = []
-    end = text.find(")", at) + 1
-    if end == at + 1 or _plain_arguments(text, at, end, arguments, spans):
-        at = end
+    end = text.find(")", position) + 1
+    if end == position + 1 or _plain_arguments(text, position, end, arguments, spans):
+        position = end
     else:
         arguments, spans = [], []
         closing = ","
         while closing == ",":
-            match = _ARGUMENT.match(text, at)
+            match = _ARGUMENT.match(text, position)
             if match is None:
                 return -1
             _, name, value, bare, closing = match.groups()
@@ -152,31 +156,31 @@ def fast_call(text: str, at: int, app: str | None, calls: list[RawCall], notes: 
                 value = UNESCAPE.sub(r"\1", value)
             arguments.append((name, value))
             spans.append(match.span(1))
-            at = match.end()
-    calls.append(_call(app, returned, called, arguments, (start, at), spans))
-    return at
+            position = match.end()
+    calls.append(_call(app, returned, called, arguments, (start, position), spans))
+    return position
 
 
 def _plain_arguments(
-    text: str, at: int, end: int, arguments: list[tuple[str, Value]], spans: list[Span]
+    text: str, position: int, end: int, arguments: list[tuple[str, Value]], spans: list[Span]
 ) -> bool:
-    """Append the arguments from `at` to the first closing bracket where all are texts and names, as most are.
+    """Append the arguments up to the first closing bracket where all are texts and names, as most are.
 
     They are found in one go, at half of what it takes to ask for each: what is found stands side by side
     where its lengths come to that of the whole, and no other reading of it is possible.
     """
-    for name, value, bare, after in _PLAIN_ARGUMENT.findall(text, at, end):
+    for name, value, bare, after in _PLAIN_ARGUMENT.findall(text, position, end):
         if bare:
             value = word_value(bare)
             if type(value) is not RawRef:
                 return False
-            stop = at + len(name) + len(bare) + 2
+            stop = position + len(name) + len(bare) + 2
         else:
-            stop = at + len(name) + len(value) + 4
+            stop = position + len(name) + len(value) + 4
         arguments.append((name, value))
-        spans.append((at, stop))
-        at = stop + len(after)
-    return at == end
+        spans.append((position, stop))
+        position = stop + len(after)
+    return position == end
 
 
 _PLAIN_ARGUMENT = re.compile(
@@ -244,19 +248,19 @@ def read_grammar(text: str) -> RawPlan:
     calls: list[RawCall] = []
     notes: list[Diagnostic] = []
     for app, name, returned, arguments, span in items:
-        for argument, value, place in arguments:
+        for argument, value, bounds in arguments:
             if _refused(value):
-                start = place[0] + re.match(r"#\w+\s*=\s*", text[place[0] : place[1]]).end()  # type: ignore[union-attr]
+                start = bounds[0] + re.match(r"#\w+\s*=\s*", text[bounds[0] : bounds[1]]).end()  # type: ignore[union-attr]
                 raise ParseError(
-                    f"found {text[start : place[1]][:40]!r}, expected a quoted value, "
+                    f"found {text[start : bounds[1]][:40]!r}, expected a quoted value, "
                     f"a returned name or a number for #{argument}",
                     text=text,
                     offset=start,
                     dialect="appbench",
                 )
-            _note_number(value, argument, len(calls), place, notes)
+            _note_number(value, argument, len(calls), bounds, notes)
         pairs = [(argument, value) for argument, value, _ in arguments]
-        calls.append(_call(app, returned, name, pairs, span, [place for _, _, place in arguments]))
+        calls.append(_call(app, returned, name, pairs, span, [bounds for _, _, bounds in arguments]))
     return RawPlan(tuple(calls), None, tuple(notes))
 
 
@@ -277,6 +281,6 @@ def _explained(error: ParseError) -> ParseError:
     else:
         from planner_eval.base.grammar import found_at
 
-        found = found_at(error.text, match.end())
-        reason = f"found {found}, expected a quoted value, a returned name or a number for #{match[1]}"
+        sign = found_at(error.text, match.end())
+        reason = f"found {sign}, expected a quoted value, a returned name or a number for #{match[1]}"
     return ParseError(reason, text=error.text, offset=match.end(), dialect="appbench")

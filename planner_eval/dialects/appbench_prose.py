@@ -139,33 +139,33 @@ def _pieces(text: str) -> list[Piece]:
     if "(" not in text or not ("#" in text or _SECTION.search(text)):
         return []
     starts = sorted([*_SECTION.finditer(text), *_LINE.finditer(text)], key=re.Match.start)
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     tries = _TRIES
-    at = 0
+    position = 0
     for match in starts:
-        if match.start() < at:
+        if match.start() < position:
             continue
-        piece = (_section if match.re is _SECTION else _call)(text, match, at, fast=tries > 0)
+        piece = (_section if match.re is _SECTION else _call)(text, match, position, fast=tries > 0)
         if piece is None:
             tries -= 1
             continue
-        found.append(piece)
+        pieces.append(piece)
         tries -= not piece.fast
-        at = piece.end
+        position = piece.end
         if not piece.closed:
             break
-    return _with_rests(text, found) if any(piece.firm for piece in found) else []
+    return _with_rests(text, pieces) if any(piece.firm for piece in pieces) else []
 
 
-def _section(text: str, match: re.Match[str], at: int, *, fast: bool) -> Piece | None:
+def _section(text: str, match: re.Match[str], position: int, *, fast: bool) -> Piece | None:
     """The section whose colon begins the match; None where it stands in a quoted text."""
     colon, bracket = match.start(), text.index("[", match.start())
-    start, app_end = _app(text, at, colon)
-    line = text.rfind("\n", max(at, start - _LINE_CHARS), start) + 1
-    before = text[line or max(at, start - _LINE_CHARS) : start]
+    start, app_end = _app(text, position, colon)
+    line = text.rfind("\n", max(position, start - _LINE_CHARS), start) + 1
+    before = text[line or max(position, start - _LINE_CHARS) : start]
     if before.replace('\\"', "").count('"') % 2:
         return None
-    if (at and not line) or _LETTER.search(before):  # words of the sentence: `and then Rents: [`
+    if (position and not line) or _LETTER.search(before):  # words of the sentence: `and then Rents: [`
         start += len(_SMALL_WORDS.match(text[start:app_end]).group())  # type: ignore[union-attr]
     marked = (app_end, bracket)
     if start == app_end:  # no app stands there: the reader says so of the bracket
@@ -177,19 +177,19 @@ def _section(text: str, match: re.Match[str], at: int, *, fast: bool) -> Piece |
     return _slowly(text, bracket, match.end(), start, marked) if match["soft"] is None else None
 
 
-def _app(text: str, at: int, colon: int) -> Span:
+def _app(text: str, position: int, colon: int) -> Span:
     """Where the app's name stands before a colon; an empty place where none does.
 
     A name begins after the end of a sentence, a bullet or a number: `Sure. Movies`, `1. Movies`.
     """
-    before = text[max(at, colon - _APP_CHARS) : colon].rstrip("*` \t")
+    before = text[max(position, colon - _APP_CHARS) : colon].rstrip("*` \t")
     run = _APP_BACKWARDS.match(before[::-1]).end()  # type: ignore[union-attr]
     lead = _BEFORE_APP.match(before[len(before) - run :])
-    end = max(at, colon - _APP_CHARS) + len(before)
+    end = max(position, colon - _APP_CHARS) + len(before)
     return end - run + (len(lead.group()) if lead else run), end
 
 
-def _call(text: str, match: re.Match[str], at: int, *, fast: bool) -> Piece | None:
+def _call(text: str, match: re.Match[str], position: int, *, fast: bool) -> Piece | None:
     """The bare call that a line begins with; None where it is a word in a sentence."""
     if match["label"] and match["bracket"]:
         return None  # a section
@@ -215,48 +215,48 @@ def _call(text: str, match: re.Match[str], at: int, *, fast: bool) -> Piece | No
 
 def _slowly(text: str, start: int, opened: int, first: int, marked: Span) -> Piece:
     """The piece from `first` on whose bracket is at or after `start`, by its brackets alone."""
-    found = extent(text, start)
-    if found.closed:
-        return Piece(first, found.end, marked, firm=True, fast=False)
+    bracketed = extent(text, start)
+    if bracketed.closed:
+        return Piece(first, bracketed.end, marked, firm=True, fast=False)
     stop = _PARAGRAPH.search(text, opened)
     return Piece(first, stop.start() if stop else len(text.rstrip()), marked, True, closed=False, fast=False)
 
 
 def _with_rests(text: str, pieces: list[Piece]) -> list[Piece]:
     """The pieces, longer by what follows on their line where that holds a call: then it is no prose."""
-    found = []
+    longer_pieces = []
     for i, piece in enumerate(pieces):
         stop = text.find("\n", piece.end)
         stop = len(text) if stop < 0 else stop
         stop = min(stop, pieces[i + 1].start) if i + 1 < len(pieces) else stop
         longer = _ARGUMENTS.search(text, piece.end, stop) is not None
-        found.append(piece._replace(end=stop) if longer else piece)
-    return found
+        longer_pieces.append(piece._replace(end=stop) if longer else piece)
+    return longer_pieces
 
 
 # ---------------------------------------------------------------- the text with only them, and without
 def _kept(text: str, pieces: list[Piece]) -> str:
     """The text with all but the pieces blanked, each piece on a line of its own."""
-    parts: list[str] = []
-    at = 0
+    texts: list[str] = []
+    position = 0
     for piece in pieces:
-        gap = blank(text[at : piece.start])
-        parts.append(f"\n{gap[1:]}" if at and gap else gap)
+        gap = blank(text[position : piece.start])
+        texts.append(f"\n{gap[1:]}" if position and gap else gap)
         start, end = piece.marked
-        parts += (text[piece.start : start], re.sub(r"[^:\s]", " ", text[start:end]))
-        parts.append(text[end : piece.end])
-        at = piece.end
-    return "".join(parts)
+        texts += (text[piece.start : start], re.sub(r"[^:\s]", " ", text[start:end]))
+        texts.append(text[end : piece.end])
+        position = piece.end
+    return "".join(texts)
 
 
 def _rest(text: str, pieces: list[Piece]) -> str:
     """The text with the pieces blanked."""
-    parts: list[str] = []
-    at = 0
+    texts: list[str] = []
+    position = 0
     for piece in pieces:
-        parts += (text[at : piece.start], blank(text[piece.start : piece.end]))
-        at = piece.end
-    return "".join((*parts, text[at:]))
+        texts += (text[position : piece.start], blank(text[piece.start : piece.end]))
+        position = piece.end
+    return "".join((*texts, text[position:]))
 
 
 def _runs(text: str, pieces: list[Piece]) -> list[Span]:

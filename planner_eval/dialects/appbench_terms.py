@@ -31,8 +31,8 @@ def word_value(word: str) -> Any:
     if NUMBER.fullmatch(word) and len(word) < 4000:
         return int(word) if word.lstrip("+-").isdigit() else float(word)
     if NAME.fullmatch(word):
-        first, *rest = word.split(".")
-        return RawRef(first, tuple(rest))
+        first, *fields = word.split(".")
+        return RawRef(first, tuple(fields))
     return REFUSED
 
 

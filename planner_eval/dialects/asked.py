@@ -23,16 +23,18 @@ def asked(data: Any) -> str | None:
         data = next((data[key] for key in _HOLDERS if isinstance(data.get(key), list)), ())
     data = join_messages(data)
     listed = data if isinstance(data, list) else ()
-    messages = [one for one in listed if isinstance(one, dict) and isinstance(one.get("role"), str)]
+    messages = [
+        message for message in listed if isinstance(message, dict) and isinstance(message.get("role"), str)
+    ]
     if not messages:
         return None
-    said = (message.get("content") for message in messages if message["role"] == "user")
-    return "\n".join(text for content in said for text in _texts(content))
+    contents = (message.get("content") for message in messages if message["role"] == "user")
+    return "\n".join(text for content in contents for text in _texts(content))
 
 
 def _texts(content: Any) -> Iterator[str]:
     """A turn's text, or those of its parts; a tool's result among them is none."""
-    for part in content if isinstance(content, list) else [content]:
-        text = part.get("text") if isinstance(part, dict) else part
+    for item in content if isinstance(content, list) else [content]:
+        text = item.get("text") if isinstance(item, dict) else item
         if isinstance(text, str):
             yield text

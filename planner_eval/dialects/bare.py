@@ -28,10 +28,10 @@ def bare(text: str) -> str:
     (['f()'], ['g()'])
     """
     if _END in text and "<think>" not in text:
-        at = text.index(_END) + len(_END)
-        text = blank(text[:at]) + text[at:]
+        end = text.index(_END) + len(_END)
+        text = blank(text[:end]) + text[end:]
     for aside in (THOUGHT, TOKEN):
-        text = aside.sub(lambda found: blank(found[0]), text)
+        text = aside.sub(lambda match: blank(match[0]), text)
     return text
 
 
@@ -60,21 +60,23 @@ def lists_nothing(source: Any) -> bool:
             return False
         return isinstance(text, str) and lists_nothing(text)
     if isinstance(source, str):
-        found = _EMPTY.fullmatch(bare(source))
+        match = _EMPTY.fullmatch(bare(source))
         try:
-            source = None if found is None else json.loads(found[1])
+            source = None if match is None else json.loads(match[1])
         except (ValueError, RecursionError):
             return False
     if isinstance(source, list):
-        if source and all(isinstance(one, dict) and "tool" in one and calls_no_tool(one) for one in source):
+        if source and all(
+            isinstance(step, dict) and "tool" in step and calls_no_tool(step) for step in source
+        ):
             return True
-        return not source or any(lists_nothing(one) for one in source if not isinstance(one, str))
+        return not source or any(lists_nothing(item) for item in source if not isinstance(item, str))
     if not isinstance(source, dict):
         return False
     # Of a message only what lists calls says so: its annotations, images and the like may be empty, too.
     # Beside its words they say nothing, for many packages write them in any case.
-    said = source.get("content")
-    if said and not (isinstance(said, str) and (not said.strip() or lists_nothing(said))):
+    content = source.get("content")
+    if content and not (isinstance(content, str) and (not content.strip() or lists_nothing(content))):
         keys: Iterable[str] = ()
     elif "role" in source or "content" in source:
         keys = CALLS
@@ -83,7 +85,7 @@ def lists_nothing(source: Any) -> bool:
     if any(source.get(key) == [] for key in keys):
         return True
     inside = (source[key] for key in INSIDE if isinstance(source.get(key), (dict, list)))
-    return any(one and lists_nothing(one) for one in inside)
+    return any(value and lists_nothing(value) for value in inside)
 
 
 __all__ = ["bare", "lists_nothing"]

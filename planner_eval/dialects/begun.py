@@ -55,24 +55,24 @@ def begun(text: str, start: int, *, called: bool) -> int | None:
     if not called and text.lstrip()[:1] in ("[", "{") and _in_text(text):
         return len(text) - len(text.lstrip())
     end = len(text.rstrip(" \t\r\n"))
-    at = max(start, end - _END)
-    if at >= end:
+    tail_start = max(start, end - _END)
+    if tail_start >= end:
         return None
-    tail = text[at:end]
+    tail = text[tail_start:end]
     if _CLOSERS.fullmatch(tail):
         return None
     for pattern in (_LINE, _INSIDE):
         match = pattern.search(tail)
         if match is not None:
-            return at + len(tail) - len(tail[match.start() :].lstrip())
-    found = _token(tail)
-    if found is None:
-        found = _bracket(tail)
-    if found is None and called:
-        found = _assigned(tail, text[:at])
-    if found is None and called and _ALONE.fullmatch(tail) and _in_section(text[:at]):
-        found = 0
-    return None if found is None else at + found
+            return tail_start + len(tail) - len(tail[match.start() :].lstrip())
+    offset = _token(tail)
+    if offset is None:
+        offset = _bracket(tail)
+    if offset is None and called:
+        offset = _assigned(tail, text[:tail_start])
+    if offset is None and called and _ALONE.fullmatch(tail) and _in_section(text[:tail_start]):
+        offset = 0
+    return None if offset is None else tail_start + offset
 
 
 def _in_text(text: str) -> bool:
@@ -91,10 +91,10 @@ def _in_text(text: str) -> bool:
 def _token(tail: str) -> int | None:
     """Where an opening token begins that the end cuts, or that only the begin of a call follows."""
     for match in re.finditer(r"[<\[]", tail[-120:]):
-        at = max(0, len(tail) - 120) + match.start()
-        shown = re.sub(r"\s+", "", tail[at:])
-        if len(shown) > 3 and any(token.startswith(shown) for token in _tokens(own())):
-            return at
+        start = max(0, len(tail) - 120) + match.start()
+        squeezed = re.sub(r"\s+", "", tail[start:])
+        if len(squeezed) > 3 and any(token.startswith(squeezed) for token in _tokens(own())):
+            return start
     token = last_token(tail)
     if token is not None and (_AFTER.fullmatch(tail, token.end()) or _TAG.search(tail, token.end())):
         return token.start()
@@ -103,8 +103,8 @@ def _token(tail: str) -> int | None:
 
 @cache
 def _tokens(_own: tuple[Wrapper, ...]) -> tuple[str, ...]:
-    found = {re.sub(r"\s+", "", token) for row in table().values() for token in signs(row)}
-    return tuple(sorted(token for token in found if token[:1] in ("<", "[")))
+    tokens = {re.sub(r"\s+", "", token) for row in table().values() for token in signs(row)}
+    return tuple(sorted(token for token in tokens if token[:1] in ("<", "[")))
 
 
 def _in_section(text: str) -> bool:
@@ -120,10 +120,10 @@ def _bracket(tail: str) -> int | None:
     if "(" not in tail:
         return None
     after = _CLOSERS.match(tail, max(tail.rfind("\n\n"), 0)).end()  # type: ignore[union-attr]
-    for at, mark in left_open(tail, after):
-        name = _BEFORE.search(tail[max(0, at - 100) : at]) if mark == "(" else None
+    for offset, mark in left_open(tail, after):
+        name = _BEFORE.search(tail[max(0, offset - 100) : offset]) if mark == "(" else None
         if name is not None:
-            return at - len(name.group())
+            return offset - len(name.group())
     return None
 
 

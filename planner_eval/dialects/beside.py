@@ -37,19 +37,19 @@ def _framed(row: Wrapper, text: str, spans: list[Span]) -> Iterator[Span]:
         yield opened.get(start, start), closed.end() if closed else end
 
 
-def _skip(text: str, at: int) -> int:
-    while text[at : at + 1].isspace():
-        at += 1
-    return at
+def _skip(text: str, position: int) -> int:
+    while text[position : position + 1].isspace():
+        position += 1
+    return position
 
 
 def rest(text: str, spans: list[Span]) -> str:
     """A text with some places, and what tools answered, as white space of the same length."""
-    parts, at = [], 0
+    pieces, position = [], 0
     for start, end in spans:
-        parts += [text[at:start], blank(text[start:end])]
-        at = max(at, end)
-    left = "".join([*parts, text[at:]])
+        pieces += [text[position:start], blank(text[start:end])]
+        position = max(position, end)
+    left = "".join([*pieces, text[position:]])
     return _ANSWERED.sub(lambda m: blank(m.group()), left)
 
 

@@ -126,7 +126,7 @@ class PieceReader:
         raise NotImplementedError
 
     # ------------------------------------------------------------ JSON
-    def json(self, view: View, *, whole: bool = False) -> Read | None:
+    def json(self, view: View, *, required: bool = False) -> Read | None:
         """A view that is JSON as a whole; None where it is no JSON, or holds no call.
 
         Raises:
@@ -139,12 +139,12 @@ class PieceReader:
             raise placed(error, view, self.source) from None
         if values is None:
             return None
-        found = self.data(values, view)
-        if isinstance(found, Nothing):
+        read = self.data(values, view)
+        if isinstance(read, Nothing):
             self._refuse_deep(view, deep=nests_past(view.text, self.limits))
-            self.why = found.why
-            return Read("json", RawPlan(()), found.why, span_of(view)) if whole else None
-        return found
+            self.why = read.why
+            return Read("json", RawPlan(()), read.why, span_of(view)) if required else None
+        return read
 
     def _refuse_deep(self, view: View, *, deep: bool) -> None:
         """Refuse what nests too deeply to be looked through for calls."""
@@ -184,12 +184,12 @@ class PieceReader:
         if talk is not None:
             return self.talk(talk, view)
         refuse_pairs(value, view.text)
-        places = None
+        located_values = None
         if self.located and located and len(view.text) <= LARK_CHARS:
             from planner_eval.base.jsonplaces import with_places
 
-            places = Places(with_places(view.text))
-            value = places.values[0] if len(places.values) == 1 else places.values
+            located_values = Places(with_places(view.text))
+            value = located_values.values[0] if len(located_values.values) == 1 else located_values.values
         value, notes = calls_among(value)
         if value == []:
             self.notes += notes
@@ -198,7 +198,7 @@ class PieceReader:
         reader = dialects.get(candidate.dialect).read_data
         assert reader is not None
         try:
-            raw = reader(value, self.limits, places)
+            raw = reader(value, self.limits, located_values)
         except ParseError as error:
             if not error.text:
                 error = ParseError(
@@ -281,9 +281,9 @@ class PieceReader:
         if not view.text.strip():
             return Nothing("an empty section")
         try:
-            found = self.mended(view, strictly=True)
-            self.keep(found)
-            return found
+            mended = self.mended(view, strictly=True)
+            self.keep(mended)
+            return mended
         except LimitError:
             raise
         except ParseError as error:
@@ -300,7 +300,7 @@ class PieceReader:
             ParseError: it cannot be read, or an argument of a call cannot be known.
         """
         view = dedented(view)
-        held: dict[str, Value | Unknown] = {}
+        variables: dict[str, Value | Unknown] = {}
         tree = self.syntax(view.text)
         if isinstance(tree, ast.Module):
             texts = python_calls.string_list(tree)
@@ -310,19 +310,21 @@ class PieceReader:
             script = self._as_script(view) if _OBJECT.search(view.text) and _is_script(tree) else None
             if script is not None:
                 return script
-            raw = follow(tree, view.text, self.defined, self.limits, self.taken, self.before(), held)
+            raw = follow(tree, view.text, self.defined, self.limits, self.taken, self.before(), variables)
             kind = "pythonic" if are_expressions(tree.body) else "code"
         else:
-            raw = python_calls.read_calls(view.text, self.limits, self.defined, tree, self.before(), held)
+            raw = python_calls.read_calls(
+                view.text, self.limits, self.defined, tree, self.before(), variables
+            )
             kind = "pythonic"
             quoted = None if raw.calls else QUOTED_CALL.match(view.text)
             if quoted is not None:
                 reason = "found a call in quotes that stand inside it too, expected other quotes around it"
                 raise ParseError(reason, text=view.text, offset=quoted.start(1))
-        bound = self.numbered(held)
+        bound = self.numbered(variables)
         if not raw.calls:
-            said = (f"; {note.message}" for note in raw.notes if note.code == "code.function")
-            return Nothing(f"code that calls no tool{next(said, '')}", bound)
+            messages = (f"; {note.message}" for note in raw.notes if note.code == "code.function")
+            return Nothing(f"code that calls no tool{next(messages, '')}", bound)
         reason = "Python calls" if kind == "pythonic" else "a Python program"
         pieces = ((bound.piece, 0),) if bound else ()
         return Read(kind, view.place(raw), reason, span_of(view), bound, pieces)
@@ -334,17 +336,17 @@ class PieceReader:
         self.bound.clear()
         return self.held
 
-    def numbered(self, held: dict[str, Value | Unknown]) -> Bound | None:
+    def numbered(self, variables: dict[str, Value | Unknown]) -> Bound | None:
         """What a piece's own variables hold, under a number of its own; None where it has none."""
-        if not held:
+        if not variables:
             return None
         self.pieces += 1
-        return Bound(self.pieces, held)
+        return Bound(self.pieces, variables)
 
-    def keep(self, found: Read | Nothing) -> None:
+    def keep(self, read: Read | Nothing) -> None:
         """Let later pieces see what the variables of a piece hold that counts."""
-        if found.bound is not None:
-            self.bound.append(found.bound)
+        if read.bound is not None:
+            self.bound.append(read.bound)
 
     def script(self, view: View) -> Read | Nothing:
         """A piece of JavaScript or Java.
@@ -354,16 +356,16 @@ class PieceReader:
         """
         from planner_eval.dialects import javascript
 
-        held: dict[str, Value | Unknown] = {}
+        variables: dict[str, Value | Unknown] = {}
         try:
-            raw = javascript.read(view.text, self.limits, self.defined, self.before(), held)
+            raw = javascript.read(view.text, self.limits, self.defined, self.before(), variables)
         except LimitError:
             raise
         except ParseError:
             if calls_tool(view.text, self.defined):
                 raise
             return Nothing("code that calls no tool")
-        bound = self.numbered(held)
+        bound = self.numbered(variables)
         if not raw.calls:
             return Nothing("code that calls no tool", bound)
         pieces = ((bound.piece, 0),) if bound else ()
@@ -394,17 +396,17 @@ class PieceReader:
             return self.python(view)
         except ParseError as error:
             if SCRIPT_START.match(text) or _OBJECT.search(text):
-                found = self._as_script(view)
-                if found is not None:
-                    return found
+                read = self._as_script(view)
+                if read is not None:
+                    return read
             raise error from None
 
     def _as_script(self, view: View) -> Read | None:
         try:
-            found = self.script(view)
+            read = self.script(view)
         except ParseError:
             return None
-        return found if isinstance(found, Read) else None
+        return read if isinstance(read, Read) else None
 
     def mended(
         self, view: View, *, strictly: bool = False, refused: ParseError | None = None
@@ -434,18 +436,18 @@ class PieceReader:
         self.parts |= not tried
         for repaired, notes in repairs(view) if tried else ():
             try:
-                found = self.strict(repaired)
+                read = self.strict(repaired)
             except ParseError as error:
                 if self.repair:
                     failed.append((bare(error), repaired))
                 continue
-            if isinstance(found, Nothing):
-                return found
+            if isinstance(read, Nothing):
+                return read
             if not self.repair:
                 self.parts = True
                 raise self.cut(view, self._late(failed)) from None
-            raw = RawPlan(found.raw.calls, found.raw.answer, (*found.raw.notes, *notes))
-            return replace(found, raw=raw)
+            raw = RawPlan(read.raw.calls, read.raw.answer, (*read.raw.notes, *notes))
+            return replace(read, raw=raw)
         if not (strictly or isinstance(first, Loose) or plan_like(view.text, self.defined)):
             return Nothing("a text that calls no tool")
         late = self._late(failed)
@@ -460,13 +462,13 @@ class PieceReader:
         """What the furthest reading of a piece stops at, which could not be mended, placed in the source."""
         errors = []
         for error, view in failed:
-            found = error
+            deepest = error
             if isinstance(error, Untold):
                 try:
                     loads(view.text, self.limits)
-                except ParseError as told:
-                    found = bare(told)
-            errors.append(placed(found, view, self.source))
+                except ParseError as json_error:
+                    deepest = bare(json_error)
+            errors.append(placed(deepest, view, self.source))
         return max(errors, key=lambda e: e.offset)
 
     def cut(self, view: View, error: ParseError) -> ParseError:
@@ -498,24 +500,24 @@ class PieceReader:
                 if not view.text or (view.text[:1] not in "[{" and not CALLISH.match(view.text)):
                     continue
                 try:
-                    found = self.mended(view, strictly=True)
+                    read = self.mended(view, strictly=True)
                 except ParseError:
                     return None
-                if isinstance(found, Read):
-                    calls += shift_names(found.raw.calls, len(calls)) if calls else found.raw.calls
-                    notes += found.raw.notes
+                if isinstance(read, Read):
+                    calls += shift_names(read.raw.calls, len(calls)) if calls else read.raw.calls
+                    notes += read.raw.notes
             if calls:
                 return Read(row.name, RawPlan(tuple(calls), None, tuple(notes)), "its tokens", (0, len(text)))
         return None
 
     # ------------------------------------------------------------ fences
 
-    def _kept(self, found: Read | Nothing) -> list[Read]:
-        self.keep(found)
-        if isinstance(found, Nothing):
-            self.why = self.why or found.why
+    def _kept(self, read: Read | Nothing) -> list[Read]:
+        self.keep(read)
+        if isinstance(read, Nothing):
+            self.why = self.why or read.why
             return []
-        return [found]
+        return [read]
 
     # ------------------------------------------------------------ prose
 
@@ -538,15 +540,15 @@ def _between_semicolons(text: str) -> list[Any] | None:
     if ";" not in text:
         return None
     values: list[Any] = []
-    at = 0
-    while at < len(text):
+    position = 0
+    while position < len(text):
         try:
-            value, at = decode(text, at)
+            value, position = decode(text, position)
         except (ValueError, RecursionError):
             break
         values.append(value)
-        at = _SEMICOLON.match(text, at).end()  # type: ignore[union-attr]
-    return values if values and at >= len(text) else None
+        position = _SEMICOLON.match(text, position).end()  # type: ignore[union-attr]
+    return values if values and position >= len(text) else None
 
 
 def _is_script(tree: ast.Module) -> bool:
@@ -567,8 +569,8 @@ def _is_script(tree: ast.Module) -> bool:
 def _is_data(tree: ast.Module) -> bool:
     """Whether a Python text is data: it calls nothing, or an object that should be a call itself does."""
     calling = (node for node in tree.body if any(isinstance(n, ast.Call) for n in walk(node)))
-    found = [_has_arguments(node) for node in calling]
-    return not found or any(found)
+    have_arguments = [_has_arguments(node) for node in calling]
+    return not have_arguments or any(have_arguments)
 
 
 def _has_arguments(node: ast.stmt) -> bool:
@@ -577,7 +579,7 @@ def _has_arguments(node: ast.stmt) -> bool:
     keys = [
         {k.value for k in i.keys if isinstance(k, ast.Constant)} for i in items if isinstance(i, ast.Dict)
     ]
-    return any(found & {*NAME_KEYS} and found & {*ARGUMENT_KEYS} for found in keys)
+    return any(names & {*NAME_KEYS} and names & {*ARGUMENT_KEYS} for names in keys)
 
 
 def _is_empty(value: Any) -> Nothing | None:
@@ -601,16 +603,16 @@ def _may_be_json(text: str) -> bool:
 def _named_at(text: str, error: ParseError) -> int:
     """Where what an error quotes stands in a text: as a text of its own, else inside one."""
     for quoted in re.findall(r"'([^']+)'", error.reason):
-        for shown in (f'"{quoted}"', quoted.removesuffix("…")):
-            at = text.find(shown)
-            if at >= 0:
-                return at
+        for quotation in (f'"{quoted}"', quoted.removesuffix("…")):
+            offset = text.find(quotation)
+            if offset >= 0:
+                return offset
     return 0
 
 
 def _silent(texts: list[str]) -> Diagnostic:
     """That texts of a list call nothing, beside others that do: each may be a plan of its own, or words."""
     count = len(texts)
-    said = "a text of the list calls" if count == 1 else f"{count:,} texts of the list call"
-    shown = ", ".join(repr(shortened(text, 40)) for text in texts[:3])
-    return Diagnostic("find.text", f"{said} no tool, beside others that do: {shown}")
+    start = "a text of the list calls" if count == 1 else f"{count:,} texts of the list call"
+    samples = ", ".join(repr(shortened(text, 40)) for text in texts[:3])
+    return Diagnostic("find.text", f"{start} no tool, beside others that do: {samples}")

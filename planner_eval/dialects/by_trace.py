@@ -21,14 +21,14 @@ def by_trace(items: Iterable[dict[str, Any]]) -> dict[str | None, list[dict[str,
     >>> list(by_trace([{"traceId": "a", "attributes": {}}, {"traceId": "b", "attributes": {}}]))
     ['a', 'b']
     """
-    found: dict[str | None, list[dict[str, Any]]] = {}
+    traces: dict[str | None, list[dict[str, Any]]] = {}
     names: dict[str | None, str | None] = {}
     for item in items:
         own = _own_name(item)
         for span in spans_in(item) or [item]:
             name = trace_of(span) if own is None else own
-            found.setdefault(names.setdefault(plain_id(name), name), []).append(span)
-    return found
+            traces.setdefault(names.setdefault(plain_id(name), name), []).append(span)
+    return traces
 
 
 def _listed(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:

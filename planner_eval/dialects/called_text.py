@@ -40,8 +40,8 @@ def read_called(text: str, position: int, notes: list[Diagnostic]) -> RawCall | 
     match = _CALL.fullmatch(text)
     if match is None:
         return None
-    name, rest = match.groups()
-    inside = rest.rstrip()
+    name, after_bracket = match.groups()
+    inside = after_bracket.rstrip()
     try:
         if not inside.endswith(")"):
             raise ParseError("it is never closed")
@@ -72,33 +72,33 @@ def _read(inside: str) -> RawPlan | None:
 
 def _piecewise(inside: str) -> Arguments:
     """The arguments of a call that is no Python as a whole, one by one."""
-    found: list[tuple[str, Value]] = []
-    for place, argument in enumerate(_arguments(inside)):
+    arguments: list[tuple[str, Value]] = []
+    for index, argument in enumerate(_arguments(inside)):
         match = _ARGUMENT.fullmatch(argument)
-        name, value = match.groups() if match else (str(place), argument.strip())
+        name, value = match.groups() if match else (str(index), argument.strip())
         raw = _read(value) if value and value[0] != "<" else None
         if raw is None:
             is_quoted = value[:1] in ("'", '"') and value[0] == value[-1] and len(value) > 1
-            found.append((name, value[1:-1] if is_quoted else value))
+            arguments.append((name, value[1:-1] if is_quoted else value))
         elif len(raw.calls) == 1 and len(raw.calls[0].arguments) == 1:
-            found.append((name, raw.calls[0].arguments[0][1]))
+            arguments.append((name, raw.calls[0].arguments[0][1]))
         else:
             raise ParseError(_ANOTHER)
-    return tuple(found)
+    return tuple(arguments)
 
 
 def _arguments(inside: str) -> list[str]:
     """The arguments of a call, one a text; a quoted value goes on to the piece that ends in its quote."""
-    found: list[list[str]] = []
+    arguments: list[list[str]] = []
     quote = ""
     for piece in _NEXT.split(inside):
         if quote:
-            found[-1].append(piece)
+            arguments[-1].append(piece)
         else:
-            found.append([piece])
+            arguments.append([piece])
             match = _ARGUMENT.fullmatch(piece)
             value = match[2] if match else ""
             quote = value[0] if value[:1] in ("'", '"') and len(value) > 1 else ""
         if quote and piece.rstrip().endswith(quote):
             quote = ""
-    return [", ".join(pieces) for pieces in found]
+    return [", ".join(pieces) for pieces in arguments]

@@ -35,11 +35,11 @@ def dialect(row: Wrapper) -> Dialect:
 def fits(data: Data) -> str | None:
     """Whether data has CallNavi's form."""
     value = data.value
-    found = isinstance(value, dict) and "API" in value and value.keys() <= {"API", "parameters"}
-    return "API and parameters side by side" if found else None
+    has_form = isinstance(value, dict) and "API" in value and value.keys() <= {"API", "parameters"}
+    return "API and parameters side by side" if has_form else None
 
 
-def read_data(data: Any, limits: Limits, places: Places | None = None) -> RawPlan:
+def read_data(data: Any, limits: Limits, locations: Places | None = None) -> RawPlan:
     """Read names and parameters side by side, or names alone.
 
     Raises:
@@ -55,22 +55,26 @@ def read_data(data: Any, limits: Limits, places: Places | None = None) -> RawPla
             code="parse.shape",
             dialect="callnavi",
         )
-    given = data.get("parameters") or []
-    given = [given] if isinstance(given, dict) else given
-    if not isinstance(given, list):
-        raise ParseError(f"'parameters' is {shown(given)}, expected a list of objects", code="parse.shape")
+    parameters = data.get("parameters") or []
+    parameters = [parameters] if isinstance(parameters, dict) else parameters
+    if not isinstance(parameters, list):
+        raise ParseError(
+            f"'parameters' is {shown(parameters)}, expected a list of objects", code="parse.shape"
+        )
     check_calls(len(names), limits)
     notes: list[Diagnostic] = []
-    if given and len(given) != len(names):
-        message = f"{len(names)} names but {len(given)} parameter objects; missing ones mean no parameters"
+    if parameters and len(parameters) != len(names):
+        message = (
+            f"{len(names)} names but {len(parameters)} parameter objects; missing ones mean no parameters"
+        )
         notes.append(Diagnostic("shape.length", message, "warning"))
-    if len(given) > len(names):
+    if len(parameters) > len(names):
         raise ParseError(f"{message}, more would be lost", code="parse.shape", dialect="callnavi")
     calls = []
     for i, name in enumerate(names):
-        entry = given[i] if i < len(given) else {}
+        entry = parameters[i] if i < len(parameters) else {}
         arguments = _arguments(entry, i)
-        span, spans = (places.span(entry), places.members(entry)) if places else (None, ())
+        span, spans = (locations.span(entry), locations.members(entry)) if locations else (None, ())
         calls.append(RawCall(name, arguments, span=span, spans=spans))
         for key, value in calls[-1].arguments:
             if value == HOLE:
@@ -183,10 +187,10 @@ def write_yaml(plan: Plan) -> str:
             return self.represent_scalar("tag:yaml.org,2002:str", data, style='"' if quoted else None)
 
     Dumper.add_representer(str, Dumper.represent_str)
-    made = yaml.dump(
+    text = yaml.dump(
         _data(plan, "callnavi-yaml"), Dumper=Dumper, sort_keys=False, allow_unicode=True, width=_WIDE
     )
-    return str(made)
+    return str(text)
 
 
 def _data(plan: Plan, dialect: str) -> dict[str, Any]:

@@ -40,123 +40,133 @@ class Changes:
         text: The program, for messages.
     """
 
-    def __init__(self, top: MutableMapping[str, Held], ways: Ways, text: str) -> None:
+    def __init__(self, top: MutableMapping[str, Held], routes: Ways, text: str) -> None:
         self.top = top
-        self.ways = ways
+        self.ways = routes
         self.text = text
         self.any = _ANY in top
 
-    def change(self, held: Held, reason: str, at: int, spend: Callable[[int], None]) -> None:
+    def change(self, target: Held, reason: str, offset: int, spend: Callable[[int], None]) -> None:
         """Take what is held for changed in a way that is not followed.
 
         Args:
-            held: What is changed; of a part of something all that this holds may be.
+            target: What is changed; of a part of something all that this holds may be.
             reason: What changes it.
-            at: Where.
+            offset: Where.
             spend: As in :meth:`current`.
         """
-        waiting, seen = [held], set()
+        waiting, seen = [target], set()
         while waiting:
-            one = waiting.pop()
-            if isinstance(one, (Part, Thing)):
-                if id(one) not in seen:
-                    seen.add(id(one))
+            value = waiting.pop()
+            if isinstance(value, (Part, Thing)):
+                if id(value) not in seen:
+                    seen.add(id(value))
                     spend(1)
-                    of = one.of if isinstance(one, Part) else (one.of,)
+                    of = value.of if isinstance(value, Part) else (value.of,)
                     waiting += self._all(of, seen, spend)
-            elif isinstance(one, Unsure):
-                if id(one) not in seen:
-                    seen.add(id(one))
+            elif isinstance(value, Unsure):
+                if id(value) not in seen:
+                    seen.add(id(value))
                     spend(1)
-                    waiting += one.either
-            elif isinstance(one, (list, dict)):
-                self._note(_cell(one), Unsure(reason, at, self.text, one))
-            elif isinstance(one, RawRef):
-                unsure = Unsure(reason, at, self.text)
-                self._note(f"{one.name} *", unsure)
-                self._note(f"{one.name} {one.path[0]!r}" if one.path else f"{one.name} ", unsure)
+                    waiting += value.either
+            elif isinstance(value, (list, dict)):
+                self._note(_cell(value), Unsure(reason, offset, self.text, value))
+            elif isinstance(value, RawRef):
+                unsure = Unsure(reason, offset, self.text)
+                self._note(f"{value.name} *", unsure)
+                self._note(f"{value.name} {value.path[0]!r}" if value.path else f"{value.name} ", unsure)
 
     def _all(self, of: Iterable[Held], seen: set[int], spend: Callable[[int], None]) -> list[Held]:
         """These and what they hold at any depth, lists and objects once."""
-        found: list[Held] = []
+        values: list[Held] = []
         waiting = [*of]
         while waiting:
-            one = waiting.pop()
-            if id(one) in seen:
+            value = waiting.pop()
+            if id(value) in seen:
                 continue
-            found.append(one)
-            now = self.content(one)
+            values.append(value)
+            now = self.content(value)
             if isinstance(now, (list, dict)):
-                seen.add(id(one))
+                seen.add(id(value))
                 spend(len(now))
                 waiting += now.values() if isinstance(now, dict) else now
-        return found
+        return values
 
-    def inside(self, held: Any, path: Path) -> Any:
+    def inside(self, value: Any, path: Path) -> Any:
         """What a way leads to, itself and no copy; a part of what is around it, where that is not sure."""
-        for i, way in enumerate(path):
-            if isinstance(held, RawRef):
-                return RawRef(held.name, (*held.path, *path[i:]))
-            now = self.content(held)
+        for i, step in enumerate(path):
+            if isinstance(value, RawRef):
+                return RawRef(value.name, (*value.path, *path[i:]))
+            now = self.content(value)
             if not isinstance(now, (list, dict)):
                 return now if isinstance(now, Unknown) else UNKNOWN
             try:
-                held = now[way]  # type: ignore[index]
+                value = now[step]  # type: ignore[index]
             except (LookupError, TypeError):
-                return Part((held,))
-        return held
+                return Part((value,))
+        return value
 
-    def _note(self, name: str, found: Unknown) -> None:
+    def _note(self, name: str, unknown: Unknown) -> None:
         if not self.any:
             self.any = True
-            self.top[_ANY] = found
-        self.ways.put(self.top, name, found)
+            self.top[_ANY] = unknown
+        self.ways.put(self.top, name, unknown)
 
-    def follow(self, held: Any, method: str, given: list[Held], named: Mapping[str, Held]) -> bool:
+    def follow(self, target: Any, method: str, positional: list[Held], named: Mapping[str, Held]) -> bool:
         """Make a change that is as simple as it is certain: something put at the end, or under a key.
 
         Returns:
             False where it is not simple.
         """
-        if any(isinstance(value, Unknown) for value in (*given, *named.values())):
+        if any(isinstance(value, Unknown) for value in (*positional, *named.values())):
             return False
-        cell = self.top.get(_cell(held))
+        cell = self.top.get(_cell(target))
         if isinstance(cell, Unsure):
             return True  # and stays so
-        now = cell.value if isinstance(cell, Content) else held
+        now = cell.value if isinstance(cell, Content) else target
         if self.ways.open and len(now) > _KEPT:
             return False
-        if self.ways.open or now is held:
+        if self.ways.open or now is target:
             now = now.copy()
-        if isinstance(now, list) and method in ("append", "push") and given and not named:
-            now += given if method == "push" else given[:1]
-        elif isinstance(now, list) and method == "extend" and len(given) == 1 and type(given[0]) is list:
-            other = self.top.get(_cell(given[0]))
-            if isinstance(other, Unsure) or given[0] is held:
+        if isinstance(now, list) and method in ("append", "push") and positional and not named:
+            now += positional if method == "push" else positional[:1]
+        elif (
+            isinstance(now, list)
+            and method == "extend"
+            and len(positional) == 1
+            and type(positional[0]) is list
+        ):
+            other = self.top.get(_cell(positional[0]))
+            if isinstance(other, Unsure) or positional[0] is target:
                 return False
-            now += other.value if isinstance(other, Content) else given[0]
-        elif isinstance(now, dict) and method == "update" and not given:
+            now += other.value if isinstance(other, Content) else positional[0]
+        elif isinstance(now, dict) and method == "update" and not positional:
             now |= named
-        elif isinstance(now, dict) and method == "update" and len(given) == 1 and type(given[0]) is dict:
-            other = self.top.get(_cell(given[0]))
+        elif (
+            isinstance(now, dict)
+            and method == "update"
+            and len(positional) == 1
+            and type(positional[0]) is dict
+        ):
+            other = self.top.get(_cell(positional[0]))
             if isinstance(other, Unsure):
                 return False
-            now |= {**(other.value if isinstance(other, Content) else given[0]), **named}
+            now |= {**(other.value if isinstance(other, Content) else positional[0]), **named}
         else:
             return False
-        self._note(_cell(held), Content(held, now))
+        self._note(_cell(target), Content(target, now))
         return True
 
-    def content(self, held: Any) -> Any:
+    def content(self, value: Any) -> Any:
         """What a list or an object holds now, itself and no copy; what is no such is given back."""
-        if not self.any or not isinstance(held, (list, dict)):
-            return held
-        found = self.top.get(_cell(held))
-        return found.value if isinstance(found, Content) else held if found is None else found
+        if not self.any or not isinstance(value, (list, dict)):
+            return value
+        cell = self.top.get(_cell(value))
+        return cell.value if isinstance(cell, Content) else value if cell is None else cell
 
-    def put(self, held: Any, key: Any, value: Held) -> bool:
+    def put(self, target: Any, key: Any, value: Held) -> bool:
         """Give a key of an object another value; False where that is not simple."""
-        return type(held) is dict and type(key) is str and self.follow(held, "update", [{key: value}], {})
+        return type(target) is dict and type(key) is str and self.follow(target, "update", [{key: value}], {})
 
     def current(self, value: Value, spend: Callable[[int], None], depth: int = 0) -> Value:
         """A value as the changes leave it.
@@ -182,10 +192,10 @@ class Changes:
         now = cell.value if isinstance(cell, Content) else value
         spend(len(now))
         items = now.values() if isinstance(now, dict) else now
-        made = [self.current(item, spend, depth + 1) for item in items]
-        if all(one is other for one, other in zip(made, items, strict=True)):
+        items_now = [self.current(item, spend, depth + 1) for item in items]
+        if all(item is other for item, other in zip(items_now, items, strict=True)):
             return value if now is value else now.copy()
-        return dict(zip(now, made, strict=True)) if isinstance(now, dict) else made
+        return dict(zip(now, items_now, strict=True)) if isinstance(now, dict) else items_now
 
     def refuse(self, ref: RawRef) -> None:
         """Refuse a reference to a result that was changed.
@@ -195,45 +205,45 @@ class Changes:
         """
         if f"{ref.name} *" not in self.top:
             return
-        found = None
+        unsure = None
         if not ref.path:
-            found = self.top.get(f"{ref.name} *")
+            unsure = self.top.get(f"{ref.name} *")
         else:
-            found = self.top.get(f"{ref.name} ") or self.top.get(f"{ref.name} {ref.path[0]!r}")
-        if isinstance(found, Unsure):
-            raise self.cannot_know(found)
+            unsure = self.top.get(f"{ref.name} ") or self.top.get(f"{ref.name} {ref.path[0]!r}")
+        if isinstance(unsure, Unsure):
+            raise self.cannot_know(unsure)
 
-    def cannot_know(self, found: Unsure) -> CannotKnow:
+    def cannot_know(self, unsure: Unsure) -> CannotKnow:
         """What is said of an unsure value; the place of the change, where it stands in this text."""
-        return CannotKnow(found.reason, found.at if found.text is self.text else None, found)
+        return CannotKnow(unsure.reason, unsure.at if unsure.text is self.text else None, unsure)
 
     def settle(self, own: MutableMapping[str, Held]) -> None:
         """Let later pieces of the text, which hold other lists, see of the variables what was changed."""
         if not self.any:
             return
-        known: dict[int, Unknown | None] = {}
+        checked: dict[int, Unknown | None] = {}
         for name, value in own.items():
             if isinstance(value, (list, dict)):
-                found = self._changed(value, known)
-                if found is not None:
-                    own[name] = found
+                change = self._changed(value, checked)
+                if change is not None:
+                    own[name] = change
 
-    def _changed(self, value: Any, known: dict[int, Unknown | None], depth: int = 0) -> Unknown | None:
+    def _changed(self, value: Any, checked: dict[int, Unknown | None], depth: int = 0) -> Unknown | None:
         """The first change of a list or an object, or of what it holds at any depth."""
         if isinstance(value, (list, dict)):
-            if id(value) not in known:
-                known[id(value)] = None
-                found = self.top.get(_cell(value))
-                if isinstance(found, Content):
-                    found = Unsure("another part of the text changes it", 0, "")
+            if id(value) not in checked:
+                checked[id(value)] = None
+                change = self.top.get(_cell(value))
+                if isinstance(change, Content):
+                    change = Unsure("another part of the text changes it", 0, "")
                 items = value.values() if isinstance(value, dict) else value
-                if not isinstance(found, Unsure) and depth <= _DEPTH:
-                    inside = (self._changed(item, known, depth + 1) for item in items)
-                    found = next((one for one in inside if one is not None), None)
-                known[id(value)] = found if isinstance(found, Unsure) else None
-            return known[id(value)]
+                if not isinstance(change, Unsure) and depth <= _DEPTH:
+                    inside = (self._changed(item, checked, depth + 1) for item in items)
+                    change = next((inner for inner in inside if inner is not None), None)
+                checked[id(value)] = change if isinstance(change, Unsure) else None
+            return checked[id(value)]
         return None
 
 
-def _cell(held: Any) -> str:
-    return f"[] {id(held)}"
+def _cell(value: Any) -> str:
+    return f"[] {id(value)}"

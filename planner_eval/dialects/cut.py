@@ -46,7 +46,7 @@ def left_open(text: str, start: int = 0) -> list[tuple[int, str]]:
     ([(0, '['), (10, '(')], [], [])
     """
     waiting: list[tuple[int, str]] = []
-    for match in tokens(text, start, len(text), whole=2):
+    for match in tokens(text, start, len(text), levels=2):
         kind = match.lastgroup
         if kind == "open":
             waiting.append((match.start(), match.group()))
@@ -85,11 +85,11 @@ def cut_at(text: str) -> int | None:
 
 
 def _name_before(text: str, line: int, opened: int) -> int | None:
-    for at in range(max(line, opened - 200), opened):  # a longer statement is cut before its bracket
-        if text[at] in " \t" or not (text[at].isalnum() or text[at] == "_"):
+    for start in range(max(line, opened - 200), opened):  # a longer statement is cut before its bracket
+        if text[start] in " \t" or not (text[start].isalnum() or text[start] == "_"):
             continue
-        if _STATEMENT.fullmatch(text, at, opened):
-            return at
+        if _STATEMENT.fullmatch(text, start, opened):
+            return start
     return None
 
 
@@ -108,17 +108,17 @@ def whole_calls(error: Cut) -> Iterator[str]:
         if not before.strip():
             return
         yield before
-        again = opening(before)
-        if again is None:
+        opened = opening(before)
+        if opened is None:
             return
-        before = before[: again[0]]
+        before = before[: opened[0]]
 
 
 def _whole_items(text: str, start: int) -> str | None:
     """The text up to the last whole item of the outermost list that is open where it ends, closed again."""
     waiting: list[tuple[int, str]] = []
     ends: dict[int, int] = {}
-    for match in tokens(text, start, len(text), whole=2):
+    for match in tokens(text, start, len(text), levels=2):
         kind = match.lastgroup
         if kind == "open":
             waiting.append((match.start(), match.group()))
@@ -182,24 +182,24 @@ def section(text: str, rows: Sequence[Wrapper]) -> tuple[int, str] | None:
     if token is None:  # the token is a word
         start = cut_at(text)
         return None if start is None else (start, "inside a list or an object")
-    rest, shown = text[token.end() :], token.group().strip()
-    if not rest.strip():
-        return token.start(), f"right after {shown!r}"
+    remainder, opener = text[token.end() :], token.group().strip()
+    if not remainder.strip():
+        return token.start(), f"right after {opener!r}"
     ends = {
         end.strip() for row in rows for end in (*row.close, *row.tail, *row.call[1:]) if len(end.strip()) > 1
     }
-    if any(end in rest for end in ends):
+    if any(end in remainder for end in ends):
         return None
-    named = any(row.shape == "named" and _is_named(rest.strip(), row) for row in rows)
-    tagged = any(row.shape == "xml" for row in rows) and not left_open(rest) and bool(ends)
-    if named or tagged or cut_at(rest) is not None:
-        return token.start(), f"inside the call after {shown!r}"
+    named = any(row.shape == "named" and _is_named(remainder.strip(), row) for row in rows)
+    tagged = any(row.shape == "xml" for row in rows) and not left_open(remainder) and bool(ends)
+    if named or tagged or cut_at(remainder) is not None:
+        return token.start(), f"inside the call after {opener!r}"
     return None
 
 
-def _is_named(rest: str, row: Wrapper) -> bool:
+def _is_named(remainder: str, row: Wrapper) -> bool:
     """Whether a call in a row's tokens ends in its tool's name, or in what follows that before arguments."""
-    name = re.match(r"[\w.\-]{1,100}+", rest)
+    name = re.match(r"[\w.\-]{1,100}+", remainder)
     return name is not None and any(
-        middle.strip().startswith(rest[name.end() :].strip()) for middle in ("", *row.middle)
+        middle.strip().startswith(remainder[name.end() :].strip()) for middle in ("", *row.middle)
     )

@@ -110,21 +110,21 @@ def likeliest(text: str) -> str:
 
 
 def _candidates(text: str) -> Iterator[Candidate]:
-    known = False
+    is_recognised = False
     for row, token in tokens_in(text):
-        known = True
+        is_recognised = True
         yield Candidate(row.name, f"the token {token.strip()!r}")
     for name, module in dialects.MODULES.items():
         if not module.may_be_text(text):
             continue
         dialect = dialects.get(name)
         if dialect.sign and _pattern(dialect.sign).search(text):
-            known = True
+            is_recognised = True
             yield Candidate(name, dialect.known)
     for row in signs_in(text, 0):
-        known = True
+        is_recognised = True
         yield Candidate(row.name, row.known)
-    if not known or text.lstrip()[:1] in STARTS:
+    if not is_recognised or text.lstrip()[:1] in STARTS:
         yield Candidate("json", "JSON")
 
 
@@ -162,18 +162,18 @@ def tokens_in(text: str) -> list[Opened]:
     if not _may_hold_token(text):
         return []
     openers = _openers(own())
-    places: dict[str, int] = {}
+    first_positions: dict[str, int] = {}
     for match in _held(openers.patterns, text).finditer(text):
-        places.setdefault(_squeezed(match.group()), match.start())
-        if len(places) > 40:
+        first_positions.setdefault(_squeezed(match.group()), match.start())
+        if len(first_positions) > 40:
             break
-    found = []
-    for row, tokens in openers.rows if places else ():
+    opened = []
+    for row, tokens in openers.rows if first_positions else ():
         for token, squeezed in tokens:
-            if squeezed in places:
-                found.append((places[squeezed], -len(squeezed), row, token))
+            if squeezed in first_positions:
+                opened.append((first_positions[squeezed], -len(squeezed), row, token))
                 break
-    return [Opened(row, token) for _, _, row, token in sorted(found, key=lambda item: item[:2])]
+    return [Opened(row, token) for _, _, row, token in sorted(opened, key=lambda item: item[:2])]
 
 
 def tokens_at(text: str) -> Iterator[re.Match[str]]:
@@ -184,11 +184,11 @@ def tokens_at(text: str) -> Iterator[re.Match[str]]:
 
 def last_token(text: str) -> re.Match[str] | None:
     """The last opening token of a text, of those that are no words."""
-    found = None
+    last = None
     for match in tokens_at(text):
         if match.group().lstrip()[:1] in ("<", "["):
-            found = match
-    return found
+            last = match
+    return last
 
 
 def signs(row: Wrapper) -> tuple[str, ...]:
@@ -233,13 +233,15 @@ class _Openers(NamedTuple):
 @cache
 def _openers(_own: tuple[Wrapper, ...]) -> _Openers:
     rows = tuple((row, tuple((token, _squeezed(token)) for token in signs(row))) for row in table().values())
-    tokens = {(token, _line_start(row)) for row, found in rows for token, _ in found}
+    tokens = {(token, _line_start(row)) for row, row_tokens in rows for token, _ in row_tokens}
     longest = sorted(tokens, key=lambda item: (-len(item[0]), item))
     patterns = tuple((_word(token), _opener(token, following)) for token, following in longest)
     words = {word for word, _ in patterns}
     least = sorted(word for word in words if not any(other in word for other in words - {word}))
-    apart = tuple(tuple(word for word in least if ("<" in word) is angled) for angled in (False, True))
-    return _Openers((apart[0], apart[1]), patterns, rows)
+    words_by_kind = tuple(
+        tuple(word for word in least if ("<" in word) is angled) for angled in (False, True)
+    )
+    return _Openers((words_by_kind[0], words_by_kind[1]), patterns, rows)
 
 
 def _word(token: str) -> str:
@@ -304,8 +306,8 @@ def _shown(data: Any) -> str:
 
 def _reasons(seen: Data) -> Iterator[Candidate]:
     """The dialects that data fits: the one that it names, users' own, rows below rank 0, code, other rows."""
-    for name, known in dialects.MODULES.items():
-        if known.says_so(seen) and (fits := dialects.get(name).fits) and (reason := fits(seen)):
+    for name, module in dialects.MODULES.items():
+        if module.says_so(seen) and (fits := dialects.get(name).fits) and (reason := fits(seen)):
             yield Candidate(name, reason)
     for row in own():
         if SHAPES[row.shape].form in ("data", "calls") and _holds(row, seen.value):
@@ -316,8 +318,8 @@ def _reasons(seen: Data) -> Iterator[Candidate]:
             break
         if _hinted(row, seen.text) and (reason := _row_reason(row, seen)):
             yield Candidate(row.name, reason)
-    for name, known in dialects.MODULES.items():
-        if known.may_be(seen) and (fits := dialects.get(name).fits) and (reason := fits(seen)):
+    for name, module in dialects.MODULES.items():
+        if module.may_be(seen) and (fits := dialects.get(name).fits) and (reason := fits(seen)):
             yield Candidate(name, reason)
     for row in rows:
         if row.rank >= 0 and _hinted(row, seen.text) and (reason := _row_reason(row, seen)):
@@ -338,10 +340,10 @@ def _row_reason(row: Wrapper, seen: Data) -> str | None:
         return None
     if row.sign:
         sign = _pattern(row.sign)
-        found = all(sign.match(item) for item in seen.items) if seen.texts else sign.search(seen.text)
-        if found and row.shape == "live" and not any(map(is_call, _calls(seen))):
+        has_sign = all(sign.match(item) for item in seen.items) if seen.texts else sign.search(seen.text)
+        if has_sign and row.shape == "live" and not any(map(is_call, _calls(seen))):
             return None  # it reads calls alone: in data of another form the sign is an argument's text
-        return row.known if found else None
+        return row.known if has_sign else None
     if row.tool:
         named = row.tool in seen.text and any(call.get("name") == row.tool for call in _calls(seen))
         return row.known if named else None
@@ -372,8 +374,8 @@ def _by_template(seen: Data) -> Candidate:
     for row, needed in _templates(own()):
         if needed <= first.keys() and (keys := fit(row, first)) > most:
             name, most = row.name, keys
-    known = "names and arguments" if name == "json" else f"{most} keys of its form"
-    return Candidate(name, f"objects with {known}")
+    keys_shown = "names and arguments" if name == "json" else f"{most} keys of its form"
+    return Candidate(name, f"objects with {keys_shown}")
 
 
 @cache
@@ -398,8 +400,8 @@ def is_schema(data: Any) -> bool:
         return False
     if is_definition(data):
         return True
-    rest = data.keys() - {"required", "type"}
-    return bool(rest) and all(_describes(data[key]) for key in rest)
+    property_names = data.keys() - {"required", "type"}
+    return bool(property_names) and all(_describes(data[key]) for key in property_names)
 
 
 def undecided(data: Any) -> ParseError | None:
@@ -411,16 +413,18 @@ def undecided(data: Any) -> ParseError | None:
     """
     for item in data if isinstance(data, list) else (data,):
         if isinstance(item, list):
-            found = undecided(item)
-            if found is not None:
-                return found
+            error = undecided(item)
+            if error is not None:
+                return error
             continue
         wrapped = item.get("function")
         inner = wrapped if isinstance(wrapped, dict) else item
-        given: dict[str, Any] = next((inner[key] for key in SCHEMAS if isinstance(inner.get(key), dict)), {})
-        if is_definition(item) and given and not isinstance(given.get("properties"), dict):
-            rest = given.keys() - {"required", "type", "additionalProperties", "$schema"}
-            if rest and not any(_describes(given[key]) or _is_type(given[key]) for key in rest):
+        parameters: dict[str, Any] = next(
+            (inner[key] for key in SCHEMAS if isinstance(inner.get(key), dict)), {}
+        )
+        if is_definition(item) and parameters and not isinstance(parameters.get("properties"), dict):
+            names = parameters.keys() - {"required", "type", "additionalProperties", "$schema"}
+            if names and not any(_describes(parameters[key]) or _is_type(parameters[key]) for key in names):
                 return ParseError(
                     f"found {shown(inner.get('name'))} with a description, as a tool's definition has it, "
                     "and values as its parameters, as a call has them; expected a call: a name and arguments",

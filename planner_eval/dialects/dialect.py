@@ -105,7 +105,7 @@ def by_places(
     """
 
     def reference(text: str, limits: Limits) -> RawPlan:
-        places = Places(parse_located(text, name))
-        return read_values(places.values, limits, text, places)
+        locations = Places(parse_located(text, name))
+        return read_values(locations.values, limits, text, locations)
 
     return reference

@@ -22,9 +22,9 @@ _SHORT = r'"[^"\\]{0,2000}+(?:\\.[^"\\]{0,200}+){0,50}+"'
 _HELD = rf"[^\[\]{{}}()\"'\\]++|{_SHORT}"
 
 
-def _around(held: str) -> str:
+def _around(content: str) -> str:
     """A bracket, what it holds, and its partner."""
-    return "|".join(rf"\{mark}(?:{held})*+\{PAIRS[mark]}" for mark in PAIRS)
+    return "|".join(rf"\{mark}(?:{content})*+\{PAIRS[mark]}" for mark in PAIRS)
 
 
 _WHOLE = ("(?!)", _around(_HELD), _around(f"{_HELD}|{_around(_HELD)}"))
@@ -35,13 +35,15 @@ DEEP = 10_000
 
 @cache
 def _pattern(
-    *, double: bool = True, single: bool = True, line: bool = False, whole: int = 0
+    *, double: bool = True, single: bool = True, line: bool = False, levels: int = 0
 ) -> re.Pattern[str]:
     """Brackets, texts in the quotes that are tried, other quotes; line ends where no apostrophe counts."""
     texts = [TEXT.regex] * double + [f"{_SINGLE}'"] * single
-    found = f"(?P<whole>{_WHOLE[whole if double and not line else 0]})|"
-    found += rf"(?P<open>[\[{{(])|(?P<close>[\]}})])|(?P<text>{'|'.join(texts) or '(?!)'})"
-    return re.compile(found + (r'|(?P<quote>")|(?P<line>\n)' if line else r"""|(?P<quote>["'])"""), re.S)
+    alternatives = f"(?P<whole>{_WHOLE[levels if double and not line else 0]})|"
+    alternatives += rf"(?P<open>[\[{{(])|(?P<close>[\]}})])|(?P<text>{'|'.join(texts) or '(?!)'})"
+    return re.compile(
+        alternatives + (r'|(?P<quote>")|(?P<line>\n)' if line else r"""|(?P<quote>["'])"""), re.S
+    )
 
 
 class Extent(NamedTuple):
@@ -59,31 +61,31 @@ class Extent(NamedTuple):
     waiting: tuple[tuple[int, str], ...] = ()
 
 
-def tokens(text: str, start: int, stop: int, *, whole: int = 0) -> Iterator[re.Match[str]]:
+def tokens(text: str, start: int, stop: int, *, levels: int = 0) -> Iterator[re.Match[str]]:
     """Brackets and texts in [start, stop), in linear time whatever the quotes.
 
-    A piece of up to `whole` levels of brackets that ends well is one token, which saves those inside of it.
+    A piece of up to `levels` levels of brackets that ends well is one token, which saves those inside of it.
     A quote that nothing closes is yielded, an apostrophe is not: in the rest of its line none closes a text.
     What is known to be closed by nothing is not tried again, see :func:`planner_eval.base.quoted.matches`.
     """
-    double = single = again = True
-    vain = at = start
-    pattern = _pattern(whole=whole)
-    while again:
-        again = False
-        for match in pattern.finditer(text, at, stop):
+    double = single = resumed = True
+    vain = position = start
+    pattern = _pattern(levels=levels)
+    while resumed:
+        resumed = False
+        for match in pattern.finditer(text, position, stop):
             kind = match.lastgroup
             if kind not in ("line", "quote"):
                 yield match
                 continue
-            at, again = match.end(), True
+            position, resumed = match.end(), True
             if kind == "line":
-                single = at >= vain
-                pattern = _pattern(double=double, single=single, whole=whole)
+                single = position >= vain
+                pattern = _pattern(double=double, single=single, levels=levels)
             elif match.group() == "'":
                 if not single and match.start() >= vain:
-                    at, single = match.start(), True
-                    pattern = _pattern(double=double, whole=whole)
+                    position, single = match.start(), True
+                    pattern = _pattern(double=double, levels=levels)
                     break
                 if single:
                     vain = _BEGUN.match(text, match.start(), stop).end()  # type: ignore[union-attr]
@@ -110,7 +112,7 @@ def extent(text: str, start: int, stop: int | None = None) -> Extent:
     """
     waiting: list[tuple[int, str]] = []
     limit = len(text) if stop is None else stop
-    for match in tokens(text, start, limit, whole=2):
+    for match in tokens(text, start, limit, levels=2):
         kind = match.lastgroup
         if kind == "whole":
             if not waiting:

@@ -132,11 +132,11 @@ def find(
     except Cut as error:
         if repair:
             for text in whole_calls(error):
-                again = Search(Reader(text, limits, search.reader.words, repair=True, located=located))
+                retry = Search(Reader(text, limits, search.reader.words, repair=True, located=located))
                 with suppress(ParseError):
-                    found = _find(text, again)
-                    if found.raw.calls:
-                        return replace(found, raw=kept(found.raw, error.text, len(text)))
+                    result = _find(text, retry)
+                    if result.raw.calls:
+                        return replace(result, raw=kept(result.raw, error.text, len(text)))
         error.beyond_repair = False
         raise
     except ParseError as error:
@@ -145,12 +145,12 @@ def find(
 
 def _refusal(error: ParseError, reader: Reader) -> ParseError:
     """Why a text is refused, and whether it is with repairs too."""
-    told = error
+    refusal = error
     if isinstance(error, Late):
-        told = bare(error).told
+        refusal = bare(error).told
         del error.told  # it becomes the context of what it would hold
-    told.beyond_repair = not reader.parts
-    return told
+    refusal.beyond_repair = not reader.parts
+    return refusal
 
 
 def _find(source: str, search: Search) -> Found:
@@ -158,13 +158,13 @@ def _find(source: str, search: Search) -> Found:
         return _nothing("json", "the text calls no tool", None, _doubts(source))
     start = source[: len(source) - len(source.lstrip()) + 1][-1:]
     if start in ("[", "{", '"'):
-        whole = _whole(View(source).strip(), search.reader)
-        if whole is not None:
-            return _finish(search, [whole])
-    held = _settled(source, search.reader)
-    if held is not None:
-        found: Found = held.beside
-        return replace(found, raw=held.raw)
+        json_read = _whole(View(source).strip(), search.reader)
+        if json_read is not None:
+            return _finish(search, [json_read])
+    settled_text = _settled(source, search.reader)
+    if settled_text is not None:
+        result: Found = settled_text.beside
+        return replace(result, raw=settled_text.raw)
     text = _blanked(source, search)
     return _finish(search, searched(text, search), text)
 
@@ -173,11 +173,13 @@ def _settled(source: str, reader: Reader) -> Settled | None:
     """What a text says where values of its calls hold what is a thought or a token elsewhere."""
 
     def read(text: str) -> tuple[RawPlan, Found]:
-        again = Reader(source, reader.limits, reader.words, repair=reader.repair, located=reader.located)
-        search = Search(again)
-        shown = _blanked(text, search)
-        found = _finish(search, searched(shown, search), shown)
-        return found.raw, found
+        fresh_reader = Reader(
+            source, reader.limits, reader.words, repair=reader.repair, located=reader.located
+        )
+        search = Search(fresh_reader)
+        searched_text = _blanked(text, search)
+        result = _finish(search, searched(searched_text, search), searched_text)
+        return result.raw, result
 
     return settled(source, tags(source), read)
 
@@ -185,7 +187,7 @@ def _settled(source: str, reader: Reader) -> Settled | None:
 def _whole(view: View, reader: Reader) -> Read | None:
     """A text that is JSON from end to end; what its texts hold is mended where that is wanted."""
     try:
-        return reader.json(view, whole=True)
+        return reader.json(view, required=True)
     except LimitError:
         raise
     except ParseError as error:
@@ -193,16 +195,16 @@ def _whole(view: View, reader: Reader) -> Read | None:
             reader.parts = True
             raise
         refused = bare(error)
-    found = reader.mended(view, strictly=True, refused=refused)
-    return found if isinstance(found, Read) else None
+    repaired = reader.mended(view, strictly=True, refused=refused)
+    return repaired if isinstance(repaired, Read) else None
 
 
 def _words(limits: Limits, *, repair: bool) -> Words:
     """Reads what an assistant says in a conversation."""
 
     def read(text: str) -> Recognised:
-        found = find(text, limits, repair=repair)
-        return Recognised(found.dialect, found.raw)
+        result = find(text, limits, repair=repair)
+        return Recognised(result.dialect, result.raw)
 
     return read
 
@@ -217,10 +219,14 @@ def without_thoughts(text: str) -> str:
     """
     if "<" not in text and "[T" not in text and "[t" not in text:  # as most: no thought begins without
         return text
-    held = _settled(
+    settled_text = _settled(
         text, Reader(text, DEFAULT_LIMITS, _words(DEFAULT_LIMITS, repair=False), repair=False, located=False)
     )
-    return _without_thoughts(text) if held is None else held.signs.whole(_without_thoughts(held.signs.text))
+    return (
+        _without_thoughts(text)
+        if settled_text is None
+        else settled_text.signs.whole(_without_thoughts(settled_text.signs.text))
+    )
 
 
 def _without_thoughts(text: str) -> str:
@@ -268,8 +274,8 @@ def _first_turn(text: str, begins: re.Pattern[str], search: Search) -> str:
     turns = list(headings(begins, text))
     if not turns:
         return text
-    said = _said(text)
-    later = (m for m in turns if m.start() > said)
+    text_start = _said(text)
+    later = (m for m in turns if m.start() > text_start)
     turn = next((m for m in later if TOKEN.sub("", text[: m.start()]).strip()), None)
     if turn is not None:
         message = f"what follows {turn.group().strip()[:30]!r} is another turn and was ignored"
@@ -277,22 +283,22 @@ def _first_turn(text: str, begins: re.Pattern[str], search: Search) -> str:
         search.notes.append(Diagnostic("find.turn", message, "info", None, None, span))
         text = text[: turn.start()]
         turns = turns[: turns.index(turn)]
-    parts, at = [], 0
+    pieces, offset = [], 0
     for match in turns:
         if match.group()[0] in "<ua":
-            parts += [text[at : match.start()], blank(match.group())]
-            at = match.end()
-    return "".join([*parts, text[at:]])
+            pieces += [text[offset : match.start()], blank(match.group())]
+            offset = match.end()
+    return "".join([*pieces, text[offset:]])
 
 
 def _said(text: str) -> int:
     """The place of the first character that is no white space and of no chat token."""
-    at = 0
+    offset = 0
     for match in TOKEN.finditer(text):
-        if not text[at : match.start()].isspace() and match.start() > at:
+        if not text[offset : match.start()].isspace() and match.start() > offset:
             break
-        at = match.end()
-    return len(text) - len(text[at:].lstrip())
+        offset = match.end()
+    return len(text) - len(text[offset:].lstrip())
 
 
 _UNSEEN = later(rf"(?m)^[ \t]*+[{INVISIBLE}][ \t{INVISIBLE}]*+")
@@ -305,10 +311,10 @@ _BOXED = later(
 def _unboxed(text: str) -> str:
     r"""The text without the box around an answer, `$\boxed{[f(a=1)]}$`, which has a line of its own then."""
     for match in islice(_BOXED.finditer(text), 20) if "boxed" in text else ():
-        at, inside = match.start("mark"), match.end()
-        ends = [extent(text, i) for i in range(at, inside) if text[i] == "{"]
+        start, inside = match.start("mark"), match.end()
+        ends = [extent(text, i) for i in range(start, inside) if text[i] == "{"]
         if all(piece.closed for piece in ends) and may_call(text[inside : ends[-1].end - 1]):
-            text = text[:at] + "\n" + blank(text[at + 1 : inside]) + text[inside:]
+            text = text[:start] + "\n" + blank(text[start + 1 : inside]) + text[inside:]
             for piece in ends:
                 text = text[: piece.end - 1] + "\n" + text[piece.end :]
     return text
@@ -341,10 +347,14 @@ def _finish(search: Search, read: list[Read], text: str = "") -> Found:
         _refuse_opening(search)
         _refuse_begun(search, 0, (), called=False)
         reason = reader.why or "the text calls no tool"
-        lost = None if read else _lost(reader, 0, len(reader.source), [n.span for n in notes if n.span])
-        if lost is not None:
-            message = f"what looks like a call was not read: {shortened(reader.source[slice(*lost)], 60)!r}"
-            notes.append(Diagnostic("find.text", message, "warning", None, None, lost))
+        unread_span = (
+            None if read else _lost(reader, 0, len(reader.source), [n.span for n in notes if n.span])
+        )
+        if unread_span is not None:
+            message = (
+                f"what looks like a call was not read: {shortened(reader.source[slice(*unread_span)], 60)!r}"
+            )
+            notes.append(Diagnostic("find.text", message, "warning", None, None, unread_span))
         elif not read:
             notes += _doubts(text, reader.defined)
         return _nothing(read[0].dialect if read else "json", reason, answer, notes)
@@ -376,13 +386,13 @@ def _nothing(
     return Found(dialect, RawPlan((), answer, (*notes, note)), why)
 
 
-def _doubts(text: str, known: Set[str] = frozenset()) -> list[Diagnostic]:
+def _doubts(text: str, defined: Set[str] = frozenset()) -> list[Diagnostic]:
     """A note on what looks like a call in a text of which none was read."""
-    place = unread(text, known)
-    if place is None:
+    span = unread(text, defined)
+    if span is None:
         return []
-    message = f"this may be a call that was not read: {shortened(text[slice(*place)], 60)!r}"
-    return [Diagnostic("find.unread", message, "warning", None, None, place)]
+    message = f"this may be a call that was not read: {shortened(text[slice(*span)], 60)!r}"
+    return [Diagnostic("find.unread", message, "warning", None, None, span)]
 
 
 def _refuse_opening(search: Search) -> None:
@@ -390,9 +400,9 @@ def _refuse_opening(search: Search) -> None:
     source = search.reader.source
     if search.unclosed is not None:
         raise Cut("inside a thought", text=source, start=search.unclosed)
-    found = opening(source)
-    if found is not None:
-        raise Cut(found[1], text=source, start=found[0])
+    opened = opening(source)
+    if opened is not None:
+        raise Cut(opened[1], text=source, start=opened[0])
 
 
 def _refuse_begun(search: Search, start: int, notes: Iterable[Diagnostic], *, called: bool) -> None:
@@ -403,9 +413,9 @@ def _refuse_begun(search: Search, start: int, notes: Iterable[Diagnostic], *, ca
         for n in (*search.notes, *search.reader.notes, *notes)
     ):
         return
-    place = begun(source, start, called=called)
-    if place is not None:
-        raise Cut("inside a call", text=source, start=place)
+    call_start = begun(source, start, called=called)
+    if call_start is not None:
+        raise Cut("inside a call", text=source, start=call_start)
 
 
 def _end(read: Read) -> int:
@@ -415,32 +425,32 @@ def _end(read: Read) -> int:
     return max(ends) if ends and len(ends) == len(spans) else read.span[1]
 
 
-def _ignored(reader: Reader, read: list[Read], told: list[Span]) -> Iterator[Diagnostic]:
-    """A note on the text that is outside of all blocks; `told` are places that other notes are of."""
+def _ignored(reader: Reader, read: list[Read], noted: list[Span]) -> Iterator[Diagnostic]:
+    """A note on the text that is outside of all blocks; `noted` are the spans of other notes."""
     source = reader.source
     inside: list[Span] = sorted(item.span for item in read)
     python = all(item.dialect in PYTHON for item in read)
-    at = total = 0
+    offset = total = 0
     first: Span | None = None
-    lost: Span | None = None
+    unread_span: Span | None = None
     for start, end in [*inside, (len(source), len(source))]:
-        gap = source[at:start].strip(" \t\r\n`;,.") if start > at else ""
+        gap = source[offset:start].strip(" \t\r\n`;,.") if start > offset else ""
         if gap and python and len(gap) <= _MARKED:
-            gap = MARKERS.sub("", source[at:start]).strip(" \t\r\n`;,.*>" + INVISIBLE)
+            gap = MARKERS.sub("", source[offset:start]).strip(" \t\r\n`;,.*>" + INVISIBLE)
         if gap and not re.fullmatch(r"```?\w*|[\w+#.\-]{1,12}", gap):
             total += len(gap)
-            first = first or (at, start)
-            if lost is None and source.find("=", at, start) >= 0:
-                lost = _lost(reader, at, start, told)
-        at = max(at, end)
+            first = first or (offset, start)
+            if unread_span is None and source.find("=", offset, start) >= 0:
+                unread_span = _lost(reader, offset, start, noted)
+        offset = max(offset, end)
     if first is None:
         return
     message = f"{total:,} characters of text around the calls were ignored"
-    if lost is None:
+    if unread_span is None:
         yield Diagnostic("find.text", message, "info", None, None, first)
         return
-    message += f"; what looks like a call is among them: {shortened(source[slice(*lost)], 60)!r}"
-    yield Diagnostic("find.text", message, "warning", None, None, lost)
+    message += f"; what looks like a call is among them: {shortened(source[slice(*unread_span)], 60)!r}"
+    yield Diagnostic("find.text", message, "warning", None, None, unread_span)
 
 
 _MARKED = 40
@@ -451,16 +461,16 @@ _GIVEN = later(rf"=[ \t]*+(?:await[ \t]++)?+(?P<tool>{NAME})\([^\n]*+")
 _NAME = later(rf"(?<![\w.=!<>\[\](,])([^\W\d]\w*+)(?:\s*+:\s*+{TYPE})?+[ \t]*+\Z")
 
 
-def _lost(reader: Reader, start: int, end: int, told: list[Span]) -> Span | None:
+def _lost(reader: Reader, start: int, end: int, noted: list[Span]) -> Span | None:
     """Where in [start, end) of a text something looks as if it named a tool's result, and was not read."""
     source = reader.source
     for match in _GIVEN.finditer(source, start, end):
         root = match["tool"].split(".")[0]
         name = _NAME.search(source, max(start, match.start() - 100), match.start())
-        known = root in BUILTINS or root in SHOWING or root in OWN or root in reader.defined
-        if name is None or known or name[1] in reader.before():  # what was read elsewhere is not lost
+        is_own = root in BUILTINS or root in SHOWING or root in OWN or root in reader.defined
+        if name is None or is_own or name[1] in reader.before():  # what was read elsewhere is not lost
             continue
-        if not any(at <= match.start() < to for at, to in told[:_TOLD]):
+        if not any(begin <= match.start() < to for begin, to in noted[:_TOLD]):
             return name.start(), match.end()
     return None
 
@@ -470,11 +480,15 @@ def find_named(dialect: Dialect, source: str, limits: Limits, *, repair: bool) -
     """The calls of the blocks of a text that read in one dialect; None where no block does."""
 
     def read(text: str) -> tuple[RawPlan, None]:
-        found = _find_named(dialect, text, source, limits, repair=repair)
-        return found or RawPlan(()), None
+        raw = _find_named(dialect, text, source, limits, repair=repair)
+        return raw or RawPlan(()), None
 
-    held = settled(source, tags(source), read)
-    return _find_named(dialect, source, source, limits, repair=repair) if held is None else held.raw
+    settled_text = settled(source, tags(source), read)
+    return (
+        _find_named(dialect, source, source, limits, repair=repair)
+        if settled_text is None
+        else settled_text.raw
+    )
 
 
 def _find_named(dialect: Dialect, text: str, source: str, limits: Limits, *, repair: bool) -> RawPlan | None:
@@ -482,9 +496,9 @@ def _find_named(dialect: Dialect, text: str, source: str, limits: Limits, *, rep
     search = Search(Reader(source, limits, _words(limits, repair=repair), repair=repair, located=False))
     text = _blanked(text, search)
     if dialect.name == "appbench":
-        again = requoted_lines(text, search) if repair else None
-        if again is not None:
-            return _finish(search, [again]).raw
+        requoted_read = requoted_lines(text, search) if repair else None
+        if requoted_read is not None:
+            return _finish(search, [requoted_read]).raw
         lines = in_prose(text, search)
         return _finish(search, lines[0]).raw if lines else None
     calls: list[RawCall] = []
@@ -494,10 +508,10 @@ def _find_named(dialect: Dialect, text: str, source: str, limits: Limits, *, rep
     variables = Variables()
     for view in blocks or [View(text).strip()]:
         read = python_calls.after(variables, len(calls)) if dialect.name in PYTHON else dialect.read
-        found = _read_named(read, view, limits, repair=repair)
-        if found is not None and found.calls:
-            calls += shift_names(found.calls, len(calls)) if calls else found.calls
-            notes += found.notes
+        raw = _read_named(read, view, limits, repair=repair)
+        if raw is not None and raw.calls:
+            calls += shift_names(raw.calls, len(calls)) if calls else raw.calls
+            notes += raw.notes
     return RawPlan(tuple(variables.connected(calls)), None, tuple(notes)) if calls else None
 
 
@@ -514,6 +528,6 @@ def _read_named(
             raw = read(repaired.text, limits)
         except ParseError:
             continue
-        there = repaired.place(raw)
-        return RawPlan(there.calls, there.answer, (*there.notes, *notes))
+        placed_raw = repaired.place(raw)
+        return RawPlan(placed_raw.calls, placed_raw.answer, (*placed_raw.notes, *notes))
     return None

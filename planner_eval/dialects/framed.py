@@ -38,7 +38,7 @@ def prose(tokens: tuple[str, ...]) -> str:
     return rf"(?:[^{first}]++|(?!{openers})[{first}])++"
 
 
-def value_at(text: str, at: int, limits: Limits) -> Piece:
+def value_at(text: str, offset: int, limits: Limits) -> Piece:
     """One JSON value and the place after it; see :func:`planner_eval.base.jsontext.decode`.
 
     Raises:
@@ -46,7 +46,7 @@ def value_at(text: str, at: int, limits: Limits) -> Piece:
         LimitError: it nests too deeply.
     """
     try:
-        return decode(text, at)
+        return decode(text, offset)
     except RecursionError:
         check_depth(text, limits)
         raise LimitError(f"the text nests deeper than {limits.depth} levels", text=text) from None
@@ -74,19 +74,19 @@ def explain(
     """
     if not isinstance(error, json.JSONDecodeError):  # an integer of more digits than Python converts
         return refuse_integer(text)
-    at, message = error.pos, error.msg
+    offset, message = error.pos, error.msg
     reason = f"{message[0].lower()}{message[1:]}".removesuffix(" at").removesuffix(" starting")
     try:
         check_depth(text, limits)
         if len(text) - start <= LARK_CHARS and not reason.startswith(("unterminated", "invalid")):
-            if value is not None and (found := refused(text, WORDS, row.name, value)) is not None:
-                return found
+            if value is not None and (refusal := refused(text, WORDS, row.name, value)) is not None:
+                return refusal
             grammar_error(row, text[start:], terminals)
     except LimitError as limit:
         return limit
     except ParseError as located:
         return ParseError(located.reason, text=text, offset=start + located.offset, dialect=row.name)
-    return ParseError(reason, text=text, offset=at, dialect=row.name)
+    return ParseError(reason, text=text, offset=offset, dialect=row.name)
 
 
 def grammar_error(row: Wrapper, text: str, terminals: dict[str, str], *, placed: bool = False) -> Any:

@@ -134,11 +134,11 @@ def _bare(text: str) -> Any:
 def _writer(row: Wrapper) -> Callable[[Plan], str]:
     def write(plan: Plan) -> str:
         refuse_references(plan, row.name)
-        parts = []
+        calls = []
         for call in Written(plan).calls:
             inside = ",".join(f"{key}:{_written(row, value)}" for key, value in call.arguments.items())
-            parts.append(f"{row.open[0]}call:{call.name}{{{inside}}}{row.close[0]}")
-        return "".join(parts)
+            calls.append(f"{row.open[0]}call:{call.name}{{{inside}}}{row.close[0]}")
+        return "".join(calls)
 
     return write
 
@@ -151,8 +151,10 @@ def _written(row: Wrapper, value: Any) -> str:
             raise WriteError(f"the text {value[:40]!r} holds the quote token {row.quote!r}")
         return row.quote + value + row.quote
 
-    def fields(made: dict[str, str]) -> str:
-        return f"{{{','.join(f'{key}:{text}' for key, text in made.items())}}}"
+    def fields(written_fields: dict[str, str]) -> str:
+        return f"{{{','.join(f'{key}:{text}' for key, text in written_fields.items())}}}"
 
-    written: str = fold(value, leaf, items=lambda made: f"[{','.join(made)}]", fields=fields)
+    written: str = fold(
+        value, leaf, items=lambda written_items: f"[{','.join(written_items)}]", fields=fields
+    )
     return written

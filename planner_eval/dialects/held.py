@@ -61,31 +61,34 @@ def settled(text: str, groups: list[list[Tag]], read: Read) -> Settled | None:
     if not groups or sum(map(len, groups)) > _MOST or max(text) >= chr(_FIRST):
         return None
     proven: list[list[Tag]] = []
-    found: Settled | None = None
+    best: Settled | None = None
     waiting = [groups]
     for _ in range(_TRIES if len(text) <= _LONG else 2):
         if not waiting:
             break
-        part = waiting.pop(0)
-        tried = [*proven, *part]
+        candidates = waiting.pop(0)
+        tried = [*proven, *candidates]
         signs = Signs(text, tried)
         try:
-            raw, beside = read(signs.text)
+            raw, extra = read(signs.text)
         except ParseError:
-            waiting[:0] = _split(part)
+            waiting[:0] = _split(candidates)
             continue
         put = signs.put_back(raw)
-        held = [group for group in tried if all(signs.seen.issuperset(tag.spans) for tag in group)]
+        read_groups = [group for group in tried if all(signs.seen.issuperset(tag.spans) for tag in group)]
         if put is None:
-            waiting[:0] = _split(part)
-        elif len(held) == len(tried):
-            proven, found = tried, Settled(put, beside, signs)
-        elif len(held) > len(proven):
-            others = [group for group in part if group not in held]
-            waiting[:0] = [[group for group in held if group not in proven], *(_split(others) or [others])]
-        elif len(_kinds(part)) > 1:
-            waiting[:0] = _kinds(part)
-    return found
+            waiting[:0] = _split(candidates)
+        elif len(read_groups) == len(tried):
+            proven, best = tried, Settled(put, extra, signs)
+        elif len(read_groups) > len(proven):
+            unread_groups = [group for group in candidates if group not in read_groups]
+            waiting[:0] = [
+                [group for group in read_groups if group not in proven],
+                *(_split(unread_groups) or [unread_groups]),
+            ]
+        elif len(_kinds(candidates)) > 1:
+            waiting[:0] = _kinds(candidates)
+    return best
 
 
 def _split(groups: list[list[Tag]]) -> list[list[list[Tag]]]:
@@ -110,7 +113,7 @@ class Signs:
     """
 
     def __init__(self, text: str, groups: list[list[Tag]]) -> None:
-        parts, at = [], 0
+        pieces, position = [], 0
         self.spans: dict[str, Span] = {}
         self.source = text
         self.seen: set[Span] = set()
@@ -120,9 +123,9 @@ class Signs:
         ):
             sign = chr(_FIRST + i)
             self.spans[sign] = (start, end)
-            parts += [text[at:start], sign * (end - start)]
-            at = end
-        self.text = "".join([*parts, text[at:]])
+            pieces += [text[position:start], sign * (end - start)]
+            position = end
+        self.text = "".join([*pieces, text[position:]])
 
     def put_back(self, raw: RawPlan) -> RawPlan | None:
         """The calls with the tags in their values; None where one is broken, or stands in a tool's name."""

@@ -96,8 +96,8 @@ def tags(text: str) -> list[list[Tag]]:
     """
     if not _may_hold(text):
         return []
-    found = _found(text)
-    return list(_grouped(text, found)) if found else []
+    all_tags = _found(text)
+    return list(_grouped(text, all_tags)) if all_tags else []
 
 
 def _may_hold(text: str) -> bool:
@@ -114,19 +114,19 @@ def _may_hold(text: str) -> bool:
 
 
 def _line_may_hold(line: str, begins: list[str], *, plain: bool) -> bool:
-    at = max(map(line.rfind, begins))
-    if at <= 0:
+    start = max(map(line.rfind, begins))
+    if start <= 0:
         return False
     line = _plain(line)
-    at = max(map(line.rfind, begins))
-    if _single(line[:at]) or (plain and (":" in line[:at] or line[0] in " \t")):
+    start = max(map(line.rfind, begins))
+    if _single(line[:start]) or (plain and (":" in line[:start] or line[0] in " \t")):
         return True
-    if '"' not in line[:at]:
+    if '"' not in line[:start]:
         return False
-    parts = line.split('"')
-    if len(parts) % 2 == 0:
+    pieces = line.split('"')
+    if len(pieces) % 2 == 0:
         return True
-    quoted = '"'.join(parts[1::2])
+    quoted = '"'.join(pieces[1::2])
     return any(map(quoted.__contains__, begins))
 
 
@@ -143,18 +143,18 @@ def _single(text: str) -> int:
 def _found(text: str) -> list[Tag]:
     """All tags and tokens of a text, in order; of those that overlap the first."""
     asides = [Tag((match.span(),), aside=True, framed=True) for match in _ASIDE.finditer(text)]
-    found = asides + [Tag(_words(text, match), aside=False, framed=True) for match in tokens_at(text)]
-    if len(found) > len(asides) or any(map(text.__contains__, _TRIPLE)):
-        found += [Tag(_words(text, match), aside=False, framed=True) for match in _LINE.finditer(text)]
+    candidates = asides + [Tag(_words(text, match), aside=False, framed=True) for match in tokens_at(text)]
+    if len(candidates) > len(asides) or any(map(text.__contains__, _TRIPLE)):
+        candidates += [Tag(_words(text, match), aside=False, framed=True) for match in _LINE.finditer(text)]
     if ("</" in text or "```" in text or "~~~" in text) and not _is_framed(text):
-        found += [Tag((match.span(),), aside=False, framed=False) for match in _AROUND.finditer(text)]
-    if len(found) == len(asides):
-        return found
-    kept: list[Tag] = []
-    for tag in sorted(found, key=lambda tag: (tag.spans[0][0], not tag.framed, not tag.aside)):
-        if not kept or tag.spans[0][0] >= kept[-1].spans[-1][1]:
-            kept.append(tag)
-    return kept
+        candidates += [Tag((match.span(),), aside=False, framed=False) for match in _AROUND.finditer(text)]
+    if len(candidates) == len(asides):
+        return candidates
+    selected: list[Tag] = []
+    for tag in sorted(candidates, key=lambda tag: (tag.spans[0][0], not tag.framed, not tag.aside)):
+        if not selected or tag.spans[0][0] >= selected[-1].spans[-1][1]:
+            selected.append(tag)
+    return selected
 
 
 def _is_framed(text: str) -> bool:
@@ -170,16 +170,16 @@ def _words(text: str, match: re.Match[str]) -> tuple[Span, ...]:
     return tuple([word.span() for word in _WORD.finditer(text, *match.span())])
 
 
-def _grouped(text: str, found: list[Tag]) -> Iterator[list[Tag]]:
+def _grouped(text: str, candidates: list[Tag]) -> Iterator[list[Tag]]:
     """The tags that may stand inside values, those of a thought together; none of a thought outside."""
     around = _Around(text)
     folded = ""
     ends = -1
     opened: dict[int, Tag] = {}
     nowhere: set[str] = set()
-    for tag in found:
-        at, end = tag.spans[0][0], tag.spans[-1][1]
-        if at < ends:
+    for tag in candidates:
+        start, end = tag.spans[0][0], tag.spans[-1][1]
+        if start < ends:
             continue
         closing = _closing(text, tag) if tag.aside else None
         close = -1
@@ -194,7 +194,7 @@ def _grouped(text: str, found: list[Tag]) -> Iterator[list[Tag]]:
         elif close >= 0 and close not in opened:
             opened[close] = tag
         else:
-            yield [opened.pop(at), tag] if at in opened else [tag]
+            yield [opened.pop(start), tag] if start in opened else [tag]
     for tag in opened.values():
         yield [tag]
 
@@ -213,17 +213,17 @@ class _Around:
     """What stands around the places of a text, which are asked for in order."""
 
     def __init__(self, text: str) -> None:
-        known = _frames(own())
+        frames = _frames(own())
         self.text = text
         self.at = self.line = self.double = self.single = 0
         self.stop = self.last = -1
         self.end = len(text.rstrip())
-        self.marks = [quote for quote, token in known.quotes if token in text]
+        self.marks = [quote for quote, token in frames.quotes if token in text]
         marks = [mark for mark in (*_TRIPLE, "`") if mark in text]
         self.counts = dict.fromkeys([*marks, *self.marks], 0)
         self.between = {
             opening: next((closing for closing in closings if closing in text), closings[0])
-            for opening, closings in known.between.items()
+            for opening, closings in frames.between.items()
             if opening in text
         }
         self.plain = not self.between and any(map(text.__contains__, _PLAIN_KEYS))
@@ -233,8 +233,8 @@ class _Around:
 
     def may_hold(self, tag: Tag) -> bool:
         """Whether a tag may stand inside a value."""
-        at, end = tag.spans[0]
-        self._move(at)
+        start, end = tag.spans[0]
+        self._move(start)
         if self.double or self.single:
             odd = self.double % 2 or self.single % 2
             if odd or (self.double and self.single) or (tag.aside and self._quoted_after(end)):
@@ -243,38 +243,38 @@ class _Around:
             return True
         if not tag.framed:
             return False
-        if self.plain and end < self.end and _PLAIN.match(self.text, self.line, at):
+        if self.plain and end < self.end and _PLAIN.match(self.text, self.line, start):
             return True
         return any(self.framed.values())
 
-    def _move(self, at: int) -> None:
+    def _move(self, position: int) -> None:
         """Take in what stands between the last place and this."""
-        passed = self.text[self.at : at]
-        self.at = at
+        passed = self.text[self.at : position]
+        self.at = position
         for mark in self.counts:
             self.counts[mark] += passed.count(mark) - (3 * passed.count("```") if mark == "`" else 0)
         for opening, closing in self.between.items():
             opens, closes = passed.rfind(opening), passed.rfind(closing)
             if opens != closes:
                 self.framed[opening] = opens > closes
-        begun = passed.rfind("\n") + 1
-        if begun:
-            self.line = at - len(passed) + begun
+        line_start = passed.rfind("\n") + 1
+        if line_start:
+            self.line = position - len(passed) + line_start
             self.double = self.single = 0
-            passed = passed[begun:]
+            passed = passed[line_start:]
         passed = _plain(passed)
         self.double += passed.count('"')
         self.single += _single(passed)
         for mark in self.marks:
             self.double -= passed.count(mark) * mark.count('"')
 
-    def _quoted_after(self, at: int) -> bool:
+    def _quoted_after(self, position: int) -> bool:
         """Whether the quotes of a line are no pairs, and one stands in the rest of it."""
-        if at > self.stop:
-            stop = self.text.find("\n", at)
+        if position > self.stop:
+            stop = self.text.find("\n", position)
             self.stop = len(self.text) if stop < 0 else stop
             line = self.text[self.line : self.stop]
             plain = _plain(line)
             odd = plain.count('"') % 2 or _single(plain) % 2
             self.last = self.line + max(line.rfind('"'), line.rfind("'")) if odd else -1
-        return at <= self.last
+        return position <= self.last

@@ -57,7 +57,7 @@ def read(
     limits: Limits,
     defined: Iterable[str] = (),
     before: Mapping[str, Value | Unknown] | None = None,
-    held: dict[str, Value | Unknown] | None = None,
+    own_variables: dict[str, Value | Unknown] | None = None,
 ) -> RawPlan:
     r"""Read a program of top-level calls.
 
@@ -66,7 +66,7 @@ def read(
         limits: Bounds on nesting and calls.
         defined: Names that are no tools.
         before: What the variables of the text before hold.
-        held: Takes what the program's own variables hold after it.
+        own_variables: Takes what the program's own variables hold after it.
 
     Raises:
         ParseError: it holds something else, or an argument cannot be known.
@@ -89,8 +89,8 @@ def read(
         else:
             keys = targets if kind == "unpack_object" else ()
             machine.assign(targets, node, unpack=kind != "assign", keys=keys)
-    if held is not None:
-        held.update(machine.settled())
+    if own_variables is not None:
+        own_variables.update(machine.settled())
     return machine.finish()
 
 
@@ -103,8 +103,8 @@ def write(plan: Plan, dialect: str) -> str:
     """
     refuse_rest(plan)
     used = {edge.producer for edge in plan.edges}
-    taken = {call.name.split(".")[0] for call in plan.calls}
-    names = [f"v{i + 1}" if f"v{i + 1}" not in taken else f"v{i + 1}_" for i in range(len(plan.calls))]
+    roots = {call.name.split(".")[0] for call in plan.calls}
+    names = [f"v{i + 1}" if f"v{i + 1}" not in roots else f"v{i + 1}_" for i in range(len(plan.calls))]
     lines = []
     for i, call in enumerate(plan.calls):
         if not re.fullmatch(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*", call.name):
@@ -126,15 +126,19 @@ def _written(value: Value, names: list[str], i: int) -> str:
         refers = isinstance(value, (Ref, Unresolved))
         return _reference(value, names, i) if refers else json.dumps(value, ensure_ascii=False)
 
-    def text(parts: tuple[Any, ...]) -> str:
-        made = (re.sub(r"([`\\$])", r"\\\1", p) if isinstance(p, str) else f"${{{leaf(p)}}}" for p in parts)
-        return f"`{''.join(made)}`"
+    def text(pieces: tuple[Any, ...]) -> str:
+        written_pieces = (
+            re.sub(r"([`\\$])", r"\\\1", p) if isinstance(p, str) else f"${{{leaf(p)}}}" for p in pieces
+        )
+        return f"`{''.join(written_pieces)}`"
 
     written: str = fold(
         value,
         leaf,
-        items=lambda made: f"[{', '.join(made)}]",
-        fields=lambda made: f"{{{', '.join(f'{_key(key)}: {item}' for key, item in made.items())}}}",
+        items=lambda written_items: f"[{', '.join(written_items)}]",
+        fields=lambda written_fields: (
+            f"{{{', '.join(f'{_key(key)}: {item}' for key, item in written_fields.items())}}}"
+        ),
         text=text,
     )
     return written

@@ -56,8 +56,8 @@ class JavaScriptTransformer(Transformer[Token, Any]):
 
     def template(self, items: list[Token]) -> Any:
         """Read a text in backticks."""
-        place = span(items[0])
-        return (_parts(str(items[0]), place), place)
+        literal_span = span(items[0])
+        return (_parts(str(items[0]), literal_span), literal_span)
 
     def number(self, items: list[Token]) -> Any:
         """Read a number."""
@@ -66,13 +66,13 @@ class JavaScriptTransformer(Transformer[Token, Any]):
 
     def name(self, items: list[Token]) -> Any:
         """Read a literal, or a name with a way into it."""
-        place = span(items[0])
+        name_span = span(items[0])
         text = re.sub(r"^await\s+", "", items[0]).replace("?.", ".")
         if text in _LITERALS:
-            return (_LITERALS[text], place)
+            return (_LITERALS[text], name_span)
         root = re.match(r"[\w$]+", text)
         assert root is not None
-        return (NameNode(root.group(), way(text[root.end() :]), text, place), place)
+        return (NameNode(root.group(), way(text[root.end() :]), text, name_span), name_span)
 
     def array(self, items: list[Any]) -> Any:
         """Collect a list's values."""
@@ -99,23 +99,23 @@ class JavaScriptTransformer(Transformer[Token, Any]):
 
     def shorthand(self, items: list[Token]) -> Any:
         """Read `{name}`."""
-        name, place = str(items[0]), span(items[0])
-        return ((name, NameNode(name, (), name, place)), place)
+        name, name_span = str(items[0]), span(items[0])
+        return ((name, NameNode(name, (), name, name_span)), name_span)
 
     def call(self, items: list[Any]) -> Any:
         """Read a call; gathered calls are a list of calls."""
         head, last = items[0], items[-1] if items[-1].type == "RPAR" else items[-2]
         name = re.sub(r"\s+", "", re.sub(r"^await\s+", "", head.rstrip()[:-1]))
-        given: list[tuple[str | None, Any, Any]] = [
+        arguments: list[tuple[str | None, Any, Any]] = [
             (None, item[0], item[1]) for item in items if isinstance(item, tuple)
         ]
-        place = (head.start_pos, last.end_pos)
-        if name in ("Promise.all", "Promise.allSettled") and given:
-            return (given[0][1], place)
-        node: Any = CallNode(name, given, place)
+        call_span = (head.start_pos, last.end_pos)
+        if name in ("Promise.all", "Promise.allSettled") and arguments:
+            return (arguments[0][1], call_span)
+        node: Any = CallNode(name, arguments, call_span)
         if items[-1].type == "WAY":
-            return (FieldNode(node, way(items[-1])), (place[0], items[-1].end_pos))
-        return (node, place)
+            return (FieldNode(node, way(items[-1])), (call_span[0], items[-1].end_pos))
+        return (node, call_span)
 
 
 _PAIR = re.compile(
@@ -148,16 +148,16 @@ _HOLE = re.compile(
 )
 
 
-def _parts(text: str, place: tuple[int, int]) -> Any:
+def _parts(text: str, literal_span: tuple[int, int]) -> Any:
     body = text[1:-1]
-    parts: list[Any] = []
+    pieces: list[Any] = []
     end = 0
     for match in _HOLE.finditer(body):
-        parts.append(_text(body[end : match.start()]))
-        shown = match[1] + match[2]
-        parts.append(NameNode(match[1], way(match[2].replace("?.", ".")), shown, place))
+        pieces.append(_text(body[end : match.start()]))
+        source = match[1] + match[2]
+        pieces.append(NameNode(match[1], way(match[2].replace("?.", ".")), source, literal_span))
         end = match.end()
-    parts.append(_text(body[end:]))
+    pieces.append(_text(body[end:]))
     if "${" in _HOLE.sub("", body):
-        return OtherNode("a computed template", text, place, place[0])
-    return TextNode(parts, text, place) if len(parts) > 1 else parts[0]
+        return OtherNode("a computed template", text, literal_span, literal_span[0])
+    return TextNode(pieces, text, literal_span) if len(pieces) > 1 else pieces[0]

@@ -49,22 +49,22 @@ def read(text: str, limits: Limits) -> RawPlan:
     return read_values(loads(text, limits), limits, text=text)
 
 
-def read_data(data: Any, limits: Limits, places: Places | None = None) -> RawPlan:
+def read_data(data: Any, limits: Limits, locations: Places | None = None) -> RawPlan:
     """Read calls from data that is JSON already; see :func:`read`."""
-    return read_values([data], limits, places=places)
+    return read_values([data], limits, locations=locations)
 
 
 def read_values(
-    values: list[Any], limits: Limits, *, text: str = "", places: Places | None = None
+    values: list[Any], limits: Limits, *, text: str = "", locations: Places | None = None
 ) -> RawPlan:
     """Read the calls of JSON values: one value with all calls, or one call a value."""
     data = values[0] if len(values) == 1 else values
     notes: list[Diagnostic] = []
-    if places is None and type(data) is list and all(map(is_plain, data)):
+    if locations is None and type(data) is list and all(map(is_plain, data)):
         return read_plain(data, limits)
     items = list(call_items(data, text))
     check_calls(len(items), limits)
-    calls = tuple(read_call(item, i, notes, text=text, places=places) for i, item in enumerate(items))
+    calls = tuple(read_call(item, i, notes, text=text, locations=locations) for i, item in enumerate(items))
     return RawPlan(with_results(calls, data), None, tuple(notes))
 
 
@@ -80,7 +80,7 @@ def read_call(
     notes: list[Diagnostic],
     *,
     text: str = "",
-    places: Places | None = None,
+    locations: Places | None = None,
     convert: Convert | None = None,
 ) -> RawCall:
     """One call out of its object.
@@ -90,7 +90,7 @@ def read_call(
         position: The call's position, for messages.
         notes: Takes what is worth saying.
         text: The whole text, for the error.
-        places: Where objects stand, when that was asked for.
+        locations: Where objects stand, when that was asked for.
         convert: Applied to each argument's value (references).
 
     Raises:
@@ -99,12 +99,12 @@ def read_call(
     inner, label = _unwrapped(item)
     name_key = _name_key(item, inner, position, notes, text)
     argument_key = _argument_key(inner, name_key)
-    given = inner[argument_key] if argument_key else {}
-    if isinstance(given, str) and item.get("type") in _FREE:
-        given = {"input": given}
-    if argument_key == "action_input" and isinstance(given, str) and given.lstrip()[:1] != "{":
-        given = {"0": given} if given else {}
-    arguments = arguments_of(given, position, text)
+    content = inner[argument_key] if argument_key else {}
+    if isinstance(content, str) and item.get("type") in _FREE:
+        content = {"input": content}
+    if argument_key == "action_input" and isinstance(content, str) and content.lstrip()[:1] != "{":
+        content = {"0": content} if content else {}
+    arguments = arguments_of(content, position, text)
     _note_ignored(inner, (name_key, argument_key), position, notes)
     name, arguments = _called(inner[name_key], arguments, position, notes)
     answer = _answer_of(item, argument_key) if "output" in item else "result"
@@ -114,8 +114,8 @@ def read_call(
         app=inner.get("app") if isinstance(inner.get("app"), str) else None,
         label=label,
         returns=tuple([r for r in inner.get("returns") or () if isinstance(r, str)]),
-        span=places.span(item) if places else None,
-        spans=places.members(given) if places else (),
+        span=locations.span(item) if locations else None,
+        spans=locations.members(content) if locations else (),
         result=plain(item.get(answer)) if answer == "output" else item.get("result"),
         has_result=answer in item,
     )
@@ -140,23 +140,23 @@ def _argument_key(item: dict[str, Any], name_key: str) -> str | None:
 
 def _answer_of(item: dict[str, Any], argument_key: str | None) -> str:
     """The key under which a call holds its result: `output` in DeepEval's and in calls of MCP's tools."""
-    beside = (
+    has_output = (
         item.get("type") in ("mcp_call", "dynamic-tool")
         or argument_key in ("input_parameters", "inputParameters")
         or tool_of(item) is not None
     )
-    return "output" if beside and item["output"] is not None else "result"
+    return "output" if has_output and item["output"] is not None else "result"
 
 
 def _wanting(item: dict[str, Any], name_key: str | None) -> str:
     """What an object has, and lacks for a call."""
     keys = ", ".join(repr(k) for k in list(item)[:6]) or "no keys"
-    beside = [repr(k) for k in item if k != name_key and k not in SIDE_KEYS]
-    if name_key is not None and beside and not any(key in item for key in ARGUMENT_KEYS):
-        return f"{', '.join(beside[:6])} beside {name_key!r}; expected arguments in an object 'arguments'"
-    given = next((key for key in ARGUMENT_KEYS if key in item and key != name_key), None)
-    if name_key is not None and given is not None and isinstance(item[given], (int, float)):
-        return f"its {given!r} is {_shown(item[given])}; expected an object"
+    other_keys = [repr(k) for k in item if k != name_key and k not in SIDE_KEYS]
+    if name_key is not None and other_keys and not any(key in item for key in ARGUMENT_KEYS):
+        return f"{', '.join(other_keys[:6])} beside {name_key!r}; expected arguments in an object 'arguments'"
+    argument_key = next((key for key in ARGUMENT_KEYS if key in item and key != name_key), None)
+    if name_key is not None and argument_key is not None and isinstance(item[argument_key], (int, float)):
+        return f"its {argument_key!r} is {_shown(item[argument_key])}; expected an object"
     return f"it has {keys}; expected 'name' and 'arguments'"
 
 
@@ -203,10 +203,10 @@ def _note_repeats(
     item: dict[str, Any], inner: dict[str, Any], position: int, notes: list[Diagnostic], text: str
 ) -> None:
     """Say which keys of a call repeat; of a name, or of what holds one, a second is another call."""
-    for held in (item,) if inner is item else (item, inner):
-        counts = Counter(key for key, _ in pairs_of(held))
+    for holder in (item,) if inner is item else (item, inner):
+        counts = Counter(key for key, _ in pairs_of(holder))
         for key in [key for key, count in counts.items() if count > 1]:
-            if key == key_of_name(held) or key in WRAPPERS:
+            if key == key_of_name(holder) or key in WRAPPERS:
                 what = "has two names in one object: a bracket is missing between two calls"
                 raise _refused(what, position, inner, text)
             message = f"call {position + 1} gives {key!r} {counts[key]} times; the last value counts"
@@ -225,34 +225,34 @@ def _label(item: dict[str, Any]) -> str | None:
     return None
 
 
-def arguments_of(given: Any, position: int, text: str) -> Arguments:
+def arguments_of(content: Any, position: int, text: str) -> Arguments:
     """Arguments as pairs; some servers send the object as a JSON string, some of those doubly."""
-    for again in (False, True):
-        if not isinstance(given, str):
+    for is_second in (False, True):
+        if not isinstance(content, str):
             break
-        if again and given.strip() not in ("", "null") and given.lstrip()[:1] not in ("{", "["):
+        if is_second and content.strip() not in ("", "null") and content.lstrip()[:1] not in ("{", "["):
             break  # of a text in JSON a second reading would say that it is none
-        given = _decoded(given, position, text) if given.strip() else {}
-    if given is None:
+        content = _decoded(content, position, text) if content.strip() else {}
+    if content is None:
         return ()
-    if isinstance(given, dict):
-        return pairs_of(given)
-    if isinstance(given, list):
-        if all(isinstance(p, list) and len(p) == 2 and isinstance(p[0], str) for p in given):
-            return tuple((p[0], p[1]) for p in given)
-        return tuple((str(k), value) for k, value in enumerate(given))
+    if isinstance(content, dict):
+        return pairs_of(content)
+    if isinstance(content, list):
+        if all(isinstance(p, list) and len(p) == 2 and isinstance(p[0], str) for p in content):
+            return tuple((p[0], p[1]) for p in content)
+        return tuple((str(k), value) for k, value in enumerate(content))
     raise ParseError(
-        f"the arguments of call {position + 1} are {_shown(given)}, expected an object",
+        f"the arguments of call {position + 1} are {_shown(content)}, expected an object",
         text=text,
         code="parse.shape",
     )
 
 
-def _decoded(given: str, position: int, text: str) -> Any:
+def _decoded(content: str, position: int, text: str) -> Any:
     """The one JSON value of a text that stands for arguments."""
     kind: type[ParseError] = ParseError
     try:
-        values = loads(given, DEFAULT_LIMITS)
+        values = loads(content, DEFAULT_LIMITS)
         if len(values) == 1:
             return values[0]
         reason = f"of {len(values)} JSON values, expected one"
@@ -260,8 +260,8 @@ def _decoded(given: str, position: int, text: str) -> Any:
         kind, reason = LimitError, f"past a limit: {error.reason}"
     except ParseError as error:
         reason = f"that is no JSON: {error.reason}"
-    place = max(text.find(json.dumps(given)[1:40]), 0)
-    raise kind(f"the arguments of call {position + 1} are a text {reason}", text=text, offset=place)
+    offset = max(text.find(json.dumps(content)[1:40]), 0)
+    raise kind(f"the arguments of call {position + 1} are a text {reason}", text=text, offset=offset)
 
 
 def write(plan: Plan) -> str:
@@ -314,7 +314,8 @@ DIALECT = Dialect(
     read_data=read_data,
     read_plain=read_plain,
     reference=by_places(
-        "json", lambda values, limits, text, places: read_values(values, limits, text=text, places=places)
+        "json",
+        lambda values, limits, text, locations: read_values(values, limits, text=text, locations=locations),
     ),
     note="the usual spellings of the keys; lists, lines, messages",
 )

@@ -39,8 +39,8 @@ Pair = tuple[Reader, Callable[[Plan], str]]
 
 
 def _plain(row: Wrapper) -> Pair:
-    def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
-        return read_by(row, [data], limits, places)
+    def read_data(data: Any, limits: Limits, locations: Places | None) -> RawPlan:
+        return read_by(row, [data], limits, locations)
 
     def write(plan: Plan) -> str:
         refuse_references(plan, row.name)
@@ -52,8 +52,8 @@ def _plain(row: Wrapper) -> Pair:
 def _live(row: Wrapper) -> Pair:
     notation = NOTATIONS[row.references]
 
-    def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
-        raw = read_by(row, [data], limits, places)
+    def read_data(data: Any, limits: Limits, locations: Places | None) -> RawPlan:
+        raw = read_by(row, [data], limits, locations)
         calls = [
             replace(c, arguments=tuple((k, uri_value(v)) for k, v in c.arguments))
             if row.references == "uri"
@@ -94,7 +94,7 @@ def _turns(data: Any) -> list[str]:
 def _nestools(row: Wrapper) -> Pair:
     notation = NOTATIONS["api_call"]
 
-    def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
+    def read_data(data: Any, limits: Limits, locations: Places | None) -> RawPlan:
         notes: list[Diagnostic] = []
         items = list(call_items(restored(row, data)))
         check_calls(len(items), limits)
@@ -107,7 +107,7 @@ def _nestools(row: Wrapper) -> Pair:
 
         calls = []
         for i, item in enumerate(items):
-            call = read_call(item, i, notes, places=places, convert=partial(map_leaves, leaf))
+            call = read_call(item, i, notes, locations=locations, convert=partial(map_leaves, leaf))
             responses = _responses(item)
             paths = [()] if len(responses) == 1 else [(k,) for k in range(len(responses))]
             calls.append(replace(call, binds=tuple(zip(responses, paths, strict=True))))
@@ -125,15 +125,15 @@ def _nestools(row: Wrapper) -> Pair:
 
 
 def _responses(item: dict[str, Any]) -> list[str]:
-    found = item.get("responses")
-    return [r for r in found if isinstance(r, str)] if isinstance(found, list) else []
+    names = item.get("responses")
+    return [r for r in names if isinstance(r, str)] if isinstance(names, list) else []
 
 
 def _complexfuncbench(row: Wrapper) -> Pair:
-    def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
+    def read_data(data: Any, limits: Limits, locations: Places | None) -> RawPlan:
         if isinstance(data, list) and data and all(isinstance(step, list) for step in data):
             data = [{"role": "assistant", "function_call": step} for step in data]
-        return read_values([data], limits, places=places)
+        return read_values([data], limits, locations=locations)
 
     def write(plan: Plan) -> str:
         refuse_references(plan, row.name)
@@ -145,7 +145,7 @@ def _complexfuncbench(row: Wrapper) -> Pair:
 
 
 def _keyed(row: Wrapper) -> Pair:
-    def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
+    def read_data(data: Any, limits: Limits, locations: Places | None) -> RawPlan:
         items = data if isinstance(data, list) else [data]
         check_calls(len(items), limits)
         calls = []
@@ -156,10 +156,10 @@ def _keyed(row: Wrapper) -> Pair:
                     code="parse.shape",
                     dialect=row.name,
                 )
-            ((name, given),) = item.items()
-            spans = places.members(given) if places and isinstance(given, dict) else ()
-            span = places.span(item) if places else None
-            calls.append(RawCall(name, _given(name, given, i), span=span, spans=spans))
+            ((name, content),) = item.items()
+            spans = locations.members(content) if locations and isinstance(content, dict) else ()
+            span = locations.span(item) if locations else None
+            calls.append(RawCall(name, _given(name, content, i), span=span, spans=spans))
         return RawPlan(tuple(calls))
 
     def write(plan: Plan) -> str:
@@ -178,10 +178,10 @@ _KINDS: dict[str, Callable[[Wrapper], Pair]] = {
 }
 
 
-def _given(name: str, given: Any, position: int) -> Arguments:
+def _given(name: str, content: Any, position: int) -> Arguments:
     """The arguments that stand under a tool's name."""
     try:
-        return arguments_of(given, position, "")
+        return arguments_of(content, position, "")
     except ParseError as error:
         reason = error.reason.replace(f"call {position + 1}", repr(name), 1)
         key = "the key of each object names a tool, its value holds the arguments"
@@ -195,8 +195,8 @@ def _has_responses(data: Data) -> str | None:
 
 def _has_observations(data: Data) -> str | None:
     messages = data.value if isinstance(data.value, list) else []
-    found = any(isinstance(m, dict) and m.get("role") == "observation" for m in messages)
-    return "steps with observations" if found else None
+    has_observations = any(isinstance(m, dict) and m.get("role") == "observation" for m in messages)
+    return "steps with observations" if has_observations else None
 
 
 def _is_keyed(data: Data) -> str | None:

@@ -187,12 +187,12 @@ class Reader(PieceReader):
         broken: ParseError | None = None
         if view.text[:1] in "[{":
             try:
-                found = self.mended(view)
+                read_json = self.mended(view)
             except ParseError as error:
                 broken = bare(error)
             else:
-                if isinstance(found, Read):
-                    return [found]
+                if isinstance(read_json, Read):
+                    return [read_json]
         try:
             read = self._kept(self.script(view))
         except ParseError as error:
@@ -200,7 +200,7 @@ class Reader(PieceReader):
                 error.reason += f"; of {language} only calls at the top level are read"
             raise broken or self.cut(view, placed(error, view, self.source)) from None
         if language is not None:
-            read = [replace(found, reason=f"a {language} program of calls") for found in read]
+            read = [replace(piece, reason=f"a {language} program of calls") for piece in read]
         read = read or self._assigned(view)
         if broken is not None and not read:
             raise broken
@@ -257,17 +257,18 @@ class Reader(PieceReader):
         if not view.text.strip():
             return []
         self.defined |= own_names(view.text)
-        whole = view.strip()
-        programs = "(" in whole.text and whole.text[:1] not in "[{" and not MARKERS.match(whole.text)
-        if programs and not _NAMED.match(whole.text):  # which is Python, too, and calls nothing there
-            if SCRIPT_START.match(whole.text, _COMMENTS.match(whole.text).end()):  # type: ignore[union-attr]
-                return self._scripted(whole)
-            tree = self.as_python(whole)
+        stripped = view.strip()
+        programs = "(" in stripped.text and stripped.text[:1] not in "[{" and not MARKERS.match(stripped.text)
+        if programs and not _NAMED.match(stripped.text):  # which is Python, too, and calls nothing there
+            if SCRIPT_START.match(stripped.text, _COMMENTS.match(stripped.text).end()):  # type: ignore[union-attr]
+                return self._scripted(stripped)
+            tree = self.as_python(stripped)
             if tree is not None and not is_labelled(tree):
-                read = self._program(whole)  # a name over an object is Python too, and calls nothing as such
-                return read or (list(self._lines(view)) if _NAMED.match(whole.text) else read)
-            if _BLOCKED.match(whole.text) and _AWAITED.search(whole.text):
-                return self._scripted(whole)
+                # A name over an object is Python too, and calls nothing as such.
+                read = self._program(stripped)
+                return read or (list(self._lines(view)) if _NAMED.match(stripped.text) else read)
+            if _BLOCKED.match(stripped.text) and _AWAITED.search(stripped.text):
+                return self._scripted(stripped)
         return list(self._lines(view)) or self._assigned(view)
 
     def _yaml(self, view: View) -> list[Read]:
@@ -280,67 +281,74 @@ class Reader(PieceReader):
     def _program(self, view: View) -> list[Read]:
         """A text that is Python as a whole; calls of bare names only are signatures."""
         try:
-            found = self.python(view)
+            read_program = self.python(view)
         except ParseError as error:
             raise placed(error, view, self.source) from None
-        if isinstance(found, Read) and all(is_signature(c, self.source) for c in found.raw.calls):
+        if isinstance(read_program, Read) and all(
+            is_signature(c, self.source) for c in read_program.raw.calls
+        ):
             return []
-        return self._kept(found) or self._assigned(view)
+        return self._kept(read_program) or self._assigned(view)
 
     def _lines(self, view: View) -> Iterator[Read]:
         text = view.text
-        at, begun = 0, False
-        while at < len(text):
-            at = _BLANK_LINES.match(text, at).end()  # type: ignore[union-attr]
-            line_end = text.find("\n", at)
+        position, is_checked = 0, False
+        while position < len(text):
+            position = _BLANK_LINES.match(text, position).end()  # type: ignore[union-attr]
+            line_end = text.find("\n", position)
             line_end = len(text) if line_end < 0 else line_end
-            start = self._start(text, at, line_end)
+            start = self._start(text, position, line_end)
             if start is None:
-                if text.find("=", at, line_end) >= 0:
-                    self._set(view, at)
-                yield from self._inside(view, at, line_end)
-                at = line_end + 1
+                if text.find("=", position, line_end) >= 0:
+                    self._set(view, position)
+                yield from self._inside(view, position, line_end)
+                position = line_end + 1
                 continue
             if self.budget <= 0:
                 self.notes.append(Diagnostic("find.stopped", "the search for calls stopped early", "warning"))
                 return
-            if not begun:  # at each piece it would go over all that follow
-                begun = True
+            if not is_checked:  # at each piece it would go over all that follow
+                is_checked = True
                 refuse_many_first(text, self.limits, start, self.defined)
-            found, end = self._piece(view, start, line_end)
-            if found is not None:
-                self.keep(found)
-            if isinstance(found, Read):
-                self.taken += len(found.raw.calls)
-                yield found
-            elif found is not None:
-                self.why = self.why or found.why
-            at = max(end, at + 1)
-            more = _AND.match(text, at) if isinstance(found, Read) else None
-            at = more.end() if more else at
-            if more is None and at < len(text) and text[at - 1] != "\n" and text[at : at + 1] != "\n":
-                following = text.find("\n", at)
+            piece, end = self._piece(view, start, line_end)
+            if piece is not None:
+                self.keep(piece)
+            if isinstance(piece, Read):
+                self.taken += len(piece.raw.calls)
+                yield piece
+            elif piece is not None:
+                self.why = self.why or piece.why
+            position = max(end, position + 1)
+            more = _AND.match(text, position) if isinstance(piece, Read) else None
+            position = more.end() if more else position
+            if (
+                more is None
+                and position < len(text)
+                and text[position - 1] != "\n"
+                and text[position : position + 1] != "\n"
+            ):
+                following = text.find("\n", position)
                 following = len(text) if following < 0 else following
-                yield from self._inside(view, at, following)
-                at = following + 1
+                yield from self._inside(view, position, following)
+                position = following + 1
 
-    def _set(self, view: View, at: int) -> None:
+    def _set(self, view: View, position: int) -> None:
         """Take what a line says that a variable holds: `1. city = "Rome"`."""
-        lead = _LEAD.match(view.text, at)
-        found = _HOLDS.match(view.text, lead.end()) if lead else None
-        if found is not None:
+        lead = _LEAD.match(view.text, position)
+        assignment = _HOLDS.match(view.text, lead.end()) if lead else None
+        if assignment is not None:
             with suppress(ParseError):
-                self.keep(self.python(view.cut(found.start(), found.end())))
+                self.keep(self.python(view.cut(assignment.start(), assignment.end())))
 
-    def _inside(self, view: View, at: int, line_end: int) -> Iterator[Read]:
+    def _inside(self, view: View, position: int, line_end: int) -> Iterator[Read]:
         """The JSON calls after words of a line."""
-        if view.text.find("{", at, line_end) < 0:
+        if view.text.find("{", position, line_end) < 0:
             return
-        while (match := _INLINE.search(view.text, at, line_end)) and self.budget > 0:
+        while (match := _INLINE.search(view.text, position, line_end)) and self.budget > 0:
             start = view.text.index("{" if match[1] is None else "[", match.start())
             piece = extent(view.text, start)
             self.budget -= piece.end - start
-            at = max(piece.end, match.end())
+            position = max(piece.end, match.end())
             if not piece.closed and cut_at(view.text[start:]) is None:
                 continue
             inside = view.cut(start, piece.end)
@@ -352,9 +360,9 @@ class Reader(PieceReader):
                 if not piece.closed or self._mendable(inside):
                     raise
 
-    def _start(self, text: str, at: int, line_end: int) -> int | None:
+    def _start(self, text: str, position: int, line_end: int) -> int | None:
         """Where a plan may start on a line: at its beginning, after a bullet or after a label."""
-        lead = _LEAD.match(text, at)
+        lead = _LEAD.match(text, position)
         assert lead is not None
         start = min(lead.end(), line_end)
         if _START.match(text, start) or _NAMED.match(text, start):
@@ -365,7 +373,7 @@ class Reader(PieceReader):
             return quoted.end() if quoted else None
         if text[label.end()] in "[{":
             return label.end()
-        listed = text[at:start].strip("* \t")  # a list may say what tools do, unless it names results
+        listed = text[position:start].strip("* \t")  # a list may say what tools do, unless it names results
         return None if listed and not (self.held or self.bound or _BINDS.match(text, label.end())) else start
 
     def _piece(self, view: View, start: int, line_end: int) -> tuple[Read | Nothing | None, int]:
@@ -389,14 +397,14 @@ class Reader(PieceReader):
         if not bracketed and closed and not _REST.match(text, end):
             following = text.find("\n", end)
             return None, len(text) if following < 0 else following
-        found = self.mended(view.cut(start, end))
+        piece = self.mended(view.cut(start, end))
         if (
-            isinstance(found, Read)
+            isinstance(piece, Read)
             and not bracketed
-            and all(is_signature(c, self.source) for c in found.raw.calls)
+            and all(is_signature(c, self.source) for c in piece.raw.calls)
         ):
             return Nothing("a function's signature"), end
-        return found, end
+        return piece, end
 
     def _refuse_set(self, view: View, start: int) -> tuple[None, int]:
         """Refuse calls in braces: as Python they are a set, which has no order."""
@@ -419,18 +427,18 @@ class Reader(PieceReader):
         Raises:
             LimitError: there are more of them than a plan may have.
         """
-        end = at = start
+        end = position = start
         for _ in range(self.limits.calls):
-            piece = extent(text, at)
+            piece = extent(text, position)
             if not piece.closed:
-                stop = text.find("\n\n", max(piece.end if piece.end < len(text) else at, at))
+                stop = text.find("\n\n", max(piece.end if piece.end < len(text) else position, position))
                 return (len(text.rstrip()) if stop < 0 else stop), False
             end = piece.end
             gap = _JOIN.match(text, end)
             assert gap is not None
-            at = gap.end()
+            position = gap.end()
             loose = "\n" in gap.group() and gap.group().count("\n") > 1 and not gap.group().strip(" \t\n`")
-            if at >= len(text) or loose or not _START.match(text, at):
+            if position >= len(text) or loose or not _START.match(text, position):
                 break
         else:
             raise refuse_calls(self.limits, self.source)
@@ -449,8 +457,8 @@ class Reader(PieceReader):
             try:
                 loads(text[match.end() : end], self.limits, "name-json")
             except ParseError as error:
-                given = view.cut(match.end(), end)
-                raise self.cut(given, placed(error, given, self.source)) from None
+                arguments_view = view.cut(match.end(), end)
+                raise self.cut(arguments_view, placed(error, arguments_view, self.source)) from None
             return Nothing("a text"), end
         if is_schema(value) or (is_call(value) and not _are_arguments(match[1], value)):
             return self.mended(view.cut(match.end(), end)), end
@@ -463,9 +471,9 @@ class Reader(PieceReader):
         return Read("name-json", raw, "a name and its JSON arguments", view.span((match.start(), end))), end
 
     @staticmethod
-    def _next_named(text: str, at: int) -> RawCall | None:
+    def _next_named(text: str, position: int) -> RawCall | None:
         """The call on the very next lines, which is of the same list and repeats none; None without one."""
-        gap = _LINE_END.match(text, at)
+        gap = _LINE_END.match(text, position)
         match = _NAMED.match(text, gap.end()) if gap else None
         if match is None:
             return None

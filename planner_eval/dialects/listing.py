@@ -29,19 +29,27 @@ def entries() -> list[Entry]:
     ['plan', 'nestful']
     """
     rows = table()
-    found = []
+    listed = []
     for name in dialects.names():
         dialect = dialects.get(name)
         row = rows.get(name)
-        said = row or dialect
+        description = row or dialect
         status = row.status if row else "V"
         written = "yes" if dialect.write else "no"
         has = dialect.reference is not None
         entry = Entry(
-            name, dialect.title, said.references, written, status, said.rows, said.note, dialect.example, has
+            name,
+            dialect.title,
+            description.references,
+            written,
+            status,
+            description.rows,
+            description.note,
+            dialect.example,
+            has,
         )
-        found.append(entry)
-    return found
+        listed.append(entry)
+    return listed
 
 
 _HEAD = """\
@@ -156,13 +164,13 @@ def page() -> str:
             f"| [{entry.name}](#{entry.name.replace('.', '')}) | {title} | {references} | {entry.checked} |"
         )
     without = ", ".join(f"`{entry.name}`" for entry in listed if not entry.grammar)
-    parts = [_HEAD.replace("{without}", without) + "\n".join(lines) + "\n"]
+    sections = [_HEAD.replace("{without}", without) + "\n".join(lines) + "\n"]
     for entry in listed:
         fence = "````" if "```" in entry.example else "```"
         note = f" {entry.note[0].upper()}{entry.note[1:]}." if entry.note else ""
-        said = _shown(f"{entry.title}.{note}")
-        parts.append(f"### {entry.name}\n\n{said}\n\n{fence}text\n{entry.example}\n{fence}\n")
-    return "\n".join(parts)
+        description = _shown(f"{entry.title}.{note}")
+        sections.append(f"### {entry.name}\n\n{description}\n\n{fence}text\n{entry.example}\n{fence}\n")
+    return "\n".join(sections)
 
 
 def _shown(text: str) -> str:

@@ -47,9 +47,9 @@ def write_lossy(
     losses: list[Diagnostic] = []
     for step in (None, _answer, _apps, _repeated, _after, _references, partial(_types, dialect, tools or {})):
         if step is not None:
-            plan, lost = step(plan)
-            losses += lost
-            if not lost:
+            plan, step_losses = step(plan)
+            losses += step_losses
+            if not step_losses:
                 continue
         try:
             return Simplified(write(plan, dialect, tools=tools), tuple(losses))
@@ -69,72 +69,72 @@ def _answer(plan: Plan) -> _Step:
 
 
 def _apps(plan: Plan) -> _Step:
-    lost = [
+    losses = [
         Diagnostic("loss.app", f"the app of call {i + 1} became part of its name: {call.tool}", call=i)
         for i, call in enumerate(plan.calls)
         if call.app
     ]
-    return replace(plan, calls=tuple(replace(c, name=c.tool, app=None) for c in plan.calls)), lost
+    return replace(plan, calls=tuple(replace(c, name=c.tool, app=None) for c in plan.calls)), losses
 
 
 def _repeated(plan: Plan) -> _Step:
-    lost = []
+    losses = []
     calls = []
     for i, call in enumerate(plan.calls):
-        kept = dict(call.arguments)
-        if len(kept) < len(call.arguments):
-            lost.append(
+        last_values = dict(call.arguments)
+        if len(last_values) < len(call.arguments):
+            losses.append(
                 Diagnostic("loss.argument", f"repeated arguments of call {i + 1}: the last is kept", call=i)
             )
-        calls.append(replace(call, arguments=tuple(kept.items())))
-    return replace(plan, calls=tuple(calls)), lost
+        calls.append(replace(call, arguments=tuple(last_values.items())))
+    return replace(plan, calls=tuple(calls)), losses
 
 
 def _after(plan: Plan) -> _Step:
-    lost = []
+    losses = []
     calls = []
     for i, call in enumerate(plan.calls):
         if any(key == AFTER for key, _ in call.arguments):
-            lost.append(Diagnostic("loss.dependency", f"what call {i + 1} comes after is not said", call=i))
+            losses.append(Diagnostic("loss.dependency", f"what call {i + 1} comes after is not said", call=i))
         calls.append(replace(call, arguments=tuple(pair for pair in call.arguments if pair[0] != AFTER)))
     edges = tuple(edge for edge in plan.edges if edge.argument != AFTER)
-    return replace(plan, calls=tuple(calls), edges=edges), lost
+    return replace(plan, calls=tuple(calls), edges=edges), losses
 
 
 def _references(plan: Plan) -> _Step:
-    lost = []
+    losses = []
     calls: list[Call] = []
     for i, call in enumerate(plan.calls):
         arguments = []
         for key, value in call.arguments:
             if next(references(value), None) is not None:
                 message = f"{key!r} of call {i + 1} ({call.name}) is a reference; it is written as text"
-                lost.append(Diagnostic("loss.reference", message, call=i, argument=key))
+                losses.append(Diagnostic("loss.reference", message, call=i, argument=key))
                 value = _plain(value, plan)
             arguments.append((key, value))
         calls.append(replace(call, arguments=tuple(arguments)))
-    return replace(plan, calls=tuple(calls), edges=()), lost
+    return replace(plan, calls=tuple(calls), edges=()), losses
 
 
 def _types(dialect: str, tools: ToolTypes, plan: Plan) -> _Step:
     """The values as a notation without types has them: texts, or what the tools make of these."""
     if dialects.get(dialect).typed:
         return plan, []
-    lost = []
+    losses = []
     calls: list[Call] = []
     for i, call in enumerate(plan.calls):
         types = tools.get(call.name, {})
         arguments = []
         for key, value in call.arguments:
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            found = convert(text, types.get(key, "string"))
-            if repr(found) != repr(value):
-                was, reads = shortened(repr(value), 60), shortened(repr(found), 60)
+            converted = convert(text, types.get(key, "string"))
+            if repr(converted) != repr(value):
+                was, reads = shortened(repr(value), 60), shortened(repr(converted), 60)
                 message = f"{key!r} of call {i + 1} ({call.name}) is {was} and reads as {reads}"
-                lost.append(Diagnostic("loss.type", message, call=i, argument=key))
-            arguments.append((key, found))
+                losses.append(Diagnostic("loss.type", message, call=i, argument=key))
+            arguments.append((key, converted))
         calls.append(replace(call, arguments=tuple(arguments)))
-    return replace(plan, calls=tuple(calls)), lost
+    return replace(plan, calls=tuple(calls)), losses
 
 
 def _plain(value: Value, plan: Plan) -> Value:
@@ -142,7 +142,7 @@ def _plain(value: Value, plan: Plan) -> Value:
         if not isinstance(value, (Ref, Unresolved)):
             return value
         name = plan.calls[value.call].id if isinstance(value, Ref) else value.name
-        way = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in value.path)
-        return f"${name}{way}$"
+        path_text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in value.path)
+        return f"${name}{path_text}$"
 
-    return fold(value, leaf, text=lambda parts: "".join(map(leaf, parts)))
+    return fold(value, leaf, text=lambda pieces: "".join(map(leaf, pieces)))

@@ -70,13 +70,13 @@ def is_many(text: str, limits: Limits) -> bool:
 @cache
 def _call() -> re.Pattern[str]:
     """A call of a tool as programs and AppBench lines write it, with what may stand before and after."""
-    apart = "|".join(re.escape(name) for name in sorted({*SHOWING, *BUILTINS, *OWN}))
+    not_tools = "|".join(re.escape(name) for name in sorted({*SHOWING, *BUILTINS, *OWN}))
     inside = r"[^()\"'\n#<`]|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|\#(?=\w++\s*+=)"
     nested = rf"\((?:{inside})*+\)"
     targets = r"(?:const |let |var )?+(?P<targets>[^\W\d]\w*+(?:, ?[^\W\d]\w*+)*+) ?+=(?!=) ?+"
     return re.compile(
         rf"(?:[^\W\d][\w ]*+: ?+(?=\[))?+[\s\[]*+(?:{targets})?+(?:await )?+"
-        rf"(?!(?:{apart})\b)(?P<root>[^\W\d]\w*+)[\w.\-]*+\((?:{inside}|{nested})*+\)"
+        rf"(?!(?:{not_tools})\b)(?P<root>[^\W\d]\w*+)[\w.\-]*+\((?:{inside}|{nested})*+\)"
         r"(?:[.\[]\w++\]?+)*+ *+(?:[,;\n\]]\s*+|\Z|(?<= )(?=[^\W\d]))[\s,;\]]*+"
     )
 
@@ -90,45 +90,45 @@ _MORE_CALLS_OR_WORDS = later(r"[^<`#:{|]*+")
 def _written(text: str, most: int) -> bool:
     """Whether a text is nothing but calls of tools, more than so many."""
     head = _FENCE.match(text)
-    at = _past(text, head.end() if head else 0, most)
-    if at is None:
+    position = _past(text, head.end() if head else 0, most)
+    if position is None:
         return False
-    if _MORE_CALLS_OR_WORDS.fullmatch(text, at):
+    if _MORE_CALLS_OR_WORDS.fullmatch(text, position):
         return True
-    while match := _call().match(text, at):
-        at = match.end()
-    return _FENCE_END.fullmatch(text, at) is not None
+    while match := _call().match(text, position):
+        position = match.end()
+    return _FENCE_END.fullmatch(text, position) is not None
 
 
-def _past(text: str, at: int, most: int, defined: Collection[str] = ()) -> int | None:
+def _past(text: str, position: int, most: int, defined: Collection[str] = ()) -> int | None:
     """Where the first call too many ends, of calls of tools in a row; a name that they assign is no tool."""
     call = _call()
     targets = set(defined)
     roots: set[str] = set()
     for _ in range(most + 1):
-        match = call.match(text, at)
+        match = call.match(text, position)
         if match is None:
             return None
-        at = match.end()
+        position = match.end()
         roots.add(match["root"])
         if match["targets"]:
             targets.update(re.findall(r"\w+", match["targets"]))
-    return None if targets & roots else at
+    return None if targets & roots else position
 
 
-def refuse_many_first(text: str, limits: Limits, at: int = 0, defined: Collection[str] = ()) -> None:
+def refuse_many_first(text: str, limits: Limits, start: int = 0, defined: Collection[str] = ()) -> None:
     """Refuse a program that begins with more calls of tools than a plan may have, whatever follows.
 
     Args:
         text: The program.
         limits: Bounds on calls.
-        at: Where it begins.
+        start: Where it begins.
         defined: Names that are no tools.
 
     Raises:
         LimitError: it does.
     """
-    if len(text) - at >= _LEAST * limits.calls and _past(text, at, limits.calls, defined) is not None:
+    if len(text) - start >= _LEAST * limits.calls and _past(text, start, limits.calls, defined) is not None:
         raise refuse_calls(limits, text)
 
 
@@ -146,25 +146,25 @@ def refuse_opened(opened: re.Pattern[str], text: str, limits: Limits) -> None:
     >>> refuse_opened(re.compile("(<f>)|'[^']*'"), "<f> '<f>' <f>", Limits(calls=2))
     """
     if len(text) > _LEAST * limits.calls:
-        found = islice(
+        openings = islice(
             (match for match in opened.finditer(text) if match.lastindex == opened.groups), limits.calls + 1
         )
-        if sum(1 for _ in found) > limits.calls:
+        if sum(1 for _ in openings) > limits.calls:
             raise refuse_calls(limits, text)
 
 
-def refuse_listed(text: str, at: int, limits: Limits) -> None:
+def refuse_listed(text: str, start: int, limits: Limits) -> None:
     """Refuse JSON with more calls than a plan may have, before data is made of all of it.
 
     Args:
         text: The text.
-        at: Where the JSON begins.
+        start: Where the JSON begins.
         limits: Bounds on calls.
 
     Raises:
         LimitError: it has.
     """
-    if len(text) - at >= _LEAST * limits.calls and _objects(text, limits.calls, at):
+    if len(text) - start >= _LEAST * limits.calls and _objects(text, limits.calls, start):
         raise refuse_calls(limits, text)
 
 
@@ -178,27 +178,27 @@ def is_listed(text: str, limits: Limits) -> bool:
         return True
     if len(text) < _LEAST * limits.calls or "<" in text:
         return False
-    at = blank_end(text, 0)
-    alone = text.startswith(('{"role"', '{"schema"'), at)
-    return _objects(text, limits.calls, at, plain=not alone)
+    position = blank_end(text, 0)
+    alone = text.startswith(('{"role"', '{"schema"'), position)
+    return _objects(text, limits.calls, position, plain=not alone)
 
 
-def _objects(text: str, most: int, at: int = 0, *, plain: bool = False) -> bool:
+def _objects(text: str, most: int, position: int = 0, *, plain: bool = False) -> bool:
     """Whether JSON begins with more calls than so many: in a list, in a message, or one after another."""
-    at, count = blank_end(text, at), 0
+    position, count = blank_end(text, position), 0
     try:
-        listed = None if plain else _inner(text, at)
-        between = "," if listed is not None or text.startswith("[", at) else ""
-        at = blank_end(text, at + len(between)) if listed is None else blank_end(text, listed + 1)
+        listed = None if plain else _inner(text, position)
+        between = "," if listed is not None or text.startswith("[", position) else ""
+        position = blank_end(text, position + len(between)) if listed is None else blank_end(text, listed + 1)
         while count <= most:
-            value, at = decode(text, at)
+            value, position = decode(text, position)
             if not is_plain(value) and (plain or _MEANT.isdisjoint(value) or not is_call(value)):
                 return False
             count += 1
-            at = blank_end(text, at)
-            if not text.startswith(between, at):
+            position = blank_end(text, position)
+            if not text.startswith(between, position):
                 break
-            at = blank_end(text, at + len(between))
+            position = blank_end(text, position + len(between))
     except (ValueError, RecursionError):
         return False
     return count > most and (is_plain(value) or not _is_schema(value))
@@ -212,40 +212,40 @@ def _beside(text: str, most: int) -> str | None:
     if len(text) < _LEAST * most or not _LISTS_BESIDE.search(text):
         return None
     fence = _FENCE.match(text)
-    at, mark = blank_end(text, fence.end() if fence else 0), "{"
+    position, mark = blank_end(text, fence.end() if fence else 0), "{"
     try:
-        while text.startswith(mark, at):
-            key, at = decode(text, blank_end(text, at + 1))
-            at = blank_end(text, blank_end(text, at) + 1)
-            if key in _BESIDE and text.startswith("[", at):
+        while text.startswith(mark, position):
+            key, position = decode(text, blank_end(text, position + 1))
+            position = blank_end(text, blank_end(text, position) + 1)
+            if key in _BESIDE and text.startswith("[", position):
                 allowed = most * _BESIDE[key]
-                count, at = _items(text, at, allowed)
+                count, position = _items(text, position, allowed)
                 if count > allowed:
                     return (
                         f"links than {allowed:,}" if allowed > most else f"calls than the limit of {most:,}"
                     )
             else:
-                at = decode(text, at).end
-            mark, at = ",", blank_end(text, at)
+                position = decode(text, position).end
+            mark, position = ",", blank_end(text, position)
     except (ValueError, RecursionError):
         pass
     return None
 
 
-def _items(text: str, at: int, most: int) -> tuple[int, int]:
+def _items(text: str, position: int, most: int) -> tuple[int, int]:
     """How many items a list of JSON has, counted up to one too many, and where it ends.
 
     Raises:
         ValueError: it is no JSON up to there.
         RecursionError: an item nests too deeply.
     """
-    count, at = 0, blank_end(text, at + 1)
-    while count <= most and not text.startswith("]", at):
-        at = blank_end(text, decode(text, at).end)
+    count, position = 0, blank_end(text, position + 1)
+    while count <= most and not text.startswith("]", position):
+        position = blank_end(text, decode(text, position).end)
         count += 1
-        if text.startswith(",", at):
-            at = blank_end(text, at + 1)
-    return count, at + 1
+        if text.startswith(",", position):
+            position = blank_end(text, position + 1)
+    return count, position + 1
 
 
 def _is_schema(value: Any) -> bool:
@@ -254,27 +254,27 @@ def _is_schema(value: Any) -> bool:
     return is_schema([value])
 
 
-def _inner(text: str, at: int, depth: int = 0) -> int | None:
+def _inner(text: str, position: int, depth: int = 0) -> int | None:
     """Where the list of calls begins in a message, or in the answer of an API that holds one.
 
     Raises:
         ValueError: it is no JSON up to there.
         RecursionError: what stands before nests too deeply.
     """
-    if text.startswith("[", at):
-        at = blank_end(text, at + 1)
-    if not text.startswith("{", at) or depth > _DEPTH:
+    if text.startswith("[", position):
+        position = blank_end(text, position + 1)
+    if not text.startswith("{", position) or depth > _DEPTH:
         return None
     mark = "{"
-    while text.startswith(mark, at):
-        key, at = decode(text, blank_end(text, at + 1))
-        at = blank_end(text, blank_end(text, at) + 1)
-        if key == "role" and str(decode(text, at).value) in OTHERS:
+    while text.startswith(mark, position):
+        key, position = decode(text, blank_end(text, position + 1))
+        position = blank_end(text, blank_end(text, position) + 1)
+        if key == "role" and str(decode(text, position).value) in OTHERS:
             return None
-        if key in _LISTING and text[at : at + 1] in ("[", "{"):
-            inner = _inner(text, at, depth + 1)
-            return at if inner is None and text[at] == "[" else inner
-        mark, at = ",", blank_end(text, decode(text, at).end)
+        if key in _LISTING and text[position : position + 1] in ("[", "{"):
+            inner = _inner(text, position, depth + 1)
+            return position if inner is None and text[position] == "[" else inner
+        mark, position = ",", blank_end(text, decode(text, position).end)
     return None
 
 

@@ -75,14 +75,18 @@ def part_texts(data: Any) -> list[str] | None:
     >>> part_texts([{"type": "text", "text": "[f(a=1)]"}]), part_texts({"text": "Hm.", "name": "f"})
     (['[f(a=1)]'], None)
     """
-    parts = data if isinstance(data, list) else [data]
-    texts = [part.get("text") for part in parts if isinstance(part, dict) and _is_text_part(part)]
-    return [str(text) for text in texts] if texts and len(texts) == len(parts) else None
+    items = data if isinstance(data, list) else [data]
+    texts = [item.get("text") for item in items if isinstance(item, dict) and _is_text_part(item)]
+    return [str(text) for text in texts] if texts and len(texts) == len(items) else None
 
 
-def _is_text_part(part: dict[str, Any]) -> bool:
-    known = part.keys() <= {"type", "text", "annotations", "citations", "logprobs", "cache_control"}
-    return known and part.get("type", "text") in ("text", "output_text") and isinstance(part.get("text"), str)
+def _is_text_part(item: dict[str, Any]) -> bool:
+    has_text_keys = item.keys() <= {"type", "text", "annotations", "citations", "logprobs", "cache_control"}
+    return (
+        has_text_keys
+        and item.get("type", "text") in ("text", "output_text")
+        and isinstance(item.get("text"), str)
+    )
 
 
 def call_items(data: Any, text: str = "") -> Iterator[dict[str, Any]]:
@@ -132,12 +136,13 @@ def _inside(data: dict[str, Any], text: str) -> Iterator[dict[str, Any]]:
     if _is_other(data.get("type")) and "role" not in data:
         return
     keys = INSIDE if "type" not in data and "toolCallId" not in data else _PARTED
-    parts = [data[key] for key in keys if key in data and _is_structure(data[key])]
-    for part in parts:
+    structures = [data[key] for key in keys if key in data and _is_structure(data[key])]
+    for structure in structures:
         yield from call_items(
-            [p for p in part if not isinstance(p, str)] if isinstance(part, list) else part, text
+            [p for p in structure if not isinstance(p, str)] if isinstance(structure, list) else structure,
+            text,
         )
-    if not parts and not _is_side(data):
+    if not structures and not _is_side(data):
         yield data
 
 
@@ -231,9 +236,9 @@ def calls_among(data: Any) -> Among:
     flags = [step["tool"] for step in steps if _is_flag(step.get("tool"))]
     bare = [step["step"] for step in steps if "tool" not in step or _says_none(step["tool"])]
     notes = [
-        Diagnostic("shape.ignored", f"{said}, not read: {_first(found)}", "info")
-        for said, found in (("words between the calls of a list", words), ("steps without a tool", bare))
-        if found
+        Diagnostic("shape.ignored", f"{kind}, not read: {_first(ignored)}", "info")
+        for kind, ignored in (("words between the calls of a list", words), ("steps without a tool", bare))
+        if ignored
     ]
     if flags:
         message = f"for a tool's name stands a flag that says whether there is one: {_first(flags)}"
@@ -252,8 +257,8 @@ def _first(values: list[Any]) -> str:
     return ", ".join(map(shown, values[:3])) + (f" and {len(values) - 3:,} more" if len(values) > 3 else "")
 
 
-def _one_of(value: Any, known: frozenset[str]) -> bool:
-    return isinstance(value, str) and value in known
+def _one_of(value: Any, names: frozenset[str]) -> bool:
+    return isinstance(value, str) and value in names
 
 
 def _is_structure(value: Any) -> bool:
@@ -310,8 +315,10 @@ def join_messages(data: Any) -> Any:
     """
     turns = data if isinstance(data, list) else ()
     joined = [message for turn in turns if isinstance(turn, list) for message in turn]
-    whole = all(isinstance(turn, list) for turn in turns) and all(isinstance(m, dict) for m in joined)
-    return joined if joined and whole else data
+    is_conversation = all(isinstance(turn, list) for turn in turns) and all(
+        isinstance(m, dict) for m in joined
+    )
+    return joined if joined and is_conversation else data
 
 
 class Answer(NamedTuple):
@@ -359,10 +366,10 @@ class _Unanswered:
         """The place of the call that an answer belongs to; None where none waits."""
         end = min(answer.seen, len(self.places)) if len(self.places) > 1 else 1  # which may come late
         messages = answer.messages[self.seen : end] or (0,)
-        for place, message in zip(self.places[self.seen : end], messages, strict=False):
+        for position, message in zip(self.places[self.seen : end], messages, strict=False):
             if not self.messages or self.messages[-1][0] != message:
                 self.messages.append((message, deque()))
-            self.messages[-1][1].append(place)
+            self.messages[-1][1].append(position)
         self.seen = max(self.seen, end)
         while self.messages and not self.messages[-1][1]:
             self.messages.pop()
@@ -373,19 +380,19 @@ def assign_answers(calls: tuple[RawCall, ...], answers: list[Answer]) -> tuple[R
     """The calls with what tools answered: by id, see :func:`with_results`, else in order."""
     if not answers:
         return calls
-    done = list(calls)
-    for place, answer in _by_call(calls, answers).items():
-        done[place] = replace(done[place], result=answer.value, has_result=True)
-    return tuple(done)
+    answered = list(calls)
+    for position, answer in _by_call(calls, answers).items():
+        answered[position] = replace(answered[position], result=answer.value, has_result=True)
+    return tuple(answered)
 
 
 def _by_call(calls: Sequence[RawCall], answers: list[Answer]) -> dict[int, Answer]:
     """The answers by the positions of their calls; a call that has a result of its own takes none."""
     by_call: dict[int, Answer] = {}
     unanswered: dict[str | None, _Unanswered] = {}
-    for place, call in enumerate(calls):
+    for position, call in enumerate(calls):
         if call.label is not None:
-            unanswered.setdefault(call.label, _Unanswered()).places.append(place)
+            unanswered.setdefault(call.label, _Unanswered()).places.append(position)
     in_order: list[Answer] = []
     for answer in answers:
         if answer.label is None or not unanswered:  # calls in words have no ids
@@ -397,7 +404,7 @@ def _by_call(calls: Sequence[RawCall], answers: list[Answer]) -> dict[int, Answe
             by_call[nearest] = answer
     left = [i for i, call in enumerate(calls) if not call.has_result and i not in by_call]
     for answer in in_order:
-        first = next((place for place in left if answer.tool in (None, calls[place].name)), None)
+        first = next((position for position in left if answer.tool in (None, calls[position].name)), None)
         if first is not None:
             left.remove(first)
             by_call[first] = answer
@@ -420,7 +427,7 @@ def failed_calls(data: Any) -> frozenset[int]:
     if not any(answer.failed for answer in answers):
         return frozenset()
     calls = [RawCall(_name_of(item), label=_label_of(item)) for item in call_items(data)]
-    return frozenset(place for place, answer in _by_call(calls, answers).items() if answer.failed)
+    return frozenset(position for position, answer in _by_call(calls, answers).items() if answer.failed)
 
 
 def _name_of(item: dict[str, Any]) -> str:
@@ -431,8 +438,8 @@ def _name_of(item: dict[str, Any]) -> str:
 
 def _label_of(item: dict[str, Any]) -> str | None:
     inner = next((item[key] for key in WRAPPERS if isinstance(item.get(key), dict)), item)
-    held = (one.get(key) for one in (item, inner) for key in ID_KEYS)
-    return next((str(value) for value in held if isinstance(value, (str, int))), None)
+    ids = (source.get(key) for source in (item, inner) for key in ID_KEYS)
+    return next((str(value) for value in ids if isinstance(value, (str, int))), None)
 
 
 def _collect(data: Any, conversation: _Conversation) -> None:
@@ -461,10 +468,10 @@ def _collect(data: Any, conversation: _Conversation) -> None:
             (str(answer[key]) for key in _ANSWER_IDS if isinstance(answer.get(key), (str, int))), None
         )
         tool = answer.get("name") if label is None else None
-        known = tool if isinstance(tool, str) else None
+        tool_name = tool if isinstance(tool, str) else None
         messages = conversation.calls.setdefault(label, []) if label is not None else []
         failed = _says_failed(data) or _says_failed(answer)
-        conversation.answers.append(Answer(plain(value), label, messages, len(messages), known, failed))
+        conversation.answers.append(Answer(plain(value), label, messages, len(messages), tool_name, failed))
         return
     for key in (*CALLS, *INSIDE):
         if key in data and _is_structure(data[key]):
@@ -494,19 +501,19 @@ def plain(value: Any) -> Any:
     {'a': 1}
     """
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
-        part = value[0]
-        if isinstance(part.get("text"), str):
-            return plain(part["text"])
-        if "json" in part:
-            return part["json"]
+        item = value[0]
+        if isinstance(item.get("text"), str):
+            return plain(item["text"])
+        if "json" in item:
+            return item["json"]
     if isinstance(value, dict) and value.keys() == {"type", "value"}:
         return value["value"]
     if isinstance(value, str) and value[:1] in ("{", "[") and len(value) < 1_000_000:
         try:
-            found = whole(value)
+            decoded = whole(value)
         except (ValueError, RecursionError):
             return value
-        return value if nests_past(value, DEFAULT_LIMITS) else found
+        return value if nests_past(value, DEFAULT_LIMITS) else decoded
     return value
 
 

@@ -57,13 +57,13 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
         _refuse_broken(row, text, end, match.start())
         name, start = match[1], match.end()
         try:
-            given, at = value_at(text, start, limits)
+            value, position = value_at(text, start, limits)
         except ValueError as error:
             raise explain(row, text, error, limits, terminals(row), match.start()) from None
-        tail = pattern(row.tail).match(text, at) if row.tail else None
-        end = tail.end() if tail else at
+        tail = pattern(row.tail).match(text, position) if row.tail else None
+        end = tail.end() if tail else position
         check_calls(len(calls) + 1, limits)
-        arguments = arguments_of(given, len(calls), text)
+        arguments = arguments_of(value, len(calls), text)
         calls.append(RawCall(name, arguments, span=(match.start(), end)))
         match = heads.search(text, end)
     _refuse_broken(row, text, end, len(text))
@@ -79,9 +79,9 @@ def read_grammar(row: Wrapper, text: str, limits: Limits) -> RawPlan:
     calls: list[RawCall] = []
     for name, located, span in grammar_error(row, text, terminals(row), placed=True):
         check_calls(len(calls) + 1, limits)
-        places = Places([located])
-        arguments = arguments_of(places.values[0], len(calls), text)
-        calls.append(RawCall(name, arguments, span=span, spans=places.members(places.values[0])))
+        locations = Places([located])
+        arguments = arguments_of(locations.values[0], len(calls), text)
+        calls.append(RawCall(name, arguments, span=span, spans=locations.members(locations.values[0])))
     return RawPlan(tuple(calls))
 
 
@@ -117,13 +117,13 @@ def terminals(row: Wrapper) -> dict[str, str]:
 def _writer(row: Wrapper) -> Callable[[Plan], str]:
     def write(plan: Plan) -> str:
         refuse_references(plan, row.name)
-        parts = []
+        written_calls = []
         for i, call in enumerate(Written(plan).calls):
             if not re.fullmatch(r"[^\s<>\[\]{}|\"'(),;]+", call.name):
                 raise WriteError(f"the name {call.name!r} cannot be said in the dialect {row.name!r}")
             middle = row.middle[0].replace("$index", str(i)).replace("$id", call.id)
-            given: Any = json.dumps(call.arguments, ensure_ascii=False)
-            parts.append(row.head[0] + call.name + middle + given + "".join(row.tail[:1]))
-        return "".join(row.open[:1]) + "".join(parts).rstrip("\n") + "".join(row.close[:1])
+            arguments: Any = json.dumps(call.arguments, ensure_ascii=False)
+            written_calls.append(row.head[0] + call.name + middle + arguments + "".join(row.tail[:1]))
+        return "".join(row.open[:1]) + "".join(written_calls).rstrip("\n") + "".join(row.close[:1])
 
     return write

@@ -56,13 +56,13 @@ def read(text: str, limits: Limits) -> RawPlan:
     return read_data(values[0] if len(values) == 1 else values, limits, text=text)
 
 
-def read_data(data: Any, limits: Limits, places: Places | None = None, text: str = "") -> RawPlan:
+def read_data(data: Any, limits: Limits, locations: Places | None = None, text: str = "") -> RawPlan:
     """Read NESTful calls from data that is JSON already; see :func:`read`."""
-    if places is None and type(data) is list and data and all(map(is_plain, data)):
+    if locations is None and type(data) is list and data and all(map(is_plain, data)):
         return read_plain(data, limits)
 
     def call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
-        return read_call(item, position, notes, text=text, places=places, convert=to_reference)
+        return read_call(item, position, notes, text=text, locations=locations, convert=to_reference)
 
     return _plan(data, limits, text, _Texts(call, _label, _broken))
 
@@ -79,38 +79,38 @@ def read_plain(items: list[dict[str, Any]], limits: Limits) -> RawPlan:
     left: list[str] = []
     for item in items:
         label = plain_label(item)
-        given = _converted(item, left)
+        arguments = _converted(item, left)
         if label is None:
-            calls.append(RawCall(item["name"], given))
+            calls.append(RawCall(item["name"], arguments))
         else:
             label = label.strip("$")
-            calls.append(RawCall(item["name"], given, None, label, ((label, ()),)))
-    made = tuple(calls)
+            calls.append(RawCall(item["name"], arguments, None, label, ((label, ()),)))
+    calls_read = tuple(calls)
     if left:  # a text that ends like a reference and is none is all that there may be to say
-        _note_broken(made, notes, _broken)
-    return RawPlan(made, answer, tuple(notes))
+        _note_broken(calls_read, notes, _broken)
+    return RawPlan(calls_read, answer, tuple(notes))
 
 
 def _converted(item: dict[str, Any], left: list[str]) -> Arguments:
     """The arguments of a plain call, their references read; `left` takes texts with a '$' that are none."""
-    given = pairs_of(item["arguments"])
-    made: list[tuple[str, Value]] | None = None
-    for at, (name, value) in enumerate(given):
+    pairs = pairs_of(item["arguments"])
+    converted: list[tuple[str, Value]] | None = None
+    for index, (name, value) in enumerate(pairs):
         if type(value) is str:
             if "$" not in value:
                 continue
-            meant: Value = _from_text(value)
-            if meant is value:
+            reference: Value = _from_text(value)
+            if reference is value:
                 left.append(value)
                 continue
         elif isinstance(value, (list, dict)):
-            meant = to_reference(value)
+            reference = to_reference(value)
         else:
             continue
-        if made is None:
-            made = [*given]
-        made[at] = (name, meant)
-    return given if made is None else tuple(made)
+        if converted is None:
+            converted = [*pairs]
+        converted[index] = (name, reference)
+    return pairs if converted is None else tuple(converted)
 
 
 def read_grammar(text: str, limits: Limits) -> RawPlan:
@@ -125,13 +125,13 @@ def read_grammar(text: str, limits: Limits) -> RawPlan:
     from planner_eval.dialects import nestful_tree as tree
 
     located = parse_located(text, "nestful")
-    places, known = Places(located), tree.by_place(located)
+    locations, subtrees = Places(located), tree.by_place(located)
 
     def call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
-        read = read_call(item, position, notes, text=text, places=places)
-        return replace(read, arguments=tree.arguments(read, text, known))
+        read = read_call(item, position, notes, text=text, locations=locations)
+        return replace(read, arguments=tree.arguments(read, text, subtrees))
 
-    data = places.values[0] if len(places.values) == 1 else places.values
+    data = locations.values[0] if len(locations.values) == 1 else locations.values
     return _plan(data, limits, text, _Texts(call, tree.label, tree.broken))
 
 
@@ -209,22 +209,22 @@ def to_reference(value: Value) -> Value:
 
 
 def _from_text(text: str) -> str | RawRef | RawTemplate:
-    whole = REFERENCE.fullmatch(text)
-    if whole:
-        name, way = whole.groups()
-        return RawRef(name, _path(way))
-    parts: list[str | RawRef] = []
+    whole_match = REFERENCE.fullmatch(text)
+    if whole_match:
+        name, path_text = whole_match.groups()
+        return RawRef(name, _path(path_text))
+    pieces: list[str | RawRef] = []
     end = 0
     for match in REFERENCE.finditer(text):
         if match.start() > end:
-            parts.append(text[end : match.start()])
-        parts.append(RawRef(match[1], _path(match[2])))
+            pieces.append(text[end : match.start()])
+        pieces.append(RawRef(match[1], _path(match[2])))
         end = match.end()
-    if not parts:
+    if not pieces:
         return text
     if end < len(text):
-        parts.append(text[end:])
-    return RawTemplate(tuple(parts))
+        pieces.append(text[end:])
+    return RawTemplate(tuple(pieces))
 
 
 def _path(text: str) -> Path:
@@ -262,15 +262,15 @@ def write(plan: Plan) -> str:
 def labels_of(plan: Plan) -> list[str]:
     """A label for each call: its id where that is a word, else a fresh varN; none names nothing else."""
     unresolved = set(_unresolved(plan))
-    taken = {call.id for call in plan.calls} | unresolved
+    used_names = {call.id for call in plan.calls} | unresolved
     labels = []
     for i, call in enumerate(plan.calls):
         label, copy = call.id, i
         while not re.fullmatch(r"[A-Za-z_]\w*", label) or label in unresolved:
             copy += 1
-            label = f"var{copy}" if f"var{copy}" not in taken else call.id
+            label = f"var{copy}" if f"var{copy}" not in used_names else call.id
             if label == f"var{copy}":
-                taken.add(label)
+                used_names.add(label)
                 break
         labels.append(label)
     return labels
@@ -289,8 +289,8 @@ def _written(arguments: Arguments, labels: list[str]) -> Any:
             raise WriteError(f"the text {value!r} would read as a reference in the dialect 'nestful'")
         return value
 
-    def text(parts: tuple[Any, ...]) -> str:
-        return "".join(part if isinstance(part, str) else _reference(part, labels) for part in parts)
+    def text(pieces: tuple[Any, ...]) -> str:
+        return "".join(piece if isinstance(piece, str) else _reference(piece, labels) for piece in pieces)
 
     return arguments_data(tuple((name, fold(value, leaf, text=text)) for name, value in arguments))
 

@@ -94,8 +94,8 @@ def broken(text: str) -> str | None:
     >>> broken("var1.product_id$"), broken("$var1.product_id$")
     ('var1', None)
     """
-    found = _read(text, "text")
-    return found.label if isinstance(found, Broken) else None
+    reading = _read(text, "text")
+    return reading.label if isinstance(reading, Broken) else None
 
 
 def value(text: str) -> str | RawRef | RawTemplate:
@@ -104,10 +104,10 @@ def value(text: str) -> str | RawRef | RawTemplate:
     >>> value("5 * $var1.Exchange Rate$").parts
     ('5 * ', RawRef(name='var1', path=('Exchange Rate',)))
     """
-    parts = _read(text, "text")
-    if isinstance(parts, Broken) or not any(isinstance(part, RawRef) for part in parts):
+    pieces = _read(text, "text")
+    if isinstance(pieces, Broken) or not any(isinstance(piece, RawRef) for piece in pieces):
         return text
-    return parts[0] if len(parts) == 1 and isinstance(parts[0], RawRef) else RawTemplate(tuple(parts))
+    return pieces[0] if len(pieces) == 1 and isinstance(pieces[0], RawRef) else RawTemplate(tuple(pieces))
 
 
 def values(data: Value) -> Value:
@@ -115,33 +115,33 @@ def values(data: Value) -> Value:
     return map_leaves(lambda leaf: _moved(value(leaf), None) if isinstance(leaf, str) else leaf, data)
 
 
-def arguments(call: RawCall, text: str, known: dict[Span, Located]) -> Arguments:
+def arguments(call: RawCall, text: str, by_span: dict[Span, Located]) -> Arguments:
     """A call's arguments with their texts read.
 
     Args:
         call: The call, its texts as they are.
         text: The text of the whole plan.
-        known: The JSON values of that text, by their places.
+        by_span: The JSON values of that text, by their places.
     """
     if len(call.spans) != len(call.arguments):
         return tuple((key, values(item)) for key, item in call.arguments)
     return tuple(
-        (key, _placed(known[span], text)) for (key, _), span in zip(call.arguments, call.spans, strict=True)
+        (key, _placed(by_span[span], text)) for (key, _), span in zip(call.arguments, call.spans, strict=True)
     )
 
 
 def by_place(located: list[Located]) -> dict[Span, Located]:
     """The JSON values of a text by their places."""
-    found: dict[Span, Located] = {}
+    by_span: dict[Span, Located] = {}
     waiting = list(located)
     while waiting:
         item = waiting.pop()
-        found[item.span] = item
+        by_span[item.span] = item
         if item.is_object:
             waiting += [member for _, member in item.data]
         elif isinstance(item.data, list):
             waiting += item.data
-    return found
+    return by_span
 
 
 def _placed(item: Located, text: str) -> Value:
@@ -167,7 +167,9 @@ def _joined(pair: str) -> str:
 def _moved(read: str | RawRef | RawTemplate, view: View | None) -> Value:
     """References with their places in the plan's text; without them where those are not known."""
     if isinstance(read, RawTemplate):
-        return RawTemplate(tuple(part if isinstance(part, str) else _ref(part, view) for part in read.parts))
+        return RawTemplate(
+            tuple(piece if isinstance(piece, str) else _ref(piece, view) for piece in read.parts)
+        )
     return read if isinstance(read, str) else _ref(read, view)
 
 

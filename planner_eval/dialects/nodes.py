@@ -72,7 +72,7 @@ def is_tasks(data: Any) -> bool:
 
 
 # ---------------------------------------------------------------- TaskBench
-def read_graph(data: Any, limits: Limits, places: Places | None = None) -> RawPlan:
+def read_graph(data: Any, limits: Limits, locations: Places | None = None) -> RawPlan:
     """Read an object of nodes and links.
 
     Raises:
@@ -83,9 +83,9 @@ def read_graph(data: Any, limits: Limits, places: Places | None = None) -> RawPl
     nodes = next(data[key] for key in NODES if isinstance(data.get(key), list))
     check_calls(len(nodes), limits)
     notes: list[Diagnostic] = []
-    given = [_node(node, i, places) for i, node in enumerate(nodes)]
-    base = _base([value for call in given for _, value in call.arguments], len(given), given, notes)
-    calls = [_referring(call, base) for call in given]
+    unlinked = [_node(node, i, locations) for i, node in enumerate(nodes)]
+    base = _base([value for call in unlinked for _, value in call.arguments], len(unlinked), unlinked, notes)
+    calls = [_referring(call, base) for call in unlinked]
     links: list[Any] = next((data[key] for key in LINKS if isinstance(data.get(key), list)), [])
     after: dict[int, dict[int, None]] = {}
     for source, target in _links(links):
@@ -95,7 +95,7 @@ def read_graph(data: Any, limits: Limits, places: Places | None = None) -> RawPl
     )
 
 
-def _node(node: Any, position: int, places: Places | None) -> RawCall:
+def _node(node: Any, position: int, locations: Places | None) -> RawCall:
     name = (
         next((node[k] for k in _NAMES if isinstance(node.get(k), str)), None)
         if isinstance(node, dict)
@@ -106,26 +106,28 @@ def _node(node: Any, position: int, places: Places | None) -> RawCall:
             f"node {position + 1} is {shown(node)}, expected an object with 'task' and 'arguments'",
             code="parse.shape",
         )
-    given = node.get("arguments", node.get("parameters", []))
-    if isinstance(given, dict):
-        arguments = pairs_of(given)
-    elif isinstance(given, list):
+    node_arguments = node.get("arguments", node.get("parameters", []))
+    if isinstance(node_arguments, dict):
+        arguments = pairs_of(node_arguments)
+    elif isinstance(node_arguments, list):
         arguments = tuple(
             (str(item["name"]), item["value"])
             if isinstance(item, dict) and item.keys() == {"name", "value"}
             else (str(k), item)
-            for k, item in enumerate(given)
+            for k, item in enumerate(node_arguments)
         )
-    elif given is None:
+    elif node_arguments is None:
         arguments = ()
     else:
-        arguments = (("0", given),)
-    return RawCall(name, arguments, binds=((str(position), ()),), span=places.span(node) if places else None)
+        arguments = (("0", node_arguments),)
+    return RawCall(
+        name, arguments, binds=((str(position), ()),), span=locations.span(node) if locations else None
+    )
 
 
 def _base(values: list[Any], size: int, calls: list[RawCall], notes: list[Diagnostic]) -> int:
     """Whether nodes are counted from 0 or from 1: the count that fits the plan; 0 when nothing tells."""
-    found = [
+    numbers = [
         (i, int(match[1]))
         for i, call in enumerate(calls)
         for _, value in call.arguments
@@ -134,12 +136,14 @@ def _base(values: list[Any], size: int, calls: list[RawCall], notes: list[Diagno
         for match in _NODE.finditer(text)
         if match[1].isdecimal()
     ]
-    if not found or any(number == 0 for _, number in found):
+    if not numbers or any(number == 0 for _, number in numbers):
         return 0
-    wrong = [sum(number - base >= i for i, number in found) for base in (0, 1)]
+    wrong = [sum(number - base >= i for i, number in numbers) for base in (0, 1)]
     base = 1 if wrong[1] < wrong[0] else 0
-    message = f"no <node-0> occurs; nodes are counted from {base}, which fits {len(found) - wrong[base]} of "
-    notes.append(Diagnostic("reference.base", f"{message}{len(found)} references", "info"))
+    message = (
+        f"no <node-0> occurs; nodes are counted from {base}, which fits {len(numbers) - wrong[base]} of "
+    )
+    notes.append(Diagnostic("reference.base", f"{message}{len(numbers)} references", "info"))
     return base
 
 
@@ -153,19 +157,19 @@ def _referring(call: RawCall, base: int) -> RawCall:
 
 
 def _text(text: str, base: int) -> Value:
-    parts: list[str | RawRef] = []
+    pieces: list[str | RawRef] = []
     end = 0
     for match in _NODE.finditer(text):
         name = str(int(match[1]) - base) if match[1].isdecimal() else match[1]
         if match.start() > end:
-            parts.append(text[end : match.start()])
-        parts.append(RawRef(name, tuple(match[2].split(".")[1:])))
+            pieces.append(text[end : match.start()])
+        pieces.append(RawRef(name, tuple(match[2].split(".")[1:])))
         end = match.end()
-    if not parts:
+    if not pieces:
         return text
     if end < len(text):
-        parts.append(text[end:])
-    return parts[0] if len(parts) == 1 else RawTemplate(tuple(parts))
+        pieces.append(text[end:])
+    return pieces[0] if len(pieces) == 1 else RawTemplate(tuple(pieces))
 
 
 def _links(links: list[Any]) -> Iterator[tuple[str, str]]:
@@ -201,8 +205,8 @@ def _link(
 
 
 def _uses(call: RawCall, producer: str) -> bool:
-    found = (leaf for _, value in call.arguments for _, leaf in leaves(value))
-    return any(isinstance(leaf, RawRef) and leaf.name == producer for leaf in found)
+    uses = (leaf for _, value in call.arguments for _, leaf in leaves(value))
+    return any(isinstance(leaf, RawRef) and leaf.name == producer for leaf in uses)
 
 
 def _after(call: RawCall, producers: dict[int, None], calls: list[RawCall]) -> RawCall:
@@ -233,12 +237,12 @@ def write_graph(plan: Plan) -> str:
         ),
     )
     for i, call in enumerate(Written(plan, names, notation).calls):
-        given = {key: value for key, value in call.arguments.items() if key != AFTER}
-        counted = list(given) == [str(k) for k in range(len(given))]
+        arguments_data = {key: value for key, value in call.arguments.items() if key != AFTER}
+        counted = list(arguments_data) == [str(k) for k in range(len(arguments_data))]
         arguments: list[Any] = (
-            list(given.values())
+            list(arguments_data.values())
             if counted
-            else [{"name": key, "value": value} for key, value in given.items()]
+            else [{"name": key, "value": value} for key, value in arguments_data.items()]
         )
         nodes.append({"task": call.name, "arguments": arguments})
         producers = sorted({edge.producer for edge in plan.edges if edge.consumer == i})
@@ -247,7 +251,7 @@ def write_graph(plan: Plan) -> str:
 
 
 # ---------------------------------------------------------------- HuggingGPT
-def read_tasks(data: Any, limits: Limits, places: Places | None = None) -> RawPlan:
+def read_tasks(data: Any, limits: Limits, locations: Places | None = None) -> RawPlan:
     """Read a list of tasks with ids and dependencies.
 
     Raises:
@@ -264,18 +268,26 @@ def read_tasks(data: Any, limits: Limits, places: Places | None = None) -> RawPl
                 code="parse.shape",
             )
         label = str(item["id"]) if type(item.get("id")) in (int, str) else str(i)
-        given = item.get("args", item.get("arguments", {}))
-        arguments = pairs_of(given) if isinstance(given, dict) else (("0", given),) if given else ()
-        call = RawCall(item["task"], arguments, label=label, span=places.span(item) if places else None)
+        task_arguments = item.get("args", item.get("arguments", {}))
+        arguments = (
+            pairs_of(task_arguments)
+            if isinstance(task_arguments, dict)
+            else (("0", task_arguments),)
+            if task_arguments
+            else ()
+        )
+        call = RawCall(item["task"], arguments, label=label, span=locations.span(item) if locations else None)
         call = notation.bind(call, i)
         depends = item.get("dep", [])
-        rest = [
+        stated = [
             RawRef(str(d))
             for d in (depends if isinstance(depends, list) else [depends])
             if type(d) in (int, str) and str(d) != "-1" and not _uses(call, str(d))
         ]
-        if rest:
-            call = replace(call, arguments=(*call.arguments, (AFTER, rest[0] if len(rest) == 1 else rest)))
+        if stated:
+            call = replace(
+                call, arguments=(*call.arguments, (AFTER, stated[0] if len(stated) == 1 else stated))
+            )
         calls.append(call)
     return RawPlan(tuple(calls))
 
@@ -290,12 +302,12 @@ def write_tasks(plan: Plan) -> str:
     names = [str(i) for i in range(len(plan.calls))]
     tasks = []
     for i, call in enumerate(Written(plan, names, NOTATIONS["generated"]).calls):
-        given = {key: value for key, value in call.arguments.items() if key != AFTER}
+        arguments = {key: value for key, value in call.arguments.items() if key != AFTER}
         depends = sorted({edge.producer for edge in plan.edges if edge.consumer == i}) or [-1]
         stated = [
             ref for key, value in plan.calls[i].arguments if key == AFTER for _, ref in references(value)
         ]
         if any(not isinstance(ref, Ref) or ref.path for ref in stated):
             raise WriteError(f"call {call.id} ({call.name}) depends on more than a task")
-        tasks.append({"task": call.name, "id": i, "dep": depends, "args": given})
+        tasks.append({"task": call.name, "id": i, "dep": depends, "args": arguments})
     return json.dumps(tasks, ensure_ascii=False)

@@ -52,16 +52,16 @@ class Notation:
             return RawRef(*self.read(match))
         if self.whole:
             return text
-        parts: list[str | RawRef] = []
+        pieces: list[str | RawRef] = []
         end = 0
         for match in self.pattern.finditer(text):
             if match.start() > end:
-                parts.append(text[end : match.start()])
-            parts.append(RawRef(*self.read(match)))
+                pieces.append(text[end : match.start()])
+            pieces.append(RawRef(*self.read(match)))
             end = match.end()
-        if not parts:
+        if not pieces:
             return text
-        return RawTemplate((*parts, text[end:]) if end < len(text) else tuple(parts))
+        return RawTemplate((*pieces, text[end:]) if end < len(text) else tuple(pieces))
 
     def bind(self, call: RawCall, position: int) -> RawCall:
         """The call under the name by which this notation refers to it, and with its values read."""
@@ -158,8 +158,8 @@ def uri_value(value: Any) -> Value:
     """A value in which `{"$ref": "result://id#/pointer"}` objects become references, at any depth."""
     if isinstance(value, dict):
         if value.keys() == {"$ref"} and isinstance(value["$ref"], str):
-            found = NOTATIONS["uri"].text(value["$ref"])
-            return found if isinstance(found, RawRef) else value
+            reference = NOTATIONS["uri"].text(value["$ref"])
+            return reference if isinstance(reference, RawRef) else value
         return rebuilt(value, uri_value)
     if isinstance(value, list):
         return [uri_value(item) for item in value]

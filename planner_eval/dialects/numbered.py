@@ -86,9 +86,9 @@ def read_numbered(text: str, limits: Limits) -> RawPlan:
     notes: list[Diagnostic] = []
     signs = _Signs()
     for token in _tokens("numbered", text):
-        rest = token.removeprefix("<END_OF_PLAN>").strip() if token.type == "END" else ""
-        if rest:
-            message = f"{len(rest):,} characters of text after the plan were ignored"
+        ignored = token.removeprefix("<END_OF_PLAN>").strip() if token.type == "END" else ""
+        if ignored:
+            message = f"{len(ignored):,} characters of text after the plan were ignored"
             span = (token.start_pos, token.start_pos + len(token))
             notes.append(Diagnostic("find.text", message, "info", None, None, span))
         if token.type != "STEP":
@@ -123,41 +123,45 @@ class _Signs:
     def referred(self, call: RawCall, number: str, position: int) -> RawCall:
         """The call with the references in its values."""
         arguments = []
-        for at, (key, value) in enumerate(call.arguments):
-            span = call.spans[at] if at < len(call.spans) else call.span
-            place = (position, key, span)
+        for index, (key, value) in enumerate(call.arguments):
+            span = call.spans[index] if index < len(call.spans) else call.span
+            argument_place = (position, key, span)
 
-            def read(leaf: Value, place: tuple[int, str, Span | None] = place) -> Value:
-                return self._text(leaf, int(number), place) if isinstance(leaf, str) and "$" in leaf else leaf
+            def read(leaf: Value, argument_place: tuple[int, str, Span | None] = argument_place) -> Value:
+                return (
+                    self._text(leaf, int(number), argument_place)
+                    if isinstance(leaf, str) and "$" in leaf
+                    else leaf
+                )
 
             arguments.append((key, map_leaves(read, value)))
         return replace(call, arguments=tuple(arguments))
 
-    def _text(self, text: str, number: int, place: tuple[int, str, Span | None]) -> Value:
+    def _text(self, text: str, number: int, argument_place: tuple[int, str, Span | None]) -> Value:
         """A text as itself, a reference, or text around references."""
-        parts: list[str | RawRef] = []
+        pieces: list[str | RawRef] = []
         end = 0
         for match in NOTATIONS["dollar"].pattern.finditer(text):
-            where = f"{match.group()!r} in {place[1]!r} of call {place[0] + 1}"
+            where = f"{match.group()!r} in {argument_place[1]!r} of call {argument_place[0] + 1}"
             if match[2] and int(match[2]) >= number:
                 message = f"{where} is text: no earlier step has that number"
-                self.kept.append(Diagnostic("reference.text", message, "warning", *place))
+                self.kept.append(Diagnostic("reference.text", message, "warning", *argument_place))
                 continue
-            whole = match.span() == (0, len(text))
-            self.certain |= whole or match[1] is not None
-            if match[2] and not whole:
+            is_whole = match.span() == (0, len(text))
+            self.certain |= is_whole or match[1] is not None
+            if match[2] and not is_whole:
                 message = (
                     f"{where} is read as that step's result: a sum of money is written {match.group()}.00"
                 )
-                self.doubtful.append(Diagnostic("reference.text", message, "warning", *place))
-            parts += [text[end : match.start()]] if match.start() > end else []
-            parts.append(RawRef(match[1] or match[2]))
+                self.doubtful.append(Diagnostic("reference.text", message, "warning", *argument_place))
+            pieces += [text[end : match.start()]] if match.start() > end else []
+            pieces.append(RawRef(match[1] or match[2]))
             end = match.end()
-        if not parts:
+        if not pieces:
             return text
-        if end == len(text) and len(parts) == 1:
-            return parts[0]
-        return RawTemplate((*parts, text[end:]) if end < len(text) else tuple(parts))
+        if end == len(text) and len(pieces) == 1:
+            return pieces[0]
+        return RawTemplate((*pieces, text[end:]) if end < len(text) else tuple(pieces))
 
     def notes(self) -> Iterator[Diagnostic]:
         """What is worth saying, once all steps were read."""
@@ -214,13 +218,15 @@ def _bracketed(view: View) -> RawCall:
 
 def _depending(call: RawCall, needed: list[str]) -> RawCall:
     """The call with the stated dependencies that no argument of it says."""
-    said = set(re.findall(r"name='(E\d+)'", repr(call.arguments)))
-    rest = [RawRef(name) for name in needed if name not in said]
-    if not rest:
+    named = set(re.findall(r"name='(E\d+)'", repr(call.arguments)))
+    unstated = [RawRef(name) for name in needed if name not in named]
+    if not unstated:
         return call
     spans = (*call.spans, call.span) if call.spans and call.span else ()
     return replace(
-        call, arguments=(*call.arguments, (AFTER, rest[0] if len(rest) == 1 else rest)), spans=spans
+        call,
+        arguments=(*call.arguments, (AFTER, unstated[0] if len(unstated) == 1 else unstated)),
+        spans=spans,
     )
 
 
@@ -258,8 +264,8 @@ def write_teval(plan: Plan) -> str:
     lines = []
     for i, call in enumerate(Written(plan, names, NOTATIONS["hash"]).calls):
         needed = sorted({edge.producer for edge in plan.edges if edge.consumer == i})
-        given = {key: value for key, value in call.arguments.items() if key != AFTER}
-        text = call_text(replace(plan.calls[i], arguments=tuple(given.items())), _never, "t-eval")
+        arguments = {key: value for key, value in call.arguments.items() if key != AFTER}
+        text = call_text(replace(plan.calls[i], arguments=tuple(arguments.items())), _never, "t-eval")
         dependency = ", ".join(f"#{names[p]}" for p in needed) or "None"
         lines.append(
             f"Plan {i + 1}: call {call.name}\nDependency {i + 1}: {dependency}\n"

@@ -178,19 +178,19 @@ def take_candidates(walk: Walk, item: dict[str, Any], depth: int) -> None:
         raise wrong(content, "the content of a candidate: an object")
 
 
-def _first(walk: Walk, found: Any, key: str) -> dict[str, Any]:
+def _first(walk: Walk, options: Any, key: str) -> dict[str, Any]:
     """The answer of the lowest `index` to one question, else the first; the others are alternatives."""
-    if not isinstance(found, list) or not found:
-        raise AnswerError(f"there is no answer: {key!r} is {'empty' if found == [] else shown(found)}",
+    if not isinstance(options, list) or not options:
+        raise AnswerError(f"there is no answer: {key!r} is {'empty' if options == [] else shown(options)}",
                           code="answer.absent")  # fmt: skip
-    if not isinstance(found[0], dict):
-        raise wrong(found[0], f"one of {key!r}: an object")
-    if len(found) == 1:
-        return found[0]
-    message = f"the answer has {len(found)} {key}; the first was read"
+    if not isinstance(options[0], dict):
+        raise wrong(options[0], f"one of {key!r}: an object")
+    if len(options) == 1:
+        return options[0]
+    message = f"the answer has {len(options)} {key}; the first was read"
     walk.notes.append(Diagnostic("find.choices", message, "info"))
-    numbered = all(isinstance(one, dict) and type(one.get("index")) is int for one in found)
-    return min(found, key=lambda one: one["index"]) if numbered else found[0]
+    numbered = all(isinstance(option, dict) and type(option.get("index")) is int for option in options)
+    return min(options, key=lambda option: option["index"]) if numbered else options[0]
 
 
 def take_response(walk: Walk, item: dict[str, Any], depth: int) -> None:
@@ -237,6 +237,6 @@ def take_item(walk: Walk, item: dict[str, Any], depth: int) -> None:
         walk.notes.append(Diagnostic("shape.ignored", message, "info"))
 
 
-def wrong(found: Any, expected: str) -> ParseError:
+def wrong(value: Any, expected: str) -> ParseError:
     """The error of a part that is of another shape than its kind has."""
-    return ParseError(f"found {shown(found)}, expected {expected}", code="parse.shape")
+    return ParseError(f"found {shown(value)}, expected {expected}", code="parse.shape")

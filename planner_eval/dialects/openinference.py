@@ -38,20 +38,25 @@ def tool_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> R
     Raises:
         ParseError: its arguments are no object.
     """
-    there = tree(item)
+    attributes = tree(item)
     arguments, result = (
         None if value == _HIDDEN else value
-        for value in (inside(there, "input", "value"), inside(there, "output", "value"))
+        for value in (inside(attributes, "input", "value"), inside(attributes, "output", "value"))
     )
     label = next(
-        (inside(there, *way) for way in (("tool", "id"), ("tool_call", "id")) if inside(there, *way)), None
+        (
+            inside(attributes, *keys)
+            for keys in (("tool", "id"), ("tool_call", "id"))
+            if inside(attributes, *keys)
+        ),
+        None,
     )
     # LangChain's instrumentation writes no arguments where a tool takes none, and the answer beside them.
-    hidden = result is None or inside(there, "input", "value") == _HIDDEN
+    hidden = result is None or inside(attributes, "input", "value") == _HIDDEN
     return call_of_span(
         position,
         notes,
-        name=str(inside(there, "tool", "name") or item.get("name") or ""),
+        name=str(inside(attributes, "tool", "name") or item.get("name") or ""),
         arguments=arguments,
         result=result,
         label=label,

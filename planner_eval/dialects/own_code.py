@@ -51,13 +51,13 @@ def _before(block: Block, own: int, reader: Reader) -> list[Read]:
     imported = _IMPORT.search(text, 0, own)
     start = imported.start() if imported else own
     if text[:start].strip() and reader.as_python(block.view) is None:
-        taken, held, bound = reader.taken, dict(reader.held), [*reader.bound]
+        calls_before, variables, bound = reader.taken, dict(reader.held), [*reader.bound]
         with suppress(ParseError):
-            found = reader.block(replace(block, view=block.view.cut(0, start)))
-            if found:
+            read = reader.block(replace(block, view=block.view.cut(0, start)))
+            if read:
                 _pass_over(block.view.cut(start, len(text)), reader)
-                return found
-        reader.taken, reader.held, reader.bound = taken, held, bound
+                return read
+        reader.taken, reader.held, reader.bound = calls_before, variables, bound
     return reader.block(block)
 
 

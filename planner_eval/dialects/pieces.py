@@ -31,7 +31,7 @@ _FENCE = later(
 
 def fences(text: str) -> Iterator[re.Match[str]]:
     """The fences of a text, searched for from the first mark on: the pattern takes its time at each sign."""
-    marks = [at for at in (text.find("```"), text.find("~~~")) if at >= 0]
+    marks = [position for position in (text.find("```"), text.find("~~~")) if position >= 0]
     return _FENCE.finditer(text, min(marks)) if marks else iter(())
 
 
@@ -182,15 +182,15 @@ def is_labelled(tree: ast.Module) -> bool:
     """
     if not may_hold(tree.body, frozenset({ast.AnnAssign})):
         return False
-    found = [node for node in tree.body if isinstance(node, ast.AnnAssign)]
-    return bool(found) and (_labels(found) or any(_is_named(node, tree) for node in found))
+    annotated = [node for node in tree.body if isinstance(node, ast.AnnAssign)]
+    return bool(annotated) and (_labels(annotated) or any(_is_named(node, tree) for node in annotated))
 
 
-def _labels(found: list[ast.AnnAssign]) -> bool:
+def _labels(annotated: list[ast.AnnAssign]) -> bool:
     return any(
         node.value is None
         and any(isinstance(inner, (ast.Call, ast.Dict)) for inner in ast.walk(node.annotation))
-        for node in found
+        for node in annotated
     )
 
 
@@ -214,13 +214,13 @@ class _Called:
 
 def calls_in(tree: ast.Module, defined: set[str]) -> list[_Called]:
     """The calls of a program that are not of what it defines itself."""
-    found = []
+    calls = []
     for node in walk(tree):
         if isinstance(node, ast.Call):
             name = ast.unparse(node.func) if isinstance(node.func, (ast.Name, ast.Attribute)) else ""
             if name and name.split(".")[0] not in defined:
-                found.append(_Called(name, bool(node.keywords)))
-    return found
+                calls.append(_Called(name, bool(node.keywords)))
+    return calls
 
 
 _TOOL_CALL = later(r"(?<![\w.$])(?:(new|function)\s++)?([^\W\d][\w$]*+(?:\.[^\W\d][\w$]*+)*+)\s*+\(")
@@ -249,8 +249,8 @@ def calls_tool(text: str, defined: set[str]) -> bool:
     )
     for match in _TOOL_CALL.finditer(code):
         name, root = match[2], match[2].split(".")[0]
-        known = name in SHOWING or name in BUILTINS or name in _KEYWORDS or root in _OWN or name in methods
-        if not (match[1] or known or root in own or root in defined or name in defined):
+        is_known = name in SHOWING or name in BUILTINS or name in _KEYWORDS or root in _OWN or name in methods
+        if not (match[1] or is_known or root in own or root in defined or name in defined):
             return True
     return False
 
@@ -284,17 +284,17 @@ def refuse_pairs(value: Any, text: str) -> None:
     for item in value:
         if isinstance(item, list):
             refuse_pairs(item, text)
-    named = {name for name, given in pairwise(value) if _is_name(name) and _are_arguments(given)}
+    named = {name for name, arguments in pairwise(value) if _is_name(name) and _are_arguments(arguments)}
     names = [item for item in value if _identifier(item) or (isinstance(item, str) and item in named)]
-    rest = any(
+    has_arguments = any(
         isinstance(item, dict) or (isinstance(item, str) and re.match(r"\w+=", item)) for item in value
     )
-    if names and rest:
-        place = max(text.find(names[0]) - 1, 0)
+    if names and has_arguments:
+        offset = max(text.find(names[0]) - 1, 0)
         raise Loose(
             f"found {names[0]!r} and its arguments as items of one list, expected a call",
             text=text,
-            offset=place,
+            offset=offset,
         )
 
 
@@ -345,13 +345,13 @@ def joined(read: list[Read]) -> RawPlan:
 
 def pieces_of(read: list[Read], unnumbered: Read | None = None) -> tuple[tuple[int, int], ...]:
     """Where the pieces begin of which the calls are joined; one without a number is 0."""
-    found: list[tuple[int, int]] = []
+    starts: list[tuple[int, int]] = []
     count = 0
     for item in read:
         pieces = ((0, 0),) if item is unnumbered else item.pieces
-        found += [(piece, count + at) for piece, at in pieces]
+        starts += [(piece, count + start) for piece, start in pieces]
         count += len(item.raw.calls)
-    return tuple(found)
+    return tuple(starts)
 
 
 def dedented(view: View) -> View:
@@ -383,16 +383,16 @@ def _uniform(lines: list[re.Match[str]], common: int) -> bool:
 
 def split(view: View) -> Iterator[Block]:
     """The fences of a text and what stands between them."""
-    at = 0
+    position = 0
     for match in fences(view.text):
-        if match.start() > at and not view.text[at : match.start()].isspace():
-            yield Block(view.cut(at, match.start()), False, "", at)
+        if match.start() > position and not view.text[position : match.start()].isspace():
+            yield Block(view.cut(position, match.start()), False, "", position)
         start, end = match.span("body")
-        at = match.end()
+        position = match.end()
         if not match["body"].strip():
             continue
         label = _LABEL.match(view.text, start, end)
         inside = view.cut(label.end() if label else start, end)
         yield Block(inside, True, label[1].lower() if label else "", match.start())
-    if at < len(view.text):
-        yield Block(view.cut(at, len(view.text)), False, "", at)
+    if position < len(view.text):
+        yield Block(view.cut(position, len(view.text)), False, "", position)

@@ -57,7 +57,7 @@ def read(text: str, limits: Limits) -> RawPlan:
     return read_data(values[0] if len(values) == 1 else values, limits, text=text)
 
 
-def read_data(data: Any, limits: Limits, places: Places | None = None, text: str = "") -> RawPlan:
+def read_data(data: Any, limits: Limits, locations: Places | None = None, text: str = "") -> RawPlan:
     """Read a plan from data that is JSON already; see :func:`read`."""
     notes: list[Diagnostic] = []
     answer: Arguments | None = None
@@ -77,7 +77,7 @@ def read_data(data: Any, limits: Limits, places: Places | None = None, text: str
     items = list(call_items(data, text))
     check_calls(len(items), limits)
     calls = tuple(
-        _labelled(read_call(item, i, notes, text=text, places=places, convert=_to_raw), i)
+        _labelled(read_call(item, i, notes, text=text, locations=locations, convert=_to_raw), i)
         for i, item in enumerate(items)
     )
     return RawPlan(calls, answer, tuple(notes))
@@ -91,17 +91,17 @@ def _labelled(call: RawCall, position: int) -> RawCall:
     )  # fmt: skip
 
 
-def _template(parts: list[Any]) -> Any:
+def _template(pieces: list[Any]) -> Any:
     """Text around references; texts beside one another are one, and without a reference it is all text."""
-    made: list[Any] = []
-    for part in parts:
-        if isinstance(part, str) and made and isinstance(made[-1], str):
-            made[-1] += part
-        elif part != "":
-            made.append(part)
-    if all(isinstance(part, str) for part in made):
-        return "".join(made)
-    return RawTemplate(tuple(made))
+    merged: list[Any] = []
+    for piece in pieces:
+        if isinstance(piece, str) and merged and isinstance(merged[-1], str):
+            merged[-1] += piece
+        elif piece != "":
+            merged.append(piece)
+    if all(isinstance(piece, str) for piece in merged):
+        return "".join(merged)
+    return RawTemplate(tuple(merged))
 
 
 def _to_raw(value: Value) -> Value:
@@ -119,9 +119,9 @@ def _to_raw(value: Value) -> Value:
                 )
             return RawRef(str(value["$ref"]), tuple(path))
         if "$template" in value and len(value) == 1 and isinstance(value["$template"], list):
-            parts = [_to_raw(part) for part in value["$template"]]
-            if all(isinstance(part, (str, RawRef)) for part in parts):
-                return _template(parts)
+            pieces = [_to_raw(item) for item in value["$template"]]
+            if all(isinstance(piece, (str, RawRef)) for piece in pieces):
+                return _template(pieces)
             raise ParseError(
                 "a template holds something that is neither a text nor a reference",
                 code="parse.shape",
@@ -200,8 +200,8 @@ def _as_data(plan: Plan) -> Callable[[Value], Any]:
     def fields(data: dict[str, Any]) -> dict[str, Any]:
         return {"$literal": data} if any(mark in data for mark in _MARKS) else data
 
-    def text(parts: tuple[Any, ...]) -> dict[str, Any]:
-        return {"$template": [leaf(part) for part in parts]}
+    def text(pieces: tuple[Any, ...]) -> dict[str, Any]:
+        return {"$template": [leaf(piece) for piece in pieces]}
 
     return partial(fold, leaf=leaf, fields=fields, text=text)
 
@@ -236,8 +236,8 @@ DIALECT = Dialect(
     read_data=read_data,
     reference=by_places(
         "plan",
-        lambda values, limits, text, places: read_data(
-            values[0] if len(values) == 1 else values, limits, places, text
+        lambda values, limits, text, locations: read_data(
+            values[0] if len(values) == 1 else values, limits, locations, text
         ),
     ),
     answers=True,

@@ -155,12 +155,12 @@ class Machine:
         *,
         mappings: bool = False,
         limits: Limits = DEFAULT_LIMITS,
-        taken: int = 0,
+        calls_before: int = 0,
         before: Mapping[str, Value | Unknown] | None = None,
     ) -> None:
         self.text = text
         self.limits = limits
-        self.most = limits.calls - taken
+        self.most = limits.calls - calls_before
         self.defined = set(defined)
         self.mappings = mappings
         self.own: dict[str, Value | Unknown] = {}
@@ -206,35 +206,35 @@ class Machine:
     ) -> None:
         """`targets = value`; with `unpack` each target takes an output, named by `keys` or counted."""
         self.is_program = True
-        held = self.hold(value)
+        stored = self.hold(value)
         if not unpack:
             for name in targets:
-                self.bind(name, held)
+                self.bind(name, stored)
             return
-        if self.changes.any and isinstance(held, (list, dict)):
-            held = self.now(held)
-        ways = keys or range(len(targets))
-        for way, name in zip(ways, targets, strict=True):
-            self.bind(name, _step(held, way))
-        if isinstance(held, RawRef) and self.calls and held.name == _made(len(self.calls) - 1):
+        if self.changes.any and isinstance(stored, (list, dict)):
+            stored = self.now(stored)
+        steps = keys or range(len(targets))
+        for step, name in zip(steps, targets, strict=True):
+            self.bind(name, _step(stored, step))
+        if isinstance(stored, RawRef) and self.calls and stored.name == _made(len(self.calls) - 1):
             self.calls[-1] = replace(self.calls[-1], returns=tuple(targets))
 
-    def bind(self, name: str, held: Held) -> None:
+    def bind(self, name: str, value: Held) -> None:
         """Give a variable what it holds from here on."""
-        self.ways.put(self.held, name, held)
+        self.ways.put(self.held, name, value)
 
     def hold(self, value: Any) -> Held:
         """What a variable holds that is given a value; a name that nothing assigns may be a tool's."""
         if type(value) is NameNode and value.name not in self.defined:
-            found = self.held.get(value.name)
-            if value.name not in self.held or (type(found) is Bare and not value.path):
-                return found or Bare(value.text)
+            stored = self.held.get(value.name)
+            if value.name not in self.held or (type(stored) is Bare and not value.path):
+                return stored or Bare(value.text)
         return self.loose(value)
 
-    def now(self, held: Held) -> Held:
+    def now(self, value: Held) -> Held:
         """What is held, as the changes leave it."""
         try:
-            return held if isinstance(held, Unknown) else self.changes.current(held, self.spend)
+            return value if isinstance(value, Unknown) else self.changes.current(value, self.spend)
         except CannotKnow as error:
             return error.holds
 
@@ -263,20 +263,20 @@ class Machine:
         else:
             self.loose(value)
 
-    def fail(self, reason: str, at: int) -> None:
+    def fail(self, reason: str, offset: int) -> None:
         """Remember the first thing that cannot be read."""
         if self.error is None:
-            self.error = ParseError(reason, text=self.text, offset=at)
+            self.error = ParseError(reason, text=self.text, offset=offset)
 
     def loose(self, value: Any) -> Value | Unknown:
         """A value where nothing depends on it yet; calls inside are recorded, the rest may be unknown."""
         try:
             return self.value(value)
         except CannotKnow as error:
-            held = [self.loose(node) for node in _nodes(value)]
+            values = [self.loose(node) for node in _nodes(value)]
             if type(value) is OtherNode and value.method:
-                self.touch(held[0], value.method, value.given, value.text, value.at)
-            return Part(held) if held and error.holds is UNKNOWN else error.holds
+                self.touch(values[0], value.method, value.given, value.text, value.at)
+            return Part(values) if values and error.holds is UNKNOWN else error.holds
 
     # ------------------------------------------------------------ values
     def value(self, node: Any) -> Value:  # noqa: PLR0911 - one branch a kind of node
@@ -320,24 +320,24 @@ class Machine:
     def name(self, node: NameNode) -> Value:
         """A variable's value, or the name as a text where nothing defines it."""
         if node.name in self.held:
-            found = self.held[node.name]
-            if isinstance(found, Bare):
-                self.tell_bare(found.text, node.span)
-                return found.text + node.text[len(node.name) :]
-            if node.path and not isinstance(found, Unknown):
-                found = self.changes.inside(found, node.path)
-            if isinstance(found, Unknown):
-                if isinstance(found, Unsure):
-                    raise self.changes.cannot_know(found)
-                how = "imported" if isinstance(found, Imported) else "computed"
-                raise CannotKnow(f"{node.text!r} is {how} by the program", node.span[0], found)
-            if isinstance(found, (list, dict)):
-                self.spent += _weight(found, LARGEST - self.spent)
+            stored = self.held[node.name]
+            if isinstance(stored, Bare):
+                self.tell_bare(stored.text, node.span)
+                return stored.text + node.text[len(node.name) :]
+            if node.path and not isinstance(stored, Unknown):
+                stored = self.changes.inside(stored, node.path)
+            if isinstance(stored, Unknown):
+                if isinstance(stored, Unsure):
+                    raise self.changes.cannot_know(stored)
+                how = "imported" if isinstance(stored, Imported) else "computed"
+                raise CannotKnow(f"{node.text!r} is {how} by the program", node.span[0], stored)
+            if isinstance(stored, (list, dict)):
+                self.spent += _weight(stored, LARGEST - self.spent)
                 if self.spent > LARGEST:
                     raise LimitError(
                         "the program's values grow too large", text=self.text, offset=node.span[0]
                     )
-            return found
+            return stored
         if node.name in self.defined:
             raise CannotKnow(f"{node.text!r} is defined by the program", node.span[0], OWN_CODE)
         self.tell_bare(node.text, node.span)
@@ -364,24 +364,24 @@ class Machine:
 
     def template(self, node: TextNode) -> Value:
         """Text around references; a text again where nothing in it depends on a call."""
-        parts: list[Any] = []
-        known = True
-        for part in node.parts:
-            item = self.part(part)
+        pieces: list[Any] = []
+        is_exact = True
+        for node_part in node.parts:
+            item = self.part(node_part)
             if isinstance(item, RawComputed) or (
-                isinstance(part, NameNode) and isinstance(self.held.get(part.name, _NOTHING), Bare)
+                isinstance(node_part, NameNode) and isinstance(self.held.get(node_part.name, _NOTHING), Bare)
             ):
-                known = False  # its source stands where its value should
+                is_exact = False  # its source stands where its value should
             if isinstance(item, RawTemplate):
-                parts += item.parts
+                pieces += item.parts
             elif isinstance(item, RawComputed):
-                parts.append(item.text)
+                pieces.append(item.text)
             elif isinstance(item, (str, RawRef)):
-                parts.append(item)
+                pieces.append(item)
             else:
                 raise CannotKnow("a value is made into text by the program", node.span[0])
         merged: list[Any] = []
-        for item in parts:
+        for item in pieces:
             if item == "":
                 continue
             if isinstance(item, str) and merged and isinstance(merged[-1], str):
@@ -389,8 +389,8 @@ class Machine:
             else:
                 merged.append(item)
         if all(isinstance(item, str) for item in merged):
-            return "".join(merged) if known else RawComputed(node.text)
-        if not known:
+            return "".join(merged) if is_exact else RawComputed(node.text)
+        if not is_exact:
             message = f"the program computes a part of {node.text[:60]}; its text stands for it"
             self.notes.append(Diagnostic("value.computed", message, "warning", None, None, node.span))
         return RawTemplate(tuple(merged))
@@ -420,10 +420,10 @@ class Machine:
             LimitError: it is one call too many.
         """
         if node.done is None:
-            root, dot, rest = node.name.partition(".")
-            found = self.held.get(root)
-            if type(found) is Bare:  # a tool under another name
-                node.name = f"{found.text}{dot}{rest}"
+            root, dot, suffix = node.name.partition(".")
+            stored = self.held.get(root)
+            if type(stored) is Bare:  # a tool under another name
+                node.name = f"{stored.text}{dot}{suffix}"
             try:
                 node.done = (self.make(node),)
             except CannotKnow as error:
@@ -448,11 +448,11 @@ class Machine:
         self.inside += 1
         for key, value, span in self.named(node):
             try:
-                known = self.value(value)
+                content = self.value(value)
                 if self.changes.any:
-                    known = self.changes.current(known, self.spend)
+                    content = self.changes.current(content, self.spend)
             except CannotKnow as error:
-                known = self.text[span[0] : span[1]]
+                content = self.text[span[0] : span[1]]
                 for inner in _nodes(value):
                     self.loose(inner)
                 if not self.control:
@@ -463,19 +463,19 @@ class Machine:
                 else:
                     message = f"{key!r} of {node.name!r} is computed by the program: {error.reason}"
                     self.notes.append(Diagnostic("value.computed", message, "warning", None, key, span))
-            arguments.append((key, known))
+            arguments.append((key, content))
             spans.append(span)
         self.inside -= 1
         if len(self.calls) >= self.most:
             raise refuse_calls(self.limits, self.text)
-        made = _made(len(self.calls))
+        result_name = _made(len(self.calls))
         for code, message, span in self.control[-1:]:
             if not any(note.span == span and note.code == code for note in self.notes):
                 self.notes.append(Diagnostic(code, message, "warning", len(self.calls), None, span))
         self.calls.append(
-            RawCall(name, tuple(arguments), binds=((made, ()),), span=node.span, spans=tuple(spans))
+            RawCall(name, tuple(arguments), binds=((result_name, ()),), span=node.span, spans=tuple(spans))
         )
-        return RawRef(made)
+        return RawRef(result_name)
 
     def own_call(self, node: CallNode) -> Value:
         """Follow a call of the program's own function, or pass over one of a library, and give its value.
@@ -487,87 +487,87 @@ class Machine:
         returned = self.run(node)
         self.inside = inside
         if returned is None:
-            given = [self.hold(value) for key, value, _ in node.arguments if key is None]
+            positional = [self.hold(value) for key, value, _ in node.arguments if key is None]
             named = {key: self.hold(value) for key, value, _ in node.arguments if key is not None}
-            holds = self.pass_over(node, given, named)
+            holds = self.pass_over(node, positional, named)
             raise CannotKnow(f"the program computes {node.name!r}", node.span[0], holds)
         if not isinstance(returned, Unknown):
             return returned
         raise CannotKnow(f"the program computes {node.name!r}", node.span[0])
 
-    def pass_over(self, node: CallNode, given: list[Held], named: Mapping[str, Held]) -> Unknown:
+    def pass_over(self, node: CallNode, positional: list[Held], named: Mapping[str, Held]) -> Unknown:
         """What a call gives that is not followed; it is refused where it may be a tool's, or make one."""
-        root, dot, rest = node.name.partition(".")
-        last = rest.rpartition(".")[2] or root
+        root, dot, suffix = node.name.partition(".")
+        last = suffix.rpartition(".")[2] or root
         if node.name in SHOWING or root in OWN:
             return UNKNOWN
         if last in CALLING and (not dot or root in self.defined or root in self.held):
-            for value in (*given, *named.values()):
+            for value in (*positional, *named.values()):
                 if type(value) is Bare and value.text.split(".")[0] not in BUILTINS:
                     self.drop(f"{node.name!r} calls {value.text!r}", node.span[0], surely=True)
-        if (node.name in CHANGING_FIRST or last in CHANGING_FIRST) and given and root not in self.own:
-            self.changes.change(given[0], f"{node.name!r} changes it", node.span[0], self.spend)
+        if (node.name in CHANGING_FIRST or last in CHANGING_FIRST) and positional and root not in self.own:
+            self.changes.change(positional[0], f"{node.name!r} changes it", node.span[0], self.spend)
         if node.name in self.defined or root in self.defined:
-            return Part((*given, *named.values()))
-        found = self.held.get(root)
-        if type(found) is Imported:
+            return Part((*positional, *named.values()))
+        stored = self.held.get(root)
+        if type(stored) is Imported:
             return Thing()
         if not dot:
-            if root in self.own and found is not OWN_CODE:
+            if root in self.own and stored is not OWN_CODE:
                 self.drop(f"{root!r} is called, which the program assigned", node.span[0], surely=bool(named))
-            return Part(given) if node.name in HANDING else UNKNOWN
-        simple = isinstance(found, (list, dict)) and last == rest and not self.control
-        if simple and self.changes.follow(found, last, given, named):
+            return Part(positional) if node.name in HANDING else UNKNOWN
+        simple = isinstance(stored, (list, dict)) and last == suffix and not self.control
+        if simple and self.changes.follow(stored, last, positional, named):
             return UNKNOWN
-        base = self.changes.inside(found, tuple(rest.split(".")[:-1]))
+        base = self.changes.inside(stored, tuple(suffix.split(".")[:-1]))
         self.touch(base, last, tuple(named), node.name, node.span[0])
         return UNKNOWN if last == "copy" else Part((base,))
 
-    def touch(self, base: Held, method: str, given: Iterable[str], said: str, at: int) -> None:
+    def touch(self, base: Held, method: str, argument_names: Iterable[str], source: str, offset: int) -> None:
         """Look at a call of a method on what is held: it changes it, only looks at it, or may be a tool's."""
         of: Held = base
         while isinstance(of, Thing) and of.of is not None:
             of = of.of
         if method in CHANGING:
-            self.changes.change(base, f"{shortened(said, 60)!r} changes it", at, self.spend)
+            self.changes.change(base, f"{shortened(source, 60)!r} changes it", offset, self.spend)
         if isinstance(of, RawRef):
-            data = method in _ANY_NAMED or (method in _DATA and all(key in OPTIONS for key in given))
+            data = method in _ANY_NAMED or (method in _DATA and all(key in OPTIONS for key in argument_names))
         else:
             data = not isinstance(of, Thing)
         if not data:
-            reason = f"{shortened(said, 60)!r} is called on a value, and may be a tool"
-            self.drop(reason, at, surely=isinstance(of, Thing))
+            reason = f"{shortened(source, 60)!r} is called on a value, and may be a tool"
+            self.drop(reason, offset, surely=isinstance(of, Thing))
 
-    def drop(self, reason: str, at: int, *, surely: bool = False) -> None:
+    def drop(self, reason: str, offset: int, *, surely: bool = False) -> None:
         """Remember the first call that would be lost.
 
         Args:
             reason: What is called how.
-            at: Where.
+            offset: Where.
             surely: It is a tool's, even where no other call is.
         """
-        said = f"{reason}: only tools that are called by their own names are read"
+        message = f"{reason}: only tools that are called by their own names are read"
         if self.dropped is None:
-            self.dropped = ParseError(said, text=self.text, offset=at)
+            self.dropped = ParseError(message, text=self.text, offset=offset)
         self.surely = self.surely or surely
 
     def known_as(self, name: str) -> str:
         """A tool's name where it was imported under another."""
-        root, dot, rest = name.partition(".")
-        found = self.held.get(root)
-        return f"{found.name}{dot}{rest}" if isinstance(found, Imported) else name
+        root, dot, suffix = name.partition(".")
+        stored = self.held.get(root)
+        return f"{stored.name}{dot}{suffix}" if isinstance(stored, Imported) else name
 
     def named(self, node: CallNode) -> list[Named]:
         """The arguments with names: positional ones are counted from "0"."""
         if self.mappings and len(node.arguments) == 1 and isinstance(node.arguments[0][1], dict):
             span = node.arguments[0][2]
             return [Named(key, value, span) for key, value in node.arguments[0][1].items()]
-        given = []
+        arguments = []
         position = 0
         for key, value, span in node.arguments:
-            given.append(Named(str(position) if key is None else key, value, span))
+            arguments.append(Named(str(position) if key is None else key, value, span))
             position += key is None
-        return given
+        return arguments
 
 
 class Bound(NamedTuple):
@@ -593,15 +593,15 @@ class Bound(NamedTuple):
                 return RawRef(f"{item.name[1:]}@{self.piece}", item.path)
             return item
 
-        known: dict[int, Value] = {}
+        renamed: dict[int, Value] = {}
 
         def shared(value: Value) -> Value:
             if not isinstance(value, (list, dict)):
                 return map_leaves(leaf, value)
-            if id(value) not in known:  # what holds no such call stays the same, as its aliases are
-                made = map_leaves(leaf, value)
-                known[id(value)] = value if made == value else made
-            return known[id(value)]
+            if id(value) not in renamed:  # what holds no such call stays the same, as its aliases are
+                copied = map_leaves(leaf, value)
+                renamed[id(value)] = value if copied == value else copied
+            return renamed[id(value)]
 
         return {
             f"{name[1 : name.index(' ')]}@{self.piece}{name[name.index(' ') :]}"
@@ -612,14 +612,14 @@ class Bound(NamedTuple):
 
 
 def connected(
-    calls: list[RawCall], pieces: Iterable[tuple[int, int]], again: Mapping[str, str]
+    calls: list[RawCall], pieces: Iterable[tuple[int, int]], repeated: Mapping[str, str]
 ) -> list[RawCall]:
     """The calls of several pieces, with references to earlier pieces as those within one.
 
     Args:
         calls: The calls, each one's result under the made-up name of its place.
         pieces: Each piece's number and the place of its first call.
-        again: The name of a call of a piece that is left out → the name of the call that it repeats.
+        repeated: The name of a call of a piece that is left out → the name of the call that it repeats.
 
     >>> one, two = RawCall("f", binds=(("@0", ()),)), RawCall("g", (("y", RawRef("0@7")),))
     >>> connected([one, two], [(7, 0)], {})[1].arguments
@@ -633,22 +633,22 @@ def connected(
     def leaf(item: Value) -> Value:
         if not isinstance(item, RawRef):
             return item
-        name = again.get(item.name, item.name)
+        name = repeated.get(item.name, item.name)
         call, mark, piece = name.partition("@")
         if not (mark and call.isdigit() and piece.isdigit() and int(piece) in starts):
             return item
-        place = starts[int(piece)] + int(call)
-        named.add(place)
-        return RawRef(_made(place), item.path)
+        index = starts[int(piece)] + int(call)
+        named.add(index)
+        return RawRef(_made(index), item.path)
 
-    made = [
+    linked = [
         replace(call, arguments=tuple([(key, map_leaves(leaf, item)) for key, item in call.arguments]))
         for call in calls
     ]
-    for place in named:  # a call that a program only repeats may be of a notation that gives it no name
-        if place < len(made) and all(name != _made(place) for name, _ in made[place].binds):
-            made[place] = replace(made[place], binds=(*made[place].binds, (_made(place), ())))
-    return made
+    for index in named:  # a call that a program only repeats may be of a notation that gives it no name
+        if index < len(linked) and all(name != _made(index) for name, _ in linked[index].binds):
+            linked[index] = replace(linked[index], binds=(*linked[index].binds, (_made(index), ())))
+    return linked
 
 
 class Variables:
@@ -662,10 +662,10 @@ class Variables:
         self.held: dict[str, Value | Unknown] = {}
         self.starts: list[tuple[int, int]] = []
 
-    def take(self, held: Mapping[str, Value | Unknown], start: int) -> None:
+    def take(self, variables: Mapping[str, Value | Unknown], start: int) -> None:
         """Take what the variables of a piece hold whose calls begin at the place `start`."""
-        if held:
-            self.held.update(Bound(start, held).shared())
+        if variables:
+            self.held.update(Bound(start, variables).shared())
             self.starts.append((start, start))
 
     def connected(self, calls: list[RawCall]) -> list[RawCall]:
@@ -715,16 +715,16 @@ def shift_names(calls: tuple[RawCall, ...], by: int) -> tuple[RawCall, ...]:
     )
 
 
-def _step(held: Value | Unknown, way: str | int) -> Value | Unknown:
-    if isinstance(held, RawRef):
-        return RawRef(held.name, (*held.path, way))
-    if isinstance(held, list) and isinstance(way, int) and way < len(held):
-        return held[way]
+def _step(value: Value | Unknown, step: str | int) -> Value | Unknown:
+    if isinstance(value, RawRef):
+        return RawRef(value.name, (*value.path, step))
+    if isinstance(value, list) and isinstance(step, int) and step < len(value):
+        return value[step]
     return UNKNOWN
 
 
-def _step_all(held: Value, path: Path) -> Value:
-    return RawRef(held.name, held.path + path) if path and isinstance(held, RawRef) else held
+def _step_all(value: Value, path: Path) -> Value:
+    return RawRef(value.name, value.path + path) if path and isinstance(value, RawRef) else value
 
 
 def _nodes(node: Any) -> list[Any]:

@@ -65,20 +65,20 @@ def headings(header: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
             yield match
 
 
-def in_value(text: str, at: int) -> bool:
+def in_value(text: str, offset: int) -> bool:
     r"""Whether a place is inside a value of several lines: between tags, or between three quotes.
 
     >>> given = "<parameter=text>\nUser: f()\n</parameter>"
     >>> in_value(given, given.index("User")), in_value("</a>\nUser: f()\n<a></a>", 5)
     (True, False)
     """
-    if any(text.count(quotes, 0, at) % 2 and quotes in text[at:] for quotes in ('"""', "'''")):
+    if any(text.count(quotes, 0, offset) % 2 and quotes in text[offset:] for quotes in ('"""', "'''")):
         return True
-    for tag in reversed(list(_TAG.finditer(text, max(0, at - _NEAR), at))):
+    for tag in reversed(list(_TAG.finditer(text, max(0, offset - _NEAR), offset))):
         closing = f"</{tag[1]}>"
-        if text.find(closing, tag.end(), at) < 0:
-            end = text.find(closing, at)
-            return end >= 0 and text.find(f"<{tag[1]}", at, end) < 0
+        if text.find(closing, tag.end(), offset) < 0:
+            end = text.find(closing, offset)
+            return end >= 0 and text.find(f"<{tag[1]}", offset, end) < 0
     return False
 
 
@@ -94,26 +94,26 @@ def answered(source: str) -> Answered:
     Answered(text='f(a=1)', notes=[])
     """
     header = _TOKEN if _TOKENS.match(source) else _NAME if _NAMES.match(source) else None
-    parts, at, who, first = [], 0, "user", -1
+    pieces, position, who, first = [], 0, "user", -1
     if header is None:
         first = _first_result(source)
         if first < 0:
             return Answered(source, [])
         header, who = _TOKEN, "assistant"
-    others: list[str] = []
+    other_speakers: list[str] = []
     answers = False
     for match in headings(header, source) if header is _NAME else header.finditer(source):
-        said = source[at : match.start()]
-        parts += [said if who in _ASSISTANT else blank(said), blank(match.group())]
-        at = match.end()
+        turn_text = source[position : match.start()]
+        pieces += [turn_text if who in _ASSISTANT else blank(turn_text), blank(match.group())]
+        position = match.end()
         who = match[1].lower() if match[1] else "user" if match[2] else "assistant"
         answers = answers or (who in _ASSISTANT and match[1] is not None) or match.group() == "[/INST]"
-        others += [] if who in _ASSISTANT else [who]
-    last = source[at:]
-    parts.append(last if who in _ASSISTANT else blank(last))
-    text = "".join(parts)
+        other_speakers += [] if who in _ASSISTANT else [who]
+    last = source[position:]
+    pieces.append(last if who in _ASSISTANT else blank(last))
+    text = "".join(pieces)
     if not text.strip() and not answers:
-        who = ", ".join(map(repr, dict.fromkeys(others)))
+        who = ", ".join(map(repr, dict.fromkeys(other_speakers)))
         raise AnswerError(f"no turn is the assistant's: {who} spoke", code="answer.absent")
     message, span = "the prompt before the answer was ignored", (0, len(text) - len(text.lstrip()))
     if first >= 0:
@@ -132,14 +132,14 @@ def _first_result(source: str) -> int:
     """
     if not any(header in source for header in _HEADERS):
         return -1
-    told = -1
+    first_result = -1
     for match in _TOKEN.finditer(source):
         who = match[1].lower() if match[1] else ""
-        if told < 0:
+        if first_result < 0:
             if who in _RESULTS or (who == "user" and _RESULT.match(source, match.end())):
-                told = match.start()
+                first_result = match.start()
         elif who in _ASSISTANT:
-            return told
+            return first_result
     return -1
 
 
@@ -152,9 +152,9 @@ def unobserved(text: str) -> str:
     if "Observation" not in text:
         return text
     acted = text.find("ction")
-    parts, at, broken = [], 0, 0
+    pieces, position, broken = [], 0, 0
     for match in _OBSERVED.finditer(text, max(acted, 0) if acted >= 0 else len(text)):
-        if match.start() < at:
+        if match.start() < position:
             continue
         end = text.find("\n", match.end())
         if text.startswith(("{", "["), match.end()) and broken < _BROKEN:
@@ -162,6 +162,6 @@ def unobserved(text: str) -> str:
             broken += not piece.closed
             end = piece.end if piece.closed else end
         end = len(text) if end < 0 else end
-        parts += [text[at : match.start()], blank(text[match.start() : end])]
-        at = end
-    return "".join([*parts, text[at:]])
+        pieces += [text[position : match.start()], blank(text[match.start() : end])]
+        position = end
+    return "".join([*pieces, text[position:]])

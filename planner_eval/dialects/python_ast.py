@@ -67,9 +67,9 @@ def follow(
     text: str,
     defined: Iterable[str] = (),
     limits: Limits = DEFAULT_LIMITS,
-    taken: int = 0,
+    calls_before: int = 0,
     before: Mapping[str, Held] | None = None,
-    held: dict[str, Held] | None = None,
+    variables: dict[str, Held] | None = None,
 ) -> RawPlan:
     r"""The calls of a program.
 
@@ -78,9 +78,9 @@ def follow(
         text: The same text.
         defined: Names that are no tools.
         limits: Bounds on calls.
-        taken: How many calls were read before, which count too.
+        calls_before: How many calls were read before, which count too.
         before: What the variables of the text before hold.
-        held: Takes what the program's own variables hold after it.
+        variables: Takes what the program's own variables hold after it.
 
     Raises:
         ParseError: an argument of a tool's call cannot be known.
@@ -91,7 +91,7 @@ def follow(
     >>> follow(syntax(text), text).calls[1].arguments
     (('b', RawRef(name='@0', path=('y',))),)
     """
-    machine = Machine(text, defined, limits=limits, taken=taken, before=before)
+    machine = Machine(text, defined, limits=limits, calls_before=calls_before, before=before)
     reader = _Reader(text, machine)
     if long_integers(text):
         reader.refuse_long_integers(tree)
@@ -100,8 +100,8 @@ def follow(
         reader.body(tree.body)
     except RecursionError:
         raise LimitError("the program nests too deeply", text=text) from None
-    if held is not None:
-        held.update(machine.settled())
+    if variables is not None:
+        variables.update(machine.settled())
     if reader.unread:
         reader.tell_unread()
     return machine.finish()
@@ -124,8 +124,8 @@ class _Given(NamedTuple):
 class _Running:
     """A function that is followed: how many loops and branches are around its call, and what it returns."""
 
-    def __init__(self, at: Span, control: int) -> None:
-        self.at = at
+    def __init__(self, span: Span, control: int) -> None:
+        self.at = span
         self.control = control
         self.returned: list[Held] = []
         self.told = False
@@ -198,13 +198,13 @@ class _Reader:
         """Note what is imported: of a library it is no tool, of any other module it may be one."""
         for name in node.names:
             module = name.name if isinstance(node, ast.Import) else node.module or ""
-            given = name.asname or name.name.split(".")[0]
-            if given == "*":
+            bound_name = name.asname or name.name.split(".")[0]
+            if bound_name == "*":
                 continue
             if is_library(module) and not getattr(node, "level", 0):
-                self.machine.defined.add(given)
+                self.machine.defined.add(bound_name)
             else:
-                self.machine.bind(given, Imported(name.name if name.asname else given))
+                self.machine.bind(bound_name, Imported(name.name if name.asname else bound_name))
 
     def body(self, body: list[ast.stmt]) -> bool:
         """Follow statements in order, up to one after which a function's others are not reached.
@@ -225,7 +225,7 @@ class _Reader:
             self.machine.statement(self.node(node.value))
         elif isinstance(node, ast.Assign):
             value = self.node(node.value)
-            for target in sorted(node.targets, key=lambda one: not isinstance(one, ast.Name)):
+            for target in sorted(node.targets, key=lambda t: not isinstance(t, ast.Name)):
                 self.target(target, value)
                 if isinstance(target, ast.Name):  # the others have what it has: nothing is called again
                     value = self.node(target)
@@ -282,9 +282,9 @@ class _Reader:
             for target in node.targets:
                 self.deleted(target)
         elif isinstance(node, (ast.Assert, ast.Raise)):
-            for part in ast.iter_child_nodes(node):
-                if isinstance(part, ast.expr):
-                    self.machine.loose(self.node(part))
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.expr):
+                    self.machine.loose(self.node(child))
 
     def run(self, call: CallNode) -> Held | None:
         """Follow the body of a function that the program calls, at each call, and give what it returns.
@@ -299,18 +299,18 @@ class _Reader:
         if function is None:
             return None
         node = function.node
-        if any(one.at == _at(node) for one in self.running):
+        if any(running.at == _at(node) for running in self.running):
             if not self.running[-1].told:
                 self.running[-1].told = True
-                said = f"{shortened(call.name, 60)!r} calls itself, which repeats its calls"
+                message = f"{shortened(call.name, 60)!r} calls itself, which repeats its calls"
                 self.machine.notes.append(
                     Diagnostic(
-                        "code.loop", f"{said}; they are counted once", "warning", None, None, call.span
+                        "code.loop", f"{message}; they are counted once", "warning", None, None, call.span
                     )
                 )
             return None
-        given = _bound(node, call)
-        if given is None:
+        arguments = _bound(node, call)
+        if arguments is None:
             return None
         machine = self.machine
         if _at(node) not in self.unread:  # its first reading is a part of the program's own length
@@ -322,12 +322,13 @@ class _Reader:
                 )
                 raise LimitError(reason, text=self.text, offset=call.span[0])
         local = {
-            name: UNKNOWN if value is UNKNOWN else machine.hold(value) for name, value in given.values.items()
+            name: UNKNOWN if value is UNKNOWN else machine.hold(value)
+            for name, value in arguments.values.items()
         }
         self.unread.pop(_at(node), None)
-        local |= {name: machine.loose(self.node(value)) for name, value in given.defaults.items()}
+        local |= {name: machine.loose(self.node(value)) for name, value in arguments.defaults.items()}
         running = _Running(_at(node), len(machine.control))
-        own, held = machine.own, machine.held
+        own, outer_variables = machine.own, machine.held
         defined, functions = machine.defined, self.functions
         machine.defined, self.functions = set(defined), dict(functions)  # what it defines is its own
         self.running.append(running)
@@ -335,7 +336,7 @@ class _Reader:
         self.define(node.body)
         self.body(node.body)
         self.running.pop()
-        machine.own, machine.held = own, held
+        machine.own, machine.held = own, outer_variables
         self.inner |= machine.defined
         machine.defined, self.functions = defined, functions
         return running.returned[0] if len(running.returned) == 1 else UNKNOWN
@@ -370,11 +371,11 @@ class _Reader:
             else:
                 self.machine.assign(names, value, unpack=True)
         else:
-            held = self.machine.loose(value)
-            if any(isinstance(part, ast.Call) for part in ast.walk(target)):
+            assigned = self.machine.loose(value)
+            if any(isinstance(child, ast.Call) for child in ast.walk(target)):
                 self.machine.loose(self.node(target))
             if isinstance(target, (ast.Attribute, ast.Subscript)):
-                self.altered(target, held)
+                self.altered(target, assigned)
             else:
                 self.forget(target)
 
@@ -395,34 +396,34 @@ class _Reader:
                 self.altered(node)
 
     def altered(
-        self, target: ast.expr, value: Held = UNKNOWN, said: str = "an assignment to {} changes it"
+        self, target: ast.expr, value: Held = UNKNOWN, template: str = "an assignment to {} changes it"
     ) -> None:
         """Note a change in place of what a name or a way into it holds.
 
         Args:
             target: The name, the field or the item.
             value: What it is given, where that is known.
-            said: The change.
+            template: Says what the change is; ``{}`` stands for the target.
         """
         start, end = self.span(target)
-        reason = said.format(repr(shortened(self.text[start:end], 60)))
+        reason = template.format(repr(shortened(self.text[start:end], 60)))
         if not isinstance(target, (ast.Attribute, ast.Subscript)):
             self.change(target, reason)
             return
-        held = self.found(target.value)
+        holder = self.found(target.value)
         key = (
             target.slice.value
             if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant)
             else None
         )
         machine = self.machine
-        if not machine.control and not isinstance(value, Unknown) and machine.changes.put(held, key, value):
+        if not machine.control and not isinstance(value, Unknown) and machine.changes.put(holder, key, value):
             return
-        if isinstance(held, RawRef) and isinstance(target, ast.Attribute):
+        if isinstance(holder, RawRef) and isinstance(target, ast.Attribute):
             key = target.attr
-        if isinstance(held, RawRef) and isinstance(key, (str, int)):
-            held = RawRef(held.name, (*held.path, key))
-            machine.changes.change(held, reason, start, machine.spend)
+        if isinstance(holder, RawRef) and isinstance(key, (str, int)):
+            holder = RawRef(holder.name, (*holder.path, key))
+            machine.changes.change(holder, reason, start, machine.spend)
         else:
             self.change(target.value, reason)
 
@@ -433,11 +434,11 @@ class _Reader:
             root = root.value
         if not isinstance(root, ast.Name):
             return
-        at = self.span(base)[0]
+        position = self.span(base)[0]
         machine = self.machine
-        held = self.found(base)
-        if isinstance(held, (RawRef, list, dict, Thing, Part, Unsure)):
-            machine.changes.change(held, reason, at, machine.spend)
+        current = self.found(base)
+        if isinstance(current, (RawRef, list, dict, Thing, Part, Unsure)):
+            machine.changes.change(current, reason, position, machine.spend)
             return
         around = machine.held.get(root.id)
         if root.id not in OWN and root.id not in machine.defined and not isinstance(around, Imported):
@@ -451,13 +452,13 @@ class _Reader:
             return self.machine.held.get(base.id, UNKNOWN)
         if not isinstance(base, (ast.Attribute, ast.Subscript)):
             return UNKNOWN
-        held = self.found(base.value)
+        holder = self.found(base.value)
         step: Any = base.attr if isinstance(base, ast.Attribute) else None
         if isinstance(base, ast.Subscript) and isinstance(base.slice, ast.Constant):
             step = base.slice.value
         if isinstance(step, (str, int)):
-            return self.machine.changes.inside(held, (step,))
-        return held if isinstance(held, (RawRef, Unknown)) else Part((held,))
+            return self.machine.changes.inside(holder, (step,))
+        return holder if isinstance(holder, (RawRef, Unknown)) else Part((holder,))
 
     def deleted(self, target: ast.expr) -> None:
         """Follow ``del``."""
@@ -468,7 +469,7 @@ class _Reader:
             self.machine.bind(target.id, self.unsure(f"'del' takes {target.id!r} away", target))
         else:
             self.machine.loose(self.node(target))
-            self.altered(target, said="'del' takes {} out of it")
+            self.altered(target, template="'del' takes {} out of it")
 
     def unsure(self, reason: str, node: ast.expr | ast.stmt) -> Unsure:
         """A value that depends on what stands here."""
@@ -488,12 +489,12 @@ class _Reader:
         else:
             over = machine.loose(self.node(node.iter))
             self.forget(node.target)
-            each: Unknown = Thing(over) if isinstance(over, (RawRef, Thing)) else Part((over,))
+            element: Unknown = Thing(over) if isinstance(over, (RawRef, Thing)) else Part((over,))
             for name in ast.walk(node.target):
                 if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
-                    machine.bind(name.id, each)
-        said = "a loop repeats the calls in it; they are counted once"
-        machine.control.append(("code.loop", said, self.span(node)))
+                    machine.bind(name.id, element)
+        message = "a loop repeats the calls in it; they are counted once"
+        machine.control.append(("code.loop", message, self.span(node)))
         certain = self.runs(node)
         mark = machine.ways.part()
         self.block(node.body)
@@ -513,13 +514,13 @@ class _Reader:
         if isinstance(node, ast.While):
             return self.truth(node.test, named=True) is True
         if isinstance(node.iter, ast.Name):
-            held = self.machine.changes.content(self.found(node.iter))
-            return isinstance(held, (list, dict)) and bool(held)
+            iterated = self.machine.changes.content(self.found(node.iter))
+            return isinstance(iterated, (list, dict)) and bool(iterated)
         if isinstance(node.iter, (ast.List, ast.Tuple)):
             return any(not isinstance(item, ast.Starred) for item in node.iter.elts)
         if isinstance(node.iter, ast.Call) and _dotted(node.iter.func) == "range":
-            given = [one.value for one in node.iter.args if isinstance(one, ast.Constant)]
-            ends = [one for one in given if isinstance(one, int)]
+            bounds = [argument.value for argument in node.iter.args if isinstance(argument, ast.Constant)]
+            ends = [bound for bound in bounds if isinstance(bound, int)]
             return len(ends) == len(node.iter.args) in (1, 2) and [0, *ends][-2] < ends[-1]
         return False
 
@@ -543,8 +544,8 @@ class _Reader:
                 none = other.value is None and self.found(test.left) is None
                 return True if none else None
         if named and isinstance(test, ast.Name):
-            held = self.machine.changes.content(self.found(test))
-            return None if isinstance(held, (Unknown, RawRef)) or not _is_data(held) else bool(held)
+            value = self.machine.changes.content(self.found(test))
+            return None if isinstance(value, (Unknown, RawRef)) or not _is_data(value) else bool(value)
         return None
 
     def branches(self, node: ast.If | ast.Match) -> None:
@@ -552,24 +553,24 @@ class _Reader:
         machine = self.machine
         if isinstance(node, ast.If):
             machine.loose(self.node(node.test))
-            taken = self.truth(node.test)
-            parts = [(node.body, taken is not False), (node.orelse, taken is not True)]
+            outcome = self.truth(node.test)
+            bodies = [(node.body, outcome is not False), (node.orelse, outcome is not True)]
         else:
             machine.loose(self.node(node.subject))
-            parts = [(case.body, True) for case in node.cases]
+            bodies = [(case.body, True) for case in node.cases]
             last = node.cases[-1]
             if not (
                 isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None and not last.guard
             ):
-                parts.append(([], True))
-        said = "a branch may pass over the calls in it; they are counted once"
-        machine.control.append(("code.branch", said, self.span(node)))
+                bodies.append(([], True))
+        message = "a branch may pass over the calls in it; they are counted once"
+        machine.control.append(("code.branch", message, self.span(node)))
         mark = machine.ways.part()
         ends: list[End] = []
-        for i, (part, possible) in enumerate(parts):
+        for i, (body, possible) in enumerate(bodies):
             if isinstance(node, ast.Match) and i < len(node.cases):
                 self.captured(node.cases[i])
-            arrives = self.block(part)
+            arrives = self.block(body)
             end = machine.ways.take(mark)
             if arrives and possible:
                 ends.append(end)
@@ -578,11 +579,11 @@ class _Reader:
 
     def captured(self, case: ast.match_case) -> None:
         """What a pattern's names hold cannot be known."""
-        for part in ast.walk(case.pattern):
+        for pattern in ast.walk(case.pattern):
             name = (
-                getattr(part, "rest", None)
-                if isinstance(part, ast.MatchMapping)
-                else getattr(part, "name", None)
+                getattr(pattern, "rest", None)
+                if isinstance(pattern, ast.MatchMapping)
+                else getattr(pattern, "name", None)
             )
             if isinstance(name, str):
                 self.machine.bind(name, UNKNOWN)
@@ -596,34 +597,34 @@ class _Reader:
         otherwise is unsure.
         """
         machine = self.machine
-        ways = machine.ways
-        mark = ways.part()
+        routes = machine.ways
+        mark = routes.part()
         arrives = self.block(node.body)
         failed: list[End] = []
-        start = len(ways.log)
+        start = len(routes.log)
         if node.handlers:
-            ways.between(mark, self.unsure("depends on whether a try part fails", node))
+            routes.between(mark, self.unsure("depends on whether a try part fails", node))
         for handler in node.handlers:
-            begin, calls = len(ways.log), len(machine.calls)
+            begin, calls = len(routes.log), len(machine.calls)
             returned = len(self.running[-1].returned) if self.running else 0
-            said = "an except part makes its calls only where another fails; they are counted once"
-            machine.control.append(("code.branch", said, self.span(handler)))
+            message = "an except part makes its calls only where another fails; they are counted once"
+            machine.control.append(("code.branch", message, self.span(handler)))
             if handler.name:
                 machine.bind(handler.name, UNKNOWN)
             goes_on = self.block(handler.body)
             machine.control.pop()
-            made = len(machine.calls) > calls
-            end = ways.written(start) if made else {}
-            ways.take(begin)
-            if made:
+            makes_calls = len(machine.calls) > calls
+            end = routes.written(start) if makes_calls else {}
+            routes.take(begin)
+            if makes_calls:
                 failed += [end] if goes_on else []
             elif self.running:
                 del self.running[-1].returned[returned:]
-        ways.take(start)
+        routes.take(start)
         arrives = self.block(node.orelse) and arrives
-        end = ways.take(mark)
+        end = routes.take(mark)
         ends = [end, *failed] if arrives or not failed else failed
-        ways.meet(ends, self.unsure("depends on whether a try part fails", node))
+        routes.meet(ends, self.unsure("depends on whether a try part fails", node))
         self.block(node.finalbody)
 
     def context(self, node: ast.With | ast.AsyncWith) -> None:
@@ -677,7 +678,7 @@ class _Reader:
         return OtherNode("a literal that is no JSON", self.text[start:end], (start, end), start, [], True)
 
     def other(
-        self, value: ast.expr, reason: str = "", at: int | None = None, inside: list[Any] | None = None
+        self, value: ast.expr, reason: str = "", offset: int | None = None, inside: list[Any] | None = None
     ) -> OtherNode:
         """An expression that is not followed, with the calls and names in it.
 
@@ -688,8 +689,8 @@ class _Reader:
             self.unread[_at(value)] = value
         comprehension = isinstance(value, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp))
         if comprehension:
-            for part in value.generators:  # type: ignore[attr-defined]
-                self.forget(part.target)
+            for generator in value.generators:  # type: ignore[attr-defined]
+                self.forget(generator.target)
             self.machine.control.append(
                 ("code.loop", "a comprehension repeats the calls in it; they are counted once", span)
             )
@@ -704,33 +705,35 @@ class _Reader:
         reason = reason or f"{_KIND.get(type(value), 'an expression')}"
         pure = not isinstance(value, (ast.Lambda, ast.Starred, ast.NamedExpr)) and not comprehension
         return OtherNode(
-            reason, self.text[span[0] : span[1]], span, span[0] if at is None else at, inside, pure
+            reason, self.text[span[0] : span[1]], span, span[0] if offset is None else offset, inside, pure
         )
 
     def operation(self, value: ast.BinOp) -> Any:
         """A binary operation: strings joined by '+', else an expression."""
         left_end, right = self.span(value.left)[1], self.span(value.right)[0]
         gap = self.text[left_end:right]
-        at = left_end + len(gap) - len(gap.lstrip(") \t\n"))
+        operator_start = left_end + len(gap) - len(gap.lstrip(") \t\n"))
         span = self.span(value)
-        parts = [self.node(value.left), self.node(value.right)]
-        if isinstance(value.op, ast.Add) and any(isinstance(part, (str, TextNode)) for part in parts):
-            return TextNode(parts, self.text[span[0] : span[1]], span)
-        return self.other(value, f"found the operator {gap.strip('() ')[:3]!r}", at, parts)
+        operands = [self.node(value.left), self.node(value.right)]
+        if isinstance(value.op, ast.Add) and any(
+            isinstance(operand, (str, TextNode)) for operand in operands
+        ):
+            return TextNode(operands, self.text[span[0] : span[1]], span)
+        return self.other(value, f"found the operator {gap.strip('() ')[:3]!r}", operator_start, operands)
 
     def joined(self, value: ast.JoinedStr) -> Any:
         """An f-string whose fields are plain; one with formats is an expression."""
         formatted = [item for item in value.values if isinstance(item, ast.FormattedValue)]
         if any(item.format_spec is not None or item.conversion not in (-1, 115) for item in formatted):
             return self.other(value, "a format", None, [self.node(item.value) for item in formatted])
-        parts: list[Any] = []
+        pieces: list[Any] = []
         for item in value.values:
             if isinstance(item, ast.FormattedValue):
-                parts.append(self.node(item.value))
+                pieces.append(self.node(item.value))
             else:
-                parts.append(self.node(item))
+                pieces.append(self.node(item))
         span = self.span(value)
-        return TextNode(parts, self.text[span[0] : span[1]], span)
+        return TextNode(pieces, self.text[span[0] : span[1]], span)
 
     def way(self, value: ast.expr) -> Any:
         """A name, or a way by fields and constant positions into a name or a call's result."""
@@ -748,11 +751,11 @@ class _Reader:
         while isinstance(node, ast.Await):
             node = node.value
         start, end = self.span(value)
-        way = tuple(reversed(path))
+        steps = tuple(reversed(path))
         if isinstance(node, ast.Name):
-            return NameNode(node.id, way, _dotted(value) or self.text[start:end], (start, end))
+            return NameNode(node.id, steps, _dotted(value) or self.text[start:end], (start, end))
         base = self.node(node)
-        return FieldNode(base, way) if isinstance(base, CallNode) else self.other(value, "", None, [base])
+        return FieldNode(base, steps) if isinstance(base, CallNode) else self.other(value, "", None, [base])
 
     def call(self, value: ast.Call) -> Any:
         """A call by its dotted name; gathered calls are a list of calls."""
@@ -767,39 +770,39 @@ class _Reader:
         arguments: list[tuple[str | None, Any, Span]] = [
             (None, self.node(arg), self.span(arg)) for arg in value.args
         ]
-        for given in value.keywords:
-            if given.arg is None:
-                arguments += self.spread(given)
+        for keyword in value.keywords:
+            if keyword.arg is None:
+                arguments += self.spread(keyword)
             else:
-                arguments.append((given.arg, self.node(given.value), self.span(given.value)))
+                arguments.append((keyword.arg, self.node(keyword.value), self.span(keyword.value)))
         return CallNode(str(name), arguments, self.span(value), quoted)
 
     def computed(self, value: ast.Call) -> OtherNode:
         """A call of what has no name: a method of a value, or what an expression gives."""
-        made = self.other(value, "a call of a computed function")
+        node = self.other(value, "a call of a computed function")
         if isinstance(value.func, ast.Attribute):
             base = self.node(value.func.value)
-            made.method = value.func.attr
-            made.given = tuple(given.arg or "" for given in value.keywords)
-            made.inside = [base, *made.inside[1:]]
+            node.method = value.func.attr
+            node.given = tuple(keyword.arg or "" for keyword in value.keywords)
+            node.inside = [base, *node.inside[1:]]
         elif isinstance(value.func, (ast.Subscript, ast.Call, ast.IfExp, ast.BoolOp)):
-            at = self.span(value)[0]
-            self.machine.drop("a function is called that has no name", at, surely=bool(value.keywords))
-        return made
+            start = self.span(value)[0]
+            self.machine.drop("a function is called that has no name", start, surely=bool(value.keywords))
+        return node
 
-    def spread(self, given: ast.keyword) -> list[tuple[str | None, Any, Span]]:
+    def spread(self, keyword: ast.keyword) -> list[tuple[str | None, Any, Span]]:
         """The arguments in ``**{...}``: of a literal, or of a variable that holds one; else one not known."""
-        span = self.span(given.value)
-        if isinstance(given.value, ast.Name) and given.value.id in self.machine.held:
-            node = NameNode(given.value.id, (), given.value.id, span)
-            found = self.machine.now(self.machine.loose(node))
-            if isinstance(found, Unsure):
+        span = self.span(keyword.value)
+        if isinstance(keyword.value, ast.Name) and keyword.value.id in self.machine.held:
+            node = NameNode(keyword.value.id, (), keyword.value.id, span)
+            mapping = self.machine.now(self.machine.loose(node))
+            if isinstance(mapping, Unsure):
                 return [(None, node, span)]
         else:
-            found = self.node(given.value)
-        found = found.value if isinstance(found, DataNode) else found
-        if isinstance(found, dict):
-            return [(key, item, span) for key, item in found.items()]
+            mapping = self.node(keyword.value)
+        mapping = mapping.value if isinstance(mapping, DataNode) else mapping
+        if isinstance(mapping, dict):
+            return [(key, item, span) for key, item in mapping.items()]
         return [
             (
                 None,
@@ -809,8 +812,8 @@ class _Reader:
         ]
 
 
-def _is_data(held: Held) -> bool:
-    return held is None or isinstance(held, (str, int, float, list, dict))
+def _is_data(value: Held) -> bool:
+    return value is None or isinstance(value, (str, int, float, list, dict))
 
 
 def _at(node: ast.stmt | ast.expr) -> Span:
@@ -820,11 +823,11 @@ def _at(node: ast.stmt | ast.expr) -> Span:
 
 def _bound(node: ast.FunctionDef | ast.AsyncFunctionDef, call: CallNode) -> _Given | None:
     """What a call gives to a function's parameters; None where that is open: stars, decorators."""
-    given = node.args
-    if node.decorator_list or given.vararg or given.kwarg:
+    parameters = node.args
+    if node.decorator_list or parameters.vararg or parameters.kwarg:
         return None
-    ordered = [one.arg for one in (*given.posonlyargs, *given.args)]
-    names = [*ordered, *(one.arg for one in given.kwonlyargs)]
+    ordered = [parameter.arg for parameter in (*parameters.posonlyargs, *parameters.args)]
+    names = [*ordered, *(parameter.arg for parameter in parameters.kwonlyargs)]
     values: dict[str, Any] = {}
     free = iter(ordered)
     for key, value, _ in call.arguments:
@@ -834,10 +837,12 @@ def _bound(node: ast.FunctionDef | ast.AsyncFunctionDef, call: CallNode) -> _Giv
         if name not in names or name in values:
             return None
         values[name] = value
-    least = len(ordered) - len(given.defaults)
-    defaults = dict(zip(ordered[least:], given.defaults, strict=True))
+    least = len(ordered) - len(parameters.defaults)
+    defaults = dict(zip(ordered[least:], parameters.defaults, strict=True))
     defaults |= {
-        one.arg: value for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value
+        parameter.arg: value
+        for parameter, value in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True)
+        if value
     }
     if any(name not in values and name not in defaults for name in names):
         return None
@@ -859,20 +864,22 @@ _KIND: dict[type, str] = {
 
 
 def _parts(value: ast.expr) -> list[ast.expr]:
-    found: list[ast.expr] = []
+    children: list[ast.expr] = []
     for child in ast.iter_child_nodes(value):
         if isinstance(child, ast.expr):
-            found.append(child)
+            children.append(child)
         elif isinstance(child, (ast.comprehension, ast.keyword)):
-            found += [part for part in ast.iter_child_nodes(child) if isinstance(part, ast.expr)]
-    return found
+            children += [
+                grandchild for grandchild in ast.iter_child_nodes(child) if isinstance(grandchild, ast.expr)
+            ]
+    return children
 
 
 def _dotted(node: ast.expr) -> str | None:
-    parts: list[str] = []
+    names: list[str] = []
     while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
+        names.append(node.attr)
         node = node.value
     if not isinstance(node, ast.Name):
         return None
-    return ".".join([node.id, *reversed(parts)])
+    return ".".join([node.id, *reversed(names)])

@@ -108,12 +108,12 @@ def after(variables: Variables, start: int, *, by_grammar: bool = False) -> Call
     """
 
     def read(text: str, limits: Limits) -> RawPlan:
-        held: dict[str, Value | Unknown] = {}
+        own_variables: dict[str, Value | Unknown] = {}
         if by_grammar:
-            raw = read_grammar(text, (), limits, variables.held, held)
+            raw = read_grammar(text, (), limits, variables.held, own_variables)
         else:
-            raw = read_calls(text, limits, (), None, variables.held, held)
-        variables.take(held, start)
+            raw = read_calls(text, limits, (), None, variables.held, own_variables)
+        variables.take(own_variables, start)
         if by_grammar and not raw.calls:
             raise _nothing(text)
         return raw
@@ -132,7 +132,7 @@ def read_calls(
     defined: Iterable[str] = (),
     tree: ast.Module | SyntaxError | None = None,
     before: Mapping[str, Value | Unknown] | None = None,
-    held: dict[str, Value | Unknown] | None = None,
+    own_variables: dict[str, Value | Unknown] | None = None,
 ) -> RawPlan:
     """Read Python calls, or a program; a program without calls of tools gives none.
 
@@ -142,21 +142,21 @@ def read_calls(
         defined: Names that are no tools.
         tree: What :func:`syntax` makes of the text, where that is known.
         before: What the variables of the text before hold.
-        held: Takes what the program's own variables hold after it.
+        own_variables: Takes what the program's own variables hold after it.
 
     Raises:
         ParseError: it cannot be read, or a tool's argument cannot be known.
     """
     tree = tree or syntax(text)
     if tree is not None and not isinstance(tree, SyntaxError):
-        raw = follow(tree, text, defined, limits, 0, before, held)
+        raw = follow(tree, text, defined, limits, 0, before, own_variables)
     else:
         refuse_many_first(text, limits)
         _check_depth(text, limits)
         if isinstance(tree, BrokenPart):
             _refuse_part(text, tree)
         try:
-            raw = read_grammar(text, defined, limits, before, held)
+            raw = read_grammar(text, defined, limits, before, own_variables)
         except ParseError as error:
             if isinstance(tree, SyntaxError) and tree.msg and _PROGRAM.search(text):
                 raise _python_error(tree, text) from None
@@ -164,18 +164,18 @@ def read_calls(
     return raw
 
 
-def _refuse_part(text: str, part: BrokenPart) -> None:
+def _refuse_part(text: str, broken: BrokenPart) -> None:
     """Refuse what is no Python in long text, if the grammar refuses that part too: all would take as long."""
-    if part.end == len(text):
-        error = _python_error(part, text)
+    if broken.end == len(text):
+        error = _python_error(broken, text)
         if error.reason.endswith("was never closed") and not extent(text, error.offset).closed:
             raise error
     try:
-        read_grammar(text[part.start : part.end])
+        read_grammar(text[broken.start : broken.end])
     except ParseError as error:
-        if part.msg and _PROGRAM.search(text):
-            raise _python_error(part, text) from None
-        raise ParseError(error.reason, text=text, offset=part.start + (error.offset or 0)) from None
+        if broken.msg and _PROGRAM.search(text):
+            raise _python_error(broken, text) from None
+        raise ParseError(error.reason, text=text, offset=broken.start + (error.offset or 0)) from None
 
 
 def _check_depth(text: str, limits: Limits) -> None:
@@ -208,7 +208,7 @@ def read_grammar(
     defined: Iterable[str] = (),
     limits: Limits = DEFAULT_LIMITS,
     before: Mapping[str, Value | Unknown] | None = None,
-    held: dict[str, Value | Unknown] | None = None,
+    own_variables: dict[str, Value | Unknown] | None = None,
 ) -> RawPlan:
     """Read calls by the Lark grammar: the reference for what ast.parse reads of them; as :func:`read_calls`.
 
@@ -227,8 +227,8 @@ def read_grammar(
             machine.assign(targets, node, unpack=len(targets) > 1)
         else:
             machine.statement(node)
-    if held is not None:
-        held.update(machine.settled())
+    if own_variables is not None:
+        own_variables.update(machine.settled())
     return machine.finish()
 
 
@@ -239,9 +239,9 @@ def _explained(error: ParseError) -> ParseError:
         return ParseError(reason, text=error.text, offset=error.offset, dialect=error.dialect)
     name = re.compile(r"[^\W\d][\w.\-]*+").match(error.text, error.offset)
     if name and "a call" in error.reason and not error.text.startswith("(", name.end()):
-        at = name.end()
-        reason = f"found {found_at(error.text, at)} after {name.group()[:40]!r}, expected '('"
-        return ParseError(reason, text=error.text, offset=at, dialect=error.dialect)
+        offset = name.end()
+        reason = f"found {found_at(error.text, offset)} after {name.group()[:40]!r}, expected '('"
+        return ParseError(reason, text=error.text, offset=offset, dialect=error.dialect)
     return error
 
 
@@ -267,7 +267,7 @@ def read_texts(texts: list[str], limits: Limits) -> RawPlan | None:
 def _call_texts(row: Wrapper) -> Dialect:
     from planner_eval.dialects.python_write import write_calls
 
-    def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
+    def read_data(data: Any, limits: Limits, locations: Places | None) -> RawPlan:
         texts = data if isinstance(data, list) else [data]
         raw = read_texts(texts, limits) if texts and all(isinstance(t, str) for t in texts) else None
         if raw is None:
@@ -295,7 +295,7 @@ def string_list(tree: Any) -> list[str] | None:
     """The texts of a Python text, or of a list, that holds nothing but texts."""
     if not isinstance(tree, ast.Module) or not tree.body:
         return None
-    found: list[str] = []
+    texts: list[str] = []
     for statement in tree.body:
         value = statement.value if isinstance(statement, ast.Expr) else None
         if not isinstance(value, (ast.List, ast.Constant)):
@@ -303,25 +303,25 @@ def string_list(tree: Any) -> list[str] | None:
         for item in value.elts if isinstance(value, ast.List) else [value]:
             if not isinstance(item, ast.Constant) or not isinstance(item.value, str):
                 return None
-            found.append(item.value)
-    return found or None
+            texts.append(item.value)
+    return texts or None
 
 
 # ---------------------------------------------------------------- Anthropic's code-execution blocks
 def _code_block(row: Wrapper) -> Dialect:
     from planner_eval.dialects.python_write import write_program
 
-    def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
+    def read_data(data: Any, limits: Limits, locations: Places | None) -> RawPlan:
         codes = list(_codes(data))
         if not codes:
-            return read_values([data], limits, places=places)
+            return read_values([data], limits, locations=locations)
         calls: list[RawCall] = []
         notes: list[Diagnostic] = []
         variables = Variables()
         for code in codes:
-            held: dict[str, Value | Unknown] = {}
-            raw = read_calls(code, limits, (), None, variables.held, held)
-            variables.take(held, len(calls))
+            own_variables: dict[str, Value | Unknown] = {}
+            raw = read_calls(code, limits, (), None, variables.held, own_variables)
+            variables.take(own_variables, len(calls))
             calls += [replace(c, span=None, spans=()) for c in shift_names(raw.calls, len(calls))]
             notes += [note._replace(span=None) for note in raw.notes]
         return RawPlan(tuple(variables.connected(calls)), None, tuple(notes))
@@ -349,13 +349,13 @@ def _codes(data: Any, depth: int = 0) -> Iterable[str]:
         for item in data:
             yield from _codes(item, depth + 1)
     elif isinstance(data, dict):
-        given = data.get("input")
+        block_input = data.get("input")
         if (
             data.get("name") == "code_execution"
-            and isinstance(given, dict)
-            and isinstance(given.get("code"), str)
+            and isinstance(block_input, dict)
+            and isinstance(block_input.get("code"), str)
         ):
-            yield given["code"]
+            yield block_input["code"]
         elif isinstance(data.get("content"), list):
             yield from _codes(data["content"], depth + 1)
 

@@ -95,9 +95,9 @@ def cut(text: str) -> tuple[Long, int]:
     with suppress(Uncut):
         cutter.read()
         opened = cutter.open[-1].start - 1 if len(cutter.open) > 1 else 0
-    whole = cutter.open[0]
-    whole.end = len(text)
-    return whole, opened
+    outline = cutter.open[0]
+    outline.end = len(text)
+    return outline, opened
 
 
 class _Cutter:
@@ -145,7 +145,7 @@ class _Cutter:
         left.end = end
         self.open[-1].inner += [left] if left.cuts else left.inner
 
-    def between(self, mark: str, at: int) -> None:
+    def between(self, mark: str, position: int) -> None:
         """A comma, semicolon or colon."""
         top = self.open[-1]
         if mark == ":":
@@ -153,24 +153,27 @@ class _Cutter:
         elif (mark == "," and not top.is_block and top.mark != "x[") or (
             mark == ";" and top.is_block and not _HEADS.match(self.text, self.line)
         ):
-            self.cut_at(top, at)
+            self.cut_at(top, position)
 
-    def cut_at(self, top: Long, at: int) -> None:
+    def cut_at(self, top: Long, position: int) -> None:
         """Begin another part where the one before is long enough."""
-        if at - (top.cuts[-1] if top.cuts else top.start) >= PART:
-            top.cuts.append(at)
+        if position - (top.cuts[-1] if top.cuts else top.start) >= PART:
+            top.cuts.append(position)
 
-    def indent(self, indent: str, at: int) -> None:
+    def indent(self, indent: str, position: int) -> None:
         """The begin of a line of code; inside brackets it is none."""
         if not self.open[-1].is_block:
             return
         while len(indent) < len(self.open[-1].mark):
-            self.close(at)
+            self.close(position)
         top = self.open[-1]
         if len(indent) > len(top.mark):
-            self.open.append(Long(indent, at))
+            self.open.append(Long(indent, position))
         elif indent != top.mark:
             raise Uncut
-        elif not _GOES_ON.match(self.text, at + len(indent)) and self.text[self.line : self.line + 1] != "@":
-            self.cut_at(top, at)
-        self.line = at + len(indent)
+        elif (
+            not _GOES_ON.match(self.text, position + len(indent))
+            and self.text[self.line : self.line + 1] != "@"
+        ):
+            self.cut_at(top, position)
+        self.line = position + len(indent)

@@ -72,9 +72,9 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
     """
     waiting = [iter((node,))]
     while waiting:
-        for found in waiting[-1]:
-            yield found
-            waiting.append(ast.iter_child_nodes(found) if data_in(found) is None else iter(()))
+        for child in waiting[-1]:
+            yield child
+            waiting.append(ast.iter_child_nodes(child) if data_in(child) is None else iter(()))
             break
         else:
             waiting.pop()
@@ -91,11 +91,11 @@ def in_parts(text: str) -> ast.Module:
     >>> len(tree.body), tree.body[1999].lineno
     (2000, 2000)
     """
-    whole, opened = cut(text)
-    if not (whole.cuts or whole.inner or opened):
+    outline, opened = cut(text)
+    if not (outline.cuts or outline.inner or opened):
         return _at_once(text)
     source = _Source(text)
-    for start, end in whole.parts():
+    for start, end in outline.parts():
         if (
             opened
             and end == len(text)
@@ -106,25 +106,25 @@ def in_parts(text: str) -> ast.Module:
             message = f"'{text[opened]}' was never closed"
             raise BrokenPart(SyntaxError(message, ("<unknown>", line + 1, column + 1, None)), start, end)
         try:
-            whole.note("body", source.part(whole, start, end, placed=False).body)
+            outline.note("body", source.part(outline, start, end, placed=False).body)
         except (SyntaxError, Uncut):
             source.far = len(text)  # an error may tell other lines in words
             if len(text) > PARSED:
-                _refuse_part(source, whole, start, end)
+                _refuse_part(source, outline, start, end)
             source.part(Long("", start), start, len(text))  # what is wrong is wrong there too
             return _at_once(text)
-    return ast.Module(body=_Made(source, whole), type_ignores=[])
+    return ast.Module(body=_Made(source, outline), type_ignores=[])
 
 
 def data_in(node: ast.AST) -> Any:
     """What a long list or object is, where it is data and nothing else; else None."""
     if isinstance(node, (ast.List, ast.Tuple)):
-        made = node.elts
+        items = node.elts
     elif isinstance(node, ast.Dict):
-        made = node.values
+        items = node.values
     else:
         return None
-    return made.data if isinstance(made, _Made) else None
+    return items.data if isinstance(items, _Made) else None
 
 
 def may_hold(body: list[Any], kinds: frozenset[type]) -> bool:
@@ -168,13 +168,13 @@ class _Source:
         self.text = text
         self.far = _FAR
         self.starts = [0, *(match.end() for match in LINES.finditer(text))]
-        taken = set(re.findall(r"_cut(\d++)", text))
-        self.name = next(f"_cut{at}" for at in count() if str(at) not in taken)
+        used_numbers = set(re.findall(r"_cut(\d++)", text))
+        self.name = next(f"_cut{number}" for number in count() if str(number) not in used_numbers)
 
-    def at(self, place: int) -> tuple[int, int]:
+    def at(self, offset: int) -> tuple[int, int]:
         """The line of a place, counted from 0, and its column in bytes."""
-        line = bisect_right(self.starts, place) - 1
-        return line, len(self.text[self.starts[line] : place].encode("utf-8", "surrogatepass"))
+        line = bisect_right(self.starts, offset) - 1
+        return line, len(self.text[self.starts[line] : offset].encode("utf-8", "surrogatepass"))
 
     def part(self, long: Long, start: int, end: int, *, placed: bool = True) -> ast.Module:
         """The tree of a part, alone where it stands in the text.
@@ -193,9 +193,9 @@ class _Source:
         down, right = max(line - 1, 0), column - len(long.mark) - 2
         down, right = down if down > self.far else 0, right if right > self.far else 0
         line, column = line - down, column - right
-        inner = [each for each in long.inner if start <= each.start < end]
+        inner = [piece for piece in long.inner if start <= piece.start < end]
         text = self.shortened(start, end, inner)
-        if end - start - sum(each.end - each.start for each in inner) > PARSED and _is_large(text):
+        if end - start - sum(piece.end - piece.start for piece in inner) > PARSED and _is_large(text):
             raise Uncut
         if long.is_block:
             head = "if 1:" if long.mark else ""
@@ -221,24 +221,24 @@ class _Source:
 
     def shortened(self, start: int, end: int, inner: list[Long]) -> str:
         """The text of a part with a name in the place of each that is cut inside of it."""
-        pieces, at = [], start
-        for number, each in enumerate(inner):
-            first, last = self.at(each.start), self.at(each.end)
+        texts, position = [], start
+        for number, piece in enumerate(inner):
+            first, last = self.at(piece.start), self.at(piece.end)
             name = f"{self.name}_{number}_"
-            if each.is_block:  # the statement around it ends where its last one does
-                stop = self.stop(each)
-                put = _until(f"{each.mark}({name}", first, (stop[0], stop[1] - 1)) + ")"
+            if piece.is_block:  # the statement around it ends where its last one does
+                stop = self.stop(piece)
+                put = _until(f"{piece.mark}({name}", first, (stop[0], stop[1] - 1)) + ")"
                 put += "\n" * max(last[0] - stop[0], 1)
             else:
-                put = _until(f"{'**' if each.mark == '{' and each.pairs else '*'}{name},", first, last)
-            pieces += [self.text[at : each.start], put]
-            at = each.end
-        return "".join([*pieces, self.text[at:end]])
+                put = _until(f"{'**' if piece.mark == '{' and piece.pairs else '*'}{name},", first, last)
+            texts += [self.text[position : piece.start], put]
+            position = piece.end
+        return "".join([*texts, self.text[position:end]])
 
     def stop(self, long: Long) -> tuple[int, int]:
         """Where the last statement of a block ends, as :meth:`at` says it."""
         if long.stop is None:
-            bodies = (self.part(long, *part).body for part in reversed(long.parts()))
+            bodies = (self.part(long, *bounds).body for bounds in reversed(long.parts()))
             node = next(body for body in bodies if body)[-1]
             assert node.end_lineno is not None
             assert node.end_col_offset is not None
@@ -251,12 +251,12 @@ class _Source:
         Raises:
             Uncut: one stands where no items stand.
         """
-        named = {f"{self.name}_{number}_": each for number, each in enumerate(inner)}
+        named = {f"{self.name}_{number}_": piece for number, piece in enumerate(inner)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
-                found = _starred(node.args)
-                if found in named and len(node.args) == 1 and not node.keywords:
-                    long = named.pop(found)
+                starred = _starred(node.args)
+                if starred in named and len(node.args) == 1 and not node.keywords:
+                    long = named.pop(starred)
                     node.args, node.keywords = _Made(self, long, "args"), _Made(self, long, "keywords")
             elif isinstance(node, ast.Dict):
                 value = node.values[0] if len(node.values) == 1 else None
@@ -264,10 +264,10 @@ class _Source:
                     long = named.pop(value.id)
                     node.keys, node.values = _Made(self, long, "keys"), _Made(self, long, "values")
             elif isinstance(node, (ast.List, ast.Tuple, ast.Set)):
-                found = _starred(node.elts)
+                starred = _starred(node.elts)
                 stored = isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del))
-                if found in named and len(node.elts) == 1 and not stored:
-                    node.elts = _Made(self, named.pop(found), "elts")
+                if starred in named and len(node.elts) == 1 and not stored:
+                    node.elts = _Made(self, named.pop(starred), "elts")
             else:
                 for key in _FIELDS:
                     name = _alone(getattr(node, key, None))
@@ -282,15 +282,15 @@ def _move(tree: ast.AST, first: int, down: int, right: int) -> None:
     waiting = [tree]
     while waiting:  # ast.walk takes several times as long
         node = waiting.pop()
-        held = vars(node)
-        if "end_lineno" in held:
-            if held["lineno"] == first:
-                held["col_offset"] += right
-            if held["end_lineno"] == first:
-                held["end_col_offset"] += right
-            held["lineno"] += down
-            held["end_lineno"] += down
-        for value in held.values():
+        attributes = vars(node)
+        if "end_lineno" in attributes:
+            if attributes["lineno"] == first:
+                attributes["col_offset"] += right
+            if attributes["end_lineno"] == first:
+                attributes["end_col_offset"] += right
+            attributes["lineno"] += down
+            attributes["end_lineno"] += down
+        for value in attributes.values():
             if type(value) is list:
                 waiting += [item for item in value if isinstance(item, ast.AST)]
             elif isinstance(value, ast.AST):
@@ -346,10 +346,10 @@ class _Made(list[Any]):
                 continue
             (statement,) = tree.body
             value = statement.value if isinstance(statement, ast.Expr) else None
-            found = getattr(value, self._key, None)
-            if found is None:
+            items = getattr(value, self._key, None)
+            if items is None:
                 raise Uncut
-            yield from found
+            yield from items
 
     @property
     def data(self) -> Any:
@@ -360,16 +360,16 @@ class _Made(list[Any]):
 
     def _read(self) -> Any:
         pairs = self._key != "elts"
-        found: Any = {} if pairs else []
+        data: Any = {} if pairs else []
         try:
             for start, end in self._long.parts():
                 if end - start > PARSED:
                     return None
-                part = data_of(self._source.text[start:end], pairs=pairs)
-                found.update(part) if pairs else found.extend(part)
+                piece = data_of(self._source.text[start:end], pairs=pairs)
+                data.update(piece) if pairs else data.extend(piece)
         except NoData:
             return None
-        return found
+        return data
 
     @property
     def kinds(self) -> set[type]:
@@ -382,5 +382,5 @@ class _Made(list[Any]):
     def __bool__(self) -> bool:
         return len(self) > 0
 
-    def __getitem__(self, at: Any) -> Any:
-        return next(islice(iter(self), at, None))
+    def __getitem__(self, index: Any) -> Any:
+        return next(islice(iter(self), index, None))

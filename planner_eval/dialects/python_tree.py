@@ -129,17 +129,17 @@ class PythonTransformer(Transformer[Token, Any]):
     def name(self, items: _Items) -> Any:
         """Read a name, or one of Python's and JSON's words."""
         text = str(items[0])
-        place = span(items[0])
+        name_span = span(items[0])
         if text in _WORDS:
-            return (_WORDS[text], place)
+            return (_WORDS[text], name_span)
         root = re.match(r"\w+", text)
         assert root is not None
-        return (NameNode(root.group(), way(text[root.end() :]), text, place), place)
+        return (NameNode(root.group(), way(text[root.end() :]), text, name_span), name_span)
 
     def expression(self, items: _Items) -> Any:
         """Read an expression of numbers: its source text."""
-        place = span(items[0])
-        return (OtherNode("an expression", str(items[0]), place, place[0], [], True), place)
+        source_span = span(items[0])
+        return (OtherNode("an expression", str(items[0]), source_span, source_span[0], [], True), source_span)
 
     def scalar_argument(self, items: _Items) -> Any:
         """Read `a=1`, one token."""
@@ -161,26 +161,26 @@ class PythonTransformer(Transformer[Token, Any]):
         token = items[0]
         head = _HEAD.match(token)
         assert head is not None
-        given = []
+        arguments = []
         for match in _ARGUMENT.finditer(token, head.end()):
             start, end = match.span(2)
-            given.append((match[1], scalar(match[2]), (token.start_pos + start, token.start_pos + end)))
-        return (CallNode(head[1], given, span(token)), span(token))
+            arguments.append((match[1], scalar(match[2]), (token.start_pos + start, token.start_pos + end)))
+        return (CallNode(head[1], arguments, span(token)), span(token))
 
     def call(self, items: _Items) -> Any:
         """Read a call, and the way into its result."""
         head = items[0]
         last = items[-1] if items[-1].type == "RPAR" else items[-2]
         name = re.sub(r"^await\s+", "", head.rstrip()[:-1].rstrip())
-        given = [
+        arguments = [
             (item[1], item[2], item[3]) for item in items if isinstance(item, tuple) and item[0] == "argument"
         ]
-        place = (head.start_pos, last.end_pos)
-        node: Any = CallNode(name, given, place)
+        call_span = (head.start_pos, last.end_pos)
+        node: Any = CallNode(name, arguments, call_span)
         if items[-1].type == "WAY":
             node = FieldNode(node, way(items[-1]))
-            place = (place[0], items[-1].end_pos)
-        return (node, place)
+            call_span = (call_span[0], items[-1].end_pos)
+        return (node, call_span)
 
 
 def list_of(items: list[Any]) -> list[Any]:
@@ -193,8 +193,8 @@ def _value(item: Any) -> Any:
 
 
 def _placed(item: Any) -> tuple[Any, Span]:
-    value, place = item
-    return value, place
+    value, value_span = item
+    return value, value_span
 
 
 def _outer(items: list[Any]) -> Span:

@@ -27,11 +27,11 @@ def write_program(plan: Plan, dialect: str) -> str:
         WriteError: a name that is no Python name, or a reference that no earlier line gives.
     """
     refuse_rest(plan)
-    taken = {call.name.split(".")[0] for call in plan.calls}
+    roots = {call.name.split(".")[0] for call in plan.calls}
     names: list[str] = []
     for i in range(len(plan.calls)):
         name = f"v{i + 1}"
-        while name in taken:
+        while name in roots:
             name += "_"
         names.append(name)
     used = {edge.producer for edge in plan.edges}
@@ -104,21 +104,21 @@ def call_text(call: Call, reference: Callable[[Ref], str], dialect: str) -> str:
         or set(call.name.split(".")) & set(keyword.kwlist)
     ):
         raise WriteError(f"call {call.id}: {call.name!r} is no name of Python, which {dialect!r} needs")
-    parts: list[str] = []
+    arguments: list[str] = []
     position = 0
     for name, value in call.arguments:
         text = written(value, reference)
-        if name == str(position) and position == len(parts):
+        if name == str(position) and position == len(arguments):
             position += 1
-            parts.append(text)
+            arguments.append(text)
         elif re.fullmatch(r"[^\W\d]\w*", name) and not keyword.iskeyword(name):
-            parts.append(f"{name}={text}")
+            arguments.append(f"{name}={text}")
         else:
             what = "a dependency without an argument" if name == AFTER else f"the argument {name!r}"
             raise WriteError(f"call {call.id} ({call.name}): {dialect!r} cannot say {what}")
-    if call.name in BUILTINS and position == len(parts):
+    if call.name in BUILTINS and position == len(arguments):
         raise WriteError(f"call {call.id}: {call.name!r} would read as Python's own function")
-    return f"{call.name}({', '.join(parts)})"
+    return f"{call.name}({', '.join(arguments)})"
 
 
 def written(value: Value, reference: Callable[[Ref], str]) -> str:
@@ -141,14 +141,14 @@ def written(value: Value, reference: Callable[[Ref], str]) -> str:
             raise WriteError(f"{value!r} cannot be written as a literal of Python")
         return repr(value)
 
-    def fields(made: dict[str, str]) -> str:
-        return f"{{{', '.join(f'{json.dumps(k, ensure_ascii=False)}: {text}' for k, text in made.items())}}}"
+    def fields(texts: dict[str, str]) -> str:
+        return f"{{{', '.join(f'{json.dumps(k, ensure_ascii=False)}: {text}' for k, text in texts.items())}}}"
 
     text: str = fold(
         value,
         leaf,
-        items=lambda made: f"[{', '.join(made)}]",
+        items=lambda texts: f"[{', '.join(texts)}]",
         fields=fields,
-        text=lambda parts: " + ".join(map(leaf, parts)),
+        text=lambda pieces: " + ".join(map(leaf, pieces)),
     )
     return text

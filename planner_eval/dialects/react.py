@@ -55,8 +55,8 @@ def read(text: str, limits: Limits) -> RawPlan:
     for step in tree.children:
         if not hasattr(step, "children"):
             continue
-        parts = {token.type: token for token in step.children}
-        action = parts["ACTION"]
+        by_type = {token.type: token for token in step.children}
+        action = by_type["ACTION"]
         name = _said(action).strip("`*")
         if name.lower() in NO_TOOL:
             continue
@@ -64,8 +64,8 @@ def read(text: str, limits: Limits) -> RawPlan:
         arguments: Arguments = ()
         spans: tuple[Span, ...] = ()
         call = re.fullmatch(r"([^\W\d][\w.\-]*)\[(.*)\]", name, re.S)
-        if "INPUT" in parts:
-            token = parts["INPUT"]
+        if "INPUT" in by_type:
+            token = by_type["INPUT"]
             end = token.start_pos + len(token.rstrip())
             start, stop = _inside(text, token.start_pos + _LABEL.match(token).end(), end)  # type: ignore[union-attr]
             at_end = end == len(text.rstrip())
@@ -82,11 +82,16 @@ def read(text: str, limits: Limits) -> RawPlan:
                 continue
             start = action.start_pos + action.index("[") + 1
             arguments = _input(text, start, start + len(call[2]), len(calls), limits)
-        known = "OBSERVATION" in parts
-        result = plain(_said(parts["OBSERVATION"])) if known else None
+        has_observation = "OBSERVATION" in by_type
+        result = plain(_said(by_type["OBSERVATION"])) if has_observation else None
         calls.append(
             RawCall(
-                name, arguments, span=(action.start_pos, end), spans=spans, result=result, has_result=known
+                name,
+                arguments,
+                span=(action.start_pos, end),
+                spans=spans,
+                result=result,
+                has_result=has_observation,
             )
         )
         check_calls(len(calls), limits)
@@ -124,17 +129,17 @@ def _inside(text: str, start: int, end: int) -> Span:
 
 
 def _input(text: str, start: int, end: int, position: int, limits: Limits) -> Arguments:
-    given = text[start:end].strip("`")
-    if not given or given.lower() == "none":
+    action_input = text[start:end].strip("`")
+    if not action_input or action_input.lower() == "none":
         return ()
-    if given[:1] == "{":
+    if action_input[:1] == "{":
         try:
-            values = loads(given, limits, "react")
+            values = loads(action_input, limits, "react")
         except ParseError as error:
             raise ParseError(error.reason, text=text, offset=start + error.offset, dialect="react") from None
         if len(values) == 1:
             return arguments_of(values[0], position, text)
-    return (("0", given),)
+    return (("0", action_input),)
 
 
 def write(plan: Plan) -> str:
@@ -148,6 +153,6 @@ def write(plan: Plan) -> str:
     for call in Written(plan).calls:
         if not re.fullmatch(r"\S(?:[^\n]*\S)?", call.name) or call.name.lower() in NO_TOOL:
             raise WriteError(f"call {call.id}: {call.name!r} cannot be an action's name")
-        given = json.dumps(call.arguments, ensure_ascii=False)
-        lines.append(f"Action: {call.name}\nAction Input: {given}")
+        action_input = json.dumps(call.arguments, ensure_ascii=False)
+        lines.append(f"Action: {call.name}\nAction Input: {action_input}")
     return "\n".join(lines)

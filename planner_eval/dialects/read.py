@@ -136,11 +136,11 @@ def _parse(source: Any, values: list[Any] | None, how: _How) -> Plan:
     from planner_eval.dialects.asked import asked
     from planner_eval.plan.inferred import infer_edges
 
-    told = source
+    data = source
     if isinstance(source, str):
         read = values if values is not None else loads_if_json(source, limits) or []
-        told = read[0] if len(read) == 1 else read
-    return infer_edges(plan, None if infer is True else infer, asked(told))
+        data = read[0] if len(read) == 1 else read
+    return infer_edges(plan, None if infer is True else infer, asked(data))
 
 
 def _refuse_deep(source: Any, limits: Limits) -> None:
@@ -158,8 +158,8 @@ def _refuse_deep(source: Any, limits: Limits) -> None:
 
 def _begun(text: str) -> str:
     """A text that begins with blanks for a byte order mark and the like; places stay as they are."""
-    rest = text.lstrip(INVISIBLE)
-    return " " * (len(text) - len(rest)) + rest
+    text_after_marks = text.lstrip(INVISIBLE)
+    return " " * (len(text) - len(text_after_marks)) + text_after_marks
 
 
 def _settled(name: str | None, raw: RawPlan, limits: Limits, tools: ToolTypes | None = None) -> RawPlan:
@@ -264,9 +264,9 @@ def _read(
             values = loads_if_json(source, limits) if is_json and values is None else values
             broken = is_json and values is None
             is_json = is_json and not broken
-            whole = None if broken else read_whole(source, limits, values)
-            if whole is not None:
-                return whole
+            whole_read = None if broken else read_whole(source, limits, values)
+            if whole_read is not None:
+                return whole_read
         talk = _talk(source, limits, values, located=located) if is_json else None
         if talk is not None:
             return _read_turns(talk, dialect, limits, repair=repair, turn=turn)
@@ -275,14 +275,14 @@ def _read(
             return Recognised(dialect, raw)
         from planner_eval.dialects.find import find
 
-        found = find(source, limits, repair=repair, located=located, broken=broken)
+        result = find(source, limits, repair=repair, located=located, broken=broken)
     except AnswerError:
         raise
     except ParseError as error:
         error.text = error.text or source
         error.dialect = error.dialect or dialect
         raise
-    return Recognised(found.dialect, found.raw._replace(reason=found.reason))
+    return Recognised(result.dialect, result.raw._replace(reason=result.reason))
 
 
 def _talk(source: str, limits: Limits, values: list[Any] | None, *, located: bool) -> Source | None:
@@ -300,7 +300,7 @@ def _talk(source: str, limits: Limits, values: list[Any] | None, *, located: boo
 
 
 def _read_turns(
-    found: Source, dialect: str | None, limits: Limits, *, repair: bool, turn: Which
+    conversation: Source, dialect: str | None, limits: Limits, *, repair: bool, turn: Which
 ) -> Recognised:
     """The calls of a conversation or an API's answer."""
     from planner_eval.dialects.turns import read_checked
@@ -314,7 +314,7 @@ def _read_turns(
             return Recognised(dialect, RawPlan(()))
 
     try:
-        return read_checked(found, turn, dialect, limits, words)
+        return read_checked(conversation, turn, dialect, limits, words)
     except ParseError as error:
         error.beyond_repair = False  # that was said of one turn's text
         raise
@@ -335,13 +335,13 @@ def _named(dialect: Dialect, source: str, limits: Limits, *, repair: bool, locat
     from planner_eval.dialects.prompts import answered
 
     read = _reader(dialect, source, located=located)
-    said, notes = answered(source)
+    answer_text, notes = answered(source)
     try:
         if notes:
-            held = _held_after_prompt(source, lambda text: read(text, limits))
-            if held is not None:
-                return held._replace(notes=(*held.notes, *notes))
-        raw = read(said, limits)
+            settled_raw = _held_after_prompt(source, lambda text: read(text, limits))
+            if settled_raw is not None:
+                return settled_raw._replace(notes=(*settled_raw.notes, *notes))
+        raw = read(answer_text, limits)
     except LimitError:
         raise
     except ParseError as error:
@@ -350,10 +350,10 @@ def _named(dialect: Dialect, source: str, limits: Limits, *, repair: bool, locat
         return raw._replace(notes=(*raw.notes, *notes)) if notes else raw
     from planner_eval.dialects.find import find_named
 
-    found = find_named(dialect, source, limits, repair=repair)
-    if found is None:
+    raw_blocks = find_named(dialect, source, limits, repair=repair)
+    if raw_blocks is None:
         raise first
-    return found
+    return raw_blocks
 
 
 def _held_after_prompt(source: str, read: Callable[[str], RawPlan]) -> RawPlan | None:
@@ -362,8 +362,8 @@ def _held_after_prompt(source: str, read: Callable[[str], RawPlan]) -> RawPlan |
     from planner_eval.dialects.inside import tags
     from planner_eval.dialects.prompts import answered
 
-    held = settled(source, tags(source), lambda text: (read(answered(text).text), None))
-    return None if held is None else held.raw
+    settled_text = settled(source, tags(source), lambda text: (read(answered(text).text), None))
+    return None if settled_text is None else settled_text.raw
 
 
 def _reader(dialect: Dialect, source: str, *, located: bool) -> Callable[[str, Limits], RawPlan]:
@@ -456,8 +456,8 @@ def _read_texts(text: str, limits: Limits) -> tuple[str | None, RawPlan]:
     """Data that is texts alone as text is read: AppBench's results, calls, or a model's words."""
     from planner_eval.dialects.find import find
 
-    found = find(text, limits)
-    return found.dialect, unplaced(found.raw)
+    result = find(text, limits)
+    return result.dialect, unplaced(result.raw)
 
 
 def _no_call(why: str, *notes: Diagnostic) -> RawPlan:
@@ -491,8 +491,8 @@ def locate(plan: Plan, *, limits: Limits = DEFAULT_LIMITS) -> Plan:
     if [c.name for c in raw.calls] != [c.name for c in plan.calls]:
         return plan
     calls = tuple(
-        replace(call, span=found.span, spans=found.spans)
-        for call, found in zip(plan.calls, raw.calls, strict=True)
+        replace(call, span=located.span, spans=located.spans)
+        for call, located in zip(plan.calls, raw.calls, strict=True)
     )
     return replace(plan, calls=calls)
 
@@ -517,15 +517,15 @@ def write(plan: Plan, dialect: str, *, tools: ToolTypes | None = None) -> str:
     >>> write(parse("a = f(#x='1')"), "json")
     '[{"name": "f", "arguments": {"x": "1"}}]'
     """
-    given: Any = plan
-    if not isinstance(given, Plan):
-        kind = type(given).__name__
+    value: Any = plan
+    if not isinstance(value, Plan):
+        kind = type(value).__name__
         raise InputError(f"found a {kind}, expected a plan: pe.parse reads one, pe.convert both")
     target = dialects.get(dialect)
     for call in plan.calls:
-        given = call.arguments
-        if not isinstance(given, tuple):
-            kind = type(given).__name__
+        value = call.arguments
+        if not isinstance(value, tuple):
+            kind = type(value).__name__
             raise InputError(f"the arguments of call {call.id} are a {kind}, expected pairs: (('a', 1), …)")
     if target.write is None:
         raise WriteError(f"the dialect {dialect!r} is read, not written")

@@ -72,9 +72,9 @@ def read(source: Any, dialect: str | None, limits: Limits) -> Reading:
         reason = f"the text has {len(text):,} characters; a grammar reads at most {LARK_CHARS:,}"
         raise LimitError(reason, text=text, offset=LARK_CHARS)
     if dialect is None:
-        dialect, found = _recognised(text, limits)
-        if not found.calls:
-            return Reading(dialect, found, text)
+        dialect, raw = _recognised(text, limits)
+        if not raw.calls:
+            return Reading(dialect, raw, text)
         if dialects.get(dialect).reference is None:
             raise ParseError(_lacking(dialect), code="parse.shape", text=text, dialect=dialect)
     named = dialects.get(dialect)
@@ -91,11 +91,11 @@ def _recognised(text: str, limits: Limits) -> Recognised:
     """The notation of a text, as the usual reading finds it."""
     from planner_eval.dialects.find import find
 
-    whole = read_whole(text, limits)
-    if whole is not None:
-        return whole
-    found = find(text, limits)
-    return Recognised(found.dialect, found.raw)
+    whole_read = read_whole(text, limits)
+    if whole_read is not None:
+        return whole_read
+    result = find(text, limits)
+    return Recognised(result.dialect, result.raw)
 
 
 def _lacking(dialect: str) -> str:
@@ -117,12 +117,12 @@ def _read(dialect: Dialect, text: str, limits: Limits) -> RawPlan:
     answer: Arguments | None = None
     variables = Variables()
     for fence in _fences(text):
-        done = len(calls)
-        read = after(variables, done, by_grammar=True) if dialect.name in PYTHON else reference
-        part = _inside(read, fence, text, limits)
-        calls += shift_names(part.calls, done) if done else part.calls
-        notes += [n if n.call is None else n._replace(call=n.call + done) for n in part.notes]
-        answer = part.answer if answer is None else answer
+        calls_before = len(calls)
+        read = after(variables, calls_before, by_grammar=True) if dialect.name in PYTHON else reference
+        inner = _inside(read, fence, text, limits)
+        calls += shift_names(inner.calls, calls_before) if calls_before else inner.calls
+        notes += [n if n.call is None else n._replace(call=n.call + calls_before) for n in inner.notes]
+        answer = inner.answer if answer is None else answer
     if not calls:
         raise first
     check_calls(len(calls), limits)
@@ -144,9 +144,9 @@ def _inside(reference: Callable[[str, Limits], RawPlan], fence: Span, text: str,
     except LimitError as error:
         raise LimitError(error.reason, text=text, offset=start + error.offset) from None
     except ParseError as error:
-        place = start + error.offset
+        offset = start + error.offset
         raise ParseError(
-            error.reason, text=text, offset=place, code=error.code, dialect=error.dialect
+            error.reason, text=text, offset=offset, code=error.code, dialect=error.dialect
         ) from None
     return RawPlan(
         tuple(_later(call, start) for call in raw.calls),
@@ -172,8 +172,8 @@ def _moved(value: Value, by: int) -> Value:
     """A value with its references' places moved."""
 
     def leaf(value: Value) -> Value:
-        known = isinstance(value, RawRef) and value.span is not None
-        return replace(value, span=_plus(value.span, by)) if known else value
+        has_span = isinstance(value, RawRef) and value.span is not None
+        return replace(value, span=_plus(value.span, by)) if has_span else value
 
     return map_leaves(leaf, value)
 

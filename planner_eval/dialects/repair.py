@@ -103,10 +103,10 @@ def repairs(view: View) -> Iterator[Repaired]:
         newlines = _apply(view, _newlines(view.text), ())
         if newlines is not None:
             starts.append(newlines)
-    for start, given in starts:
-        if given:
-            yield Repaired(start, given)
-        current, notes = start, given
+    for start, start_notes in starts:
+        if start_notes:
+            yield Repaired(start, start_notes)
+        current, notes = start, start_notes
         words: list[str] | None = None
         sound: bool | None = None
         for step in _STEPS:
@@ -128,21 +128,21 @@ def repairs(view: View) -> Iterator[Repaired]:
 def _apply(view: View, fixes: list[Fix], notes: tuple[Diagnostic, ...]) -> Repaired | None:
     if not fixes:
         return None
-    said: dict[str, list[Edit]] = {}
+    edits_by_name: dict[str, list[Edit]] = {}
     for fix in fixes:
-        said.setdefault(fix.name, []).append(fix.edit)
-    made = tuple(
+        edits_by_name.setdefault(fix.name, []).append(fix.edit)
+    new_notes = tuple(
         Diagnostic(
             f"repair.{name}",
-            f"repaired: {MEANINGS[name]}" + (f", in {len(places)} places" if len(places) > 1 else ""),
+            f"repaired: {MEANINGS[name]}" + (f", in {len(edits)} places" if len(edits) > 1 else ""),
             "warning",
             None,
             None,
-            view.span((places[0].start, max(places[0].end, places[0].start + 1))),
+            view.span((edits[0].start, max(edits[0].end, edits[0].start + 1))),
         )
-        for name, places in said.items()
+        for name, edits in edits_by_name.items()
     )
-    return Repaired(view.edit(fix.edit for fix in fixes), (*notes, *made))
+    return Repaired(view.edit(fix.edit for fix in fixes), (*notes, *new_notes))
 
 
 _SAME = {"True": "true", "False": "false", "None": "null"}
@@ -159,8 +159,8 @@ def _words(text: str) -> list[str]:
         text = _COMMENT.sub("", text)
     if "\\" in text:
         text = _LINE_END.sub(" ", _MARKDOWN.sub("", text))
-    found = _WORD.findall(text)
-    return found if _SAME.keys().isdisjoint(found) else [_SAME.get(word, word) for word in found]
+    words = _WORD.findall(text)
+    return words if _SAME.keys().isdisjoint(words) else [_SAME.get(word, word) for word in words]
 
 
 # ---------------------------------------------------------------- the steps
@@ -193,7 +193,9 @@ def requoted(view: View) -> Repaired | None:
     """
     fixes = []
     for match in _DOUBLE_QUOTED.finditer(view.text):
-        fixes += [Fix("quotes", Edit(at, at + 1, "'")) for at in (match.start(1), match.end(2))]
+        fixes += [
+            Fix("quotes", Edit(position, position + 1, "'")) for position in (match.start(1), match.end(2))
+        ]
         inner = _CLOSING_LIKE.finditer(view.text, match.start(2), match.end(2))
         fixes += [Fix("quotes", Edit(m.start(), m.end(), '"' if m[1] else "\\'")) for m in inner]
     return _apply(view, sorted(fixes, key=lambda fix: fix.edit.start), ())
@@ -208,12 +210,12 @@ def _quoted_calls(text: str) -> list[Fix]:
     first = QUOTED_CALL.match(text)
     if first is None:
         return []
-    places = [first.start(1)]
+    positions = [first.start(1)]
     for match in _CALL_QUOTES.finditer(text, first.end()):
-        places += [match.start(1), match.start(2)]
+        positions += [match.start(1), match.start(2)]
     last = _LAST_QUOTE.search(text, first.end())
-    places += [last.start(1)] if last else []
-    return [Fix("quotes", Edit(at, at + 1, "")) for at in places]
+    positions += [last.start(1)] if last else []
+    return [Fix("quotes", Edit(position, position + 1, "")) for position in positions]
 
 
 def _loose_json(text: str) -> list[Fix]:
@@ -244,24 +246,24 @@ def _loose_json(text: str) -> list[Fix]:
     return fixes
 
 
-def _controls(text: str, at: int) -> list[Fix]:
+def _controls(text: str, offset: int) -> list[Fix]:
     fixes = [
-        Fix("control_character", Edit(at + m.start(), at + m.end(), _MARKS[m.group()]))
+        Fix("control_character", Edit(offset + m.start(), offset + m.end(), _MARKS[m.group()]))
         for m in (() if text.isprintable() else _CONTROL.finditer(text))
     ]
     if "\\'" not in text:
         return fixes
     for match in _ESCAPES.finditer(text):
         if match[1] == "'":
-            fixes.append(Fix("quotes", Edit(at + match.start(), at + match.start() + 1, "")))
+            fixes.append(Fix("quotes", Edit(offset + match.start(), offset + match.start() + 1, "")))
     return sorted(fixes, key=lambda fix: fix.edit.start)
 
 
-def _requoted(text: str, at: int) -> list[Fix]:
+def _requoted(text: str, offset: int) -> list[Fix]:
     """A text in other quotes as a JSON text."""
-    fixes = [Fix("quotes", Edit(at, at + 1, '"'))]
+    fixes = [Fix("quotes", Edit(offset, offset + 1, '"'))]
     for match in _ESCAPES.finditer(text, 1, len(text) - 1):
-        start, end = at + match.start(), at + match.end()
+        start, end = offset + match.start(), offset + match.end()
         mark = match.group()
         if mark == '"':
             fixes.append(Fix("quotes", Edit(start, end, '\\"')))
@@ -271,7 +273,7 @@ def _requoted(text: str, at: int) -> list[Fix]:
             fixes.append(Fix("quotes", Edit(start, end, "'")))
         elif match[1] not in '"\\/bfnrtu':
             fixes.append(Fix("quotes", Edit(start, start, "\\")))
-    fixes.append(Fix("quotes", Edit(at + len(text) - 1, at + len(text), '"')))
+    fixes.append(Fix("quotes", Edit(offset + len(text) - 1, offset + len(text), '"')))
     return fixes
 
 
@@ -282,15 +284,15 @@ def _encoded(text: str) -> list[Fix]:
     r"""Quoted texts that hold arguments, mended inside: ``"{\"a\": None}"``."""
     fixes: list[Fix] = []
     for match in matches((TEXT,), text) if '"{' in text else ():
-        given = _json(match.group()) if _HELD.match(match.group()) else None
-        if not isinstance(given, str) or _json(given) is not None:
+        content = _json(match.group()) if _HELD.match(match.group()) else None
+        if not isinstance(content, str) or _json(content) is not None:
             continue
-        for mended, notes in repairs(View(given)):
+        for mended, notes in repairs(View(content)):
             if isinstance(_json(mended.text), dict):
-                again = Edit(*match.span(), json.dumps(mended.text, ensure_ascii=text.isascii()))
-                first, *others = dict.fromkeys(note.code.removeprefix("repair.") for note in notes)
-                fixes.append(Fix(first, again))
-                fixes += [Fix(name, Edit(match.end(), match.end(), "")) for name in others]
+                edit = Edit(*match.span(), json.dumps(mended.text, ensure_ascii=text.isascii()))
+                first, *other_names = dict.fromkeys(note.code.removeprefix("repair.") for note in notes)
+                fixes.append(Fix(first, edit))
+                fixes += [Fix(name, Edit(match.end(), match.end(), "")) for name in other_names]
                 break
     return fixes
 
@@ -320,26 +322,28 @@ def _brackets(text: str) -> list[Fix]:
     fixes: list[Fix] = []
     emptied: int | None = None
     last = 0
-    for match in tokens(text, 0, len(text), whole=1):
-        kind, at, mark = match.lastgroup, match.start(), text[match.start()]
+    for match in tokens(text, 0, len(text), levels=1):
+        kind, position, mark = match.lastgroup, match.start(), text[match.start()]
         if kind == "quote" or (kind == "text" and mark == "'" and _ASSIGNS.search(match.group())):
             return []  # where a text ends is a guess, and so is which bracket is missing
         if kind in ("open", "whole"):
-            comma = text.rfind(",", last, at) if mark == "{" and waiting and waiting[-1][1] == "{" else -1
-            if comma >= 0 and not text[comma + 1 : at].strip():
+            comma = (
+                text.rfind(",", last, position) if mark == "{" and waiting and waiting[-1][1] == "{" else -1
+            )
+            if comma >= 0 and not text[comma + 1 : position].strip():
                 fixes.append(Fix("missing_bracket", Edit(comma, comma, "}")))
                 waiting.pop()
             if kind == "open":
-                waiting.append((at, mark))
+                waiting.append((position, mark))
             elif mark == "[" and not waiting and emptied is None:
                 emptied = match.end() - 1
         elif kind == "close":
             if waiting and PAIRS[waiting[-1][1]] == mark:
                 waiting.pop()
             else:
-                fixes += _closed(waiting, at, mark, emptied)
+                fixes += _closed(waiting, position, mark, emptied)
             if not waiting and emptied is None and mark == "]":
-                emptied = at
+                emptied = position
         last = match.end()
         if len(fixes) > 1:
             return []
@@ -348,14 +352,14 @@ def _brackets(text: str) -> list[Fix]:
     return fixes if len(fixes) == 1 else []
 
 
-def _closed(waiting: list[tuple[int, str]], at: int, mark: str, emptied: int | None) -> list[Fix]:
+def _closed(waiting: list[tuple[int, str]], position: int, mark: str, emptied: int | None) -> list[Fix]:
     if len(waiting) > 1 and PAIRS[waiting[-2][1]] == mark:
         _, opened = waiting.pop()
         waiting.pop()
-        return [Fix("missing_bracket", Edit(at, at, PAIRS[opened]))]
+        return [Fix("missing_bracket", Edit(position, position, PAIRS[opened]))]
     if not waiting and mark == "]" and emptied is not None:
         return [Fix("missing_bracket", Edit(emptied, emptied + 1, ""))]
-    return [Fix("missing_bracket", Edit(at, at + 1, ""))]
+    return [Fix("missing_bracket", Edit(position, position + 1, ""))]
 
 
 def _tail(text: str, waiting: list[tuple[int, str]], last: int) -> list[Fix]:

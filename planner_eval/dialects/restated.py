@@ -25,27 +25,27 @@ def signature(raw: RawPlan, before: Mapping[str, str] | None = None) -> list[str
         raw: The calls.
         before: The same texts of calls that stand before, by the names that these calls have for them.
     """
-    made: MutableMapping[str, str] = ChainMap({}, before) if before else {}  # type: ignore[arg-type]
-    found = []
+    texts_by_name: MutableMapping[str, str] = ChainMap({}, before) if before else {}  # type: ignore[arg-type]
+    texts = []
     for call in raw.calls:
-        given = sorted(f"{key!r}={_shown(value, made)}" for key, value in call.arguments)
-        text = _digest(f"{call.app}.{call.name}({','.join(given)})")
+        arguments = sorted(f"{key!r}={_shown(value, texts_by_name)}" for key, value in call.arguments)
+        text = _digest(f"{call.app}.{call.name}({','.join(arguments)})")
         for name, path in call.binds:
-            made[name] = f"{text}{path}"
-        found.append(text)
-    return found
+            texts_by_name[name] = f"{text}{path}"
+        texts.append(text)
+    return texts
 
 
 def repeats(runs: Sequence[RawPlan]) -> list[bool]:
     """For each run of one plan's calls, whether each of its calls, under its names, was made before."""
     names = iter(signature(RawPlan(tuple(call for run in runs for call in run.calls))))
     seen: set[tuple[str, tuple[str, ...]]] = set()
-    found = []
+    repeated = []
     for run in runs:
         own = {(next(names), call.returns) for call in run.calls}
-        found.append(own <= seen)
+        repeated.append(own <= seen)
         seen |= own
-    return found
+    return repeated
 
 
 def note(count: int, span: Span) -> Diagnostic:
@@ -58,17 +58,17 @@ def note(count: int, span: Span) -> Diagnostic:
     return Diagnostic("find.restated", message, "info", None, None, span)
 
 
-def _shown(value: Any, made: Mapping[str, str]) -> str:
+def _shown(value: Any, texts_by_name: Mapping[str, str]) -> str:
     def leaf(value: Any) -> str:
         if isinstance(value, RawRef):
-            return f"<{made.get(value.name, value.name)}{value.path}>"
+            return f"<{texts_by_name.get(value.name, value.name)}{value.path}>"
         return repr(value.text if isinstance(value, RawComputed) else value)
 
     text: str = fold(
         value,
         leaf,
-        items=lambda parts: f"[{','.join(parts)}]",
-        fields=lambda parts: f"{{{','.join(f'{key!r}:{part}' for key, part in sorted(parts.items()))}}}",
-        text=lambda parts: "+".join(map(leaf, parts)),
+        items=lambda items: f"[{','.join(items)}]",
+        fields=lambda fields: f"{{{','.join(f'{key!r}:{field}' for key, field in sorted(fields.items()))}}}",
+        text=lambda pieces: "+".join(map(leaf, pieces)),
     )
     return text

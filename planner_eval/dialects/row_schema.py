@@ -17,7 +17,7 @@ def _needs(schema: dict[str, Any]) -> None:
             "if": {"properties": {"shape": {"const": shape}}, "required": ["shape"]},
             "then": {
                 "required": list(fields),
-                "properties": {each: {"not": {"enum": ["", []]}} for each in fields},
+                "properties": {field: {"not": {"enum": ["", []]}} for field in fields},
             },
         }
         for shape, fields in NEEDED.items()

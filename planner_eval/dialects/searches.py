@@ -77,13 +77,13 @@ def _tokens(text: str, search: Search) -> list[Read] | None:
     good: list[_Framed] = []
     errors: list[ParseError] = []
     for row, token in rows:
-        known, limits = dialects.get(row.name), search.reader.limits
-        places: list[Span] | None = None
+        dialect, limits = dialects.get(row.name), search.reader.limits
+        extents: list[Span] | None = None
         try:
-            if known.read_framed is None:
-                raw = known.read(text, limits)
+            if dialect.read_framed is None:
+                raw = dialect.read(text, limits)
             else:
-                raw, places = known.read_framed(text, limits)
+                raw, extents = dialect.read_framed(text, limits)
         except LimitError:
             raise
         except ParseError as error:
@@ -95,7 +95,7 @@ def _tokens(text: str, search: Search) -> list[Read] | None:
             continue
         if raw.calls:
             read = Read(row.name, raw, f"the token {token.strip()!r}", (0, len(text)))
-            good.append(_Framed(row, read, places))
+            good.append(_Framed(row, read, extents))
     if good:
         return _with_rest(text, good, search)
     if not errors or any(_lists_none(row, text) for row, _ in rows):
@@ -105,8 +105,8 @@ def _tokens(text: str, search: Search) -> list[Read] | None:
 
 def _lists_none(row: Wrapper, text: str) -> bool:
     """Whether a text ends in a row's only token and a list of no calls: it is an answer without calls."""
-    found = [match.end() for match in pattern(row.open).finditer(text)] if row.inner == "json" else []
-    return len(found) == 1 and _NO_ITEMS.match(text, found[0]) is not None
+    list_starts = [match.end() for match in pattern(row.open).finditer(text)] if row.inner == "json" else []
+    return len(list_starts) == 1 and _NO_ITEMS.match(text, list_starts[0]) is not None
 
 
 def _told_by(row: Wrapper) -> str:
@@ -133,34 +133,34 @@ def _with_rest(text: str, good: list[_Framed], search: Search) -> list[Read]:
     Raises:
         ParseError: something beside it begins like a plan and cannot be read.
     """
-    first, places = good[0].read, good[0].extents(text)
+    first, extents = good[0].read, good[0].extents(text)
     own = set(restated.signature(first.raw)) if len(good) > 1 else None
     for other in good[1:]:
-        if set(restated.signature(other.read.raw)) != own and _meet(places, other.extents(text)):
-            taken = first.dialect
-            message = f"the text also reads as {other.read.dialect!r}, with other calls; {taken!r} was taken"
+        if set(restated.signature(other.read.raw)) != own and _meet(extents, other.extents(text)):
+            chosen = first.dialect
+            message = f"the text also reads as {other.read.dialect!r}, with other calls; {chosen!r} was taken"
             search.notes.append(Diagnostic("dialect.ambiguous", message))
             break
-    if not places:
+    if not extents:
         return [first]
-    first = replace(first, span=(places[0][0], places[-1][1]))
-    left = beside.rest(text, places)
+    first = replace(first, span=(extents[0][0], extents[-1][1]))
+    left = beside.rest(text, extents)
     if not may_call(left):
         return [first]
     first = _numbered(first, search)
     own = set(_signed(first, search))
     search.seen |= own
-    others = [
+    other_reads = [
         item for item in searched(left, search) if not set(restated.signature(item.raw, search.signed)) <= own
     ]
-    return sorted([first, *others], key=lambda item: item.span)
+    return sorted([first, *other_reads], key=lambda item: item.span)
 
 
-def _meet(places: list[Span], others: list[Span]) -> bool:
+def _meet(left_spans: list[Span], right_spans: list[Span]) -> bool:
     """Whether two rows read the same places of a text; where that is not known, they may."""
-    if not places or not others:
+    if not left_spans or not right_spans:
         return True
-    return any(start < end and at < stop for at, end in places for start, stop in others)
+    return any(start < end and begin < stop for begin, end in left_spans for start, stop in right_spans)
 
 
 def _mended_tokens(text: str, rows: list[Wrapper], errors: list[ParseError], search: Search) -> list[Read]:
@@ -201,14 +201,16 @@ def _sections(text: str, search: Search) -> list[Read] | None:
     for chosen in (final[-1:], drafts if not final else [], lines):
         read: list[Read] = []
         for mark in chosen:
-            found = search.reader.code(View(text).cut(mark.end(), ends[mark.start()]).strip())
-            if not isinstance(found, Nothing):
+            section = search.reader.code(View(text).cut(mark.end(), ends[mark.start()]).strip())
+            if not isinstance(section, Nothing):
                 read.append(
-                    replace(found, dialect=found.dialect, reason=f"the section {mark.group().strip(' :')!r}")
+                    replace(
+                        section, dialect=section.dialect, reason=f"the section {mark.group().strip(' :')!r}"
+                    )
                 )
-        kept = _once(read, search, whole=True)
-        if kept:
-            return kept
+        retained = _once(read, search, exactly=True)
+        if retained:
+            return retained
     return None
 
 
@@ -222,27 +224,27 @@ def _appbench(text: str, search: Search) -> list[Read] | None:
         except LimitError:
             raise
         except ParseError as error:
-            again = requoted_lines(text, search) if search.reader.repair else None
-            if again is not None:
-                return [again]
+            requoted_read = requoted_lines(text, search) if search.reader.repair else None
+            if requoted_read is not None:
+                return [requoted_read]
             search.reader.parts |= requoted(View(text)) is not None  # repair reads on
             first = search.reader.cut(View(text).strip(), placed(error, View(text), search.reader.source))
         else:
             start = len(text) - len(text.lstrip())
             return [Read("appbench", raw, "calls with #name= arguments", (start, len(text)))]
-    found = in_prose(text, search)
-    if found is None:
+    prose = in_prose(text, search)
+    if prose is None:
         if first is not None and "```" not in text:
             raise first
         return None
-    runs, rest = found
+    runs, remainder = prose
     try:
-        others = _blocks(rest, search)
+        other_reads = _blocks(remainder, search)
     except ParseError as error:
         raise first or error from None
-    if others and first is not None:
+    if other_reads and first is not None:
         raise first
-    return sorted([*runs, *others], key=lambda item: item.span)
+    return sorted([*runs, *other_reads], key=lambda item: item.span)
 
 
 def requoted_lines(text: str, search: Search) -> Read | None:
@@ -262,20 +264,20 @@ def requoted_lines(text: str, search: Search) -> Read | None:
 def in_prose(text: str, search: Search) -> tuple[list[Read], View] | None:
     """The runs of AppBench's lines in a text, each said once, and the rest of the text."""
     try:
-        found = appbench_prose.find(View(text), search.reader.limits)
+        prose = appbench_prose.find(View(text), search.reader.limits)
     except ParseError as error:
         error.dialect = "appbench"
         line = View(text).cut(text.rfind("\n", 0, error.offset) + 1, len(text)).strip()
         raise search.reader.cut(line, placed(error, View(text), search.reader.source)) from None
-    if found is None:
+    if prose is None:
         return None
-    kept = []
-    for run, again in zip(found[0], restated.repeats([run.raw for run in found[0]]), strict=True):
-        if again:
+    retained = []
+    for run, repeats in zip(prose[0], restated.repeats([run.raw for run in prose[0]]), strict=True):
+        if repeats:
             search.notes.append(restated.note(len(run.raw.calls), run.span))
         else:
-            kept.append(run)
-    return kept, found[1]
+            retained.append(run)
+    return retained, prose[1]
 
 
 # ---------------------------------------------------------------- notations known by their shape
@@ -308,37 +310,37 @@ def _blocks(view: View, search: Search) -> list[Read]:
     read: list[Read] = []
     for block in split(view):
         reader.taken = count
-        for found in own_code.read(block, reader, after=bool(read)):
-            shown = replace(found, reason=f"{found.reason}, in a fence") if block.fenced else found
-            read += _once([shown], search)
-            count += len(shown.raw.calls)
+        for item in own_code.read(block, reader, after=bool(read)):
+            fenced = replace(item, reason=f"{item.reason}, in a fence") if block.fenced else item
+            read += _once([fenced], search)
+            count += len(fenced.raw.calls)
             check_calls(count, reader.limits)
     return read
 
 
-def _once(read: list[Read], search: Search, *, whole: bool = False) -> list[Read]:
-    """The blocks that do not only repeat calls already read; `whole` wants all of them repeated."""
-    kept = []
-    for found in read:
+def _once(read: list[Read], search: Search, *, exactly: bool = False) -> list[Read]:
+    """The blocks that do not only repeat calls already read; `exactly` requires all of them repeated."""
+    retained = []
+    for candidate in read:
         if search.unsigned is None and not search.seen:
-            search.unsigned = found  # in most texts it is all, which repeats nothing
-            kept.append(found)
+            search.unsigned = candidate  # in most texts it is all, which repeats nothing
+            retained.append(candidate)
             continue
         if search.unsigned is not None:
             search.unnumbered = None if search.unsigned.pieces else search.unsigned
             search.seen.update(_signed(search.unsigned, search))
             search.unsigned = None
-        item = _numbered(found, search)
+        item = _numbered(candidate, search)
         own = restated.signature(item.raw, search.signed)
-        if own and (set(own) == search.seen if whole else set(own) <= search.seen):
+        if own and (set(own) == search.seen if exactly else set(own) <= search.seen):
             search.notes.append(restated.note(len(own), item.span))
             for name, text in _names(item, own):
                 search.signed[name] = f"{text}()"
                 search.again[name] = search.first[text]
             continue
         search.seen.update(_signed(item, search, own))
-        kept.append(item)
-    return kept
+        retained.append(item)
+    return retained
 
 
 def _numbered(item: Read, search: Search) -> Read:
@@ -361,7 +363,7 @@ def _signed(item: Read, search: Search, own: list[str] | None = None) -> list[st
 def _names(item: Read, own: list[str]) -> Iterator[tuple[str, str]]:
     """The names by which later pieces refer to a block's calls, with the calls' signatures."""
     pieces = item.pieces or ((0, 0),)
-    ends = [at for _, at in pieces[1:]] + [len(own)]
+    ends = [start for _, start in pieces[1:]] + [len(own)]
     for (piece, start), end in zip(pieces, ends, strict=True):
-        for at in range(start, end):
-            yield f"{at - start}@{piece}", own[at]
+        for index in range(start, end):
+            yield f"{index - start}@{piece}", own[index]

@@ -40,8 +40,8 @@ NO_CALL = frozenset({"no_function"})
 
 def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``sections``."""
-    made = row_dialect(row, read, _writer(row), None if row.inner == "python" else read_grammar)
-    return made._replace(read_framed=lambda text, limits: read_framed(row, text, limits))
+    base = row_dialect(row, read, _writer(row), None if row.inner == "python" else read_grammar)
+    return base._replace(read_framed=lambda text, limits: read_framed(row, text, limits))
 
 
 def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
@@ -64,15 +64,15 @@ def read_framed(row: Wrapper, text: str, limits: Limits) -> tuple[RawPlan, list[
         raise ParseError(f"found no {expected}", text=text, offset=0, dialect=row.name)
     calls: list[RawCall] = []
     notes: list[Diagnostic] = []
-    places: list[Span] = []
+    section_spans: list[Span] = []
     variables = Variables()
-    for found, place in _sections(row, text, limits, variables, calls):
-        places += [place] if found.calls else []
-        notes += [n._replace(call=None if n.call is None else n.call + len(calls)) for n in found.notes]
-        calls += found.calls
+    for section, span in _sections(row, text, limits, variables, calls):
+        section_spans += [span] if section.calls else []
+        notes += [n._replace(call=None if n.call is None else n.call + len(calls)) for n in section.notes]
+        calls += section.calls
         check_calls(len(calls), limits)
     calls = variables.connected(calls) if variables.starts else calls
-    return RawPlan(tuple(c for c in calls if c.name not in NO_CALL), None, tuple(notes)), places
+    return RawPlan(tuple(c for c in calls if c.name not in NO_CALL), None, tuple(notes)), section_spans
 
 
 def _sections(
@@ -84,14 +84,14 @@ def _sections(
         ParseError: one cannot be read.
     """
     opening = pattern(row.open)
-    at = opening.search(text)
-    while at is not None:
-        if _is_python(row, text, at.end()):
-            found, end = _python(row, text, at.end(), limits, variables, len(calls))
+    opened = opening.search(text)
+    while opened is not None:
+        if _is_python(row, text, opened.end()):
+            raw, end = _python(row, text, opened.end(), limits, variables, len(calls))
         else:
-            found, end = _section(row, text, at.start(), at.end(), limits)
-        yield found, (at.start(), end)
-        at = opening.search(text, end)
+            raw, end = _section(row, text, opened.start(), opened.end(), limits)
+        yield raw, (opened.start(), end)
+        opened = opening.search(text, end)
 
 
 def read_grammar(row: Wrapper, text: str, limits: Limits) -> RawPlan:
@@ -103,75 +103,76 @@ def read_grammar(row: Wrapper, text: str, limits: Limits) -> RawPlan:
     calls: list[RawCall] = []
     notes: list[Diagnostic] = []
     for section in grammar_error(row, text, terminals(row)):
-        places = Places(section)
-        found = read_by(row, places.values, limits, places, text)
-        notes += [n._replace(call=None if n.call is None else n.call + len(calls)) for n in found.notes]
-        calls += found.calls
+        locations = Places(section)
+        raw = read_by(row, locations.values, limits, locations, text)
+        notes += [n._replace(call=None if n.call is None else n.call + len(calls)) for n in raw.notes]
+        calls += raw.calls
         check_calls(len(calls), limits)
     return RawPlan(tuple(c for c in calls if c.name not in NO_CALL), None, tuple(notes))
 
 
-def _is_python(row: Wrapper, text: str, at: int) -> bool:
-    data = text[at : at + 50].lstrip()[:2] in ("[{", '{"')
-    return not data and (row.inner == "python" or _CALL.match(text, at) is not None)
+def _is_python(row: Wrapper, text: str, position: int) -> bool:
+    data = text[position : position + 50].lstrip()[:2] in ("[{", '{"')
+    return not data and (row.inner == "python" or _CALL.match(text, position) is not None)
 
 
-def _section(row: Wrapper, text: str, opened: int, at: int, limits: Limits) -> tuple[RawPlan, int]:
-    """The calls of the section whose opening token is [opened, at), and the place after it."""
+def _section(row: Wrapper, text: str, opened: int, position: int, limits: Limits) -> tuple[RawPlan, int]:
+    """The calls of the section whose opening token is [opened, position), and the place after it."""
     values: list[Any] = []
-    start = at = _GAP.match(text, at).end()  # type: ignore[union-attr]
-    if text[at : at + 1] not in ("{", "["):
-        return RawPlan(()), at  # the token is followed by prose: no call
-    refuse_listed(text, at, limits)
+    start = position = _GAP.match(text, position).end()  # type: ignore[union-attr]
+    if text[position : position + 1] not in ("{", "["):
+        return RawPlan(()), position  # the token is followed by prose: no call
+    refuse_listed(text, position, limits)
     try:
-        while text[at : at + 1] in ("{", "["):
-            value, at = value_at(text, at, limits)
+        while text[position : position + 1] in ("{", "["):
+            value, position = value_at(text, position, limits)
             values.append(value)
-            at = _GAP.match(text, at).end()  # type: ignore[union-attr]
-            if pattern(row.open).match(text, at):  # the next section's token may begin with a bracket
+            position = _GAP.match(text, position).end()  # type: ignore[union-attr]
+            if pattern(row.open).match(text, position):  # the next section's token may begin with a bracket
                 break
     except ValueError as error:
-        broken = at if ";" not in text[opened:at] else None  # the grammar says where one may stand
+        # The grammar says where a semicolon may stand.
+        broken = position if ";" not in text[opened:position] else None
         raise explain(row, text, error, limits, terminals(row), opened, broken) from None
-    closing = pattern(row.close).match(text, at) if row.close else None
-    if closing is None and text[at : at + 1] in (",", "]", "}"):
-        extra = json.JSONDecodeError("Extra data", text, at)
+    closing = pattern(row.close).match(text, position) if row.close else None
+    if closing is None and text[position : position + 1] in (",", "]", "}"):
+        extra = json.JSONDecodeError("Extra data", text, position)
         raise explain(row, text, extra, limits, terminals(row), opened)
     try:
         raw = read_by(row, values, limits)
     except ParseError as error:
         raise ParseError(error.reason, text=text, offset=start, code=error.code, dialect=row.name) from None
-    span = (start, at)
+    span = (start, position)
     calls = tuple(replace(c, span=span) if len(raw.calls) == 1 else c for c in raw.calls)
-    return RawPlan(calls, None, raw.notes), closing.end() if closing else at
+    return RawPlan(calls, None, raw.notes), closing.end() if closing else position
 
 
 def _python(
-    row: Wrapper, text: str, at: int, limits: Limits, variables: Variables, done: int
+    row: Wrapper, text: str, start: int, limits: Limits, variables: Variables, calls_before: int
 ) -> tuple[RawPlan, int]:
-    """The same for a section of Python, after `done` calls."""
+    """The same for a section of Python, after `calls_before` calls."""
     from planner_eval.dialects.python_calls import read_calls
 
     stop = pattern(row.open)
     if row.close:
         stop = pattern((*row.close, *row.open))
-    match = stop.search(text, at)
+    match = stop.search(text, start)
     end = match.start() if match else len(text)
-    view = View(text).cut(at, end)
+    view = View(text).cut(start, end)
     fence = _FENCE.match(view.text)
     if fence:
         view = view.cut(fence.end(), len(view.text.rstrip().removesuffix("```")))
     if not re.match(r"[\s\[]*+[^\W\d][\w.\-]*+\s*+[(=]", view.text):
         return RawPlan(()), end  # prose, not a call
     try:
-        held: dict[str, Value | Unknown] = {}
-        raw = read_calls(view.text, limits, (), None, variables.held, held)
+        own_variables: dict[str, Value | Unknown] = {}
+        raw = read_calls(view.text, limits, (), None, variables.held, own_variables)
     except ParseError as error:
         where = view.origin(error.offset)
         raise ParseError(error.reason, text=text, offset=where, code=error.code, dialect=row.name) from None
-    variables.take(held, done)
-    if done:
-        raw = raw._replace(calls=shift_names(raw.calls, done))
+    variables.take(own_variables, calls_before)
+    if calls_before:
+        raw = raw._replace(calls=shift_names(raw.calls, calls_before))
     closed = pattern(row.close).match(text, end) if row.close else None
     return view.place(raw), closed.end() if closed else end
 

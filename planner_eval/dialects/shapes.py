@@ -80,6 +80,6 @@ def dialect(row: Wrapper) -> Dialect:
     >>> dialect(table()["vercel"]).name
     'vercel'
     """
-    made = import_module(f"planner_eval.dialects.{SHAPES[row.shape].module}").dialect(row)
-    assert isinstance(made, Dialect)
-    return made._replace(typed=row.typed)
+    described = import_module(f"planner_eval.dialects.{SHAPES[row.shape].module}").dialect(row)
+    assert isinstance(described, Dialect)
+    return described._replace(typed=row.typed)

@@ -41,11 +41,11 @@ def data_of(source: Any) -> Any:
         method = getattr(source, name, None)
         if callable(method):
             try:
-                found = method()
+                data = method()
             except Exception as error:  # whatever another package's code raises
                 reason = f"{type(source).__name__}.{name}() fails: {type(error).__name__}: {error}"
                 raise ParseError(reason, code="parse.shape") from error
-            return loads(found, DEFAULT_LIMITS)[0] if isinstance(found, str) else found
+            return loads(data, DEFAULT_LIMITS)[0] if isinstance(data, str) else data
     return source
 
 

@@ -44,16 +44,16 @@ def spans_in(data: Any) -> list[dict[str, Any]]:
     ['a']
     """
     met: set[tuple[str | None, str]] = set()
-    found = []
+    spans = []
     for item in spans_written(data):
         name = plain_id(id_of(item))
         if name is not None:
-            both = plain_id(trace_of(item)), name
-            if both in met:
+            key = plain_id(trace_of(item)), name
+            if key in met:
                 continue
-            met.add(both)
-        found.append(item)
-    return found
+            met.add(key)
+        spans.append(item)
+    return spans
 
 
 def spans_written(data: Any) -> Iterator[dict[str, Any]]:
@@ -69,8 +69,8 @@ def plain_id(name: str | None) -> str | None:
     >>> plain_id("0x00F067AA0BA902B7"), plain_id("Trip-7")
     ('00f067aa0ba902b7', 'Trip-7')
     """
-    found = None if name is None else _NUMBER.fullmatch(name)
-    return name if found is None else found[1].lower()
+    match = None if name is None else _NUMBER.fullmatch(name)
+    return name if match is None else match[1].lower()
 
 
 _NUMBER = later(r"(?:0[xX])?((?:[0-9a-fA-F]{16}){1,2})")
@@ -81,10 +81,10 @@ def id_of(item: dict[str, Any]) -> str | None:
     """The id of a span; None where it has none."""
     context = item.get("context")
     inner = context.get("span_id") if isinstance(context, dict) else None
-    found = item.get("span_id", item.get("spanId", inner))
-    if found is None and "span_data" in item:
-        found = item.get("id")
-    return found if isinstance(found, str) and found else None
+    span_id = item.get("span_id", item.get("spanId", inner))
+    if span_id is None and "span_data" in item:
+        span_id = item.get("id")
+    return span_id if isinstance(span_id, str) and span_id else None
 
 
 def parent_of(item: dict[str, Any]) -> str | None:
@@ -93,8 +93,8 @@ def parent_of(item: dict[str, Any]) -> str | None:
     >>> parent_of({"parentSpanId": "a1"}), parent_of({"parentSpanId": ""})
     ('a1', None)
     """
-    found = next((item[key] for key in _PARENTS if item.get(key)), None)
-    return found if isinstance(found, str) and found.strip("0") else None
+    parent = next((item[key] for key in _PARENTS if item.get(key)), None)
+    return parent if isinstance(parent, str) and parent.strip("0") else None
 
 
 _PARENTS = ("parentSpanId", "parent_span_id", "parent_id", "parentId")
@@ -102,8 +102,8 @@ _PARENTS = ("parentSpanId", "parent_span_id", "parent_id", "parentId")
 
 def linked(spans: list[dict[str, Any]]) -> bool:
     """Whether a span among some ran inside another of them: they are runs, and no list of models' answers."""
-    known = {plain_id(id_of(span)) for span in spans} - {None}
-    return any(plain_id(parent_of(span)) in known for span in spans)
+    span_ids = {plain_id(id_of(span)) for span in spans} - {None}
+    return any(plain_id(parent_of(span)) in span_ids for span in spans)
 
 
 def asks_nothing(spans: list[dict[str, Any]]) -> bool:
@@ -149,11 +149,11 @@ def _is_agent(span: dict[str, Any]) -> bool:
     data = span.get("span_data")
     if isinstance(data, dict):
         return data.get("type") == "agent"
-    there = tree(span) if "attributes" in span else None
+    attributes = tree(span) if "attributes" in span else None
     return bool(
-        inside(there, "gen_ai", "operation", "name") == "invoke_agent"
-        or inside(there, "openinference", "span", "kind") == "AGENT"
-        or unquoted(inside(there, "mlflow", "spanType")) == "AGENT"
+        inside(attributes, "gen_ai", "operation", "name") == "invoke_agent"
+        or inside(attributes, "openinference", "span", "kind") == "AGENT"
+        or unquoted(inside(attributes, "mlflow", "spanType")) == "AGENT"
     )
 
 
@@ -174,15 +174,15 @@ STARTS = ("startTimeUnixNano", "start_time_unix_nano", "start_time", "started_at
 
 def attributes_of(item: dict[str, Any]) -> dict[str, Any]:
     """A span's attributes, as an object or as a list of keys with typed values."""
-    given = item.get("attributes")
-    if isinstance(given, dict):
-        return given
-    found: dict[str, Any] = {}
-    for pair in given if isinstance(given, list) else []:
+    attributes = item.get("attributes")
+    if isinstance(attributes, dict):
+        return attributes
+    by_key: dict[str, Any] = {}
+    for pair in attributes if isinstance(attributes, list) else []:
         if isinstance(pair, dict) and isinstance(pair.get("key"), str):
             value = pair.get("value")
-            found[pair["key"]] = next(iter(value.values()), None) if isinstance(value, dict) else value
-    return found
+            by_key[pair["key"]] = next(iter(value.values()), None) if isinstance(value, dict) else value
+    return by_key
 
 
 def read_arguments(value: Any, position: int) -> Arguments:
@@ -244,8 +244,10 @@ def tool_message(result: Any) -> dict[str, Any] | None:
             return None
         result = unquoted(result.lstrip())
     inner = result.get("data", result.get("kwargs")) if isinstance(result, dict) else None
-    found = inner if isinstance(inner, dict) else result
-    return found if isinstance(found, dict) and "content" in found and "tool_call_id" in found else None
+    message = inner if isinstance(inner, dict) else result
+    return (
+        message if isinstance(message, dict) and "content" in message and "tool_call_id" in message else None
+    )
 
 
 def tree(item: dict[str, Any]) -> dict[str, Any]:
@@ -254,18 +256,18 @@ def tree(item: dict[str, Any]) -> dict[str, Any]:
     >>> tree({"attributes": {"llm.output_messages.0.message.role": "assistant"}})
     {'llm': {'output_messages': {'0': {'message': {'role': 'assistant'}}}}}
     """
-    found: dict[str, Any] = {}
+    nested: dict[str, Any] = {}
     for key, value in attributes_of(item).items():
-        at = found
-        *way, last = key.split(".")[:DEPTH]
-        for step in way:
-            inner = at.setdefault(step, {})
+        node = nested
+        *parents, last = key.split(".")[:DEPTH]
+        for step in parents:
+            inner = node.setdefault(step, {})
             if not isinstance(inner, dict):
                 break
-            at = inner
+            node = inner
         else:
-            at[last] = value
-    return found
+            node[last] = value
+    return nested
 
 
 def unquoted(value: Any) -> Any:
@@ -286,9 +288,9 @@ def unquoted(value: Any) -> Any:
 _CONSTANTS = ("null", "true", "false")
 
 
-def inside(data: Any, *way: str) -> Any:
+def inside(data: Any, *keys: str) -> Any:
     """What stands at the end of a way of keys; None where nothing does."""
-    for step in way:
+    for step in keys:
         data = data.get(step) if isinstance(data, dict) else None
     return data
 
@@ -308,11 +310,11 @@ def _is_tool(span: dict[str, Any]) -> bool:
         return data.get("type") == "function"
     if "attributes" not in span:
         return False
-    there = tree(span)
+    attributes = tree(span)
     return (
-        inside(there, "gen_ai", "operation", "name") == "execute_tool"
-        or inside(there, "openinference", "span", "kind") == "TOOL"
-        or unquoted(inside(there, "mlflow", "spanType")) == "TOOL"
+        inside(attributes, "gen_ai", "operation", "name") == "execute_tool"
+        or inside(attributes, "openinference", "span", "kind") == "TOOL"
+        or unquoted(inside(attributes, "mlflow", "spanType")) == "TOOL"
         or str(span.get("name")).startswith("execute_tool ")
     )
 
@@ -324,9 +326,9 @@ def is_span(item: dict[str, Any]) -> bool:
     (True, False)
     """
     if _SPANS.isdisjoint(item):
-        held = item.get("data")
+        data = item.get("data")
         return item.get("object") == "trace" or (
-            isinstance(held, dict) and "info" in item and isinstance(held.get("spans"), list)
+            isinstance(data, dict) and "info" in item and isinstance(data.get("spans"), list)
         )
     return any(isinstance(item.get(key), (dict, list)) for key in _SPANS) and "calls" not in item
 
@@ -344,7 +346,7 @@ def trace_of(item: dict[str, Any]) -> str | None:
     """The trace that a span belongs to; None where it does not say."""
     context = item.get("context")
     inner = context.get("trace_id") if isinstance(context, dict) else None
-    found = item.get("trace_id", item.get("traceId", inner))
-    if found is None and item.get("object") == "trace":  # what the Agents SDK exports before the spans
-        found = item.get("id")
-    return found if isinstance(found, str) and found else None
+    trace_id = item.get("trace_id", item.get("traceId", inner))
+    if trace_id is None and item.get("object") == "trace":  # what the Agents SDK exports before the spans
+        trace_id = item.get("id")
+    return trace_id if isinstance(trace_id, str) and trace_id else None

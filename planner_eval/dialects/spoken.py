@@ -28,78 +28,82 @@ def messages_of(items: list[dict[str, Any]]) -> list[Any] | None:
     trees = [tree(span) for span in spans]
     if tools_run(items):
         return None
-    found: list[Any] = []
+    messages: list[Any] = []
     heard: list[Any] = []
-    for span, there in zip(spans, trees, strict=True):
-        said, before = _said(there), _listed(inside(there, "gen_ai", "input", "messages"))
-        if said is None:
-            said, before = _inferred(there, "output_messages"), _inferred(there, "input_messages")
-        if said is None and inside(there, "openinference", "span", "kind") == "LLM":
+    for span, attributes in zip(spans, trees, strict=True):
+        output, before = _said(attributes), _listed(inside(attributes, "gen_ai", "input", "messages"))
+        if output is None:
+            output, before = _inferred(attributes, "output_messages"), _inferred(attributes, "input_messages")
+        if output is None and inside(attributes, "openinference", "span", "kind") == "LLM":
             status = span.get("status")
             if isinstance(status, dict) and "ERROR" in str(status.get("status_code", status.get("code"))):
-                said = [{"error": status.get("description") or status.get("message") or "status ERROR"}]
-        if said is not None:  # several are choices
-            found += said if len(said) < 2 else [{"choices": [{"message": one} for one in said]}]
+                output = [{"error": status.get("description") or status.get("message") or "status ERROR"}]
+        if output is not None:  # several are choices
+            messages += (
+                output if len(output) < 2 else [{"choices": [{"message": message} for message in output]}]
+            )
             heard = [m for m in before or () if isinstance(m, dict) and m.get("role") in ("tool", "function")]
-    return [*found, *heard] if found else None
+    return [*messages, *heard] if messages else None
 
 
 SIGNS = frozenset({"attributes", "resourceSpans", "scopeSpans", "spans", "data"})
 """Keys of which the objects of all traces have one."""
 
 
-def _said(there: dict[str, Any]) -> list[Any] | None:
+def _said(attributes: dict[str, Any]) -> list[Any] | None:
     """The messages of OpenTelemetry's span of a model, in today's attribute or in the older numbered ones."""
-    said = _listed(inside(there, "gen_ai", "output", "messages"))
-    older = inside(there, "gen_ai", "completion")
-    if said is None and isinstance(older, dict):
-        said = [
+    messages = _listed(inside(attributes, "gen_ai", "output", "messages"))
+    older = inside(attributes, "gen_ai", "completion")
+    if messages is None and isinstance(older, dict):
+        messages = [
             {**message, "tool_calls": _listed(message.get("tool_calls")) or []}
             for message in older.values()
             if isinstance(message, dict)
         ]
-    return said
+    return messages
 
 
-def _inferred(there: dict[str, Any], key: str) -> list[Any] | None:
+def _inferred(attributes: dict[str, Any], key: str) -> list[Any] | None:
     """The messages of OpenInference's span of a model."""
-    entries = _listed(inside(there, "llm", key))
+    entries = _listed(inside(attributes, "llm", key))
     if entries is None:
         return None
     return [_message(inside(entry, "message") or entry) for entry in entries if isinstance(entry, dict)]
 
 
-def _message(given: Any) -> dict[str, Any]:
-    message = _nested(given) if isinstance(given, dict) else {}
+def _message(entry: Any) -> dict[str, Any]:
+    message = _nested(entry) if isinstance(entry, dict) else {}
     calls = [inside(entry, "tool_call") or entry for entry in _listed(message.get("tool_calls")) or ()]
-    parts = [inside(entry, "message_content") or entry for entry in _listed(message.get("contents")) or ()]
-    found: dict[str, Any] = {
+    contents = [inside(entry, "message_content") or entry for entry in _listed(message.get("contents")) or ()]
+    plain_message: dict[str, Any] = {
         key: message[key] for key in ("role", "content", "tool_call_id", "name") if key in message
     }
-    if parts and "content" not in found:
-        found["content"] = parts
+    if contents and "content" not in plain_message:
+        plain_message["content"] = contents
     if calls:
-        found["tool_calls"] = [_nested(call) if isinstance(call, dict) else call for call in calls]
+        plain_message["tool_calls"] = [_nested(call) if isinstance(call, dict) else call for call in calls]
     if isinstance(message.get("function_call_name"), str):
         arguments = message.get("function_call_arguments_json", "")
-        found["function_call"] = {"name": message["function_call_name"], "arguments": arguments}
-    return found
+        plain_message["function_call"] = {"name": message["function_call_name"], "arguments": arguments}
+    return plain_message
 
 
-def _nested(given: dict[str, Any]) -> dict[str, Any]:
+def _nested(flat: dict[str, Any]) -> dict[str, Any]:
     """An object whose keys may be ways: ``{"function.name": "f"}``, and may begin with what it is."""
-    found = tree({"attributes": given})
-    return next((found[key] for key in ("message", "tool_call") if isinstance(found.get(key), dict)), found)
+    nested = tree({"attributes": flat})
+    return next(
+        (nested[key] for key in ("message", "tool_call") if isinstance(nested.get(key), dict)), nested
+    )
 
 
-def _listed(given: Any) -> list[Any] | None:
+def _listed(value: Any) -> list[Any] | None:
     """A list, written as one, as an object of numbers or as JSON text; None where it is none of them."""
-    if isinstance(given, str):
+    if isinstance(value, str):
         try:
-            values = loads(given, Limits())
+            values = loads(value, Limits())
         except ParseError:
             return None
-        given = values[0] if len(values) == 1 else values
-    if isinstance(given, dict) and given and all(key.isdecimal() for key in given):
-        return [given[key] for key in sorted(given, key=lambda key: (len(key), key))]
-    return given if isinstance(given, list) else None
+        value = values[0] if len(values) == 1 else values
+    if isinstance(value, dict) and value and all(key.isdecimal() for key in value):
+        return [value[key] for key in sorted(value, key=lambda key: (len(key), key))]
+    return value if isinstance(value, list) else None

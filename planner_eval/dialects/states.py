@@ -66,10 +66,10 @@ def stopped(value: Any, key: str) -> State | None:
     """
     if not isinstance(value, str):
         return None
-    found = value.rpartition(".")[2].lower()  # an enumeration's member may be written with its class
-    for known, code, said in _WORDS:
-        if found in known:
-            return State(code, f"{said}: {key} is {shortened(value, 40)!r}")
+    stop_reason = value.rpartition(".")[2].lower()  # an enumeration's member may be written with its class
+    for stop_reasons, code, sentence in _WORDS:
+        if stop_reason in stop_reasons:
+            return State(code, f"{sentence}: {key} is {shortened(value, 40)!r}")
     return None
 
 
@@ -84,15 +84,15 @@ def ended(message: Mapping[str, Any]) -> State | None:
     """
     if SAYING.isdisjoint(message):
         return None
-    for part in (message, *(message[key] for key in ABOUT if isinstance(message.get(key), dict))):
-        refusal, error = part.get("refusal"), part.get("error")
+    for holder in (message, *(message[key] for key in ABOUT if isinstance(message.get(key), dict))):
+        refusal, error = holder.get("refusal"), holder.get("error")
         if isinstance(refusal, str) and refusal:
             return refused(refusal)
         for key in REASONS:
-            state = stopped(part.get(key), key)
+            state = stopped(holder.get(key), key)
             if state is not None:
                 return state
-        if isinstance(part.get("valid"), bool):  # what BFCL's evaluator says of an answer that is there
+        if isinstance(holder.get("valid"), bool):  # what BFCL's evaluator says of an answer that is there
             continue
         if error and isinstance(error, (str, dict, list, bool)):
             return failed(error)

@@ -61,13 +61,17 @@ def _are_chunks(items: list[Any]) -> bool:
 
 
 def _id(item: dict[str, Any]) -> str | None:
-    found = item.get("responseId", item.get("response_id"))
-    return found if isinstance(found, str) else None
+    response_id = item.get("responseId", item.get("response_id"))
+    return response_id if isinstance(response_id, str) else None
 
 
 def _candidate(item: dict[str, Any]) -> dict[str, Any] | None:
-    found = item.get("candidates")
-    return found[0] if isinstance(found, list) and found and isinstance(found[0], dict) else None
+    candidates = item.get("candidates")
+    return (
+        candidates[0]
+        if isinstance(candidates, list) and candidates and isinstance(candidates[0], dict)
+        else None
+    )
 
 
 def _ends(item: dict[str, Any]) -> bool:
@@ -77,18 +81,22 @@ def _ends(item: dict[str, Any]) -> bool:
 
 def _joined(items: list[dict[str, Any]]) -> dict[str, Any]:
     """The pieces of an answer of Gemini's as one: their parts in order, words that follow words joined."""
-    parts: list[Any] = []
+    joined_parts: list[Any] = []
     for item in items:
         content = item["candidates"][0].get("content")
-        found = content.get("parts") if isinstance(content, dict) else None
-        for part in found if isinstance(found, list) else ():
-            if _is_words(part) and parts and _is_words(parts[-1]):
-                parts[-1] = {"text": parts[-1]["text"] + part["text"]}
+        content_parts = content.get("parts") if isinstance(content, dict) else None
+        for content_part in content_parts if isinstance(content_parts, list) else ():
+            if _is_words(content_part) and joined_parts and _is_words(joined_parts[-1]):
+                joined_parts[-1] = {"text": joined_parts[-1]["text"] + content_part["text"]}
             else:
-                parts.append(part)
+                joined_parts.append(content_part)
     last = items[-1]["candidates"][0]
-    return {**items[-1], "candidates": [{**last, "content": {"role": "model", "parts": parts}}]}
+    return {**items[-1], "candidates": [{**last, "content": {"role": "model", "parts": joined_parts}}]}
 
 
-def _is_words(part: Any) -> bool:
-    return isinstance(part, dict) and part.keys() == {"text"} and isinstance(part["text"], str)
+def _is_words(content_part: Any) -> bool:
+    return (
+        isinstance(content_part, dict)
+        and content_part.keys() == {"text"}
+        and isinstance(content_part["text"], str)
+    )

@@ -127,10 +127,10 @@ def _installed() -> dict[str, Wrapper]:
         return {}
     from importlib.metadata import entry_points
 
-    found: dict[str, Wrapper] = {}
+    rows: dict[str, Wrapper] = {}
     for point in entry_points(group=GROUP):
-        found |= {row.name: row for row in (make(item, point.name) for item in point.load()())}
-    return found
+        rows |= {row.name: row for row in (make(item, point.name) for item in point.load()())}
+    return rows
 
 
 def _is_announced() -> bool:
@@ -269,22 +269,22 @@ def literal(texts: Iterable[str]) -> str:
     ('(?:<a>\\s*+)', '(?:\\[CALL_ID\\][^\\s<>\\[\\]{}]*+\\[ARGS\\])')
     """
 
-    def one(text: str) -> str:
+    def of_text(text: str) -> str:
         if text.isspace():
             return r"\s++"
-        parts = re.split(r"(\s+|\$id|\$index)", text)
-        return "".join(_piece(part) for part in parts)
+        pieces = re.split(r"(\s+|\$id|\$index)", text)
+        return "".join(_piece(piece) for piece in pieces)
 
-    return f"(?:{'|'.join(one(text) for text in sorted(texts, key=len, reverse=True))})"
+    return f"(?:{'|'.join(of_text(text) for text in sorted(texts, key=len, reverse=True))})"
 
 
-def _piece(part: str) -> str:
+def _piece(piece: str) -> str:
     """A part of a token's text as a regular expression."""
-    if part.isspace():
+    if piece.isspace():
         return r"\s*+"
-    if part in ("$id", "$index"):
-        return r"[^\s<>\[\]{}]*+" if part == "$id" else r"[^\s<>\[\]{}:]*+"  # a name may hold colons
-    return re.escape(part).replace("><", r">\s*+<")
+    if piece in ("$id", "$index"):
+        return r"[^\s<>\[\]{}]*+" if piece == "$id" else r"[^\s<>\[\]{}:]*+"  # a name may hold colons
+    return re.escape(piece).replace("><", r">\s*+<")
 
 
 RowReader: TypeAlias = Callable[[Wrapper, str, Limits], RawPlan]
@@ -313,9 +313,9 @@ def json_dialect(
         fits: Why JSON data is in this dialect; None where it is not.
     """
 
-    def of_values(values: list[Any], limits: Limits, text: str, places: Places | None) -> RawPlan:
+    def of_values(values: list[Any], limits: Limits, text: str, locations: Places | None) -> RawPlan:
         try:
-            return read_data(values[0] if len(values) == 1 else values, limits, places)
+            return read_data(values[0] if len(values) == 1 else values, limits, locations)
         except ParseError as error:
             error.text = error.text or text
             raise

@@ -84,11 +84,11 @@ def talk_of(data: Any) -> Talk | None:
         return None
     items = streams.whole(data) if isinstance(data, list) else [data]
     if not any(opens(item) is not None or _halted(item) is not None for item in items):
-        said = messages_of(items)
-        if said is None:
+        messages = messages_of(items)
+        if messages is None:
             return None
         refuse_several(items)
-        items = said
+        items = messages
     walk = Walk()
     walk.all(items, 0)
     if not walk.turns:
@@ -204,13 +204,13 @@ _STATED = ("function_call", "custom_tool_call", "mcp_call", "message")
 
 def _part_state(content: Any) -> State | None:
     """The state that a part of a message's content says."""
-    for part in content if isinstance(content, list) else ():
-        if not isinstance(part, dict):
+    for item in content if isinstance(content, list) else ():
+        if not isinstance(item, dict):
             continue
-        if part.get("type") == "refusal":
-            return refused(str(part.get("refusal", "")))
-        inner = part.get("toolInvocation")
-        state = (inner if isinstance(inner, dict) else part).get("state")
+        if item.get("type") == "refusal":
+            return refused(str(item.get("refusal", "")))
+        inner = item.get("toolInvocation")
+        state = (inner if isinstance(inner, dict) else item).get("state")
         if state in ("input-streaming", "partial-call"):
             return State(
                 "answer.cut", f"the answer was cut off before its end: the state of a call is {state!r}"
@@ -222,10 +222,10 @@ def texts_of(content: Any) -> Iterator[str]:
     """The words of a message's content: a text, or parts that are texts and no thoughts."""
     if isinstance(content, str):
         yield content
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, str):
-            yield part
-        elif isinstance(part, dict) and part.get("thought") is not True:
-            text = part.get("text", part.get("content") if part.get("type") == "text" else None)
+    for item in content if isinstance(content, list) else ():
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict) and item.get("thought") is not True:
+            text = item.get("text", item.get("content") if item.get("type") == "text" else None)
             if isinstance(text, str):
                 yield text

@@ -77,55 +77,55 @@ def keys_of(row: Wrapper) -> frozenset[str]:
     ['args', 'name', 'type']
     """
     template = _template(row.call) if isinstance(row.call, str) and row.call else {}
-    return frozenset(key for key, wanted in template.items() if not _may_lack(key, wanted))
+    return frozenset(key for key, expected in template.items() if not _may_lack(key, expected))
 
 
-def _may_lack(key: str, wanted: Any) -> bool:
+def _may_lack(key: str, expected: Any) -> bool:
     """Whether an object of a form may be without a key of it."""
-    return wanted in ("$id", "$responses") or wanted is None or key == "role"
+    return expected in ("$id", "$responses") or expected is None or key == "role"
 
 
-def _fit(template: Any, item: Any, found: dict[str, Any]) -> int:
-    """How many keys of a template an object has; `found` takes what stands for its $names."""
+def _fit(template: Any, item: Any, bindings: dict[str, Any]) -> int:
+    """How many keys of a template an object has; `bindings` takes what stands for its $names."""
     if not isinstance(item, dict):
         return 0
     score = 0
-    for key, wanted in template.items():
+    for key, expected in template.items():
         if key not in item:
-            if _may_lack(key, wanted):
+            if _may_lack(key, expected):
                 continue
             return 0
         value = item[key]
-        if isinstance(wanted, dict):
-            inner = _fit(wanted, value, found)
+        if isinstance(expected, dict):
+            inner = _fit(expected, value, bindings)
             if not inner:
                 return 0
             score += inner
-        elif isinstance(wanted, str):
-            if not _matches(wanted, value):
+        elif isinstance(expected, str):
+            if not _matches(expected, value):
                 return 0
-            found[wanted] = value
+            bindings[expected] = value
         score += 1
     return score
 
 
-def _matches(wanted: str, found: Any) -> bool:
-    if wanted.startswith("$"):
-        return not (wanted == "$name" and not isinstance(found, str))
-    return bool(found == wanted)
+def _matches(expected: str, value: Any) -> bool:
+    if expected.startswith("$"):
+        return not (expected == "$name" and not isinstance(value, str))
+    return bool(value == expected)
 
 
 def holds(row: Wrapper, data: Any) -> bool:
     """Whether data holds calls of a row's form that the reader of JSON calls does not know."""
-    taken: list[Any] = []
+    originals: list[Any] = []
     if isinstance(row.call, str) and row.call and not is_usual(row):
-        _restored(row, data, taken)
-    return bool(taken)
+        _restored(row, data, originals)
+    return bool(originals)
 
 
 # ---------------------------------------------------------------- reading
 def read_by(
-    row: Wrapper, values: list[Any], limits: Limits, places: Places | None = None, text: str = ""
+    row: Wrapper, values: list[Any], limits: Limits, locations: Places | None = None, text: str = ""
 ) -> RawPlan:
     """Read the calls of JSON values by a row's template.
 
@@ -133,27 +133,27 @@ def read_by(
         row: The row.
         values: The values.
         limits: How many calls there may be.
-        places: Where their objects stand, when that was asked for.
+        locations: Where their objects stand, when that was asked for.
         text: The text that they stand in, for errors.
 
     Raises:
         ParseError: something in them is no call.
     """
     if is_usual(row):
-        return read_values(values, limits, text=text, places=places)
-    taken: list[Any] = []
-    usual = [_restored(row, value, taken) for value in values]
+        return read_values(values, limits, text=text, locations=locations)
+    originals: list[Any] = []
+    usual = [_restored(row, value, originals) for value in values]
     try:
-        raw = read_values(usual, limits, text=text, places=places)
+        raw = read_values(usual, limits, text=text, locations=locations)
     except ParseError:
-        if taken:
+        if originals:
             raise
         reason = f"found {shown(values[0])}, expected calls of the form {row.call}"
         raise ParseError(reason, code="parse.shape", dialect=row.name) from None
-    if places is None or len(taken) != len(raw.calls):
+    if locations is None or len(originals) != len(raw.calls):
         return raw
-    calls = zip(raw.calls, taken, strict=True)
-    return RawPlan(tuple(replace(call, span=places.span(item)) for call, item in calls), None, raw.notes)
+    calls = zip(raw.calls, originals, strict=True)
+    return RawPlan(tuple(replace(call, span=locations.span(item)) for call, item in calls), None, raw.notes)
 
 
 def restored(row: Wrapper, data: Any) -> Any:
@@ -178,26 +178,26 @@ def is_usual(row: Wrapper) -> bool:
     return [(c.name, c.arguments) for c in raw.calls] == [(call.name, tuple(call.arguments.items()))] * 2
 
 
-def _restored(row: Wrapper, data: Any, taken: list[Any]) -> Any:
-    way = _way(_template(row.around)) if row.around not in ("", "$each") else ()
-    return _usual(_template(str(row.call or USUAL)), _inside(way, data), taken)
+def _restored(row: Wrapper, data: Any, originals: list[Any]) -> Any:
+    path = _way(_template(row.around)) if row.around not in ("", "$each") else ()
+    return _usual(_template(str(row.call or USUAL)), _inside(path, data), originals)
 
 
-def _usual(template: Any, value: Any, taken: list[Any]) -> Any:
-    """A value with objects of the template's form in the usual keys; `taken` takes them as they were."""
+def _usual(template: Any, value: Any, originals: list[Any]) -> Any:
+    """A value with objects of the template's form in the usual keys; `originals` takes them as they were."""
     if isinstance(value, list):
-        return [_usual(template, item, taken) for item in value]
+        return [_usual(template, item, originals) for item in value]
     if not isinstance(value, dict):
         return value
-    found: dict[str, Any] = {}
-    if not _fit(template, value, found) or "$name" not in found:
-        return value if is_call(value) else {k: _usual(template, v, taken) for k, v in value.items()}
-    taken.append(value)
+    bindings: dict[str, Any] = {}
+    if not _fit(template, value, bindings) or "$name" not in bindings:
+        return value if is_call(value) else {k: _usual(template, v, originals) for k, v in value.items()}
+    originals.append(value)
     call = {
         k: v for k, v in value.items() if k not in _READ and template.get(k, "$responses") == "$responses"
     }
-    call |= {"name": found["$name"], "arguments": found.get("$arguments", found.get("$text"))}
-    return call | ({"id": found["$id"]} if "$id" in found else {})
+    call |= {"name": bindings["$name"], "arguments": bindings.get("$arguments", bindings.get("$text"))}
+    return call | ({"id": bindings["$id"]} if "$id" in bindings else {})
 
 
 def _way(around: Any) -> tuple[str, ...]:
@@ -209,11 +209,11 @@ def _way(around: Any) -> tuple[str, ...]:
     return ()
 
 
-def _inside(way: tuple[str, ...], data: Any) -> Any:
+def _inside(path: tuple[str, ...], data: Any) -> Any:
     """What stands at the end of a way, or of what is left of it: a record's field may hold the inner part."""
     if isinstance(data, list):
-        return [_inside(way, item) for item in data]
-    for at, key in enumerate(way):
+        return [_inside(path, item) for item in data]
+    for position, key in enumerate(path):
         if isinstance(data, dict) and key in data:
-            return _inside(way[at + 1 :], data[key])
+            return _inside(path[position + 1 :], data[key])
     return data

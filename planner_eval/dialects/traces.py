@@ -37,7 +37,7 @@ def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row whose shape is one of the kinds of traces."""
     find, call_of, write = _KINDS[row.shape]
 
-    def read_data(data: Any, limits: Limits, places: Places | None = None) -> RawPlan:
+    def read_data(data: Any, limits: Limits, locations: Places | None = None) -> RawPlan:
         notes: list[Diagnostic] = []
         if row.shape in _SIGNS:
             refuse_several(data)

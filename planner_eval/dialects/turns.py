@@ -64,14 +64,14 @@ def in_text(
         values = loads_if_json(text, limits)
         if values is None:
             return None
-    places = None
+    located_values = None
     if located and len(text) <= LARK_CHARS:
         from planner_eval.base.jsonplaces import with_places
 
-        places = Places(with_places(text))
-        values = places.values
+        located_values = Places(with_places(text))
+        values = located_values.values
     talk = talk_of(values[0] if len(values) == 1 else values)
-    return None if talk is None else Source(talk, text, places)
+    return None if talk is None else Source(talk, text, located_values)
 
 
 def read(source: Source, which: Which, dialect: str | None, limits: Limits, words: Words) -> Recognised:
@@ -92,15 +92,15 @@ def read(source: Source, which: Which, dialect: str | None, limits: Limits, word
     name, raw, sizes = _listed(source, turns, dialect, limits)
     spoken = [bool(turn.words) and (turn.spoken or not any(sizes)) for turn in turns]
     if any(spoken):
-        said, raw = _with_words(turns, spoken, (raw, sizes), words)
-        name = said if said is not None and not any(sizes) else name
+        spoken_dialect, raw = _with_words(turns, spoken, (raw, sizes), words)
+        name = spoken_dialect if spoken_dialect is not None and not any(sizes) else name
     notes = [*source.talk.notes, *raw.notes]
     if not raw.calls and not any(note.code == "plan.no_call" for note in notes):
         notes.append(Diagnostic("plan.no_call", "no call: the assistant calls no tool", "info"))
     if len(turns) > 1:
-        made = {call.turn for call in raw.calls}
+        calling = len({call.turn for call in raw.calls})
         message = (
-            f"the assistant has {len(turns)} turns, of which {len(made)} call{'s' * (len(made) == 1)} tools; "
+            f"the assistant has {len(turns)} turns, of which {calling} call{'s' * (calling == 1)} tools; "
             "all were read (--turn takes one)"
         )
         notes.append(Diagnostic("find.turns", message, "info"))
@@ -118,11 +118,11 @@ def read_checked(
     """
     state = _state_of(source, which)
     try:
-        found = read(source, which, dialect, limits, words)
+        recognised = read(source, which, dialect, limits, words)
         if state is None:
-            return found
-        raw = found.raw
-        state.plan = link(raw, dialect=found.dialect, depth=limits.depth)
+            return recognised
+        raw = recognised.raw
+        state.plan = link(raw, dialect=recognised.dialect, depth=limits.depth)
         if raw.calls:
             count = len(raw.calls)
             state.reason += f"; it holds {count} whole call{'s' * (count != 1)}"
@@ -136,10 +136,10 @@ def read_checked(
 
 def reason_of(source: Any) -> str | None:
     """Why the notation of a conversation's calls was taken; None where a text or data is no conversation."""
-    found = in_text(source, DEFAULT_LIMITS) if isinstance(source, str) else talk_of(source)
-    if found is None:
+    conversation = in_text(source, DEFAULT_LIMITS) if isinstance(source, str) else talk_of(source)
+    if conversation is None:
         return None
-    talk = found.talk if isinstance(found, Source) else found
+    talk = conversation.talk if isinstance(conversation, Source) else conversation
     items = [item for turn in talk.turns for item in turn.items]
     if not list(call_items(items)):
         return "the words of the assistant"
@@ -157,20 +157,22 @@ def _state_of(source: Source, which: Which) -> AnswerError | None:
 def _chosen(turns: tuple[Turn, ...], which: Which) -> tuple[Turn, ...]:
     if which is None:
         return turns
-    at = {"first": 0, "last": len(turns) - 1}[which] if isinstance(which, str) else which - 1
-    if at >= len(turns):
+    index = {"first": 0, "last": len(turns) - 1}[which] if isinstance(which, str) else which - 1
+    if index >= len(turns):
         has = f"{len(turns)} turn{'s' * (len(turns) != 1)}"
         raise AnswerError(f"there is no turn {which}: the assistant has {has}", code="answer.absent")
-    return turns[at : at + 1]
+    return turns[index : index + 1]
 
 
 def _listed(
     source: Source, turns: tuple[Turn, ...], dialect: str | None, limits: Limits
 ) -> tuple[str, RawPlan, list[int]]:
     """The dialect of the calls that the turns list, the calls, and how many each turn has."""
-    one = len(turns) == 1  # whose calls need not be counted
-    found = (islice(call_items(list(turn.items), source.text), 1 if one else None) for turn in turns)
-    sizes = [sum(1 for _ in items) for items in found]
+    single = len(turns) == 1  # whose calls need not be counted
+    listed_calls = (
+        islice(call_items(list(turn.items), source.text), 1 if single else None) for turn in turns
+    )
+    sizes = [sum(1 for _ in items) for items in listed_calls]
     if not any(sizes):
         return dialect or "json", RawPlan(()), sizes
     data: Any = [item for turn in turns for item in (*turn.items, *turn.answers)]
@@ -181,9 +183,9 @@ def _listed(
         reason = f"the dialect {name!r} is text, found calls listed as JSON: leave the dialect out"
         raise ParseError(reason, code="parse.shape", dialect=name)
     raw = reader(data, limits, source.places)
-    if one:
+    if single:
         return name, raw, [len(raw.calls)]
-    owners = [at + 1 for at, size in enumerate(sizes) for _ in range(size)]
+    owners = [index + 1 for index, size in enumerate(sizes) for _ in range(size)]
     if len(owners) == len(raw.calls):
         pairs = zip(raw.calls, owners, strict=True)
         raw = raw._replace(calls=tuple(replace(call, turn=owner) for call, owner in pairs))
@@ -197,7 +199,7 @@ def _seen(source: Source, turns: tuple[Turn, ...]) -> str:
     """What a dialect is looked for in: of large answers of tools only how they begin, which are no calls."""
     if 0 < len(source.text) <= _SMALL:
         return source.text
-    seen = [item for turn in turns for item in (*turn.items, *(_brief(each, 3) for each in turn.answers))]
+    seen = [item for turn in turns for item in (*turn.items, *(_brief(answer, 3) for answer in turn.answers))]
     try:
         return repr(seen)
     except ValueError:  # an integer that Python does not write
@@ -220,22 +222,26 @@ def _with_words(
 ) -> tuple[str | None, RawPlan]:
     """The calls of turns of which some say theirs in words, and the dialect of the first that does."""
     (raw, sizes), calls, notes = listed, list[RawCall](), list[Diagnostic](listed[0].notes)
-    name, at, answer = None, 0, raw.answer
-    said = 0
+    name, call_index, answer = None, 0, raw.answer
+    spoken_turns = 0
     for number, turn in enumerate(turns):
-        calls += raw.calls[at : at + sizes[number]]
-        at += sizes[number]
+        calls += raw.calls[call_index : call_index + sizes[number]]
+        call_index += sizes[number]
         if not spoken[number]:
             continue
-        dialect, found = words(turn.words)
-        if found.calls:
-            name, said, answer = name or dialect, said + 1, answer or found.answer
-        found = unplaced(found)  # places are those of the words, not of the text around them
-        here = shift_names(found.calls, len(calls)) if calls else found.calls
-        here = tuple(replace(call, turn=number + 1) if len(turns) > 1 else call for call in here)
-        notes += [_moved(note, len(calls)) for note in found.notes if found.calls or len(turns) == 1]
-        calls += with_results(here, list(turn.answers))
-    if said:
+        dialect, spoken_raw = words(turn.words)
+        if spoken_raw.calls:
+            name, spoken_turns, answer = name or dialect, spoken_turns + 1, answer or spoken_raw.answer
+        spoken_raw = unplaced(spoken_raw)  # places are those of the words, not of the text around them
+        spoken_calls = shift_names(spoken_raw.calls, len(calls)) if calls else spoken_raw.calls
+        spoken_calls = tuple(
+            replace(call, turn=number + 1) if len(turns) > 1 else call for call in spoken_calls
+        )
+        notes += [
+            _moved(note, len(calls)) for note in spoken_raw.notes if spoken_raw.calls or len(turns) == 1
+        ]
+        calls += with_results(spoken_calls, list(turn.answers))
+    if spoken_turns:
         notes = [note for note in notes if note.code != "plan.no_call"]
         notes.append(Diagnostic("find.said", "the calls stand in the text of the assistant's answer", "info"))
     return name, RawPlan(tuple(calls), answer, tuple(notes))

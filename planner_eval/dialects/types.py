@@ -55,8 +55,8 @@ def _is(value: Any, kind: str) -> bool:
         return type(value) in (int, float)
     if kind == "integer":
         return type(value) is int or (type(value) is float and value.is_integer())
-    known = {"array": list, "object": dict, "boolean": bool, "null": type(None)}.get(kind)
-    return known is not None and isinstance(value, known)
+    python_type = {"array": list, "object": dict, "boolean": bool, "null": type(None)}.get(kind)
+    return python_type is not None and isinstance(value, python_type)
 
 
 def typed(raw: RawPlan, tools: ToolTypes | None, *, dialect: str) -> RawPlan:
@@ -102,11 +102,11 @@ def types_of(plan: Plan) -> dict[str, dict[str, str]]:
     kinds: dict[type, str] = {
         bool: "boolean", int: "integer", float: "number", list: "array", dict: "object", type(None): "null",
     }  # fmt: skip
-    found: dict[str, dict[str, str]] = {}
+    types: dict[str, dict[str, str]] = {}
     for call in plan.calls:
         for key, value in call.arguments:
             kind = kinds.get(type(value), "string")
-            known = found.setdefault(call.name, {}).setdefault(key, kind)
-            if known != kind:
-                found[call.name][key] = "number" if {known, kind} == {"integer", "number"} else "string"
-    return found
+            stored = types.setdefault(call.name, {}).setdefault(key, kind)
+            if stored != kind:
+                types[call.name][key] = "number" if {stored, kind} == {"integer", "number"} else "string"
+    return types

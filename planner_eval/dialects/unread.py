@@ -95,24 +95,24 @@ _TAGGED = later(
 """A tag named as a tool is, and nothing in it but a tag for each argument."""
 
 
-def unread(text: str, known: Set[str] = frozenset()) -> Span | None:
+def unread(text: str, own_names: Set[str] = frozenset()) -> Span | None:
     """Where in a text of which no call was read something looks like one; None where nothing does.
 
     Args:
         text: The text, without what is no part of the answer: thoughts, other turns.
-        known: Names that are the text's own functions.
+        own_names: Names that are the text's own functions.
 
     >>> unread("I will call `get_weather(city='Rome')`."), unread("It is sunny (in Rome).")
     ((13, 39), None)
     """
-    found = next(_found(text[:_LONGEST], known), None)
-    if found is None:
+    match = next(_found(text[:_LONGEST], own_names), None)
+    if match is None:
         return None
-    line = text.find("\n", found.end())
-    return found.start(), len(text) if line < 0 else line
+    line = text.find("\n", match.end())
+    return match.start(), len(text) if line < 0 else line
 
 
-def _found(text: str, known: Set[str]) -> Iterator[re.Match[str]]:
+def _found(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
     """What looks like a call; a sign that each kind needs is looked for first, for most texts have none."""
     if "<" in text or "\u273f" in text or "TOOL" in text or "FUNCTION" in text:
         yield from _MARKED.finditer(text)
@@ -125,22 +125,22 @@ def _found(text: str, known: Set[str]) -> Iterator[re.Match[str]]:
         yield from _FENCED.finditer(text) if "```" in text else ()
         yield from _OVER.finditer(_unfenced(text))
     if "(" in text and "=" in text:
-        yield from (m for m in _CALLED.finditer(_unfenced(text)) if _is_made(text, m, known))
+        yield from (m for m in _CALLED.finditer(_unfenced(text)) if _is_made(text, m, own_names))
 
 
 def _unfenced(text: str) -> str:
     """A text with its fences as white space: what they hold is read as a whole, or told."""
-    parts, at = [], 0
+    pieces, position = [], 0
     for fence in fences(text):
-        parts += [text[at : fence.start()], blank(fence.group())]
-        at = fence.end()
-    return "".join([*parts, text[at:]]) if parts else text
+        pieces += [text[position : fence.start()], blank(fence.group())]
+        position = fence.end()
+    return "".join([*pieces, text[position:]]) if pieces else text
 
 
-def _is_made(text: str, match: re.Match[str], known: Set[str]) -> bool:
+def _is_made(text: str, match: re.Match[str], own_names: Set[str]) -> bool:
     """Whether what looks like a call is of a tool, and no sentence says that it is not made, or of others."""
     root = match[1].partition(".")[0]
-    if root in known or match[1] in known or root in OWN or root in PACKAGES:
+    if root in own_names or match[1] in own_names or root in OWN or root in PACKAGES:
         return False
     if (
         root in BUILTINS

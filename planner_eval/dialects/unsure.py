@@ -65,7 +65,7 @@ class Part(Unknown):
     """
 
     def __init__(self, of: Iterable[Held]) -> None:
-        self.of = tuple(held for held in of if isinstance(held, (RawRef, list, dict, Thing, Part)))
+        self.of = tuple(value for value in of if isinstance(value, (RawRef, list, dict, Thing, Part)))
 
 
 class Unsure(Unknown):
@@ -79,9 +79,11 @@ class Unsure(Unknown):
         either: What it may be, of which a change of it is one, too.
     """
 
-    def __init__(self, reason: str, at: int, text: str, of: Any = None, either: Iterable[Held] = ()) -> None:
+    def __init__(
+        self, reason: str, offset: int, text: str, of: Any = None, either: Iterable[Held] = ()
+    ) -> None:
         self.reason = reason
-        self.at = at
+        self.at = offset
         self.text = text
         self.of = of
         self.either = tuple(either)
@@ -223,24 +225,26 @@ def _met(name: str, values: list[Held], unsure: Unsure) -> Held:
     """
     if all(_same(value, values[0]) for value in values):
         return values[0]
-    given = [value for value in values if value is not ABSENT]
-    found = next((value for value in values if isinstance(value, Unsure)), None)
+    assigned = [value for value in values if value is not ABSENT]
+    unsure_value = next((value for value in values if isinstance(value, Unsure)), None)
     if name[0] in "@[":
-        of = next((value.of for value in given if isinstance(value, Content)), None)
-        return found or Unsure(f"it {unsure.reason}", unsure.at, unsure.text, of)
-    if found is not None:
-        return Unsure(found.reason, found.at, found.text, None, given)
-    if isinstance(given[0], (RawRef, Imported, Thing)) and all(_same(value, given[0]) for value in given):
-        return given[0]
-    return Unsure(f"{name!r} {unsure.reason}", unsure.at, unsure.text, None, given)
+        of = next((value.of for value in assigned if isinstance(value, Content)), None)
+        return unsure_value or Unsure(f"it {unsure.reason}", unsure.at, unsure.text, of)
+    if unsure_value is not None:
+        return Unsure(unsure_value.reason, unsure_value.at, unsure_value.text, None, assigned)
+    if isinstance(assigned[0], (RawRef, Imported, Thing)) and all(
+        _same(value, assigned[0]) for value in assigned
+    ):
+        return assigned[0]
+    return Unsure(f"{name!r} {unsure.reason}", unsure.at, unsure.text, None, assigned)
 
 
-def _same(one: Held, other: Held) -> bool:
-    if one is other:
+def _same(first: Held, other: Held) -> bool:
+    if first is other:
         return True
-    if type(one) is not type(other) or isinstance(one, (Unknown, list, dict)):
+    if type(first) is not type(other) or isinstance(first, (Unknown, list, dict)):
         return False
-    return bool(one == other)
+    return bool(first == other)
 
 
 class CannotKnow(Exception):
@@ -252,7 +256,7 @@ class CannotKnow(Exception):
         holds: What a variable holds that is given it.
     """
 
-    def __init__(self, reason: str, at: int | None, holds: Unknown = UNKNOWN) -> None:
+    def __init__(self, reason: str, offset: int | None, holds: Unknown = UNKNOWN) -> None:
         self.reason = reason
-        self.at = at
+        self.at = offset
         self.holds = holds

@@ -43,15 +43,15 @@ class View:
     text: str
     marks: tuple[tuple[int, int], ...] = ((0, 0),)
 
-    def origin(self, at: int) -> int:
-        """The original's place of this text's place `at`."""
+    def origin(self, offset: int) -> int:
+        """The position in the original of a position in this text."""
         if len(self.marks) == 1:
-            return self.marks[0][1] + at - self.marks[0][0]
-        position = bisect_right(self.marks, (at, 1 << 62))
-        here, there = self.marks[position - 1]
-        place = there + at - here
+            return self.marks[0][1] + offset - self.marks[0][0]
+        position = bisect_right(self.marks, (offset, 1 << 62))
+        text_mark, original_mark = self.marks[position - 1]
+        original = original_mark + offset - text_mark
         # what an edit put in may be longer than what it took out
-        return place if position == len(self.marks) else min(place, self.marks[position][1])
+        return original if position == len(self.marks) else min(original, self.marks[position][1])
 
     def cut(self, start: int, end: int) -> View:
         """Characters [start, end) of this view."""
@@ -72,26 +72,26 @@ class View:
         >>> view.text, view.origin(1)
         ('a_b', 2)
         """
-        parts: list[str] = []
+        pieces: list[str] = []
         marks: list[tuple[int, int]] = [(0, self.origin(0))]
-        size = at = position = 0
+        size = offset = position = 0
         inner = self.marks
         for start, end, new in sorted(edits):
             while position < len(inner) and inner[position][0] <= start:
-                if inner[position][0] > at:
-                    marks.append((size + inner[position][0] - at, inner[position][1]))
+                if inner[position][0] > offset:
+                    marks.append((size + inner[position][0] - offset, inner[position][1]))
                 position += 1
-            parts += (self.text[at:start], new)
-            size += start - at + len(new)
+            pieces += (self.text[offset:start], new)
+            size += start - offset + len(new)
             if new:
                 marks.append((size - len(new), self.origin(start)))
             marks.append((size, self.origin(end)))
-            at = end
-            while position < len(inner) and inner[position][0] <= at:
+            offset = end
+            while position < len(inner) and inner[position][0] <= offset:
                 position += 1
-        marks += [(size + here - at, there) for here, there in inner[position:]]
-        parts.append(self.text[at:])
-        return View("".join(parts), tuple(marks))
+        marks += [(size + text_mark - offset, original_mark) for text_mark, original_mark in inner[position:]]
+        pieces.append(self.text[offset:])
+        return View("".join(pieces), tuple(marks))
 
     def span(self, span: Span) -> Span:
         """The original's place of [start, end) of this text."""

@@ -58,16 +58,16 @@ def _lines() -> Callable[[str, Limits], RawPlan | None]:
 
 def _json(source: str, limits: Limits, values: list[Any]) -> Recognised | None:
     value = values[0] if len(values) == 1 else values
-    held = isinstance(value, dict) and "schema" in value
-    items = value.get("calls", value) if isinstance(value, dict) and held else value
+    has_schema = isinstance(value, dict) and "schema" in value
+    items = value.get("calls", value) if isinstance(value, dict) and has_schema else value
     calls: list[Any] = items if isinstance(items, list) else [items]
     plain = bool(calls) and all(map(is_plain, calls))
-    if not (held or plain) or _is_foreign(source):
+    if not (has_schema or plain) or _is_foreign(source):
         return None
     data = Data(value, calls, calls if plain else [], source)
     dialect = "json"
-    for name, known in dialects.MODULES.items():
-        if known.may_be(data) and (fits := dialects.get(name).fits) is not None and fits(data) is not None:
+    for name, module in dialects.MODULES.items():
+        if module.may_be(data) and (fits := dialects.get(name).fits) is not None and fits(data) is not None:
             dialect = name
             break
     if dialect == "json" and not (plain and all(call.keys() <= _PLAIN for call in calls)):

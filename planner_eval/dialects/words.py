@@ -34,8 +34,8 @@ def is_words(source: Any) -> bool:
     (True, False)
     """
     if isinstance(source, list):
-        said = [one for one in source if not (isinstance(one, str) and not one.strip())]
-        return bool(said) and all(isinstance(one, str) and is_words(one) for one in said)
+        texts = [text for text in source if not (isinstance(text, str) and not text.strip())]
+        return bool(texts) and all(isinstance(text, str) and is_words(text) for text in texts)
     if not isinstance(source, str):
         return False
     if source.lstrip()[:1] not in STARTS:
@@ -43,7 +43,7 @@ def is_words(source: Any) -> bool:
     if _TEXTS.fullmatch(source) is None:  # as most plans, from the second sign on
         return False
     try:
-        held = json.loads(source)
+        value = json.loads(source)
     except ValueError:
         return False
-    return held == {} or is_words(held)
+    return value == {} or is_words(value)

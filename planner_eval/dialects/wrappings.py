@@ -47,8 +47,8 @@ def _holds(key: str) -> Callable[[dict[str, Any]], bool]:
 
 def opens(item: dict[str, Any]) -> Opener | None:
     """How an object is taken that is a message, an item or an answer; None where it is a call, or unknown."""
-    found = _kind(item)
-    return None if found is None else found[1]
+    kind = _kind(item)
+    return None if kind is None else kind[1]
 
 
 def sign_of(item: dict[str, Any]) -> str | None:
@@ -57,8 +57,8 @@ def sign_of(item: dict[str, Any]) -> str | None:
     >>> sign_of({"id": "r1", "choices": []}), sign_of({"role": "user"}), sign_of({"name": "f"})
     ('choices', 'role', None)
     """
-    found = _kind(item)
-    return None if found is None else found[0]
+    kind = _kind(item)
+    return None if kind is None else kind[0]
 
 
 def _kind(item: dict[str, Any]) -> tuple[str, Opener] | None:
@@ -82,8 +82,8 @@ def _is_blocked(item: dict[str, Any]) -> bool:
 
 
 def _is_error(item: dict[str, Any]) -> bool:
-    known = item.keys().isdisjoint(("jsonrpc", "span_data", "attributes", "spans", "name"))
-    return known and bool(item["error"]) and isinstance(item["error"], (str, dict))
+    is_plain_object = item.keys().isdisjoint(("jsonrpc", "span_data", "attributes", "spans", "name"))
+    return is_plain_object and bool(item["error"]) and isinstance(item["error"], (str, dict))
 
 
 _ITEMS = frozenset({
@@ -122,7 +122,9 @@ def is_streamed(item: Any) -> bool:
     if item.get("object") == "chat.completion.chunk" or ("type" in item and _is_event(item)):
         return True
     choices = item.get("choices")
-    return isinstance(choices, list) and any(isinstance(one, dict) and "delta" in one for one in choices)
+    return isinstance(choices, list) and any(
+        isinstance(choice, dict) and "delta" in choice for choice in choices
+    )
 
 
 def _is_framework(item: dict[str, Any]) -> bool:
@@ -142,8 +144,8 @@ def _is_response(item: dict[str, Any]) -> bool:
     if not isinstance(output, list) or is_call(item):
         return False
     return item.get("object") == "response" or any(
-        isinstance(one, dict) and (one.get("type") == "function_call" or opens(one) is not None)
-        for one in output
+        isinstance(item, dict) and (item.get("type") == "function_call" or opens(item) is not None)
+        for item in output
     )
 
 

@@ -61,8 +61,8 @@ class Written:
             text = self.reference(value)
             return {"$ref": text} if self.as_object else text
 
-        def text(parts: tuple[Any, ...]) -> str:
-            return "".join(part if isinstance(part, str) else self.reference(part) for part in parts)
+        def text(pieces: tuple[Any, ...]) -> str:
+            return "".join(piece if isinstance(piece, str) else self.reference(piece) for piece in pieces)
 
         return fold(value, leaf, text=text)
 
@@ -73,8 +73,10 @@ class Written:
         name = self.names[ref.call] if isinstance(ref, Ref) else ref.name
         text = self.notation.write(name, ref.path)
         if text is None:
-            way = "".join(f"[{step!r}]" for step in ref.path)
-            raise WriteError(f"the path {way} into the result of {name!r} cannot be said in this dialect")
+            path_text = "".join(f"[{step!r}]" for step in ref.path)
+            raise WriteError(
+                f"the path {path_text} into the result of {name!r} cannot be said in this dialect"
+            )
         return text
 
 

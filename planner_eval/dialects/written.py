@@ -46,15 +46,15 @@ def _check_calls(
         ) from None
     if same(back, plan):
         return
-    for given, found in zip(plan.calls, back.calls, strict=False):
-        said = f"call {given.id} ({given.name})"
-        if given.tool != found.tool or _keys(given) != _keys(found):
-            raise WriteError(f"the dialect {target.name!r} cannot say {said}{other}")
-        for (key, value), (_, read) in zip(given.arguments, found.arguments, strict=True):
+    for written_call, read_call in zip(plan.calls, back.calls, strict=False):
+        call_text = f"call {written_call.id} ({written_call.name})"
+        if written_call.tool != read_call.tool or _keys(written_call) != _keys(read_call):
+            raise WriteError(f"the dialect {target.name!r} cannot say {call_text}{other}")
+        for (key, value), (_, read) in zip(written_call.arguments, read_call.arguments, strict=True):
             if repr(value) != repr(read):
-                why = other if target.typed else _untyped(given.name, key, tools)
+                why = other if target.typed else _untyped(written_call.name, key, tools)
                 raise WriteError(
-                    f"the dialect {target.name!r} cannot say {key!r} of {said}: "
+                    f"the dialect {target.name!r} cannot say {key!r} of {call_text}: "
                     f"{_shown(value)} would read as {_shown(read)}{why}"
                 )
     raise WriteError(f"the dialect {target.name!r} cannot say this plan{other}")

@@ -84,33 +84,35 @@ def _call(row: Wrapper, tokens: list[Any], text: str, limits: Limits) -> RawCall
         assert match is not None
         start, stop = match.span("value")
         spans.append((token.start_pos + start, token.start_pos + stop))
-        given = match.groupdict()
-        arguments.append((given["key"].strip(), _value(row, given, text, spans[-1][0], limits)))
+        groups = match.groupdict()
+        arguments.append((groups["key"].strip(), _value(row, groups, text, spans[-1][0], limits)))
     return RawCall(
         name["name"].strip(), tuple(arguments), span=(head.start_pos, end.end_pos), spans=tuple(spans)
     )
 
 
-def _refuse_words(row: Wrapper, name: str, text: str, at: int) -> None:
+def _refuse_words(row: Wrapper, name: str, text: str, offset: int) -> None:
     """Refuse words, or a call of another notation, where a name without quotes should stand."""
     if not name or name.lower() in _NOBODY or re.search(r"[\s()\[\]{}]", name):
         reason = f"found {name[:60]!r}, expected a tool's name"
-        raise ParseError(reason, text=text, offset=at, code=UNNAMED, dialect=row.name)
+        raise ParseError(reason, text=text, offset=offset, code=UNNAMED, dialect=row.name)
 
 
-def _value(row: Wrapper, given: dict[str, Any], text: str, at: int, limits: Limits) -> Value:
-    value: str = given["value"]
+def _value(row: Wrapper, groups: dict[str, Any], text: str, offset: int, limits: Limits) -> Value:
+    value: str = groups["value"]
     if "$type" in "".join(row.parameter):
         for entity, char in _ENTITIES:
             value = value.replace(entity, char)
-        kind = given.get("type") or "string"
+        kind = groups.get("type") or "string"
         return value if kind in ("string", "str") else _typed(value.strip(), kind)
-    if given.get("string") == "false":
+    if groups.get("string") == "false":
         try:
             return loads(value, limits, row.name)[0]
         except ParseError as error:
-            raise ParseError(error.reason, text=text, offset=at + error.offset, dialect=row.name) from None
-    if given.get("string") == "true":
+            raise ParseError(
+                error.reason, text=text, offset=offset + error.offset, dialect=row.name
+            ) from None
+    if groups.get("string") == "true":
         return value
     inside = value[1:-1] if value[:1] == "\n" and value[-1:] == "\n" and len(value) > 1 else value
     return inside
@@ -136,8 +138,10 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 def _source(template: str, *, exact: bool = False) -> str:
     """A template as a regular expression; white space may be any, unless exact."""
-    parts = re.split(r"(\$name|\$key|\$type|\$string)", template)
-    text = "".join(_PLACES[p] if p in _PLACES else (re.escape(p) if exact else _loose(p)) for p in parts if p)
+    pieces = re.split(r"(\$name|\$key|\$type|\$string)", template)
+    text = "".join(
+        _PLACES[p] if p in _PLACES else (re.escape(p) if exact else _loose(p)) for p in pieces if p
+    )
     # a tag may carry attributes that the row does not name
     return text.replace('{1,300}+)">', '{1,300}+)"[^<>]*+>')
 
@@ -174,14 +178,14 @@ def _opened(row: Wrapper) -> re.Pattern[str]:
 @cache
 def _terminals(row: Wrapper) -> tuple[tuple[str, str], ...]:
     def plain(pattern: str) -> str:
-        kept = "(?!key>)" if "(?P=key)" in pattern else ""
-        return re.sub(rf"\(\?P<{kept}\w+>", "(?:", pattern)
+        unless_key = "(?!key>)" if "(?P=key)" in pattern else ""
+        return re.sub(rf"\(\?P<{unless_key}\w+>", "(?:", pattern)
 
     call = plain(_source(row.call[0]))
     end = literal([row.call[1]])
     opening = literal(row.open) if row.open else "(?!)x"
     close = literal(row.close) if row.close else "(?!)x"
-    stops = "|".join(part for part in (call, opening, close) if part != "(?!)x")
+    stops = "|".join(pattern for pattern in (call, opening, close) if pattern != "(?!)x")
     return (
         ("CALL.5", call + r"\s*+"),
         ("END.5", r"\s*+" + end),
@@ -195,18 +199,18 @@ def _terminals(row: Wrapper) -> tuple[tuple[str, str], ...]:
 def _writer(row: Wrapper) -> Callable[[Plan], str]:
     def write(plan: Plan) -> str:
         refuse_references(plan, row.name)
-        parts = []
+        written_calls = []
         for call in Written(plan).calls:
             text = row.call[0].replace("$name", call.name)
             for key, value in call.arguments.items():
                 opening, body, closing = _written(row, value)
                 text += opening.replace("$key", key) + body + closing.replace("$key", key)
-            parts.append(text + row.call[1])
+            written_calls.append(text + row.call[1])
         opening, closing = "".join(row.open[:1]), "".join(row.close[:1])
         if row.each:
-            return "\n".join(opening + part + closing for part in parts)
+            return "\n".join(opening + written + closing for written in written_calls)
         between = "" if not row.open or row.call[1].endswith("\n") or row.call[1].endswith("n>") else "\n"
-        return opening + (between or "").join(parts) + closing
+        return opening + (between or "").join(written_calls) + closing
 
     return write
 

@@ -29,11 +29,11 @@ def producers(plan: Plan) -> list[list[int]]:
     >>> producers(parse("a = f(#x='1')\nb = g(#y=a, #z=a)"))
     [[], [0]]
     """
-    found: list[set[int]] = [set() for _ in plan.calls]
+    needs: list[set[int]] = [set() for _ in plan.calls]
     for edge in plan.edges:
         if edge.producer != edge.consumer:
-            found[edge.consumer].add(edge.producer)
-    return [sorted(s) for s in found]
+            needs[edge.consumer].add(edge.producer)
+    return [sorted(s) for s in needs]
 
 
 def leaders(needs: Needs) -> list[int]:
@@ -43,9 +43,9 @@ def leaders(needs: Needs) -> list[int]:
     [0, 1, 1, 0]
     """
     parent = list(range(len(needs)))
-    for one, needed in enumerate(needs):
+    for call, needed in enumerate(needs):
         for other in needed:
-            a, b = _root(parent, one), _root(parent, other)
+            a, b = _root(parent, call), _root(parent, other)
             if a != b:
                 parent[max(a, b)] = min(a, b)
     return [_root(parent, call) for call in parent]
@@ -63,16 +63,16 @@ def levels(needs: Needs) -> list[int]:
     >>> levels([[], [0], [], [1, 2]])
     [0, 1, 0, 2]
     """
-    found: list[int] = []
+    numbers: list[int] = []
     for call, needed in enumerate(needs):
         level = 0
         for producer in needed:
             if producer >= call:
                 return _levels(needs)
-            if found[producer] >= level:
-                level = found[producer] + 1
-        found.append(level)
-    return found
+            if numbers[producer] >= level:
+                level = numbers[producer] + 1
+        numbers.append(level)
+    return numbers
 
 
 def levels_in_steps(needs: Needs, steps: Sequence[int]) -> list[int]:
@@ -85,18 +85,20 @@ def levels_in_steps(needs: Needs, steps: Sequence[int]) -> list[int]:
     >>> levels_in_steps([[], [], [], [2]], [1, 1, 2, 2])
     [0, 0, 1, 2]
     """
-    found = [0] * len(needs)
+    numbers = [0] * len(needs)
     calls: dict[int, list[int]] = {}
     for call, step in enumerate(steps):
         calls.setdefault(step, []).append(call)
     start = 0
     for step in sorted(calls):
-        place = {call: at for at, call in enumerate(calls[step])}
-        within = levels([[place[one] for one in needs[call] if one in place] for call in place])
-        for call, at in place.items():
-            found[call] = start + within[at]
+        index_in_step = {call: index for index, call in enumerate(calls[step])}
+        within = levels(
+            [[index_in_step[p] for p in needs[call] if p in index_in_step] for call in index_in_step]
+        )
+        for call, index in index_in_step.items():
+            numbers[call] = start + within[index]
         start += max(within) + 1
-    return found
+    return numbers
 
 
 def in_levels(number: Sequence[int]) -> list[list[int]]:
@@ -105,20 +107,20 @@ def in_levels(number: Sequence[int]) -> list[list[int]]:
     >>> in_levels([0, 1, 0, 2])
     [[0, 2], [1], [3]]
     """
-    found: list[list[int]] = [[] for _ in range(max(number, default=-1) + 1)]
+    by_level: list[list[int]] = [[] for _ in range(max(number, default=-1) + 1)]
     for call, level in enumerate(number):
-        found[level].append(call)
-    return found
+        by_level[level].append(call)
+    return by_level
 
 
 def _levels(needs: Needs) -> list[int]:
     """:func:`levels` where calls are written before what they need, or stand in circles."""
-    found = [-1] * len(needs)
+    numbers = [-1] * len(needs)
     for group in circles(needs):
-        level = 1 + max((found[producer] for call in group for producer in needs[call]), default=-1)
+        level = 1 + max((numbers[producer] for call in group for producer in needs[call]), default=-1)
         for call in group:
-            found[call] = level
-    return found
+            numbers[call] = level
+    return numbers
 
 
 def longest_chain(needs: Needs) -> list[int]:
@@ -132,14 +134,14 @@ def longest_chain(needs: Needs) -> list[int]:
     level = levels(needs)
     circle = {call: group for group in circles(needs) for call in group if len(group) > 1}
     path: list[int] = []
-    wanted = max(level, default=-1)
-    links = [call for call in range(len(level)) if level[call] == wanted]
+    link_level = max(level, default=-1)
+    links = [call for call in range(len(level)) if level[call] == link_level]
     while links:
         first = min(min(circle.get(call, (call,))) for call in links)
         path.append(first)
-        wanted -= 1
+        link_level -= 1
         members = circle.get(first, (first,))
-        links = [p for call in members for p in needs[call] if level[p] == wanted]
+        links = [p for call in members for p in needs[call] if level[p] == link_level]
     return path[::-1]
 
 
@@ -153,15 +155,15 @@ def needed(needs: Needs, marks: Sequence[int]) -> list[int]:
     >>> needed([[], [0], [1]], [1, 2, 4])
     [0, 1, 3]
     """
-    found: list[int] = []
+    totals: list[int] = []
     for call, producers in enumerate(needs):
-        known = 0
+        bits = 0
         for producer in producers:
             if producer >= call:
                 return _needed(needs, marks)
-            known |= found[producer] | marks[producer]
-        found.append(known)
-    return found
+            bits |= totals[producer] | marks[producer]
+        totals.append(bits)
+    return totals
 
 
 def closure(needs: Needs) -> int:
@@ -171,21 +173,21 @@ def closure(needs: Needs) -> int:
     3
     """
     size = len(needs)
-    found = 0
+    pairs = 0
     for first in range(0, size, BLOCK):
-        marks = [1 << at - first if first <= at < first + BLOCK else 0 for at in range(size)]
-        found += sum(map(int.bit_count, needed(needs, marks)))
-    return found
+        marks = [1 << call - first if first <= call < first + BLOCK else 0 for call in range(size)]
+        pairs += sum(map(int.bit_count, needed(needs, marks)))
+    return pairs
 
 
 def _needed(needs: Needs, marks: Sequence[int]) -> list[int]:
     """:func:`needed` where calls are written before what they need, or stand in circles."""
-    found = [0] * len(needs)
+    totals = [0] * len(needs)
     for group in circles(needs):
-        known = 0
+        bits = 0
         for call in group:
             for producer in needs[call]:
-                known |= found[producer] | marks[producer]
+                bits |= totals[producer] | marks[producer]
         for call in group:
-            found[call] = known & ~marks[call]
-    return found
+            totals[call] = bits & ~marks[call]
+    return totals

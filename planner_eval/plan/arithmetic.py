@@ -43,13 +43,13 @@ def compute(text: str) -> int | float | None:
     if len(text) > CHARS:
         return None
     tokens: list[str] = []
-    at, end = 0, len(text.rstrip())
-    while at < end:
-        match = _TOKEN.match(text, at)
+    position, end = 0, len(text.rstrip())
+    while position < end:
+        match = _TOKEN.match(text, position)
         if match is None:
             return None
         tokens.append(match[1] or match[2])
-        at = match.end()
+        position = match.end()
     reader = _Reader(tokens)
     try:
         value = reader.operation(_SUMS, 0)
@@ -69,17 +69,17 @@ class _Reader:
         """The next token; "" at the end."""
         return self.tokens[self.at] if self.at < len(self.tokens) else ""
 
-    def operation(self, known: dict[str, Callable[[float, float], float]], depth: int) -> float:
+    def operation(self, operators: dict[str, Callable[[float, float], float]], depth: int) -> float:
         """A sum of products, or a product of signed powers."""
-        value = self._operand(known, depth)
-        while self.next() in known:
-            apply = known[self.next()]
+        value = self._operand(operators, depth)
+        while self.next() in operators:
+            apply = operators[self.next()]
             self.at += 1
-            value = _bounded(apply(value, self._operand(known, depth)))
+            value = _bounded(apply(value, self._operand(operators, depth)))
         return value
 
-    def _operand(self, known: dict[str, Callable[[float, float], float]], depth: int) -> float:
-        return self.operation(_PRODUCTS, depth) if known is _SUMS else self.signed(depth)
+    def _operand(self, operators: dict[str, Callable[[float, float], float]], depth: int) -> float:
+        return self.operation(_PRODUCTS, depth) if operators is _SUMS else self.signed(depth)
 
     def signed(self, depth: int) -> float:
         """A power with the signs before it."""

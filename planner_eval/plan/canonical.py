@@ -83,7 +83,7 @@ def value_key(  # noqa: PLR0911 - one return a kind is the shortest dispatch, an
     if kind is Bag:
         return "bag", *sorted([value_key(item, numbers) for item in value], key=repr)
     if kind is Template:
-        return "text", *(value_key(part, numbers) for part in value.parts)
+        return "text", *(value_key(piece, numbers) for piece in value.parts)
     if kind is Unresolved:
         return "unresolved", value.name, value.path
     return "other", kind.__qualname__, repr(value)
@@ -123,13 +123,15 @@ class Numbered:
             self._number(self._producers_first(), table)
 
     def _normalise(self, normalise: Normaliser) -> None:
-        made = [normalise(self.plan, at, given) for at, given in enumerate(self.written)]
-        self.arguments = [tuple(pair for pair in new if pair[1] is not LEFT_OUT) for new in made]
+        normalised = [
+            normalise(self.plan, position, arguments) for position, arguments in enumerate(self.written)
+        ]
+        self.arguments = [tuple(pair for pair in new if pair[1] is not LEFT_OUT) for new in normalised]
         self.written = [
-            given
-            if len(kept) == len(given)
-            else tuple(pair for pair, (_, value) in zip(given, new, strict=True) if value is not LEFT_OUT)
-            for given, new, kept in zip(self.written, made, self.arguments, strict=True)
+            before
+            if len(retained) == len(before)
+            else tuple(pair for pair, (_, value) in zip(before, new, strict=True) if value is not LEFT_OUT)
+            for before, new, retained in zip(self.written, normalised, self.arguments, strict=True)
         ]
 
     def key(self, position: int, numbers: list[int | None]) -> Key:
@@ -158,8 +160,8 @@ class Numbered:
         """
         circle: dict[int, int] = {}
         if None in self.numbers:
-            needs = [self.producers(at) for at in range(len(self.arguments))]
-            circle = {at: number for number, group in enumerate(circles(needs)) for at in group}
+            needs = [self.producers(i) for i in range(len(self.arguments))]
+            circle = {i: number for number, group in enumerate(circles(needs)) for i in group}
         for position in range(len(self.plan.calls)):
             for producer in sorted({*self.producers(position)}):
                 if producer > position and circling is bool(circle and circle[producer] == circle[position]):
@@ -167,13 +169,13 @@ class Numbered:
 
     def coloured(self, table: dict[Key, int]) -> Coloured:
         """The plan as the search for a mapping sees it."""
-        known = [-1 if number is None else number for number in self.numbers]
-        blank: list[int | None] = [*known]
+        numbers = [-1 if number is None else number for number in self.numbers]
+        blank: list[int | None] = [*numbers]
         colours = [
-            table.setdefault(("circle", self.key(at, blank)), len(table)) if number is None else number
-            for at, number in enumerate(self.numbers)
+            table.setdefault(("circle", self.key(position, blank)), len(table)) if number is None else number
+            for position, number in enumerate(self.numbers)
         ]
-        return Coloured(colours, [self.producers(at) for at in range(len(colours))])
+        return Coloured(colours, [self.producers(position) for position in range(len(colours))])
 
     def _number(self, positions: Iterable[int], table: dict[Key, int]) -> None:
         for position in positions:
@@ -181,7 +183,7 @@ class Numbered:
 
     def _producers_first(self) -> Iterator[int]:
         """Producers before consumers; calls in or behind a circle never come."""
-        needs = [self.producers(at) for at in range(len(self.arguments))]
+        needs = [self.producers(i) for i in range(len(self.arguments))]
         return (position for generation in generations(needs) for position in generation)
 
 
@@ -228,26 +230,26 @@ def compare(
         if unlike is not None and not any(_may_equal(unlike, other) for other in gold.calls):
             return DIFFERENT
     table: dict[Key, int] = {}
-    ours, theirs = Numbered(pred, table, normalise), Numbered(gold, table, normalise)
-    return compare_numbered(ours, theirs, table, ordered=ordered, budget=budget)
+    numbered_pred, numbered_gold = Numbered(pred, table, normalise), Numbered(gold, table, normalise)
+    return compare_numbered(numbered_pred, numbered_gold, table, ordered=ordered, budget=budget)
 
 
 def _first_unlike(pred: Plan, gold: Plan) -> Call | None:
     """The first call of pred that is not written as the call of gold at its place."""
-    for one, other in zip(pred.calls, gold.calls, strict=True):
-        if one.name != other.name or one.app != other.app or one.arguments != other.arguments:
-            return one
+    for call, other in zip(pred.calls, gold.calls, strict=True):
+        if call.name != other.name or call.app != other.app or call.arguments != other.arguments:
+            return call
     return None
 
 
-def _may_equal(one: Call, other: Call) -> bool:
+def _may_equal(call: Call, other: Call) -> bool:
     """Whether a call may be another's equal, told without numbers; most calls with a mistake are no call's.
 
     A fifth of what the numbers of a pair take says so, where a text, a whole number or none is another.
     """
-    if one.name != other.name or one.app != other.app or len(one.arguments) != len(other.arguments):
+    if call.name != other.name or call.app != other.app or len(call.arguments) != len(other.arguments):
         return False
-    return all(type(pair[1]) not in _SCALARS or pair in other.arguments for pair in one.arguments)
+    return all(type(pair[1]) not in _SCALARS or pair in other.arguments for pair in call.arguments)
 
 
 def _written_alike(pred: Plan, gold: Plan) -> bool:
@@ -265,8 +267,8 @@ def _written_alike(pred: Plan, gold: Plan) -> bool:
 
 def _kinds(plan: Plan) -> set[type]:
     """The types of a plan's arguments and of its answer's."""
-    found = {type(value) for call in plan.calls for _, value in call.arguments}
-    return found.union(type(value) for _, value in plan.answer) if plan.answer else found
+    kinds = {type(value) for call in plan.calls for _, value in call.arguments}
+    return kinds.union(type(value) for _, value in plan.answer) if plan.answer else kinds
 
 
 _PLAIN = frozenset({str, int, Ref, type(None)})
@@ -290,15 +292,15 @@ def compare_numbered(
     tied = len(where) < len(gold.numbers) or None in where
     mapping = []
     for number in pred.numbers:
-        there = where.get(number)
-        if not there:
+        candidates = where.get(number)
+        if not candidates:
             return DIFFERENT
-        mapping.append(there.pop())
+        mapping.append(candidates.pop())
     if tied and not _fits(pred, gold, mapping):
-        found = find_mapping(pred.coloured(table), gold.coloured(table), budget=budget)
-        if found.mapping is None:
-            return found
-        mapping = [*found.mapping]
+        search = find_mapping(pred.coloured(table), gold.coloured(table), budget=budget)
+        if search.mapping is None:
+            return search
+        mapping = [*search.mapping]
         if not _fits(pred, gold, mapping):
             return Verdict(False, proved=False)
     if ordered and pred.forward and not _keeps_order(pred, gold, mapping):
@@ -329,13 +331,13 @@ def producers_of(value: Value, numbers: Sequence[int | None] = ()) -> Iterator[i
         yield value.call
     elif kind is list or kind is Bag:
         if kind is Bag and numbers:
-            known = [-1 if number is None else number for number in numbers]
-            value = sorted(value, key=lambda item: repr(value_key(item, known)))
+            known_numbers = [-1 if number is None else number for number in numbers]
+            value = sorted(value, key=lambda item: repr(value_key(item, known_numbers)))
         for item in value:
             yield from producers_of(item, numbers)
     elif kind is dict:
         for _, item in sorted(value.items(), key=_first):
             yield from producers_of(item, numbers)
     elif kind is Template:
-        for part in value.parts:
-            yield from producers_of(part)
+        for piece in value.parts:
+            yield from producers_of(piece)

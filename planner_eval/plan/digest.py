@@ -64,22 +64,22 @@ class Classes:
         name = _digested(numbered)
         if None not in numbered.numbers and len({*numbered.numbers}) == len(numbered.numbers):
             return name
-        known = self._known.setdefault(name, [])
-        for at, other in enumerate(known):
-            found = compare(plan, other, normalise=self._normalise, ordered=False, budget=BUDGET)
-            if found.same or not found.proved or at == MOST:
-                self.unproved += not found.same
-                return f"{name}.{at}" if at else name
-        known.append(plan)
-        return f"{name}.{len(known) - 1}" if len(known) > 1 else name
+        class_plans = self._known.setdefault(name, [])
+        for index, other in enumerate(class_plans):
+            verdict = compare(plan, other, normalise=self._normalise, ordered=False, budget=BUDGET)
+            if verdict.same or not verdict.proved or index == MOST:
+                self.unproved += not verdict.same
+                return f"{name}.{index}" if index else name
+        class_plans.append(plan)
+        return f"{name}.{len(class_plans) - 1}" if len(class_plans) > 1 else name
 
 
 def _digested(numbered: Numbered) -> str:
     coloured = numbered.coloured(_Digests())
     used = consumers(coloured)
     ends = sorted(
-        _hash((colour, sorted([(coloured.colours[user], slot) for user, slot in used[at]])))
-        for at, colour in enumerate(coloured.colours)
+        _hash((colour, sorted([(coloured.colours[user], slot) for user, slot in used[position]])))
+        for position, colour in enumerate(coloured.colours)
     )
     return _hash(ends)
 
@@ -100,8 +100,8 @@ def _blank(_plan: Plan, _position: int, arguments: Arguments) -> Arguments:
 
 
 def _bare(plan: Plan, position: int, arguments: Arguments) -> Arguments:
-    given = _blank(plan, position, arguments)
-    return tuple((name, value if holds(value, Ref) else LEFT_OUT) for name, value in given)
+    blanked = _blank(plan, position, arguments)
+    return tuple((name, value if holds(value, Ref) else LEFT_OUT) for name, value in blanked)
 
 
 def _blanked(value: Value) -> Value:
@@ -109,9 +109,13 @@ def _blanked(value: Value) -> Value:
     return fold(
         value,
         _reference,
-        items=lambda made: made if any(item is not None for item in made) else None,
-        fields=lambda made: made if any(item is not None for item in made.values()) else None,
-        text=lambda parts: [_reference(part) for part in parts],
+        items=lambda blanked_items: (
+            blanked_items if any(item is not None for item in blanked_items) else None
+        ),
+        fields=lambda blanked_fields: (
+            blanked_fields if any(item is not None for item in blanked_fields.values()) else None
+        ),
+        text=lambda pieces: [_reference(piece) for piece in pieces],
     )
 
 

@@ -45,7 +45,7 @@ class Signatures(NamedTuple):
     holes: Collection[str] = ()
 
 
-def infer_edges(plan: Plan, known: Signatures | None = None, asked: str | None = None) -> Plan:
+def infer_edges(plan: Plan, signatures: Signatures | None = None, question: str | None = None) -> Plan:
     """The plan with inferred edges after its own, and its written steps as generations.
 
     An argument takes from the first result that holds its value, unless the user, or an earlier call's
@@ -56,17 +56,17 @@ def infer_edges(plan: Plan, known: Signatures | None = None, asked: str | None =
 
     Args:
         plan: The plan.
-        known: What its tools take and return, and what stands for a hole.
-        asked: The words of the user, where the plan is a conversation; one that numbers no turns has one.
+        signatures: What its tools take and return, and what stands for a hole.
+        question: The words of the user, where the plan is a conversation; one that numbers no turns has one.
 
     >>> from planner_eval.plan.model import Call
     >>> producer = Call("c1", "find", result={"id": "SYD"}, has_result=True)
     >>> infer_edges(Plan((producer, Call("c2", "book", (("to", "SYD"),))))).edges
     (Edge(producer=0, consumer=1, argument='to', at=(), path=('id',), inferred=True),)
     """
-    edges = _Values(plan, asked).edges() if any(call.has_result for call in plan.calls) else []
-    if known is not None and known.holes:
-        edges += _filled(plan, known)
+    edges = _Values(plan, question).edges() if any(call.has_result for call in plan.calls) else []
+    if signatures is not None and signatures.holes:
+        edges += _filled(plan, signatures)
         edges.sort(key=lambda edge: edge.consumer)
     turns = [call.turn or 0 for call in plan.calls]
     steps = tuple(turns) if len(set(turns)) > 1 else ()
@@ -76,24 +76,24 @@ def infer_edges(plan: Plan, known: Signatures | None = None, asked: str | None =
 class _Values:
     """The values met so far: who named them first, a result or somebody else."""
 
-    def __init__(self, plan: Plan, asked: str | None) -> None:
+    def __init__(self, plan: Plan, question: str | None) -> None:
         self.plan = plan
-        self.talk = asked is not None
-        self.said = frozenset(word.strip(".:-") for word in _SPLIT.split(asked or ""))
+        self.talk = question is not None
+        self.said = frozenset(word.strip(".:-") for word in _SPLIT.split(question or ""))
         self.given: set[str] = set()
         self.first: dict[str, Place] = {}
         self.named: dict[tuple[str, str], Place] = {}
 
     def edges(self) -> list[Edge]:
-        found: list[Edge] = []
+        edges: list[Edge] = []
         for _, step in groupby(enumerate(self.plan.calls), self.step):
             calls = list(step)
             for i, call in calls:
-                found += self.taken(i, call)
+                edges += self.taken(i, call)
             for i, call in calls:
                 if call.has_result:
                     self.learn(i, call.result)
-        return found
+        return edges
 
     def step(self, numbered: tuple[int, Call]) -> tuple[int, int]:
         """Calls of one turn stand together; those of no conversation are a step each."""
@@ -103,17 +103,19 @@ class _Values:
     def taken(self, consumer: int, call: Call) -> Iterator[Edge]:
         """The edges to one call."""
         for argument, value in call.arguments:
-            for at, text in _leaves(value):
-                whole = self.place(text, _name(at) or argument)
-                if whole is not None:
-                    yield Edge(whole[0], consumer, argument, at, whole[1], inferred=True)
+            for path, text in _leaves(value):
+                origin = self.place(text, _name(path) or argument)
+                if origin is not None:
+                    yield Edge(origin[0], consumer, argument, path, origin[1], inferred=True)
                     continue
                 if text not in self.first:
                     self.given.add(text)
-                for number, part in enumerate(text.split(",")) if "," in text else ():
-                    place = self.place(part.strip(), _name(at) or argument)
-                    if place is not None:
-                        yield Edge(place[0], consumer, argument, (*at, number), place[1], inferred=True)
+                for number, item in enumerate(text.split(",")) if "," in text else ():
+                    item_origin = self.place(item.strip(), _name(path) or argument)
+                    if item_origin is not None:
+                        yield Edge(
+                            item_origin[0], consumer, argument, (*path, number), item_origin[1], inferred=True
+                        )
 
     def place(self, text: str, argument: str) -> Place | None:
         """Where a value comes from; None where nothing says so for certain."""
@@ -123,8 +125,8 @@ class _Values:
         same = self.named.get((text, _plain(argument)))
         if same is not None or not COMMON.fullmatch(text):
             return same or first
-        key, wanted = _plain(_name(first[1])), _plain(argument)
-        fits = key and (wanted.endswith(key) or (key.endswith("id") and _WORD.fullmatch(text)))
+        key, name = _plain(_name(first[1])), _plain(argument)
+        fits = key and (name.endswith(key) or (key.endswith("id") and _WORD.fullmatch(text)))
         return first if fits else None
 
     def learn(self, producer: int, result: Value) -> None:
@@ -134,22 +136,24 @@ class _Values:
                 self.named.setdefault((text, _plain(_name(path))), (producer, path))
 
 
-def _filled(plan: Plan, known: Signatures) -> Iterator[Edge]:
+def _filled(plan: Plan, signatures: Signatures) -> Iterator[Edge]:
     """The edges to holes."""
     offers: dict[str, tuple[Place, str] | None] = {}
     for position, call in enumerate(plan.calls):
-        types = known.takes.get(call.tool, {})
+        types = signatures.takes.get(call.tool, {})
         for argument, value in call.arguments:
-            for at, text in _leaves(value):
-                offer = offers.get(_plain(_name(at) or argument)) if text in known.holes else None
-                kinds = {offer[1], "" if at else types.get(argument, "")} - {""} if offer else set()
+            for value_path, text in _leaves(value):
+                offer = (
+                    offers.get(_plain(_name(value_path) or argument)) if text in signatures.holes else None
+                )
+                kinds = {offer[1], "" if value_path else types.get(argument, "")} - {""} if offer else set()
                 if offer is not None and len(kinds) < 2:
                     (producer, path), _ = offer
-                    yield Edge(producer, position, argument, at, path, inferred=True)
-        taken = {_plain(argument) for argument, _ in call.arguments}
-        for name, kind in known.returns.get(call.tool, {}).items():
+                    yield Edge(producer, position, argument, value_path, path, inferred=True)
+        own_arguments = {_plain(argument) for argument, _ in call.arguments}
+        for name, kind in signatures.returns.get(call.tool, {}).items():
             plain = _plain(name)
-            if plain not in taken and not plain.endswith(CHANGING):
+            if plain not in own_arguments and not plain.endswith(CHANGING):
                 offers[plain] = None if plain in offers else ((position, (name,)), kind)
 
 
@@ -163,20 +167,20 @@ def _plain(name: str) -> str:
     return name.replace("_", "").replace("-", "").casefold()
 
 
-def _leaves(value: Value, at: Path = (), depth: int = 0) -> Iterator[tuple[Path, str]]:
+def _leaves(value: Value, path: Path = (), depth: int = 0) -> Iterator[tuple[Path, str]]:
     """The texts and numbers in a value that say something, as texts, with the way to each."""
     if depth > _DEEP:
         return
     if isinstance(value, dict):
         for key, item in value.items():
-            yield from _leaves(item, (*at, key), depth + 1)
+            yield from _leaves(item, (*path, key), depth + 1)
     elif isinstance(value, list):
         for position, item in enumerate(value):
-            yield from _leaves(item, (*at, position), depth + 1)
+            yield from _leaves(item, (*path, position), depth + 1)
     else:
         text = _text(value)
         if text is not None:
-            yield at, text
+            yield path, text
 
 
 def _text(value: Any) -> str | None:

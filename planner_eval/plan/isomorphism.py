@@ -68,12 +68,12 @@ def find_mapping(left: Coloured, right: Coloured, *, budget: int) -> Verdict:
         return DIFFERENT
     search = _Search(left, right, budget)
     partners: dict[tuple[int, ...], list[list[int]]] = {}
-    for part in _parts(right):
-        partners.setdefault(_signature(right, part), []).append(part)
-    for part in _parts(left):
-        candidates = partners.get(_signature(left, part), [])
+    for component in _parts(right):
+        partners.setdefault(_signature(right, component), []).append(component)
+    for component in _parts(left):
+        candidates = partners.get(_signature(left, component), [])
         for index, candidate in enumerate(candidates):
-            if search.match_part(part, candidate):
+            if search.match_part(component, candidate):
                 del candidates[index]
                 break
             if search.budget <= 0:
@@ -115,11 +115,11 @@ def refine(*graphs: Coloured, rounds: int = ROUNDS) -> None:
 
 def consumers(graph: Coloured) -> list[list[tuple[int, int]]]:
     """For each call who refers to it: (consumer, which of the consumer's references it is)."""
-    found: list[list[tuple[int, int]]] = [[] for _ in graph.colours]
+    users: list[list[tuple[int, int]]] = [[] for _ in graph.colours]
     for consumer, producers in enumerate(graph.producers):
         for slot, producer in enumerate(producers):
-            found[producer].append((consumer, slot))
-    return found
+            users[producer].append((consumer, slot))
+    return users
 
 
 def _parts(graph: Coloured) -> Iterator[list[int]]:
@@ -130,17 +130,17 @@ def _parts(graph: Coloured) -> Iterator[list[int]]:
         if seen[start]:
             continue
         seen[start] = True
-        part = [start]
-        for call in part:
+        component = [start]
+        for call in component:
             for other in (*graph.producers[call], *(consumer for consumer, _ in used[call])):
                 if not seen[other]:
                     seen[other] = True
-                    part.append(other)
-        yield sorted(part)
+                    component.append(other)
+        yield sorted(component)
 
 
-def _signature(graph: Coloured, part: Sequence[int]) -> tuple[int, ...]:
-    return tuple(sorted(graph.colours[call] for call in part))
+def _signature(graph: Coloured, component: Sequence[int]) -> tuple[int, ...]:
+    return tuple(sorted(graph.colours[call] for call in component))
 
 
 class _Search:
@@ -152,12 +152,12 @@ class _Search:
         self.image = [-1] * len(left.colours)
         self.origin = [-1] * len(right.colours)
 
-    def match_part(self, part: list[int], candidate: list[int]) -> bool:
+    def match_part(self, component: list[int], candidate: list[int]) -> bool:
         """Map one connected part onto another by depth-first search; leaves no trace on failure."""
         sizes: dict[int, int] = {}
-        for call in part:
+        for call in component:
             sizes[self.left.colours[call]] = sizes.get(self.left.colours[call], 0) + 1
-        start = min(part, key=lambda call: (sizes[self.left.colours[call]], call))
+        start = min(component, key=lambda call: (sizes[self.left.colours[call]], call))
         colour = self.left.colours[start]
         trail: list[int] = []
         options = iter([call for call in candidate if self.right.colours[call] == colour])
@@ -184,21 +184,21 @@ class _Search:
         mark = len(trail)
         work = [(call, option)]
         while work:
-            one, other = work.pop()
+            source, other = work.pop()
             self.budget -= 1
-            if self.image[one] == other:
+            if self.image[source] == other:
                 continue
             if (
                 self.budget <= 0
-                or self.image[one] >= 0
+                or self.image[source] >= 0
                 or self.origin[other] >= 0
-                or self.left.colours[one] != self.right.colours[other]
+                or self.left.colours[source] != self.right.colours[other]
             ):
                 self._undo(trail, mark)
                 return False
-            self.image[one], self.origin[other] = other, one
-            trail.append(one)
-            work.extend(zip(self.left.producers[one], self.right.producers[other], strict=True))
+            self.image[source], self.origin[other] = other, source
+            trail.append(source)
+            work.extend(zip(self.left.producers[source], self.right.producers[other], strict=True))
         return True
 
     def _next(self, trail: list[int], frontier: int) -> tuple[tuple[int, Iterator[int]] | None, int]:
@@ -214,9 +214,9 @@ class _Search:
 
     def _users(self, producer: int, slot: int) -> Iterator[int]:
         """The unmapped calls of `right` whose reference number `slot` is `producer`."""
-        for consumer, at in self.right_users[producer]:
+        for consumer, used_slot in self.right_users[producer]:
             self.budget -= 1
-            if at == slot and self.origin[consumer] < 0:
+            if used_slot == slot and self.origin[consumer] < 0:
                 yield consumer
 
     def _undo(self, trail: list[int], mark: int) -> None:

@@ -76,16 +76,16 @@ def link(
     """
     linker = _Linker(raw, depth, compute)
     ids = _ids(raw.calls, linker.notes)
-    made = []
+    linked = []
     for i, call in enumerate(raw.calls):
         arguments = linker.arguments(i, call.arguments, call.spans)
-        made.append(
+        linked.append(
             Call(
                 ids[i], call.name, arguments, call.app, call.returns, call.span,
                 call.spans, call.result, call.has_result, call.turn,
             )
         )  # fmt: skip
-    calls = tuple(made)
+    calls = tuple(linked)
     answer = None
     if raw.answer is not None:
         answer = linker.arguments(len(raw.calls), raw.answer, ())
@@ -100,44 +100,44 @@ def link(
 
 def _ids(calls: tuple[RawCall, ...], notes: list[Diagnostic]) -> list[str]:
     """One unique id a call: its label, or c1, c2 …; a repeated label gets a suffix and a note."""
-    given = [call.label for call in calls]
-    if given.count(None) == len(given):
-        return [*_IDS[: len(given)], *[f"c{i + 1}" for i in range(len(_IDS), len(given))]]
-    labels = {*given}
+    labels_written = [call.label for call in calls]
+    if labels_written.count(None) == len(labels_written):
+        return [*_IDS[: len(labels_written)], *[f"c{i + 1}" for i in range(len(_IDS), len(labels_written))]]
+    labels = {*labels_written}
     if len(labels) == len(calls) and None not in labels:
-        return [*map(str, given)]
-    taken: set[str] = set()
+        return [*map(str, labels_written)]
+    used: set[str] = set()
     copies: dict[str, int] = {}
     ids: list[str] = []
     for i, call in enumerate(calls):
         name = call.label if call.label is not None else f"c{i + 1}"
-        if call.label is not None and name in taken:
+        if call.label is not None and name in used:
             notes.append(
                 Diagnostic("label.duplicate", f"call {i + 1} ({call.name}) repeats the label {name!r}",
                            call=i, span=call.span)
             )  # fmt: skip
         unique, copy = name, copies.get(name, 1)
-        while unique in taken or (unique != call.label and unique in labels):
+        while unique in used or (unique != call.label and unique in labels):
             copy += 1
             unique = f"{name}_{copy}"
         copies[name] = copy
-        taken.add(unique)
+        used.add(unique)
         ids.append(unique)
     return ids
 
 
 def _others(ids: list[str], missing: set[str]) -> list[str]:
     """Ids that no unresolved reference names: a call under such a name would mend the plan."""
-    taken = {*ids, *missing}
-    found = []
+    used = {*ids, *missing}
+    replacements = []
     for name in ids:
         other, copy = name, 1
-        while other in missing or (other != name and other in taken):
+        while other in missing or (other != name and other in used):
             copy += 1
             other = f"{name}_{copy}"
-        taken.add(other)
-        found.append(other)
-    return found
+        used.add(other)
+        replacements.append(other)
+    return replacements
 
 
 def _apart(call: Call, raw: RawCall, other: str) -> Call:
@@ -193,11 +193,11 @@ class _Linker:
             if kind in _LEAVES or (kind is int and -SMALL < value < SMALL):
                 continue
             span = spans[k] if spans else None
-            meant = (self.resolve if kind is RawRef else self.value)(value, i, argument, (), span)
-            if meant is not value:
+            linked = (self.resolve if kind is RawRef else self.value)(value, i, argument, (), span)
+            if linked is not value:
                 if out is None:
                     out = [*raw]
-                out[k] = (argument, meant)
+                out[k] = (argument, linked)
         return raw if out is None else tuple(out)
 
     def note_repeated(self, i: int, argument: str, span: Span | None) -> None:
@@ -208,7 +208,7 @@ class _Linker:
         return f"call {i + 1}" if i < len(self.calls) else "the answer"
 
     def value(  # noqa: C901, PLR0911 - a kind of value each
-        self, value: Value, i: int, argument: str, at: Path, span: Span | None
+        self, value: Value, i: int, argument: str, path: Path, span: Span | None
     ) -> Value:
         kind = type(value)
         if kind in _LEAVES:
@@ -223,19 +223,19 @@ class _Linker:
                 return value
             long = f"an integer of more than {MAX_DIGITS:,} digits, which is the limit"
             raise LimitError(f"argument {argument!r} of call {i + 1} is {long}")
-        if len(at) > self.depth:
+        if len(path) > self.depth:
             raise LimitError(f"argument {argument!r} of call {i + 1} nests deeper than {self.depth} levels")
         if kind is RawRef:
-            return self.resolve(value, i, argument, at, span)
+            return self.resolve(value, i, argument, path, span)
         if kind is list:
-            return [self.value(item, i, argument, (*at, k), span) for k, item in enumerate(value)]
+            return [self.value(item, i, argument, (*path, k), span) for k, item in enumerate(value)]
         if kind is dict:
-            return {key: self.value(item, i, argument, (*at, key), span) for key, item in value.items()}
+            return {key: self.value(item, i, argument, (*path, key), span) for key, item in value.items()}
         if kind is RawTemplate:
             return Template(
                 tuple(
-                    part if type(part) is str else self.resolve(part, i, argument, (*at, k), span)
-                    for k, part in enumerate(value.parts)
+                    piece if type(piece) is str else self.resolve(piece, i, argument, (*path, k), span)
+                    for k, piece in enumerate(value.parts)
                 )
             )
         if kind is RawComputed:
@@ -244,41 +244,43 @@ class _Linker:
             where = self.where(i)
             message = f"an object in {argument!r} of {where} gives a key twice; the last value counts"
             self.notes.append(Diagnostic("value.duplicate", message, "error", self._place(i), argument, span))
-            return self.value(dict(value), i, argument, at, span)
+            return self.value(dict(value), i, argument, path, span)
         raise TypeError(f"argument {argument!r} of {self.where(i)} is a {kind.__name__}")
 
     def computed(self, text: str, i: int, argument: str, span: Span | None) -> Value:
         """The value of an expression, or its source text, and a note that says which."""
         value = self.compute(text) if self.compute is not None else None
-        shown = f"{argument!r} of call {i + 1} is the expression {shortened(text, 60)}"
-        said = "; its text stands for it" if value is None else f", computed as {value!r}"
+        beginning = f"{argument!r} of call {i + 1} is the expression {shortened(text, 60)}"
+        outcome = "; its text stands for it" if value is None else f", computed as {value!r}"
         severity = "warning" if value is None else "info"
         self.notes.append(
-            Diagnostic("value.computed", shown + said, severity, self._place(i), argument, span)
+            Diagnostic("value.computed", beginning + outcome, severity, self._place(i), argument, span)
         )
         return text if value is None else value
 
-    def resolve(self, ref: RawRef, i: int, argument: str, at: Path, span: Span | None) -> Ref | Unresolved:
+    def resolve(
+        self, ref: RawRef, i: int, argument: str, location: Path, span: Span | None
+    ) -> Ref | Unresolved:
         if self.known < i:  # call by call, and only where something refers: what is bound so far is earlier
             _bind(self.bound, self.calls, self.known, i)
             self.known = i
         earlier = self.bound.get(ref.name)
         if earlier is None:
-            return self.late(ref, i, argument, at, ref.span or span)
+            return self.late(ref, i, argument, location, ref.span or span)
         producer, path = earlier[-1]
         if len(earlier) > 1 and self.calls[producer].label != ref.name:
-            others = ", ".join([str(p + 1) for p, _ in earlier])
-            shown = self._shown(i, argument)
-            message = f"{shown} refers to {ref.name!r}, which calls {others} return; the nearest is taken"
-            place = ref.span or span
+            binders = ", ".join([str(p + 1) for p, _ in earlier])
+            subject = self._shown(i, argument)
+            message = f"{subject} refers to {ref.name!r}, which calls {binders} return; the nearest is taken"
+            ref_span = ref.span or span
             self.notes.append(
-                Diagnostic("reference.ambiguous", message, "info", self._place(i), argument, place)
+                Diagnostic("reference.ambiguous", message, "info", self._place(i), argument, ref_span)
             )
         full = path + ref.path
-        self.edges.append(_edge(Edge, (producer, i, argument, at, full, False)))
+        self.edges.append(_edge(Edge, (producer, i, argument, location, full, False)))
         return Ref(producer, full, ref.span)
 
-    def late(self, ref: RawRef, i: int, argument: str, at: Path, span: Span | None) -> Ref | Unresolved:
+    def late(self, ref: RawRef, i: int, argument: str, location: Path, span: Span | None) -> Ref | Unresolved:
         """:meth:`resolve` where no earlier call binds the name."""
         if self.every is None:
             self.every = {}
@@ -294,12 +296,12 @@ class _Linker:
         later = next((b for b in binders if b[0] > i), None)
         producer, path = later or binders[0]
         code = "reference.forward" if later else "reference.self"
-        said = f"only the later call {producer + 1} returns" if later else "only the call itself returns"
-        message = f"{self._shown(i, argument)} refers to {ref.name!r}, which {said}"
+        reason = f"only the later call {producer + 1} returns" if later else "only the call itself returns"
+        message = f"{self._shown(i, argument)} refers to {ref.name!r}, which {reason}"
         self.notes.append(Diagnostic(code, message, "error", self._place(i), argument, span))
         self.backward_only = False
         full = path + ref.path
-        self.edges.append(Edge(producer, i, argument, at, full))
+        self.edges.append(Edge(producer, i, argument, location, full))
         return Ref(producer, full, ref.span)
 
     def _shown(self, i: int, argument: str) -> str:
@@ -316,6 +318,6 @@ class _Linker:
                 needs[edge.consumer].append(edge.producer)
         circle = stuck(needs)
         if circle:
-            shown = ", ".join(str(i + 1) for i in circle[:10]) + (" …" if len(circle) > 10 else "")
-            message = f"calls {shown} depend on one another in a circle, or on calls that do"
+            listed = ", ".join(str(i + 1) for i in circle[:10]) + (" …" if len(circle) > 10 else "")
+            message = f"calls {listed} depend on one another in a circle, or on calls that do"
             self.notes.append(Diagnostic("plan.cycle", message, "error", circle[0]))

@@ -278,8 +278,8 @@ class Plan:
 
     def __str__(self) -> str:
         """The plan as ``planeval render`` lists it: a line a call, by topological generation."""
-        shown: str = service("plan text")(self)
-        return shown
+        text: str = service("plan text")(self)
+        return text
 
     @property
     def written(self) -> Plan:
@@ -295,16 +295,16 @@ class Plan:
 
     def _repr_svg_(self) -> str | None:
         """How a notebook shows the plan: a drawing, or None where nothing can draw."""
-        shown: str | None = service("notebook drawing")(self)
-        return shown
+        drawing: str | None = service("notebook drawing")(self)
+        return drawing
 
     def _repr_html_(self) -> str | None:
         """How a notebook shows the plan where nothing can draw: as the command line tells it."""
-        shown: str | None = service("notebook listing")(self)
-        return shown
+        listing: str | None = service("notebook listing")(self)
+        return listing
 
 
-def references(value: Value, at: Path = ()) -> Iterator[tuple[Path, Ref | Unresolved]]:
+def references(value: Value, path: Path = ()) -> Iterator[tuple[Path, Ref | Unresolved]]:
     """The references inside one linked value, each with the way to it, in written order.
 
     A reference inside a template is found at the template's place followed by its part's position.
@@ -314,17 +314,17 @@ def references(value: Value, at: Path = ()) -> Iterator[tuple[Path, Ref | Unreso
     """
     kind = type(value)
     if kind is Ref or kind is Unresolved:
-        yield at, value
+        yield path, value
     elif kind is list:
         for position, item in enumerate(value):
-            yield from references(item, (*at, position))
+            yield from references(item, (*path, position))
     elif kind is dict:
         for key, item in value.items():
-            yield from references(item, (*at, key))
+            yield from references(item, (*path, key))
     elif kind is Template:
-        for position, part in enumerate(value.parts):
-            if type(part) is not str:
-                yield (*at, position), part
+        for position, piece in enumerate(value.parts):
+            if type(piece) is not str:
+                yield (*path, position), piece
 
 
 def to_networkx(plan: Plan) -> nx.MultiDiGraph[int]:

@@ -30,37 +30,37 @@ def outline(raw: RawPlan) -> dict[Hashable, int] | None:
     """
     counts: dict[Hashable, int] = {}
     for call in raw.calls:
-        given = _outlined(call.arguments)
-        if given is None:
+        outlined = _outlined(call.arguments)
+        if outlined is None:
             return None
-        key = (call.app, call.name, *given)
+        key = (call.app, call.name, *outlined)
         counts[key] = counts.get(key, 0) + 1
     if raw.answer:
-        given = _outlined(raw.answer)
-        if given is None:
+        outlined = _outlined(raw.answer)
+        if outlined is None:
             return None
-        counts["answer", *given] = 1
+        counts["answer", *outlined] = 1
     return counts
 
 
 def _outlined(arguments: Arguments) -> list[Any] | None:
-    found: list[Any] = []
+    items: list[Any] = []
     for item in arguments:
         value = item[1]
         kind = type(value)
         if kind is str or value is None:
-            found.append(item)
+            items.append(item)
         elif kind is RawRef:
-            found.append((item[0], _REFERENCE))
+            items.append((item[0], _REFERENCE))
         elif kind is int and -SMALL < value < SMALL:
-            found.append(item)
+            items.append(item)
         elif kind is bool:
-            found.append((item[0], _BOOLS[value]))
+            items.append((item[0], _BOOLS[value]))
         else:
             return None
-    if len(found) > 1:
-        found.sort(key=_name)
-    return found
+    if len(items) > 1:
+        items.sort(key=_name)
+    return items
 
 
 def _name(item: tuple[str, Any]) -> str:

@@ -48,19 +48,19 @@ def shape(plan: Plan) -> str:
     pieces: dict[int, list[int]] = {}
     for call, leader in enumerate(leaders(needed)):
         pieces.setdefault(leader, []).append(call)
-    found = []
+    texts = []
     for piece in pieces.values():
         if len(piece) <= EXACT and in_ring.isdisjoint(piece) and any(len(users[i]) > 1 for i in piece):
-            place = {call: at for at, call in enumerate(piece)}
-            found.append(_exact(tuple(tuple(place[p] for p in needed[call]) for call in piece)))
+            index_in_piece = {call: index for index, call in enumerate(piece)}
+            texts.append(_exact(tuple(tuple(index_in_piece[p] for p in needed[call]) for call in piece)))
             continue
-        known = set(piece)
+        members = set(piece)
         ends = [text[i] for i in piece if not users[i]]
         for group in rings:
-            if group[0] in known and all(user in group for i in group for user in users[i]):
+            if group[0] in members and all(user in group for i in group for user in users[i]):
                 ends.append(max((text[i] for i in group), key=_size))
-        found.append(" ".join(sorted(ends, key=_longest)))
-    return _joined(found)
+        texts.append(" ".join(sorted(ends, key=_longest)))
+    return _joined(texts)
 
 
 def _joined(pieces: list[str]) -> str:
@@ -114,40 +114,40 @@ def _users(needs: Needs) -> list[list[int]]:
 def _search(needs: Needs, users: Sequence[Sequence[int]], colors: list[int]) -> set[Needs]:
     """The graph, numbered in all orders that agree with the colours, but for those equal by symmetry."""
     colors = _refined(needs, users, colors)
-    alike = _alike(colors)
-    if not alike:
+    tied = _alike(colors)
+    if not tied:
         return {_numbered(needs, colors)}
-    found: set[Needs] = set()
-    for call in alike:
+    numberings: set[Needs] = set()
+    for call in tied:
         first = _first(colors, call)
-        if not found or _any(needs, users, first) not in found:
-            found |= _search(needs, users, first)
-    return found
+        if not numberings or _any(needs, users, first) not in numberings:
+            numberings |= _search(needs, users, first)
+    return numberings
 
 
 def _any(needs: Needs, users: Sequence[Sequence[int]], colors: list[int]) -> Needs:
     """The graph, numbered in one order that agrees with the colours."""
-    while alike := _alike(colors := _refined(needs, users, colors)):
-        colors = _first(colors, alike[0])
+    while tied := _alike(colors := _refined(needs, users, colors)):
+        colors = _first(colors, tied[0])
     return _numbered(needs, colors)
 
 
 def _alike(colors: Sequence[int]) -> list[int]:
     """The calls of the first colour that several have."""
     counts = Counter(colors)
-    color = min((one for one, count in counts.items() if count > 1), default=None)
-    return [call for call, one in enumerate(colors) if one == color]
+    color = min((c for c, count in counts.items() if count > 1), default=None)
+    return [call for call, c in enumerate(colors) if c == color]
 
 
 def _first(colors: Sequence[int], call: int) -> list[int]:
     """The colours, one call before all others of its own."""
-    return [2 * one + (one == colors[call] and other != call) for other, one in enumerate(colors)]
+    return [2 * c + (c == colors[call] and other != call) for other, c in enumerate(colors)]
 
 
 def _numbered(needs: Needs, order: Sequence[int]) -> Needs:
     """The graph with calls as their places in an order."""
-    places = sorted(range(len(needs)), key=order.__getitem__)
-    return tuple(tuple(sorted([order[p] for p in needs[call]])) for call in places)
+    calls_in_order = sorted(range(len(needs)), key=order.__getitem__)
+    return tuple(tuple(sorted([order[p] for p in needs[call]])) for call in calls_in_order)
 
 
 def _refined(needs: Needs, users: Sequence[Sequence[int]], colors: list[int]) -> list[int]:
@@ -158,8 +158,8 @@ def _refined(needs: Needs, users: Sequence[Sequence[int]], colors: list[int]) ->
             (colors[call], sorted([colors[p] for p in needs[call]]), sorted([colors[u] for u in users[call]]))
             for call in range(len(needs))
         ]
-        ranked = [one for one, _ in groupby(sorted(around))]
-        colors = [ranked.index(one) for one in around]
+        ranked = [key for key, _ in groupby(sorted(around))]
+        colors = [ranked.index(key) for key in around]
         if len(ranked) == count:
             return colors
         count = len(ranked)

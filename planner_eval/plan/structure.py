@@ -16,11 +16,11 @@ from planner_eval.plan.walk import holds
 
 def consumers(plan: Plan) -> list[list[int]]:
     """For each call the other calls that use its output, each once, in ascending order."""
-    found: list[list[int]] = [[] for _ in plan.calls]
+    users: list[list[int]] = [[] for _ in plan.calls]
     for consumer, needed in enumerate(producers(plan)):
         for producer in needed:
-            found[producer].append(consumer)
-    return found
+            users[producer].append(consumer)
+    return users
 
 
 def components(plan: Plan) -> list[list[int]]:
@@ -141,17 +141,17 @@ def nesting_patterns(plan: Plan) -> dict[str, int]:
     {'A': 1, '{A,B}→C': 1}
     """
     needed, users = producers(plan), consumers(plan)
-    found: Counter[str] = Counter()
+    patterns: Counter[str] = Counter()
     for i in range(len(plan.calls)):
         if not needed[i] and not users[i]:
-            found["A"] += 1
+            patterns["A"] += 1
         if len(needed[i]) > 1:
-            found[f"{{{_letters(len(needed[i]))}}}→{_letter(len(needed[i]))}"] += 1
+            patterns[f"{{{_letters(len(needed[i]))}}}→{_letter(len(needed[i]))}"] += 1
         if len(users[i]) > 1:
-            found[f"A→{{{_letters(len(users[i]), 1)}}}"] += 1
+            patterns[f"A→{{{_letters(len(users[i]), 1)}}}"] += 1
         if len(needed[i]) == 1 and len(users[needed[i][0]]) == 1:
-            found["A→B"] += 1
-    return dict(sorted(found.items()))
+            patterns["A→B"] += 1
+    return dict(sorted(patterns.items()))
 
 
 def _letter(k: int) -> str:
@@ -181,12 +181,12 @@ def argument_kinds(plan: Plan) -> dict[str, int]:
     {'reference': 1, 'string': 2}
     """
     own = {(edge.consumer, edge.argument) for edge in plan.edges if edge.producer == edge.consumer}
-    found = Counter(
+    counts = Counter(
         "unresolved" if (position, name) in own else _kind(value)
         for position, call in enumerate(plan.calls)
         for name, value in call.arguments
     )
-    return {kind: found[kind] for kind in KINDS if found[kind]}
+    return {kind: counts[kind] for kind in KINDS if counts[kind]}
 
 
 def _kind(value: Value) -> str:

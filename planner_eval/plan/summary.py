@@ -84,34 +84,34 @@ class Sums:
     """
 
     def __init__(self, data: Mapping[str, Any] | None = None) -> None:
-        known: Mapping[str, Any] = data or {}
-        self.plans: int = known.get("plans", 0)
-        self.unread: int = known.get("unread", 0)
-        spread = known.get("figures") or [()] * len(_EVERY)
-        self.figures = [Counter[int](dict(each)) for each in spread]
-        self.fan_in = Counter[int](dict(known.get("fan_in", ())))
-        self.fan_out = Counter[int](dict(known.get("fan_out", ())))
-        self.counts = {name: Counter[str](known.get(name)) for name in _COUNTED}
+        figures: Mapping[str, Any] = data or {}
+        self.plans: int = figures.get("plans", 0)
+        self.unread: int = figures.get("unread", 0)
+        spread = figures.get("figures") or [()] * len(_EVERY)
+        self.figures = [Counter[int](dict(pairs)) for pairs in spread]
+        self.fan_in = Counter[int](dict(figures.get("fan_in", ())))
+        self.fan_out = Counter[int](dict(figures.get("fan_out", ())))
+        self.counts = {name: Counter[str](figures.get(name)) for name in _COUNTED}
 
-    def add(self, found: Stats) -> None:
+    def add(self, stats: Stats) -> None:
         """Add the figures of a plan."""
         self.plans += 1
         for name, counts in zip(_EVERY, self.figures, strict=True):
-            counts[getattr(found, name)] += 1
-        self.fan_in.update(found.fan_in)
-        self.fan_out.update(found.fan_out)
-        self.counts["patterns"].update(found.patterns)
-        self.counts["argument_kinds"].update(found.argument_kinds)
-        self.counts["shapes"][found.shape] += 1
-        if found.scope is not None:
-            self.counts["scopes"][found.scope] += 1
+            counts[getattr(stats, name)] += 1
+        self.fan_in.update(stats.fan_in)
+        self.fan_out.update(stats.fan_out)
+        self.counts["patterns"].update(stats.patterns)
+        self.counts["argument_kinds"].update(stats.argument_kinds)
+        self.counts["shapes"][stats.shape] += 1
+        if stats.scope is not None:
+            self.counts["scopes"][stats.scope] += 1
 
     def extend(self, other: Sums) -> None:
         """Add the sums over other plans."""
         self.plans += other.plans
         self.unread += other.unread
-        for ours, theirs in zip(self.figures, other.figures, strict=True):
-            ours.update(theirs)
+        for own_counts, other_counts in zip(self.figures, other.figures, strict=True):
+            own_counts.update(other_counts)
         self.fan_in.update(other.fan_in)
         self.fan_out.update(other.fan_out)
         for name, counts in self.counts.items():
@@ -177,9 +177,9 @@ def _figure(name: str, counts: Counter[int]) -> Distribution:
     return Distribution(name, total, mean, median, max(spread), spread)
 
 
-def _place(spread: Mapping[int, int], place: int) -> int:
+def _place(spread: Mapping[int, int], rank: int) -> int:
     """The value that stands at a place, counted from 0, when all are in order."""
-    return next(value for value, end in zip(spread, accumulate(spread.values()), strict=True) if place < end)
+    return next(value for value, end in zip(spread, accumulate(spread.values()), strict=True) if rank < end)
 
 
 def _ranked(counts: Counter[str]) -> dict[str, int]:

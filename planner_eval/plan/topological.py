@@ -78,17 +78,17 @@ def circles(needs: Sequence[Collection[int]]) -> list[list[int]]:
     seen = [0] * len(needs)  # which position was come upon first, second, …; 0 for not yet
     low = [0] * len(needs)  # the first of those that can be come back to
     path: list[int] = []
-    found: list[list[int]] = []
+    groups: list[list[int]] = []
     count = 0
     for start in range(len(needs)):
         work: list[tuple[int, Iterator[int]]] = [] if seen[start] else [(start, iter(needs[start]))]
         while work:
-            call, rest = work[-1]
+            call, remaining = work[-1]
             if not seen[call]:
                 count += 1
                 seen[call] = low[call] = count
                 path.append(call)
-            for producer in rest:
+            for producer in remaining:
                 if not seen[producer]:
                     work.append((producer, iter(needs[producer])))
                     break
@@ -98,14 +98,14 @@ def circles(needs: Sequence[Collection[int]]) -> list[list[int]]:
                 if work:
                     low[work[-1][0]] = min(low[work[-1][0]], low[call])
                 if low[call] == seen[call]:
-                    found.append(_cut(path, call, low, len(needs)))
-    return found
+                    groups.append(_cut(path, call, low, len(needs)))
+    return groups
 
 
-def _cut(path: list[int], first: int, low: list[int], done: int) -> list[int]:
+def _cut(path: list[int], first: int, low: list[int], finished: int) -> list[int]:
     """Take a circle off the end of the path; nothing comes back to it any more."""
     group: list[int] = []
     while not group or group[-1] != first:
         group.append(path.pop())
-        low[group[-1]] = done
+        low[group[-1]] = finished
     return sorted(group)

@@ -38,15 +38,15 @@ def holds(value: Value, kinds: type | tuple[type, ...]) -> bool:
         return any(holds(item, kinds) for item in value.values())
     if isinstance(value, (list, tuple)):
         return any(holds(item, kinds) for item in value)
-    return isinstance(value, (Template, RawTemplate)) and any(isinstance(part, kinds) for part in value.parts)
+    return isinstance(value, (Template, RawTemplate)) and any(isinstance(p, kinds) for p in value.parts)
 
 
-def leaves(value: Value, at: Path = ()) -> Iterator[tuple[Path, Value]]:
+def leaves(value: Value, path: Path = ()) -> Iterator[tuple[Path, Value]]:
     """The leaves of a value, linked or not, each with the way to it, in written order.
 
     Args:
         value: The value.
-        at: The way to the value itself, which the ways found start with.
+        path: The way to the value itself, which the ways found start with.
 
     Returns:
         Scalars, references and the parts of texts around references; a part's place is its position.
@@ -56,18 +56,18 @@ def leaves(value: Value, at: Path = ()) -> Iterator[tuple[Path, Value]]:
     [(('to', 0), 'Rome'), (('to', 1), 7)]
     """
     if type(value) in _LEAVES:
-        yield at, value
+        yield path, value
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from leaves(item, (*at, key))
+            yield from leaves(item, (*path, key))
     elif isinstance(value, (list, tuple)):
         for position, item in enumerate(value):
-            yield from leaves(item, (*at, position))
+            yield from leaves(item, (*path, position))
     elif isinstance(value, (Template, RawTemplate)):
-        for position, part in enumerate(value.parts):
-            yield (*at, position), part
+        for position, piece in enumerate(value.parts):
+            yield (*path, position), piece
     else:
-        yield at, value
+        yield path, value
 
 
 def map_leaves(change: Callable[[Value], Value], value: Value) -> Value:
@@ -99,8 +99,8 @@ def fold(
     value: Value,
     leaf: Callable[[Value], Any],
     *,
-    items: Callable[[list[Any]], Any] = lambda made: made,
-    fields: Callable[[dict[str, Any]], Any] = lambda made: made,
+    items: Callable[[list[Any]], Any] = lambda items_made: items_made,
+    fields: Callable[[dict[str, Any]], Any] = lambda fields_made: fields_made,
     text: Callable[[tuple[Any, ...]], Any] | None = None,
 ) -> Any:
     """What becomes of a value when each kind of value becomes something, the innermost first.

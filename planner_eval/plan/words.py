@@ -131,7 +131,7 @@ def explained(
     """
     words = {name: FIGURES[name] for name in figures} | {name: KINDS[name] for name in kinds}
     forms = {form(pattern) for pattern in patterns}
-    words |= {name: said for name, said in PATTERNS.items() if name in forms}
+    words |= {name: sentence for name, sentence in PATTERNS.items() if name in forms}
     drawn = "".join(shapes)
-    words |= {name: said for name, said in SHAPES.items() if drawn and _SIGNS.get(name, "") in drawn}
-    return words | {name: said for name, said in SCOPES.items() if name in set(scopes)}
+    words |= {name: sentence for name, sentence in SHAPES.items() if drawn and _SIGNS.get(name, "") in drawn}
+    return words | {name: sentence for name, sentence in SCOPES.items() if name in set(scopes)}

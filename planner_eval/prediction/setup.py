@@ -150,7 +150,7 @@ def _unread(directory: Path) -> Iterator[str]:
     for place in (directory, *(directory / each for each in folders)):
         for path in sorted(place.glob("*")):
             name = path.relative_to(directory).as_posix()
-            near = close_names(path.name, [each.rpartition("/")[2] for each in names], 1, alike=0.8)
+            near = close_names(path.name, [each.rpartition("/")[2] for each in names], 1, cutoff=0.8)
             beside = place != directory and path.suffix == ".txt"
             if name in names or not path.is_file() or not (near or beside):
                 continue

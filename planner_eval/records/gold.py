@@ -137,7 +137,7 @@ def _misspelt(file: PlanFile) -> Iterator[str]:
 
 def _meant(name: str) -> str | None:
     """The field beside gold whose name is nearly this one, which says nothing."""
-    close = close_names(name, BESIDE, 1, alike=_MISSPELT) if name not in BESIDE else ()
+    close = close_names(name, BESIDE, 1, cutoff=_MISSPELT) if name not in BESIDE else ()
     return close[0] if close else None
 
 
