@@ -37,7 +37,7 @@ class CallEdits:
         self.unlike = ValueDiff(pairing.to_gold)
         self.said = Contrast(self.names, self.unlike)
         self.said_of_optional = self.said._replace(verb="expected")  # gold gives it, and nothing will do too
-        self.listed = listed(pairing, self.images, told=True)
+        self.listed = listed(pairing, self.images, as_explained=True)
         notes = (note for note in self.pred.diagnostics if note.code == "value.computed")
         self.computed = {(note.call, note.argument) for note in notes}
         self.given: dict[tuple[int, int], dict[str, list[Value]]] = {}
