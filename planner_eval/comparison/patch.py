@@ -133,7 +133,7 @@ def _changed(diff: Diff, named: Plan) -> list[dict[str, Any]]:
     repeating = _repeating(diff.pred)
     wanted_repeating = _repeating(named)
     objects = (edit.gold for edit in diff.edits if edit.code == "argument.object")
-    wanted_repeating |= {pair.call for pair in objects if pair is not None and pair.call is not None}
+    wanted_repeating |= {p.call for p in objects if p is not None and p.call is not None}
     arguments_by_call: dict[int, dict[str, Value]] = {}
     handled: set[tuple[object, ...]] = set()
     for edit, (pred, gold) in [(e, place_pair) for e in diff.edits for place_pair in e.places]:
