@@ -154,19 +154,17 @@ def places_in_pred(gold: Plan, pairs: Iterable[tuple[int, int]]) -> list[tuple[i
     needs = producers(gold)
     awaited = _awaited(gold, partner, end)
     order = _producers_first(needs)
-    places_found: dict[int, tuple[int, int]] = {}
+    slots: dict[int, tuple[int, int]] = {}
     current = next((partner[call] for call in order if call in partner), 0), -1
     for call in order:
         if call in partner:
-            current = places_found[call] = partner[call], 0
+            current = slots[call] = partner[call], 0
             continue
-        current = max(
-            [current, *(places_found[producer] for producer in needs[call] if producer in places_found)]
-        )
+        current = max([current, *(slots[producer] for producer in needs[call] if producer in slots)])
         current = current[0], current[1] or 1
         first = awaited.get(call, end)
-        places_found[call] = (first, -1) if first < end and first <= current[0] else current
-    return [places_found[call] for call in range(len(gold.calls))]
+        slots[call] = (first, -1) if first < end and first <= current[0] else current
+    return [slots[call] for call in range(len(gold.calls))]
 
 
 def _producers_first(needs: Sequence[Sequence[int]]) -> list[int]:
