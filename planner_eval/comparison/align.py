@@ -170,9 +170,7 @@ def _match(
         pairing.respell(policy.tools)
         pairing.proved = verdict.proved
         if terms.optional:
-            pairing.optional = frozenset(
-                position for position, c in enumerate(gold.calls) if c.id in terms.optional
-            )
+            pairing.optional = frozenset(i for i, c in enumerate(gold.calls) if c.id in terms.optional)
         if terms is not NO_TERMS:
             pairing.open = {position: terms.of(call.id) for position, call in enumerate(gold.calls)}
         pair_equal_calls(pairing)

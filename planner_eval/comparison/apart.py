@@ -163,11 +163,7 @@ def _gathered(pairing: Pairing) -> Pairing:
     pred_calls, gold_calls = pairing.pred, pairing.gold
     gold_tools = {*gold_calls.tools}
     free = [position for position, tool in enumerate(pred_calls.tools) if tool not in gold_tools]
-    joins = [
-        position
-        for position in range(len(gold_calls.tools))
-        if len({*gold_calls.numbered.producers(position)}) > 1
-    ]
+    joins = [i for i in range(len(gold_calls.tools)) if len({*gold_calls.numbered.producers(i)}) > 1]
     if len(free) * len(joins) > _JOINS:
         return pairing
     for pred, gold in ((pred, gold) for gold in joins for pred in free):

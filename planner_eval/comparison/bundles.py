@@ -57,11 +57,7 @@ def bundled(diff: Diff, keys: Mapping[int, Hashable]) -> dict[int, Bundle]:
     names = Names.of(diff.pred, diff.gold, diff.alignment.pairs)
     suffix = nothing_read(diff.pred, diff.gold)  # the first edit's own sentence ends so
     for find in (_items, _values, _copies, _kinds, _left_out, _links, _repeats, _tries, _ends, _in_a_row):
-        remaining = [
-            (index, edit)
-            for index, edit in roots
-            if index not in bundles and not isinstance(keys.get(index), str)
-        ]
+        remaining = [(i, edit) for i, edit in roots if i not in bundles and not isinstance(keys.get(i), str)]
         for bundle in find(diff, names, remaining) if len(remaining) > 1 else ():
             if 0 in bundle.edits and suffix not in bundle.said:
                 bundle = bundle._replace(said=bundle.said + suffix)
@@ -257,17 +253,13 @@ def _ends(diff: Diff, names: Names, roots: Roots) -> Bundles:
     pairs = diff.alignment.pairs
     if not pairs:
         return
-    extra = {
-        edit.pred.call: (index, edit) for index, edit in roots if edit.code == "call.extra" and edit.pred
-    }
+    extra = {edit.pred.call: (i, edit) for i, edit in roots if edit.code == "call.extra" and edit.pred}
     tail = [*_tail(extra, len(diff.pred.calls))]
     if len(tail) >= GOES_ON:
         tools = _some(_by_runs(diff.pred.calls[position].tool for position in tail))
         message = f"the plan goes on with {len(tail)} calls that gold has not: {tools}"
         yield _bundle("call.extra", message, [extra[position] for position in tail])
-    missing = {
-        edit.gold.call: (index, edit) for index, edit in roots if edit.code == "call.missing" and edit.gold
-    }
+    missing = {edit.gold.call: (i, edit) for i, edit in roots if edit.code == "call.missing" and edit.gold}
     tail = [*_tail(missing, len(diff.gold.calls))]
     last = max(pred for pred, _ in pairs)
     if len(tail) >= STOPS and last == len(diff.pred.calls) - 1:
@@ -290,9 +282,7 @@ def _in_a_row(diff: Diff, names: Names, roots: Roots) -> Bundles:
         for index, edit in roots
         if edit.code == "call.extra" and edit.pred and edit.own is not None
     }
-    missing = {
-        edit.gold.call: (index, edit) for index, edit in roots if edit.code == "call.missing" and edit.gold
-    }
+    missing = {edit.gold.call: (i, edit) for i, edit in roots if edit.code == "call.missing" and edit.gold}
     for code, calls, plan, number in (
         ("call.extra", extra, diff.pred, names.our_number),
         ("call.missing", missing, diff.gold, names.their_number),

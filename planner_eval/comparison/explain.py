@@ -207,9 +207,7 @@ class _Finder(CallEdits):
         pred_place = self.place(self.pred, pred, names[0])
         kind = "values" if pred_place.call is None else "arguments"
         quoted_circles = [[repr(name) for name in circle] for circle in circles]
-        names_text = ", ".join(
-            f"{', '.join(quoted_circle[:-1])} and {quoted_circle[-1]}" for quoted_circle in quoted_circles
-        )
+        names_text = ", ".join(f"{', '.join(c[:-1])} and {c[-1]}" for c in quoted_circles)
         message = f"{self.names.ours(pred_place.call)}: {kind} {names_text} are exchanged"
         calls = pred_place.call is not None and (self.pred.calls[pred], self.gold.calls[gold])
         if calls and all(map(either_order, calls)):

@@ -173,17 +173,9 @@ def _keys(diff: Diff) -> dict[int, Hashable]:
         for index, key in keys.items()
         if key in repeats and diff.edits[index].cause is not None
     } | bundles
-    extra = [
-        index
-        for index in keys
-        if diff.edits[index].code == "argument.extra" and diff.edits[index].cause is None
-    ]
+    extra = [i for i in keys if diff.edits[i].code == "argument.extra" and diff.edits[i].cause is None]
     if len(extra) >= MANY:
-        lumped = (
-            index
-            for index in extra
-            if keys[index] != "empty argument" and not isinstance(keys[index], Bundle)
-        )
+        lumped = (i for i in extra if keys[i] != "empty argument" and not isinstance(keys[i], Bundle))
         keys |= dict.fromkeys(lumped, "argument.extra")
     return keys
 

@@ -63,9 +63,7 @@ def no_replacement(pairing: Pairing, pred: int, gold: int) -> bool:
         not plan_calls.numbered.producers(position)
         for plan_calls, position in ((pred_calls, pred), (gold_calls, gold))
     ]
-    ends = [
-        not plan_calls.users[position] for plan_calls, position in ((pred_calls, pred), (gold_calls, gold))
-    ]
+    ends = [not plan_calls.users[i] for plan_calls, i in ((pred_calls, pred), (gold_calls, gold))]
     return begins[0] != begins[1] and ends[0] != ends[1]
 
 
@@ -135,17 +133,11 @@ def in_doubt(pairing: Pairing, doubtful: Iterable[tuple[int, int]]) -> Iterator[
     for tool in {gold_tools[gold]: None for pred, gold in doubtful if not _placed(pairing, pred, gold)}:
         if pred_tools.count(tool) * gold_tools.count(tool) < 2:
             continue
-        golds = [
-            position
-            for position, called in enumerate(gold_tools)
-            if called == tool and not _right(pairing, position)
-        ]
+        golds = [i for i, called in enumerate(gold_tools) if called == tool and not _right(pairing, i)]
         right = {pairing.to_pred[position] for position in range(len(gold_tools))} - {
             pairing.to_pred[position] for position in golds
         }
-        preds = [
-            position for position, called in enumerate(pred_tools) if called == tool and position not in right
-        ]
+        preds = [i for i, called in enumerate(pred_tools) if called == tool and i not in right]
         within = {pairing.to_gold[position] for position in preds} <= {*golds, ALONE}
         within = within and {pairing.to_pred[position] for position in golds} <= {*preds, ALONE}
         if within and 1 < len(preds) * len(golds) <= LOOKS:

@@ -92,9 +92,7 @@ def _added(diff: Diff, named: Plan, written: list[dict[str, Any]]) -> list[dict[
     """Gold's calls that are missing; optional ones only where what is written takes their output."""
     data = to_data(named)["calls"]
     required = {e.gold.call for e in diff.edits if e.code == "call.missing" and e.gold}
-    optional = {
-        data[position]["id"]: position for position in diff.alignment.missing if position not in required
-    }
+    optional = {data[i]["id"]: i for i in diff.alignment.missing if i not in required}
     waiting = [
         *_referred(written),
         *_referred([data[position] for position in required if position is not None]),

@@ -95,7 +95,7 @@ def _listed(
     candidates: list[int],
     as_explained: bool,
 ) -> Listed | None:
-    """The calls of `rest` that ask with a partner what the other holds in lists."""
+    """The calls of `candidates` that ask with a partner what the other holds in lists."""
     varying = _varying(pairing, pred, gold, merged)
     if varying is None:
         return None
@@ -124,16 +124,14 @@ def _listed(
 
 
 def _beside(pairing: Pairing, pred: int, gold: int, merged: bool, candidates: list[int]) -> Listed | None:
-    """Calls of `rest` that ask with a partner, under one name, what the other holds beside one another.
+    """Calls of `candidates` that ask with a partner, under one name, what the other holds beside one another.
 
     So a call on 90 and 120 stands for one on 15 and 90 and one on 15 and 120, whatever these two share: all
     that is wrong of it is where it holds what they differ in.
     """
     list_calls, single_calls = (pairing.pred, pairing.gold) if merged else (pairing.gold, pairing.pred)
     list_args = list_calls.arguments(pred if merged else gold)
-    first_args, *candidate_args = (
-        single_calls.arguments(position) for position in (gold if merged else pred, *candidates)
-    )
+    first_args, *candidate_args = (single_calls.arguments(i) for i in (gold if merged else pred, *candidates))
     wrong = pairing.differing(pred, gold, strict=True)
     holders = {shape: name for name, (shape, _, _) in reversed(list_args.items()) if type(name) is str}
     for name, (shape, producers, value) in first_args.items():
@@ -162,7 +160,7 @@ def _beside(pairing: Pairing, pred: int, gold: int, merged: bool, candidates: li
 
 
 def _in_lists(pairing: Pairing, pred: int, gold: int, merged: bool, candidates: list[int]) -> Listed | None:
-    """Calls of `rest` of which the other holds two arguments or more in lists.
+    """Calls of `candidates` of which the other holds two arguments or more in lists.
 
     What of them is in no list of its own items, as a rate written as per cent, is another mistake.
     """

@@ -127,9 +127,7 @@ def _moved(link: _Link, left: list[_Link], joined: list[_Link], names: Names) ->
         *((other_link, call, other_link.call) for other_link in joined if other_link.call == link.theirs),
     ):
         if other_link.call is not None:
-            tools = " → ".join(
-                names.gold.calls[position].tool for position in (then, first) if position is not None
-            )
+            tools = " → ".join(names.gold.calls[i].tool for i in (then, first) if i is not None)
             call_names = f"{names.theirs(first)} and {names.theirs(then)}"
             return f"{call_names} are in the other order: gold makes {tools}"
     if not joined and left and isinstance(link.ours, int) and _last_in(names, link.ours, call):

@@ -28,11 +28,7 @@ def same_values(pairing: Pairing, doubtful: Iterable[tuple[int, int]]) -> Pairs:
     if not nothing:
         return []
     preds, golds = {pred for pred, _ in nothing}, {gold for _, gold in nothing}
-    unsettled = [
-        position
-        for position in range(len(pairing.pred.tools))
-        if position in preds or pairing.to_gold[position] < 0
-    ]
+    unsettled = [i for i in range(len(pairing.pred.tools)) if i in preds or pairing.to_gold[i] < 0]
     gold_values: dict[Any, list[int]] = {}
     own = range(len(pairing.to_pred))
     for gold in range(len(pairing.gold.tools)):
@@ -116,9 +112,7 @@ def earliest(pairing: Pairing) -> Iterator[tuple[int, int]]:
         ):
             continue
         between_them = (pairing.to_pred[position] for position in range(first + 1, gold))
-        if not _used(pairing.gold, first, pairing.to_pred) and not any(
-            0 <= position < pred for position in between_them
-        ):
+        if not _used(pairing.gold, first, pairing.to_pred) and not any(0 <= i < pred for i in between_them):
             earlier[0] = gold
             earlier.sort()
             yield pred, first

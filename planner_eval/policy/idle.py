@@ -41,9 +41,7 @@ def idle(rules: Sequence[Rule], *, first: bool = True) -> Idle | None:
     indexes: dict[tuple[str, str], list[int]] = {}
     for index, rule in enumerate(rules):
         indexes.setdefault((rule.tool, rule.argument), []).append(index)
-    patterns = [
-        (index, rule) for index, rule in enumerate(rules) if _pattern(rule.tool) or _pattern(rule.argument)
-    ]
+    patterns = [(i, rule) for i, rule in enumerate(rules) if _pattern(rule.tool) or _pattern(rule.argument)]
     for index, rule in enumerate(rules):
         if first and index == 0 and rule == Rule(rule.tool, rule.argument):
             return Idle(index, f"says nothing; expected {_SAYING}")

@@ -248,9 +248,7 @@ def _changed(plan: Plan, new_values: Mapping[tuple[int, int], Mapping[Path, Any]
             for number, (name, value) in enumerate(arguments)
         )
         new_arguments[call] = tuple((name, value) for name, value in new if value is not GONE)
-    calls = tuple(
-        replace(call, arguments=new_arguments[position]) for position, call in enumerate(plan.calls)
-    )
+    calls = tuple(replace(call, arguments=new_arguments[i]) for i, call in enumerate(plan.calls))
     return plan_of(calls, new_arguments.get(ANSWER))
 
 

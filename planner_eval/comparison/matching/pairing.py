@@ -341,9 +341,8 @@ class Pairing:
 
     def _fix(self, pred: int, gold: int) -> Fixed:
         """What of two calls no other pair changes; remembered while there are few."""
-        pred_args = self.pred.known[pred] or self.pred.arguments(
-            pred
-        )  # a table asks this for each of its cells
+        # a table asks this for each of its cells
+        pred_args = self.pred.known[pred] or self.pred.arguments(pred)
         gold_args = self.gold.known[gold] or self.gold.arguments(gold)
         has_matcher = self.matcher is not None
         differ: list[Any] = []

@@ -148,9 +148,7 @@ def _merged(plan: Plan, policy: Policy) -> tuple[Plan, dict[str, str]]:
             first[key] = len(retained)
             retained.append(position)
         new_positions[position] = first[key]
-    merged_ids = {
-        call.id: plan.calls[retained[new_positions[position]]].id for position, call in enumerate(plan.calls)
-    }
+    merged_ids = {call.id: plan.calls[retained[new_positions[i]]].id for i, call in enumerate(plan.calls)}
     if len(retained) == len(plan.calls):
         return plan, merged_ids
     calls = [plan.calls[position] for position in retained]

@@ -90,9 +90,7 @@ def _is_renamed(pairing: Pairing, pred: int, gold: int) -> bool:
     ):
         return False
     numbers = pairing.pred.numbered.numbers
-    repeats = (
-        numbers[position] == numbers[pred] for position, partner in enumerate(pairing.to_gold) if partner >= 0
-    )
+    repeats = (numbers[i] == numbers[pred] for i, partner in enumerate(pairing.to_gold) if partner >= 0)
     return numbers[pred] is None or not any(repeats)
 
 
@@ -111,9 +109,7 @@ class _Evidence:
             for mark in self.marks(pred, of_pred=True):
                 holders.setdefault(mark, []).append(pred)
         numbers = pairing.pred.numbered.numbers
-        matched_numbers = {
-            number for position, number in enumerate(numbers) if pairing.to_gold[position] >= 0
-        } - {None}
+        matched_numbers = {number for i, number in enumerate(numbers) if pairing.to_gold[i] >= 0} - {None}
         repeated = {pred for pred in preds if numbers[pred] in matched_numbers}
         grounds: set[tuple[int, int]] = set()
         for gold in golds:
@@ -220,10 +216,7 @@ _GROUNDS = _GROUNDS_AGAIN | {"name", "value", "exchanged"}
 def _first_equals(plan_calls: Side) -> list[int]:
     numbers = plan_calls.numbered.numbers
     first: dict[int | None, int] = {}
-    return [
-        position if number is None else first.setdefault(number, position)
-        for position, number in enumerate(numbers)
-    ]
+    return [i if number is None else first.setdefault(number, i) for i, number in enumerate(numbers)]
 
 
 def _neighbours(plan_calls: Side, position: int, images: list[int] | None) -> set[tuple[str, int]]:
