@@ -90,19 +90,19 @@ def _led(pairing: Pairing) -> Pairing:
     if ALONE not in pairing.to_pred and ALONE not in pairing.to_gold:
         return pairing
     new_pairing = pairing
-    for gold, many in listed(pairing, pairing.to_gold, as_explained=True).items():
-        pred, first = pairing.to_pred[gold], many.parts[0]
-        lead_pred, lead_gold = (pred, first) if many.merged else (first, gold)
+    for gold, listed_calls in listed(pairing, pairing.to_gold, as_explained=True).items():
+        pred, first = pairing.to_pred[gold], listed_calls.parts[0]
+        lead_pred, lead_gold = (pred, first) if listed_calls.merged else (first, gold)
         used = pairing.pred.users[pred] or pairing.pred.users[lead_pred]
         if used or pairing.gold.users[gold] or pairing.gold.users[lead_gold]:
             continue
-        if first < (gold if many.merged else pred):
-            tried = _copy(new_pairing)
-            tried.release([pred], [gold], ALONE)
-            tried.pair(lead_pred, lead_gold)
-            relisted = listed(tried, tried.to_gold, as_explained=True).get(lead_gold)
-            if relisted is not None and len(relisted.parts) == len(many.parts):
-                new_pairing = tried
+        if first < (gold if listed_calls.merged else pred):
+            trial = _copy(new_pairing)
+            trial.release([pred], [gold], ALONE)
+            trial.pair(lead_pred, lead_gold)
+            relisted = listed(trial, trial.to_gold, as_explained=True).get(lead_gold)
+            if relisted is not None and len(relisted.parts) == len(listed_calls.parts):
+                new_pairing = trial
     return new_pairing
 
 
@@ -120,9 +120,9 @@ def _in_chain(pairing: Pairing) -> Pairing:
 def _by_flow(original: Pairing) -> Pairing:
     """The pairing with partners by what they share and where they stand in the flow."""
     doubtful = [*_doubtful(original)]
-    if doubtful and (same := same_values(original, doubtful)):
+    if doubtful and (value_pairs := same_values(original, doubtful)):
         original = _copy(original)
-        pair_leftover(original, same)
+        pair_leftover(original, value_pairs)
         doubtful = [*_doubtful(original)]
     pairing = original
     wrong = [pair for pair in _replaced(original) if no_replacement(original, *pair)]
@@ -137,19 +137,19 @@ def _by_flow(original: Pairing) -> Pairing:
     if pairing is not original:
         doubtful = [*_doubtful(pairing)]
     unlike_pairs = [pair for pair in doubtful if _apart(pairing, pairing, *pair)]
-    turned = _turned(pairing, doubtful) if len(doubtful) > 1 else []
-    if pairing is original and not unlike_pairs and not turned:
+    turned_pairs = _turned(pairing, doubtful) if len(doubtful) > 1 else []
+    if pairing is original and not unlike_pairs and not turned_pairs:
         return original
     new_pairing = _copy(pairing)
-    for pred, gold in turned:
+    for pred, gold in turned_pairs:
         new_pairing.pair(pred, gold)
     for pred, gold in sorted(unlike_pairs, key=lambda pair: (-_own(pairing, unlike_pairs, *pair), pair[1])):
         if _apart(pairing, new_pairing, pred, gold):  # the others that are apart say nothing any more
             new_pairing.release([pred], [gold], ALONE)
     if unlike_pairs or wrong:
-        never = _copy(new_pairing)
+        snapshot = _copy(new_pairing)
         for _ in range(2):  # what has been paired is a neighbour to what has not
-            pair_replaced(new_pairing, lambda pred, gold: no_replacement(never, pred, gold))
+            pair_replaced(new_pairing, lambda pred, gold: no_replacement(snapshot, pred, gold))
     return new_pairing
 
 
@@ -181,10 +181,12 @@ def _joined(pairing: Pairing, pred: int, gold: int, calls: list[int]) -> Pairing
         preds, [*calls, *(partner for call in preds if (partner := new_pairing.to_gold[call]) >= 0)], ALONE
     )
     new_pairing.pair(pred, gold)
-    never = _copy(new_pairing)
+    snapshot = _copy(new_pairing)
     pair_replaced(
         new_pairing,
-        lambda other_pred, other_gold: other_gold in calls or no_replacement(never, other_pred, other_gold),
+        lambda other_pred, other_gold: (
+            other_gold in calls or no_replacement(snapshot, other_pred, other_gold)
+        ),
     )
     return new_pairing
 
@@ -231,8 +233,8 @@ def _apart(pairing: Pairing, current: Pairing, pred: int, gold: int) -> bool:
         or _overtaken(pred_calls, pred, current.to_gold, gold_calls, gold)
     ):
         return False
-    own = range(len(current.to_pred))
-    if neighbours(pred_calls, pred, current.to_gold) & neighbours(gold_calls, gold, own):
+    identity = range(len(current.to_pred))
+    if neighbours(pred_calls, pred, current.to_gold) & neighbours(gold_calls, gold, identity):
         return False
     moved = _handed_on(current, pred, gold) and not _contrary(pairing, pred, gold)
     return not (moved or _like(pairing, pred, gold))

@@ -226,8 +226,8 @@ def _tries(diff: Diff, names: Names, roots: Roots) -> Bundles:
         for index, edit in group:
             assert edit.pred is not None
             assert edit.pred.call is not None
-            if not pairing.pred.users[edit.pred.call] and (like := nearest_try(pairing, edit.pred.call)):
-                tries_by_call.setdefault(like.call, []).append((index, edit, like.names))
+            if not pairing.pred.users[edit.pred.call] and (nearest := nearest_try(pairing, edit.pred.call)):
+                tries_by_call.setdefault(nearest.call, []).append((index, edit, nearest.names))
         for call, tries in tries_by_call.items():
             if len(tries) > 1:
                 texts = [_changed(diff, names, edit, call, changed) for _, edit, changed in tries]
@@ -322,20 +322,20 @@ def _given_in(plan: Plan, calls: list[int], number: Callable[[int], str]) -> str
         for name, text in argument_texts[0].items()
         if all(g.get(name) == text for g in argument_texts)
     }
-    same = ", ".join(f"{name}={text}" for name, text in shared.items())
+    shared_text = ", ".join(f"{name}={text}" for name, text in shared.items())
     own_texts = [
         {name: text for name, text in texts.items() if name not in shared} for texts in argument_texts
     ]
-    own = [", ".join(f"{name}={text}" for name, text in texts.items()) for texts in own_texts]
+    call_texts = [", ".join(f"{name}={text}" for name, text in texts.items()) for texts in own_texts]
     varying = {name for texts in own_texts for name in texts}
     if len(varying) == 1 and all(own_texts):
-        own[1:] = [text for texts in own_texts[1:] for text in texts.values()]
-        details = _some(own)
+        call_texts[1:] = [text for texts in own_texts[1:] for text in texts.values()]
+        details = _some(call_texts)
     else:
-        more = [f"{len(own) - ABOUT} more"] if len(own) > ABOUT + 1 else []
-        details = "; ".join([*(text or "nothing" for text in own[: ABOUT if more else None]), *more])
+        more = [f"{len(call_texts) - ABOUT} more"] if len(call_texts) > ABOUT + 1 else []
+        details = "; ".join([*(text or "nothing" for text in call_texts[: ABOUT if more else None]), *more])
     details = f", with {details}" if varying else ""
-    return details + (f", each time with {same}" if same else "")
+    return details + (f", each time with {shared_text}" if shared_text else "")
 
 
 def _tail(calls: Mapping[Any, Any], end: int) -> list[int]:

@@ -65,14 +65,14 @@ class CallEdits:
         if len(calls) > 1:
             tools = " → ".join(self.gold.calls[position].tool for position in calls)
         elif len(calls := self.gathered(pred, gold)) > 1:
-            *most, last = [self.gold.calls[position].tool for position in calls]
-            tools = f"{', '.join(most)} and {last}"
+            *first_tools, last_tool = [self.gold.calls[position].tool for position in calls]
+            tools = f"{', '.join(first_tools)} and {last_tool}"
         if len(calls) > 1:
             message = f"{call_name} stands for gold's {tools} (gold's {calls_numbers(calls)})"
-        elif many := in_one(self.pairing, pred, gold, self.lost) if code == "call.replaced" else None:
-            calls, tool = [*many.parts], self.gold.calls[many.parts[0]].tool
+        elif collected := in_one(self.pairing, pred, gold, self.lost) if code == "call.replaced" else None:
+            calls, tool = [*collected.parts], self.gold.calls[collected.parts[0]].tool
             numbers = calls_numbers(calls, "gold's ")
-            description = f"{call_name} holds in {many.name!r} what gold asks with {tool} ({numbers})"
+            description = f"{call_name} holds in {collected.name!r} what gold asks with {tool} ({numbers})"
             message = (
                 description if gold in calls else f"{description}, and stands for gold's {gold_call.tool}"
             )
@@ -105,8 +105,8 @@ class CallEdits:
             call_text = self.given_to(self.pred, pred, self.names.ours(pred), self.names.our_number)
             message = f"{call_text} is not in gold"
             return Edit("call.extra", message, Place(pred), None, own="")
-        less = "gold makes it less often" if self.images[twin] >= 0 else "gold has neither"
-        message = f"{self.names.ours(pred)} repeats {self.names.our_number(twin)}; {less}"
+        contrast = "gold makes it less often" if self.images[twin] >= 0 else "gold has neither"
+        message = f"{self.names.ours(pred)} repeats {self.names.our_number(twin)}; {contrast}"
         return Edit("call.duplicated", message, Place(pred), None)
 
     def tried(self, pred: int) -> str | None:
@@ -160,26 +160,26 @@ class CallEdits:
         message = f"{self.names.ours(pred)}: all arguments stand in one object, {self.said.ours(value)}"
         return Edit("argument.object", message, Place(pred, name), Place(gold, name), value, None)
 
-    def many(self, pred: int, gold: int, many: Listed) -> Edit:
+    def many(self, pred: int, gold: int, listed_calls: Listed) -> Edit:
         """A call that asks in lists what gold asks call by call, or the other way round."""
         place_pairs = [
             (self.place(self.pred, pred, pred_name), self.place(self.gold, gold, gold_name))
-            for pred_name, gold_name in many.names
+            for pred_name, gold_name in listed_calls.names
         ]
-        named = " and ".join(repr(pair[not many.merged]) for pair in many.names)
-        if many.merged:
-            calls = calls_numbers((gold, *many.parts))
-            message = f"{self.names.ours(pred)} holds in {named} what gold asks in its {calls}"
+        names_text = " and ".join(repr(pair[not listed_calls.merged]) for pair in listed_calls.names)
+        if listed_calls.merged:
+            calls = calls_numbers((gold, *listed_calls.parts))
+            message = f"{self.names.ours(pred)} holds in {names_text} what gold asks in its {calls}"
         else:
-            calls, tool = calls_numbers((pred, *many.parts)), self.pred.calls[pred].tool
+            calls, tool = calls_numbers((pred, *listed_calls.parts)), self.pred.calls[pred].tool
             call_name = f"gold's {self.gold.calls[gold].tool} (gold's call {gold + 1})"
-            message = f"{tool} ({calls}) asks one by one what {call_name} asks in {named}"
-        alone = (Place(p) for p in many.parts)
+            message = f"{tool} ({calls}) asks one by one what {call_name} asks in {names_text}"
+        alone = (Place(p) for p in listed_calls.parts)
         return Edit(
-            "call.merged" if many.merged else "call.split", message, *place_pairs[0],
-            self.written(self.pairing.pred, pred, many.names[0][0]),
-            self.written(self.pairing.gold, gold, many.names[0][1]),
-            also=(*place_pairs[1:], *((None, p) if many.merged else (p, None) for p in alone)),
+            "call.merged" if listed_calls.merged else "call.split", message, *place_pairs[0],
+            self.written(self.pairing.pred, pred, listed_calls.names[0][0]),
+            self.written(self.pairing.gold, gold, listed_calls.names[0][1]),
+            also=(*place_pairs[1:], *((None, p) if listed_calls.merged else (p, None) for p in alone)),
         )  # fmt: skip
 
     def order(self) -> Iterator[Edit]:

@@ -113,10 +113,12 @@ def _awaited(gold: Plan, partner: Mapping[int, int], end: int) -> dict[int, int]
     """Where the prediction first waits for each missing call or for what needs it; `end` for the answer."""
     awaited: dict[int, int] = {}
     needs = producers(gold)
-    waits: list[tuple[int, Iterable[int]]]
-    waits = [(partner[gold_call], needs[gold_call]) for gold_call in sorted(partner, key=partner.__getitem__)]
-    waits += [(end, producers_of(value)) for _, value in gold.answer or ()]
-    for position, calls in waits:
+    consumers: list[tuple[int, Iterable[int]]]
+    consumers = [
+        (partner[gold_call], needs[gold_call]) for gold_call in sorted(partner, key=partner.__getitem__)
+    ]
+    consumers += [(end, producers_of(value)) for _, value in gold.answer or ()]
+    for position, calls in consumers:
         waiting = [*calls]
         seen: set[int] = set()
         while waiting:
@@ -189,10 +191,10 @@ def _producers_first(needs: Sequence[Sequence[int]]) -> list[int]:
 def _causes(edits: list[Edit]) -> list[int | None]:
     """For each edit, in that order, the edit that it follows from."""
     missing = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code == "call.missing"}
-    gained = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code in _GAINED}
+    extra = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code in _GAINED}
     renamed = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code in _RENAMED}
     also_told = {place_pair: i for i, e in enumerate(edits) for place_pair in e.also if None in place_pair}
-    stands = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code == "call.replaced" and e.also}
+    chained = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code == "call.replaced" and e.also}
     first: dict[Any, int] = {}
     causes: list[int | None] = []
     for position, edit in enumerate(edits):
@@ -200,18 +202,18 @@ def _causes(edits: list[Edit]) -> list[int | None]:
         if edit.code in _ALONE:
             cause = also_told.get((edit.pred, edit.gold))
         elif edit.code == "order.broken":
-            cause = _needless(edit, edits, gained)
+            cause = _needless(edit, edits, extra)
         elif edit.code not in _ROOTS:
             cause = _producer(edit.gold_value, edit.gold, missing)
             if cause is None:
-                cause = _producer(edit.pred_value, edit.pred, gained)
+                cause = _producer(edit.pred_value, edit.pred, extra)
             if cause is None and edit.code.endswith(".output"):
                 cause = _producer(edit.gold_value, edit.gold, renamed)
         if cause is None and edit.gold and edit.code in _OF_ONE:
             cause = renamed.get(edit.gold.call)
-        if cause is None and stands and edit.code == "argument.extra" and edit.pred is not None:
+        if cause is None and chained and edit.code == "argument.extra" and edit.pred is not None:
             links = links_of(edit.pred.argument or "", edit.pred_value)
-            cause = next((stands[ref.call] for ref in links if ref.call in stands), None)
+            cause = next((chained[ref.call] for ref in links if ref.call in chained), None)
         if cause is None and edit.code in _REPEATABLE:
             cause = first.setdefault(change(edit), position)
         causes.append(None if cause == position else cause)
@@ -233,12 +235,12 @@ _REPEATABLE = (
 )
 
 
-def _needless(edit: Edit, edits: list[Edit], gained: dict[int | None, int]) -> int | None:
+def _needless(edit: Edit, edits: list[Edit], extra: dict[int | None, int]) -> int | None:
     """The edit of the one thing for which a call comes too early; None where gold's call needs it, too."""
     if type(edit.pred_value) is not Ref or edit.pred is None:
         return None
-    if edit.pred_value.call in gained:
-        return gained[edit.pred_value.call]
+    if edit.pred_value.call in extra:
+        return extra[edit.pred_value.call]
     needing = [
         index
         for index, other in enumerate(edits)
@@ -252,8 +254,8 @@ def _needless(edit: Edit, edits: list[Edit], gained: dict[int | None, int]) -> i
 
 def _producer(value: Value, location: Place | None, edits: dict[int | None, int]) -> int | None:
     """The edit about a call that a value at a place refers to."""
-    own = location.call if location is not None else None
-    return next((edits[call] for call in producers_of(value) if call in edits and call != own), None)
+    own_call = location.call if location is not None else None
+    return next((edits[call] for call in producers_of(value) if call in edits and call != own_call), None)
 
 
 def change(edit: Edit) -> Hashable:

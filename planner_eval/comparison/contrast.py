@@ -177,9 +177,9 @@ def _around(pred_text: str, gold_text: str) -> str | None:
     start = max(0, offset - _BEFORE)
     blank = pred_text.find(" ", start, offset)
     start = blank + 1 if blank >= 0 else start
-    ends = max(len(pred_text), len(gold_text)) <= offset + _AFTER
+    near_end = max(len(pred_text), len(gold_text)) <= offset + _AFTER
     pred_window, gold_window = (_window(text, start, offset + _AFTER) for text in (pred_text, gold_text))
-    if ends:
+    if near_end:
         return f"ends {pred_window}, gold {gold_window} (character {offset + 1:,})"
     return f"differs at character {offset + 1:,}: {pred_window}, gold {gold_window}"
 
@@ -235,7 +235,7 @@ def _differing(match: re.Match[str]) -> Iterator[tuple[int, int]]:
         return
     for side_index in (0, 1):
         base = match.start(side_index + 1)
-        for step, *ends in steps:
-            first, last = ends[2 * side_index : 2 * side_index + 2]
+        for step, *bounds in steps:
+            first, last = bounds[2 * side_index : 2 * side_index + 2]
             if step != "equal" and first < last:
                 yield base + matches[side_index][first].start(), base + matches[side_index][last - 1].end()

@@ -118,48 +118,50 @@ class _Finder(CallEdits):
             }
         if not differing:
             return
-        differ = [name for name in gold_args if name in differing]
-        for circles in self.exchanged(pred_args, gold_args, differ) if len(differ) > 1 else ():
+        gold_names = [name for name in gold_args if name in differing]
+        for circles in self.exchanged(pred_args, gold_args, gold_names) if len(gold_names) > 1 else ():
             yield self.swapped(pred, gold, circles)
-            differ = [name for name in differ if not any(name in names for names in circles)]
-        yield from self.unlike_names(pred, gold, [*differing], differ)
+            gold_names = [name for name in gold_names if not any(name in names for names in circles)]
+        yield from self.unlike_names(pred, gold, [*differing], gold_names)
 
-    def unlike_names(self, pred: int, gold: int, differing: list[Any], differ: list[Any]) -> Iterator[Edit]:
+    def unlike_names(
+        self, pred: int, gold: int, differing: list[Any], gold_names: list[Any]
+    ) -> Iterator[Edit]:
         """The differing arguments of two partners, of which one may stand for another of another name.
 
         Args:
             pred: A call of pred.
             gold: Its partner.
             differing: The names under which the two differ.
-            differ: Those of gold, but for what is told already.
+            gold_names: Those of gold, but for what is told already.
         """
         pred_args, gold_args = self.pairing.pred.arguments(pred), self.pairing.gold.arguments(gold)
         surplus = dict.fromkeys(name for name in differing if name not in gold_args)
-        absent = [name for name in differ if name not in pred_args]
-        under = (
+        absent = [name for name in gold_names if name not in pred_args]
+        pred_by_gold = (
             by_position(pred_args, surplus, gold_args, absent, self.same(pred_args, gold_args))
             if surplus and absent
             else {}
         )
-        linked = self.linked(pred_args, gold_args, differ, under) if AFTER in differing else {}
+        linked = self.linked(pred_args, gold_args, gold_names, pred_by_gold) if AFTER in differing else {}
         if linked:
             surplus.pop(AFTER, None)
-            differ = [name for name in differ if name != AFTER]
-        spare = self.doubles(pred_args, (name for name in surplus if name != AFTER))
+            gold_names = [name for name in gold_names if name != AFTER]
+        surplus_by_key = self.doubles(pred_args, (name for name in surplus if name != AFTER))
         entries: list[Edit | str] = []
-        for name in differ:
-            if name in under and self.same(pred_args, gold_args)(under[name], name):
-                new_edits = [self.renamed(pred, gold, under[name], name)]
+        for name in gold_names:
+            if name in pred_by_gold and self.same(pred_args, gold_args)(pred_by_gold[name], name):
+                new_edits = [self.renamed(pred, gold, pred_by_gold[name], name)]
             else:
-                new_edits = [*self.values(pred, gold, name, linked.get(name), under.get(name))]
-            surplus.pop(under.get(name), None)
-            doubles = spare.get(gold_args[name][:2]) if name not in linked else None
+                new_edits = [*self.values(pred, gold, name, linked.get(name), pred_by_gold.get(name))]
+            surplus.pop(pred_by_gold.get(name), None)
+            equal_names = surplus_by_key.get(gold_args[name][:2]) if name not in linked else None
             if new_edits or name in pred_args:
                 entries += new_edits
-            elif doubles:
-                double = doubles.popleft()
-                del surplus[double]
-                entries.append(self.renamed(pred, gold, double, name))
+            elif equal_names:
+                equal_name = equal_names.popleft()
+                del surplus[equal_name]
+                entries.append(self.renamed(pred, gold, equal_name, name))
             else:
                 entries.append(name)
         lacking = [entry for entry in entries if not isinstance(entry, Edit)]
@@ -181,10 +183,10 @@ class _Finder(CallEdits):
         return lambda pred_name, gold_name: bool(self.key(pred_args[pred_name]) == gold_args[gold_name][:2])
 
     def exchanged(
-        self, pred_args: Mapping[Any, Any], gold_args: Mapping[Any, Any], differ: list[Any]
+        self, pred_args: Mapping[Any, Any], gold_args: Mapping[Any, Any], gold_names: list[Any]
     ) -> Iterable[list[list[str]]]:
         """Arguments whose values go round among them, those that take from the same calls together."""
-        shared = [name for name in differ if name in pred_args and type(name) is str]
+        shared = [name for name in gold_names if name in pred_args and type(name) is str]
         pred_values = {
             name: (
                 pred_args[name][0],
@@ -223,8 +225,8 @@ class _Finder(CallEdits):
         self,
         pred_args: Mapping[Any, Any],
         gold_args: Mapping[Any, Any],
-        differ: Sequence[Any],
-        under: Mapping[Any, Any],
+        gold_names: Sequence[Any],
+        pred_by_gold: Mapping[Any, Any],
     ) -> dict[Any, int]:
         """Wrong arguments for which a link without an argument, of one plan only, is right → its producer.
 
@@ -242,11 +244,11 @@ class _Finder(CallEdits):
         if min(free, default=-1) < 0:
             return {}
         producers: dict[Any, int] = {}
-        pred_names = {name: under.get(name, name) for name in differ}
+        pred_names = {name: pred_by_gold.get(name, name) for name in gold_names}
         for name in (
-            differ
+            gold_names
             if in_pred
-            else dict.fromkeys([*differ, *(name for name in pred_args if name not in gold_args)])
+            else dict.fromkeys([*gold_names, *(name for name in pred_args if name not in gold_args)])
         ):
             argument = gold_args[name] if in_pred else pred_args.get(pred_names.get(name, name))
             if (
@@ -348,10 +350,10 @@ class _Finder(CallEdits):
         )
         message = f"{self.named(pred_place)} holds what gold gives as {gold_place.argument!r}"
         if not self.unlike.alike(pred_value, gold_value):
-            half = self.contrast(gold, gold_name).values(
+            clause = self.contrast(gold, gold_name).values(
                 other_kind(pred_value, gold_value), pred_value, gold_value
             )
-            message = f"{self.named(pred_place)} stands for gold's {gold_place.argument!r} and {half}"
+            message = f"{self.named(pred_place)} stands for gold's {gold_place.argument!r} and {clause}"
             message += self.right(gold, gold_name) if self.open_to else ""
         return self.edit("argument.renamed", message, pred_place, gold_place, pred_value, gold_value)
 
@@ -380,32 +382,34 @@ class _Finder(CallEdits):
                 self.place(self.pred, pred, pred_name, path),
                 self.place(self.gold, gold, name, path),
             )
-            half = self.contrast(gold, name).half(code, pred_value, gold_value)
+            clause = self.contrast(gold, name).half(code, pred_value, gold_value)
             if type(pred_value) is Ref and pred_value.call == pred:
-                _, _, remainder = half.partition(self.said.ours(pred_value))
-                half = f"names this call itself{remainder if producer is None else ''}"
+                _, _, remainder = clause.partition(self.said.ours(pred_value))
+                clause = f"names this call itself{remainder if producer is None else ''}"
             elif (
                 type(pred_value) is str
                 and not path
                 and (pred, name) in self.computed
-                and half.startswith("is ")
+                and clause.startswith("is ")
             ):
-                _, _, remainder = half.partition(self.said.ours(pred_value))
-                half = f"is the expression {one_line(pred_value, WIDTH)}{remainder}" if remainder else half
+                _, _, remainder = clause.partition(self.said.ours(pred_value))
+                clause = (
+                    f"is the expression {one_line(pred_value, WIDTH)}{remainder}" if remainder else clause
+                )
             if pred_name != name:
-                half = f"(gold's {name!r}) {half}"
+                clause = f"(gold's {name!r}) {clause}"
             if self.open_to:
-                half += self.right(gold, name, path)
-            message = f"{self.named(pred_place)} {half}"
+                clause += self.right(gold, name, path)
+            message = f"{self.named(pred_place)} {clause}"
             if (
                 name == AFTER
                 and pred_place.call is not None
                 and type(pred_value) is Ref
                 and type(gold_value) is Ref
             ):
-                message = f"{self.names.ours(pred_place.call)} {half}"
+                message = f"{self.names.ours(pred_place.call)} {clause}"
             inside = pred_place.at and pred_place.call is not None and pred_place.call not in self.objects
-            own = f"{path_name(pred_place.at)} {half}" if inside else None
+            own = f"{path_name(pred_place.at)} {clause}" if inside else None
             pred_value, gold_value = (
                 None if pred_value is MISSING else pred_value,
                 None if gold_value is MISSING else gold_value,
@@ -422,9 +426,9 @@ class _Finder(CallEdits):
             for location in (edit.pred, edit.gold)
             if location is not None and location.call is not None
         ]
-        ends = f"{self.pred.calls[producer].tool} → {self.pred.calls[calls[0]].tool}"
+        link_text = f"{self.pred.calls[producer].tool} → {self.pred.calls[calls[0]].tool}"
         link_places = Place(calls[0], AFTER), Place(calls[1], AFTER)
-        return edit._replace(message=f"{edit.message}; the link {ends} is right", also=(link_places,))
+        return edit._replace(message=f"{edit.message}; the link {link_text} is right", also=(link_places,))
 
     def contrast(self, gold: int, name: Any) -> Contrast:
         """How values of an argument of gold are told beside others."""

@@ -63,23 +63,23 @@ def told_lines(diff: Diff, *, each: bool = False) -> list[Line]:
     """
     edits = diff.edits
     keys: dict[int, Hashable] = {} if each or len(edits) < 2 else _keys(diff)
-    passing: set[int] = set() if each else _in_passing(edits)
+    in_passing: set[int] = set() if each else _in_passing(edits)
     groups: list[list[int]] = []
-    home: list[int] = []
+    group_of_edit: list[int] = []
     parents: list[int | None] = []
     group_numbers: dict[Hashable, int] = {}
     for index, edit in enumerate(edits):
-        above, key = None if edit.cause is None else home[edit.cause], keys.get(index, index)
-        if above is not None and (index in passing or keys.get(groups[above][0]) == key):
-            group = above  # the same again follows from the first
+        parent_group, key = None if edit.cause is None else group_of_edit[edit.cause], keys.get(index, index)
+        if parent_group is not None and (index in in_passing or keys.get(groups[parent_group][0]) == key):
+            group = parent_group  # the same again follows from the first
         else:
-            group = group_numbers.setdefault((above, key), len(groups))
+            group = group_numbers.setdefault((parent_group, key), len(groups))
         if group == len(groups):
             groups.append([])
-            parents.append(above)
+            parents.append(parent_group)
         groups[group].append(index)
-        home.append(group)
-    return [_line(diff, keys, groups[group], passing, depth) for group, depth in _in_order(parents)]
+        group_of_edit.append(group)
+    return [_line(diff, keys, groups[group], in_passing, depth) for group, depth in _in_order(parents)]
 
 
 def habits_data(diff: Diff) -> list[dict[str, Any]]:
@@ -127,10 +127,10 @@ def _some(names: Collection[str | None]) -> str:
     return text + (f" and {len(names) - ABOUT} more" if len(names) > ABOUT else "")
 
 
-def _line(diff: Diff, keys: dict[int, Hashable], group: list[int], passing: set[int], depth: int) -> Line:
-    edits = [diff.edits[index] for index in group if index not in passing]
+def _line(diff: Diff, keys: dict[int, Hashable], group: list[int], in_passing: set[int], depth: int) -> Line:
+    edits = [diff.edits[index] for index in group if index not in in_passing]
     first = edits[0]
-    message = first.message + _passing_said([diff.edits[index] for index in group if index in passing])
+    message = first.message + _passing_said([diff.edits[index] for index in group if index in in_passing])
     if len(edits) == 1:
         return Line(first.code, tuple(group), "", 1, message, depth)
     key = keys[group[0]]

@@ -168,13 +168,15 @@ def _right(pairing: Pairing, gold: int) -> bool:
 def _pair_anew(pairing: Pairing, preds: list[int], golds: list[int]) -> bool:
     """Pair calls of one tool by what they share; whether they share more than they did."""
     table = [[-float(_score(pairing, pred, gold)) for pred in preds] for gold in golds]
-    now = {
+    current_pairs = {
         (row, preds.index(partner))
         for row, gold in enumerate(golds)
         if (partner := pairing.to_pred[gold]) in preds
     }
     assigned = {*assign(table)}
-    if sum(table[row][column] for row, column in assigned) >= sum(table[row][column] for row, column in now):
+    if sum(table[row][column] for row, column in assigned) >= sum(
+        table[row][column] for row, column in current_pairs
+    ):
         return False
     pairing.release(preds, golds, ALONE)
     for row, column in sorted(assigned):
@@ -264,13 +266,13 @@ def crossed(pairing: Pairing) -> Iterator[tuple[tuple[int, int], tuple[int, int]
         ):
             if gold in used or second_gold in used:
                 continue
-            now = zip(
+            current_scores = zip(
                 _meaning(pairing, first_pred, gold), _meaning(pairing, second_pred, second_gold), strict=True
             )
-            then = zip(
+            exchanged_scores = zip(
                 _meaning(pairing, first_pred, second_gold), _meaning(pairing, second_pred, gold), strict=True
             )
-            if [*map(sum, now)] < [*map(sum, then)]:
+            if [*map(sum, current_scores)] < [*map(sum, exchanged_scores)]:
                 used |= {gold, second_gold}
                 yield (first_pred, gold), (second_pred, second_gold)
 

@@ -66,9 +66,9 @@ class Accepted(NamedTuple):
         values.pop(value_key(value, OWN), None)
         if self.is_optional(call, argument):
             values.pop(value_key("", OWN), None)  # how BFCL writes that an argument may be left out
-        named = [value_name(v, number) for v in list(values.values())[:_SHOWN]]
-        named += [f"{len(values) - _SHOWN} more"] if len(values) > _SHOWN else []
-        return " or ".join(named)
+        texts = [value_name(v, number) for v in list(values.values())[:_SHOWN]]
+        texts += [f"{len(values) - _SHOWN} more"] if len(values) > _SHOWN else []
+        return " or ".join(texts)
 
 
 def other_values(gold: Plan, plans: Iterable[Plan]) -> Others:

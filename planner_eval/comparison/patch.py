@@ -44,12 +44,14 @@ def make_patch(diff: Diff) -> dict[str, Any]:
     """
     if diff.same:
         return {"schema": SCHEMA, "operations": []}
-    named = relabelled(diff)
-    written = [*_changed(diff, named), *_answered(diff, named)]
-    operations = [*_removed(diff), *_added(diff, named, written), *written]
+    relabelled_gold = relabelled(diff)
+    written = [*_changed(diff, relabelled_gold), *_answered(diff, relabelled_gold)]
+    operations = [*_removed(diff), *_added(diff, relabelled_gold, written), *written]
     patch = {"schema": SCHEMA, "operations": operations}
     if any(edit.code == "order.broken" for edit in diff.edits) or _forward(applied(diff.pred, operations)):
-        operations.append({"op": "order", "ids": [call.id for call in named.calls], "why": "order.broken"})
+        operations.append(
+            {"op": "order", "ids": [call.id for call in relabelled_gold.calls], "why": "order.broken"}
+        )
     return patch
 
 
@@ -81,16 +83,16 @@ def relabelled(diff: Diff) -> Plan:
 
 
 def _removed(diff: Diff) -> list[dict[str, Any]]:
-    why = {edit.pred.call: edit.code for edit in diff.edits if edit.pred and edit.gold is None}
+    codes = {edit.pred.call: edit.code for edit in diff.edits if edit.pred and edit.gold is None}
     return [
-        {"op": "remove", "id": diff.pred.calls[position].id, "why": why.get(position, "call.extra")}
+        {"op": "remove", "id": diff.pred.calls[position].id, "why": codes.get(position, "call.extra")}
         for position in diff.alignment.extra
     ]
 
 
-def _added(diff: Diff, named: Plan, written: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _added(diff: Diff, relabelled_gold: Plan, written: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Gold's calls that are missing; optional ones only where what is written takes their output."""
-    data = to_data(named)["calls"]
+    data = to_data(relabelled_gold)["calls"]
     required = {e.gold.call for e in diff.edits if e.code == "call.missing" and e.gold}
     optional = {data[i]["id"]: i for i in diff.alignment.missing if i not in required}
     waiting = [
@@ -106,7 +108,7 @@ def _added(diff: Diff, named: Plan, written: list[dict[str, Any]]) -> list[dict[
         {
             "op": "add",
             "call": data[position],
-            "after": named.calls[position - 1].id if position else None,
+            "after": relabelled_gold.calls[position - 1].id if position else None,
             "why": "call.missing",
         }
         for position in diff.alignment.missing
@@ -125,11 +127,11 @@ def _referred(data: Any) -> Iterator[str]:
             yield from _referred(item)
 
 
-def _changed(diff: Diff, named: Plan) -> list[dict[str, Any]]:
+def _changed(diff: Diff, relabelled_gold: Plan) -> list[dict[str, Any]]:
     """What changes in calls that have partners: names first, then arguments, each once."""
     operations: list[dict[str, Any]] = []
     repeating = _repeating(diff.pred)
-    wanted_repeating = _repeating(named)
+    wanted_repeating = _repeating(relabelled_gold)
     objects = (edit.gold for edit in diff.edits if edit.code == "argument.object")
     wanted_repeating |= {p.call for p in objects if p is not None and p.call is not None}
     arguments_by_call: dict[int, dict[str, Value]] = {}
@@ -137,7 +139,7 @@ def _changed(diff: Diff, named: Plan) -> list[dict[str, Any]]:
     for edit, (pred, gold) in [(e, place_pair) for e in diff.edits for place_pair in e.places]:
         if gold is None or pred is None or gold.call is None or pred.call is None:
             continue
-        call, name = named.calls[gold.call], gold.argument
+        call, name = relabelled_gold.calls[gold.call], gold.argument
         key = (gold.call, name, pred.argument)
         if edit.code == "order.broken" or key in handled:
             continue
@@ -149,13 +151,13 @@ def _changed(diff: Diff, named: Plan) -> list[dict[str, Any]]:
         elif gold.call in wanted_repeating or pred.call in repeating or _rotated(edit):
             if (gold.call, "all") not in handled:
                 handled.add((gold.call, "all"))
-                pairs = [[key, value_data(value, named)] for key, value in call.arguments]
+                pairs = [[key, value_data(value, relabelled_gold)] for key, value in call.arguments]
                 operations.append({"op": "arguments", "id": call.id, "arguments": pairs, "why": edit.code})
         else:
             if gold.call not in arguments_by_call:
                 arguments_by_call[gold.call] = dict(call.arguments)
             operations += _argument(
-                edit.code, call.id, arguments_by_call[gold.call], pred.argument, name, named
+                edit.code, call.id, arguments_by_call[gold.call], pred.argument, name, relabelled_gold
             )
     return operations
 
@@ -167,13 +169,18 @@ def _rotated(edit: Edit) -> bool:
 
 
 def _argument(
-    code: str, call: str, arguments: dict[str, Value], pred_name: str | None, gold_name: str, named: Plan
+    code: str,
+    call: str,
+    arguments: dict[str, Value],
+    pred_name: str | None,
+    gold_name: str,
+    relabelled_gold: Plan,
 ) -> list[dict[str, Any]]:
     operations: list[dict[str, Any]] = []
     if pred_name is not None and pred_name not in arguments:
         operations.append({"op": "unset", "id": call, "argument": pred_name, "why": code})
     if gold_name in arguments:
-        value = value_data(arguments[gold_name], named)
+        value = value_data(arguments[gold_name], relabelled_gold)
         operations.append({"op": "set", "id": call, "argument": gold_name, "value": value, "why": code})
     return operations
 
@@ -187,11 +194,11 @@ def _repeating(plan: Plan) -> set[int]:
     }
 
 
-def _answered(diff: Diff, named: Plan) -> list[dict[str, Any]]:
+def _answered(diff: Diff, relabelled_gold: Plan) -> list[dict[str, Any]]:
     code = next((edit.code for edit in diff.edits if edit.code.startswith("answer.")), None)
     if code is None:
         return []
-    value = to_data(named).get("answer")
+    value = to_data(relabelled_gold).get("answer")
     return [{"op": "answer", "value": value, "why": code}]
 
 

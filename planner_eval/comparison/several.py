@@ -39,12 +39,12 @@ class Listed(NamedTuple):
 
 def lead_lists(pairing: Pairing) -> None:
     """Let a call that holds lists stand for the first of the calls that ask one by one, if none is used."""
-    for gold, many in listed(pairing, pairing.to_gold).items():
-        pred, first = pairing.to_pred[gold], many.parts[0]
-        lead_pred, lead_gold = (pred, first) if many.merged else (first, gold)
+    for gold, listed_calls in listed(pairing, pairing.to_gold).items():
+        pred, first = pairing.to_pred[gold], listed_calls.parts[0]
+        lead_pred, lead_gold = (pred, first) if listed_calls.merged else (first, gold)
         pred_users, gold_users = pairing.pred.users, pairing.gold.users
         used = pred_users[pred] or pred_users[lead_pred] or gold_users[gold] or gold_users[lead_gold]
-        if not used and first < (gold if many.merged else pred):
+        if not used and first < (gold if listed_calls.merged else pred):
             pairing.release([pred], [gold], ALONE)
             pairing.pair(lead_pred, lead_gold)
 
@@ -75,13 +75,15 @@ def listed(pairing: Pairing, images: Sequence[Any], *, as_explained: bool = Fals
             candidates = alone[merged].get(tool, [])
             looks += len(candidates)
             if candidates and looks <= LOOKS:
-                many = _listed(pairing, images, pred, gold, merged, candidates, as_explained)
-                if many is None and as_explained:
-                    many = _beside(pairing, pred, gold, merged, candidates)
-                    many = many or _in_lists(pairing, pred, gold, merged, candidates)
-                if many is not None:
-                    lists[gold] = many
-                    alone[merged][tool] = [position for position in candidates if position not in many.parts]
+                listed_calls = _listed(pairing, images, pred, gold, merged, candidates, as_explained)
+                if listed_calls is None and as_explained:
+                    listed_calls = _beside(pairing, pred, gold, merged, candidates)
+                    listed_calls = listed_calls or _in_lists(pairing, pred, gold, merged, candidates)
+                if listed_calls is not None:
+                    lists[gold] = listed_calls
+                    alone[merged][tool] = [
+                        position for position in candidates if position not in listed_calls.parts
+                    ]
                     break
     return lists
 
@@ -390,7 +392,7 @@ def _told(plan_calls: Side, position: int) -> Counter[Key]:
 
 
 def exchanged(values: Mapping[str, Key], right_values: Mapping[str, Key]) -> Iterator[list[str]]:
-    """Names of which each has in `ours` what the next one has in `theirs`, and the last what the first has.
+    """Names of which each has in `values` what the next has in `right_values`, the last what the first has.
 
     Args:
         values: Names and values, none of them right.

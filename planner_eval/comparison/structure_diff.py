@@ -204,13 +204,13 @@ def _parted(
     components: Iterable[Group], other_components: Iterable[Group], partner: Mapping[int, int]
 ) -> tuple[tuple[Group, ...], ...]:
     """The components whose partners lie in several of the other plan, their calls in parts accordingly."""
-    home = {call: number for number, group in enumerate(other_components) for call in group}
+    component_of = {call: number for number, group in enumerate(other_components) for call in group}
     parted = []
     for component in components:
         calls_by_component: dict[int, list[int]] = {}
         for call in component:
             if call in partner:
-                calls_by_component.setdefault(home[partner[call]], []).append(call)
+                calls_by_component.setdefault(component_of[partner[call]], []).append(call)
         if len(calls_by_component) > 1:
             parted.append(tuple(tuple(calls) for calls in calls_by_component.values()))
     return tuple(parted)

@@ -28,18 +28,18 @@ def structure_text(comparison: StructureDiff) -> str:
         ("pred", names.ours, comparison.pred_structure),
         ("gold", names.theirs, comparison.gold_structure),
     )
-    for what in ("components", "generations", "critical"):
+    for field in ("components", "generations", "critical"):
         for plan_name, name, structure in structures:
-            lines.append(f"  {_said(what, plan_name, name, structure)}")
+            lines.append(f"  {_said(field, plan_name, name, structure)}")
     lines += (f"  {line}" for line in _differences(comparison, names))
     return "\n".join(line.replace("\n", "\\n") for line in lines)  # names may hold line ends
 
 
-def _said(what: str, plan_name: str, name: Name, structure: Structure) -> str:
-    if what == "critical":
+def _said(field: str, plan_name: str, name: Name, structure: Structure) -> str:
+    if field == "critical":
         return f"longest chain of {plan_name}: {_calls(name, structure.critical, ' → ') or 'none'}"
-    groups: Sequence[Group] = getattr(structure, what)
-    return f"{what} of {plan_name} ({len(groups)}): {_parts(name, groups) or 'none'}"
+    groups: Sequence[Group] = getattr(structure, field)
+    return f"{field} of {plan_name} ({len(groups)}): {_parts(name, groups) or 'none'}"
 
 
 def _differences(comparison: StructureDiff, names: Names) -> Iterator[str]:

@@ -221,9 +221,9 @@ def _meant(first: _Link, second: _Link, names: Names) -> bool:
         ref, gold = (values[0], second.edit.gold_value) if paths[0] else (values[1], first.edit.gold_value)
         literal = values[1] if paths[0] else values[0]
         return not all(paths) and ref.path == gold.path and telling(literal)
-    named = all(identifies(_place(link)[1], link.edit.pred_value) for link in (first, second))
+    identifying = all(identifies(_place(link)[1], link.edit.pred_value) for link in (first, second))
     informative = all(telling(value) or kind_name(value) == "number" for value in values)
-    return same and (tools[0] == tools[1] or named) and informative
+    return same and (tools[0] == tools[1] or identifying) and informative
 
 
 def _exchange(pairs: list[tuple[_Link, _Link]], names: Names) -> str:
@@ -231,11 +231,11 @@ def _exchange(pairs: list[tuple[_Link, _Link]], names: Names) -> str:
     calls = [names.ours(_place(link)[0]) for link in pairs[0]]
     if all(_place(first)[1] == _place(second)[1] for first, second in pairs):
         quoted = [repr(_place(first)[1]) for first, _ in pairs]
-        named = " and ".join(filter(None, (", ".join(quoted[:-1]), quoted[-1])))
+        names_text = " and ".join(filter(None, (", ".join(quoted[:-1]), quoted[-1])))
         first_edits = pairs[0][0].edit, pairs[0][1].edit
         pred_texts = [_gives(edit.pred_value, names.ours, names.our_number) for edit in first_edits]
         example = f": the first {pred_texts[0]}, the second {pred_texts[1]}" if len(pairs) == 1 else ""
-        return f"{calls[0]} and {calls[1]} have one another's {named}{example}"
+        return f"{calls[0]} and {calls[1]} have one another's {names_text}{example}"
     pair_texts = [
         f"{place_name(calls[0], _place(first)[1])} and {place_name(calls[1], _place(second)[1])}"
         for first, second in pairs
@@ -322,8 +322,8 @@ def _exchanged(first: _Link, second: _Link, wrong: _Link, intended: _Link, names
     label = names.labelled(wrong.edit.pred_value)
     pred_text += f"{label}," if label else ""
     gold_text = _gives(intended.edit.gold_value, names.theirs, names.their_number)
-    named = " and ".join(repr(_argument(link.edit.gold)) for link in sorted((first, second), key=_place))
-    arguments_text = f"{call_name}: arguments {named} are exchanged"
+    names_text = " and ".join(repr(_argument(link.edit.gold)) for link in sorted((first, second), key=_place))
+    arguments_text = f"{call_name}: arguments {names_text} are exchanged"
     gold_name = _argument(intended.edit.gold)
     return f"{arguments_text}, and {wrong_argument!r} {pred_text} where gold's {gold_name!r} {gold_text}"
 

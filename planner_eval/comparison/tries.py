@@ -67,9 +67,9 @@ def _differing(pairing: Pairing, first: int, second: int) -> tuple[str, ...]:
     if first_args.keys() > second_args.keys() and all(
         first_args[name][:2] == second_args[name][:2] for name in second_args
     ):
-        more = tuple(name for name in first_args if name not in second_args)
+        extra_names = tuple(name for name in first_args if name not in second_args)
         is_telling = any(telling(argument[2]) for argument in second_args.values())
-        return more if is_telling and all(type(name) is str for name in more) else ()
+        return extra_names if is_telling and all(type(name) is str for name in extra_names) else ()
     if first_args.keys() != second_args.keys():
         return ()
     names = tuple(name for name in first_args if first_args[name][:2] != second_args[name][:2])

@@ -19,8 +19,8 @@ def one_object(call: Call) -> dict[str, Any] | None:
     >>> one_object(Call("c", "f", (("0", {"x": 1}),))), one_object(Call("c", "f", (("x", {"y": 1}),)))
     ({'x': 1}, None)
     """
-    (name, value), *more = call.arguments or ((None, None),)
-    return value if name in UNNAMED and not more and isinstance(value, dict) else None
+    (name, value), *other_arguments = call.arguments or ((None, None),)
+    return value if name in UNNAMED and not other_arguments and isinstance(value, dict) else None
 
 
 class Unpacked(NamedTuple):

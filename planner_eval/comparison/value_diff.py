@@ -155,8 +155,8 @@ def other_writing(pred_value: Value, gold_value: Value) -> str | None:
     if dates(pred_value) == dates(gold_value):
         return "date written otherwise"
     days = readings(pred_value), readings(gold_value)
-    sure = min(map(len, days)) == 1  # of two that can be read in two ways nobody knows
-    return "date written otherwise" if sure and days[0] & days[1] else None
+    unambiguous = min(map(len, days)) == 1  # of two that can be read in two ways nobody knows
+    return "date written otherwise" if unambiguous and days[0] & days[1] else None
 
 
 _LAYERS = 4

@@ -30,9 +30,9 @@ def same_values(pairing: Pairing, doubtful: Iterable[tuple[int, int]]) -> Pairs:
     preds, golds = {pred for pred, _ in nothing}, {gold for _, gold in nothing}
     unsettled = [i for i in range(len(pairing.pred.tools)) if i in preds or pairing.to_gold[i] < 0]
     gold_values: dict[Any, list[int]] = {}
-    own = range(len(pairing.to_pred))
+    identity = range(len(pairing.to_pred))
     for gold in range(len(pairing.gold.tools)):
-        if (gold in golds or pairing.to_pred[gold] < 0) and (key := _values(pairing.gold, gold, own)):
+        if (gold in golds or pairing.to_pred[gold] < 0) and (key := _values(pairing.gold, gold, identity)):
             gold_values.setdefault(key, []).append(gold)
     images = [-1 if position in preds else image for position, image in enumerate(pairing.to_gold)]
     pairs: Pairs = []
@@ -43,7 +43,7 @@ def same_values(pairing: Pairing, doubtful: Iterable[tuple[int, int]]) -> Pairs:
             None,
         )
         if partner is not None:
-            gold_values[_values(pairing.gold, partner, own)].remove(partner)
+            gold_values[_values(pairing.gold, partner, identity)].remove(partner)
             images[pred] = partner
             pairs.append((pred, partner))
     return pairs if any(pred in preds for pred, _ in pairs) else []

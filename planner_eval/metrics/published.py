@@ -119,8 +119,8 @@ def _named(call: Call, tools: Collection[str]) -> str:
 
 
 def _names(plan: Plan, tools: Collection[str]) -> set[str]:
-    named = ((call, _named(call, tools)) for call in plan.calls)
-    return {name for call, name in named if not tools or name in tools or call.name in tools}
+    named_calls = ((call, _named(call, tools)) for call in plan.calls)
+    return {name for call, name in named_calls if not tools or name in tools or call.name in tools}
 
 
 def _links(plan: Plan, tools: Collection[str]) -> set[tuple[str, str]]:

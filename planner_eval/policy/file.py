@@ -120,13 +120,13 @@ _PROJECTS = ("planeval.toml", "pyproject.toml")
 """Files that hold a project's settings beside its policy."""
 
 
-def _of_file(path: Path, above: tuple[Path, ...] = (), *, settings: bool = False) -> Policy:
-    """The policy of a file, which those `above` it extend."""
+def _of_file(path: Path, extending: tuple[Path, ...] = (), *, settings: bool = False) -> Policy:
+    """The policy of a file, which those `extending` it extend."""
     data, where = _checked(path, settings=settings or path.name in _PROJECTS)
-    if path.resolve() in (file.resolve() for file in above):
-        route = " → ".join(map(str, (*above, path)))
+    if path.resolve() in (file.resolve() for file in extending):
+        route = " → ".join(map(str, (*extending, path)))
         raise PolicyError(f"{path}: extends leads back to the file: {route}; expected a preset or another")
-    return _made(data, path.stem, where, path.parent, (*above, path))
+    return _made(data, path.stem, where, path.parent, (*extending, path))
 
 
 def _checked(path: Path, *, settings: bool) -> tuple[dict[str, Any], Where]:
@@ -230,10 +230,14 @@ def policy_of(data: Mapping[str, Any], where: str = "policy", base_folder: Path 
 
 
 def _made(
-    data: Mapping[str, Any], name: str, where: Where, base_folder: Path | None, above: tuple[Path, ...] = ()
+    data: Mapping[str, Any],
+    name: str,
+    where: Where,
+    base_folder: Path | None,
+    extending: tuple[Path, ...] = (),
 ) -> Policy:
     """The policy of data that are as they should be: checked, or shipped and so checked by tests."""
-    base = _base(data.get("extends", "default"), where, base_folder, above)
+    base = _base(data.get("extends", "default"), where, base_folder, extending)
     rules = [
         _rule(rule, f"{where(('rule', index))}, rule {index + 1}")
         for index, rule in enumerate(data.get("rule", ()))
@@ -256,11 +260,11 @@ def _made(
 _PLAIN = ("order", "names", "answer", "inline", "repeats")
 
 
-def _base(name: str, where: Where, base_folder: Path | None, above: tuple[Path, ...]) -> Policy:
+def _base(name: str, where: Where, base_folder: Path | None, extending: tuple[Path, ...]) -> Policy:
     files = () if name == "default" else ((base_folder or Path()) / name, Path(name))
     file = next((path for path in files if path.is_file()), None)
     if file is not None:
-        return _of_file(file, above)
+        return _of_file(file, extending)
     try:
         return load_policy(name)
     except PolicyError as error:

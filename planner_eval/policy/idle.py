@@ -70,20 +70,20 @@ def _without_effect(rule: Rule) -> str | None:
     words = {*rule.compare}
     bare = replace(rule, compare=(), default=NOTHING) == Rule(rule.tool, rule.argument)
     if "ignore" in words:
-        other_words, has_settings, does = (
+        other_words, has_settings, effect = (
             words - {"ignore"},
             not bare or rule.default is not NOTHING,
             "ignores the argument",
         )
     elif "any" in words:
-        other_words, has_settings, does = words - _PRESENCE, not bare, "takes any value"
+        other_words, has_settings, effect = words - _PRESENCE, not bare, "takes any value"
     elif "exact" in words:
-        other_words, has_settings, does = words - _PRESENCE - {"exact"}, False, "compares exactly"
+        other_words, has_settings, effect = words - _PRESENCE - {"exact"}, False, "compares exactly"
     else:
         return None
     if other_words or has_settings:
-        what = _named(other_words) if other_words else "the rest of it"
-        return f"{does}, which leaves {what} without effect; take the one or the other out"
+        words_text = _named(other_words) if other_words else "the rest of it"
+        return f"{effect}, which leaves {words_text} without effect; take the one or the other out"
     return None
 
 

@@ -170,24 +170,24 @@ class Form:
         self.set = not SETS.isdisjoint(compare)
         self.bag = "unordered" in compare
 
-    def of(self, value: Value, own: Sequence[str] = ()) -> Value:
+    def of(self, value: Value, tools: Sequence[str] = ()) -> Value:
         """The form of a value; references stay as they are.
 
         Args:
             value: The value.
-            own: The tools of its plan's calls.
+            tools: The tools of its plan's calls.
 
         >>> Form(["numbers", "set"], {"nyc": "New York"}).of("2, NYC, 1, 1.0")
         ['new york', 1.0, 2]
         """
         if not self.set:
             form = fold(value, self.leaf, text=self.text) if self.changes else value
-            return Bag(_sorted(form, own)) if self.bag and type(form) is list else form
+            return Bag(_sorted(form, tools)) if self.bag and type(form) is list else form
         items = self.items(value)
         if items is None:
             return fold(value, self.leaf, text=self.text)
-        distinct = {repr(value_key(item, range(len(own)))): item for item in items}
-        return Bag(_sorted(list(distinct.values()), own))
+        distinct = {repr(value_key(item, range(len(tools)))): item for item in items}
+        return Bag(_sorted(list(distinct.values()), tools))
 
     def items(self, value: Value) -> list[Value] | None:
         """The items of a list, of a text with commas between them, a scalar alone; None for anything else."""
@@ -244,7 +244,7 @@ SETS = frozenset({"set", "subset", "superset"})
 """Rules that compare collections in which neither order nor repetition counts."""
 
 
-def _sorted(items: list[Value], own: Sequence[str]) -> list[Value]:
+def _sorted(items: list[Value], tools: Sequence[str]) -> list[Value]:
     """Items in an order that depends on what they are, references by their tools; of equals as written."""
-    blank = [0] * len(own)
-    return sorted(items, key=lambda item: (repr(value_key(item, blank)), repr(value_key(item, own))))
+    blank = [0] * len(tools)
+    return sorted(items, key=lambda item: (repr(value_key(item, blank)), repr(value_key(item, tools))))

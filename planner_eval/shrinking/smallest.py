@@ -180,15 +180,15 @@ class _Work:
         """Do steps of one kind, many at once, then fewer, down to single ones; whether any was taken."""
         before = self.steps
         units = kind.units(self.pair, self.partners)
-        many = len(units)
-        while many:
+        chunk = len(units)
+        while chunk:
             index = 0
             while index < len(units):
-                if self.takes(kind.done(self.pair, units[index : index + many])):
+                if self.takes(kind.done(self.pair, units[index : index + chunk])):
                     units = kind.units(self.pair, self.partners)
                 else:
-                    index += many
-            many //= 2
+                    index += chunk
+            chunk //= 2
         return self.steps > before
 
     def takes(self, pair: Pair) -> bool:

@@ -220,13 +220,13 @@ def _try_all(pairing: Pairing, blocks: list[Block], touched: list[int]) -> bool:
     """Depth-first over all pairings of the blocks, cutting off what cannot beat the best; proved?"""
     block_of = {gold: block for block in blocks for gold in block.golds}
     golds = [(gold, block_of[gold]) for gold in pairing.ranks.golds(block_of)]
-    spare = {id(block): max(0, len(block.golds) - len(block.preds)) for block in blocks}
+    spare_golds = {id(block): max(0, len(block.golds) - len(block.preds)) for block in blocks}
     best_pairs = _pairs(pairing, blocks)
     best = pairing.total(touched)
     for block in blocks:
         pairing.release(block.preds, block.golds)
     floor = [min(pairing.cost(pred, gold) for pred in block.preds) for gold, block in golds]
-    floor = [0.0 if spare[id(block)] else low for low, (_, block) in zip(floor, golds, strict=True)]
+    floor = [0.0 if spare_golds[id(block)] else low for low, (_, block) in zip(floor, golds, strict=True)]
     floor_left = [sum(floor[start:]) for start in range(len(floor) + 1)]
     floor_left = [low + pairing.total(touched, strict=False) for low in floor_left]
     nodes = NODES
@@ -248,12 +248,12 @@ def _try_all(pairing: Pairing, blocks: list[Block], touched: list[int]) -> bool:
                 pairing.pair(pred, gold)
                 descend(index + 1, cost + step)
                 pairing.release([pred], [gold])
-        if spare[id(block)] and nodes > 0:
-            spare[id(block)] -= 1
+        if spare_golds[id(block)] and nodes > 0:
+            spare_golds[id(block)] -= 1
             pairing.release([], [gold], ALONE)
             descend(index + 1, cost)
             pairing.release([], [gold])
-            spare[id(block)] += 1
+            spare_golds[id(block)] += 1
 
     descend(0, 0.0)
     _restore(pairing, blocks, best_pairs)

@@ -233,7 +233,7 @@ class Pairing:
         self._near: dict[tuple[int, int], float] = {}
 
     def respell(self, declared: Container[str] = ()) -> None:
-        """Take tools of pred that gold spells otherwise for gold's, but those that are `known`."""
+        """Take tools of pred that gold spells otherwise for gold's, but those that are `declared`."""
         same = self.pred.called == self.gold.called  # as most are
         if not same and (respellings := respelled(self.pred.called, self.gold.called, declared)):
             self.pred.tools = [respellings.get(tool, tool) for tool in self.pred.called]
@@ -299,8 +299,8 @@ class Pairing:
             gold: A call of gold.
             strict: Take no free producer for right; else also where two free producers could pair.
         """
-        differ, referring, _ = self._fixed.get((pred, gold)) or self._fix(pred, gold)
-        differences = dict.fromkeys(differ, 1.0)
+        names, referring, _ = self._fixed.get((pred, gold)) or self._fix(pred, gold)
+        differences = dict.fromkeys(names, 1.0)
         for name, producers, gold_producers in referring:
             worst = self._strayed(producers, gold_producers, strict)
             if worst and not (self.matcher is not None and self._matches(pred, gold, name, strict)):
@@ -313,8 +313,8 @@ class Pairing:
 
     def cost(self, pred: int, gold: int, strict: bool = False) -> float:
         """How many arguments of two calls differ; `strict` takes no free producer for right."""
-        differ, referring, _ = self._fixed.get((pred, gold)) or self._fix(pred, gold)
-        total = float(len(differ))
+        names, referring, _ = self._fixed.get((pred, gold)) or self._fix(pred, gold)
+        total = float(len(names))
         for name, producers, gold_producers in referring:
             worst = self._strayed(producers, gold_producers, strict)
             if worst and not (self.matcher is not None and self._matches(pred, gold, name, strict)):
@@ -326,11 +326,11 @@ class Pairing:
         if not self._weighed:  # most plans leave no choice: what tells calls apart is 2 % of scoring them
             self._weighed = True
             self._fixed.clear()
-        differ, referring, bonus = self._fixed.get((pred, gold)) or self._fix(pred, gold)
-        total = float(len(differ))
-        if differ:
+        names, referring, bonus = self._fixed.get((pred, gold)) or self._fix(pred, gold)
+        total = float(len(names))
+        if names:
             nearness = self._near.get((pred, gold))
-            bonus += self._nearness(pred, gold, differ) if nearness is None else nearness
+            bonus += self._nearness(pred, gold, names) if nearness is None else nearness
         for name, producers, gold_producers in referring:
             strayed = self._strayed(producers, gold_producers, strict=False)
             if strayed and not (self.matcher is not None and self._matches(pred, gold, name, False)):
@@ -345,7 +345,7 @@ class Pairing:
         pred_args = self.pred.known[pred] or self.pred.arguments(pred)
         gold_args = self.gold.known[gold] or self.gold.arguments(gold)
         has_matcher = self.matcher is not None
-        differ: list[Any] = []
+        differing: list[Any] = []
         referring: list[tuple[Any, tuple[int, ...], tuple[int, ...]]] = []
         shared = right = 0
         telling_bonus = 0.0
@@ -354,18 +354,18 @@ class Pairing:
             pred_arg = pred_args.get(name)
             if pred_arg is None:
                 if not (has_matcher and self._matches(pred, gold, name, False)):
-                    differ.append(name)
+                    differing.append(name)
                 continue
             shared += 1
             if pred_arg[0] != gold_arg[0]:
-                could = has_matcher and self._matches(pred, gold, name, None)
-                if could and pred_arg[1] and gold_arg[1]:
+                may_match = has_matcher and self._matches(pred, gold, name, None)
+                if may_match and pred_arg[1] and gold_arg[1]:
                     referring.append((name, (), ()))  # the matcher is to say, once others are paired
-                elif could:
+                elif may_match:
                     right += 1
                     telling_bonus += telling.get(name, 0.0)
                 else:
-                    differ.append(name)
+                    differing.append(name)
             elif pred_arg[1]:
                 referring.append((name, pred_arg[1], gold_arg[1]))
             else:
@@ -374,19 +374,19 @@ class Pairing:
         if shared < len(pred_args):
             for name in pred_args:
                 if name not in gold_args and not (has_matcher and self._matches(pred, gold, name, False)):
-                    differ.append(name)
-        fixed = differ, referring, shared * NAMED + right * VALUED + telling_bonus
+                    differing.append(name)
+        fixed = differing, referring, shared * NAMED + right * VALUED + telling_bonus
         if self._few:
             self._fixed[pred, gold] = fixed
         return fixed
 
-    def _nearness(self, pred: int, gold: int, differ: list[Any]) -> float:
+    def _nearness(self, pred: int, gold: int, names: list[Any]) -> float:
         """What speaks for a pair in the values that differ; only where there is a choice it is asked for."""
         pred_features = self.pred.parts[pred] or self.pred.features(pred)
         gold_features = self.gold.parts[gold] or self.gold.features(gold)
         pred_args, gold_args = self.pred.arguments(pred), self.gold.arguments(gold)
         likeness = 0.0
-        for name in differ:
+        for name in names:
             if (
                 name in pred_features
                 and name in gold_features

@@ -55,10 +55,12 @@ def _respelled(pred: Plan, gold: Plan, policy: Policy) -> Plan:
 def _whole(plan: Plan, policy: Policy) -> Plan:
     """The plan with the only output of a tool taken as its whole result, whatever it is called."""
     outputs = policy.outputs
-    only = [outputs.get(call.tool, outputs.get(call.name)) for call in plan.calls]
+    only_outputs = [outputs.get(call.tool, outputs.get(call.name)) for call in plan.calls]
 
     def remaining_path(producer: int, path: Path) -> Path:
-        is_output = only[producer] is not None and path and path[0] in (only[producer], *WHOLE_RESULT)
+        is_output = (
+            only_outputs[producer] is not None and path and path[0] in (only_outputs[producer], *WHOLE_RESULT)
+        )
         return path[1:] if is_output else path
 
     def change(leaf: Value) -> Value:
@@ -100,8 +102,8 @@ class _Outliner:
             for call in self.calls
         ]
         answer = self.plan.answer
-        named = None if answer is None else tuple((n, moved(v, self.place)) for n, v in answer)
-        return replace(plan_of(calls, named), dialect=self.plan.dialect, text=self.plan.text)
+        moved_answer = None if answer is None else tuple((n, moved(v, self.place)) for n, v in answer)
+        return replace(plan_of(calls, moved_answer), dialect=self.plan.dialect, text=self.plan.text)
 
     def value(self, consumer: str, argument: str, value: Value) -> Value:
         """A value with the calls in it taken out; references to these are negative until the end."""

@@ -186,8 +186,8 @@ class _Evidence:
                 shape,
                 tuple(self.first[image] if image >= 0 else image for image in images),
             )
-            says = argument_value not in self.common and telling(value)
-            values[argument_value] = ("value", 2.0) if says else ("held", 0.5)
+            is_telling = argument_value not in self.common and telling(value)
+            values[argument_value] = ("value", 2.0) if is_telling else ("held", 0.5)
         return values
 
     common: frozenset[Any] = frozenset()

@@ -42,9 +42,9 @@ class Rules:
         changes = policy.defaults or any(
             rule.compare or rule.aliases or rule.default is not NOTHING for rule in policy.rules
         )
-        asks = policy.wildcards or policy.defaults or terms.accepted or terms.omittable
+        has_terms = policy.wildcards or policy.defaults or terms.accepted or terms.omittable
         self.normalise = self.normalised if changes else None
-        self.matcher = self.matches if asks or any(rule.one_sided for rule in policy.rules) else None
+        self.matcher = self.matches if has_terms or any(rule.one_sided for rule in policy.rules) else None
 
     def rule(self, call: Call | None, argument: str) -> Rule:
         """The rule that holds for an argument, looked up once."""
@@ -121,12 +121,12 @@ class Rules:
             wildcards and any(_equal(context.theirs(), wildcard) for wildcard in wildcards)
         ):
             return True
-        more = (
+        further_values = (
             accepted_values.get(call.id, {}).get(argument, ()) if call is not None and accepted_values else ()
         )
         if _right(rule, pred_value, gold_value, context):
             return True
-        accepted = ((value, rule.form.of(value)) for value in (*rule.accepted, *more))
+        accepted = ((value, rule.form.of(value)) for value in (*rule.accepted, *further_values))
         return any(_right(rule, pred_value, form, context.of(value)) for value, form in accepted)
 
 
