@@ -103,7 +103,7 @@ class Matching(NamedTuple):
         if not self.terms.optional:
             return frozenset()
         calls, optional = self.gold.calls, self.terms.optional
-        return frozenset(at for at in self.alignment.missing if calls[at].id in optional)
+        return frozenset(position for position in self.alignment.missing if calls[position].id in optional)
 
 
 def align(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY) -> Alignment:
@@ -155,24 +155,24 @@ def _match(
 ) -> Matching:
     table: dict[Key, int] = {}
     if pred is gold and normalise is None:  # of two equal texts one is read; each call stands for itself
-        ours = theirs = Numbered(pred, None)
+        pred_numbered = gold_numbered = Numbered(pred, None)
         verdict = Verdict(True, mapping=tuple(range(len(pred.calls))))
     else:
-        ours = Numbered(pred, table, normalise)
-        theirs = Numbered(gold, table, normalise)
-        verdict = compare_numbered(ours, theirs, table, ordered=policy.order != "free")
+        pred_numbered = Numbered(pred, table, normalise)
+        gold_numbered = Numbered(gold, table, normalise)
+        verdict = compare_numbered(pred_numbered, gold_numbered, table, ordered=policy.order != "free")
     if verdict.mapping is not None:
         pairs = sorted((image, position) for position, image in enumerate(verdict.mapping))
         alignment = Alignment(tuple((position, image) for image, position in pairs))
         pairing = None
     else:
-        pairing = Pairing(Side(ours), Side(theirs), matcher)
+        pairing = Pairing(Side(pred_numbered), Side(gold_numbered), matcher)
         pairing.respell(policy.tools)
         pairing.proved = verdict.proved
         if terms.optional:
-            pairing.optional = frozenset(at for at, c in enumerate(gold.calls) if c.id in terms.optional)
+            pairing.optional = frozenset(i for i, c in enumerate(gold.calls) if c.id in terms.optional)
         if terms is not NO_TERMS:
-            pairing.open = {at: terms.of(call.id) for at, call in enumerate(gold.calls)}
+            pairing.open = {position: terms.of(call.id) for position, call in enumerate(gold.calls)}
         pair_equal_calls(pairing)
         in_place = pair_in_place(pairing)
         if not in_place:
@@ -183,27 +183,27 @@ def _match(
         pair_twins_as_written(pairing)
         lead_lists(pairing)
         alignment = Alignment.of(pairing)
-    misplaced = find_misplaced(alignment.pairs, (ours, theirs), policy, terms)
-    return Matching(pred, gold, alignment, (ours, theirs), pairing, misplaced, policy, terms)
+    misplaced = find_misplaced(alignment.pairs, (pred_numbered, gold_numbered), policy, terms)
+    return Matching(pred, gold, alignment, (pred_numbered, gold_numbered), pairing, misplaced, policy, terms)
 
 
 def _blocks(pairing: Pairing) -> list[Block]:
     """The undecided calls by app and name, by rank; what needs no choice is decided here."""
-    found: dict[Tool, Block] = {}
+    blocks: dict[Tool, Block] = {}
     for tool, partner, gold in zip(pairing.gold.tools, pairing.to_pred, count()):
         if partner == FREE:
-            found.setdefault(tool, Block([], [])).golds.append(gold)
+            blocks.setdefault(tool, Block([], [])).golds.append(gold)
     for tool, partner, pred in zip(pairing.pred.tools, pairing.to_gold, count()):
         if partner == FREE:
-            if tool in found:
-                found[tool].preds.append(pred)
+            if tool in blocks:
+                blocks[tool].preds.append(pred)
             else:
                 pairing.to_gold[pred] = ALONE
-    ours, theirs = len(pairing.pred.tools), len(pairing.gold.tools)
-    if len(pairing.to_gold) > ours and len(pairing.to_pred) > theirs:
-        pairing.pair(ours, theirs)  # the answers
+    pred_count, gold_count = len(pairing.pred.tools), len(pairing.gold.tools)
+    if len(pairing.to_gold) > pred_count and len(pairing.to_pred) > gold_count:
+        pairing.pair(pred_count, gold_count)  # the answers
     open_blocks = []
-    for block in found.values():
+    for block in blocks.values():
         if len(block.golds) == 1 == len(block.preds):
             pairing.pair(block.preds[0], block.golds[0])
         elif block.preds:
@@ -231,8 +231,8 @@ def _reconsider(pairing: Pairing, *, proved: bool) -> None:
     if len(counts) == len(pairing.pred.tools) and len({*pairing.gold.tools}) == len(golds):
         return
     cost = pairing.total(range(len(pairing.to_pred)))
-    whole = ALONE not in pairing.to_pred and ALONE not in pairing.to_gold
-    if cost < CLOSE or (whole and cost <= 1 and pairing.matcher is None) or not _crossed(pairing):
+    all_paired = ALONE not in pairing.to_pred and ALONE not in pairing.to_gold
+    if cost < CLOSE or (all_paired and cost <= 1 and pairing.matcher is None) or not _crossed(pairing):
         return
     if sum(counts[tool] for tool in pairing.gold.tools) > DENSE:
         pairing.proved = False
@@ -260,23 +260,25 @@ def _by_replaced(pairing: Pairing) -> None:
     said nothing: what it takes may have become wrong.
     """
     pred, gold = pairing.pred, pairing.gold
-    if all(len({*side.numbered.numbers}) == len(side.numbered.numbers) for side in (pred, gold)):
+    if all(
+        len({*plan_calls.numbered.numbers}) == len(plan_calls.numbered.numbers) for plan_calls in (pred, gold)
+    ):
         return
     replaced = {
-        at: to for at, to in enumerate(pairing.to_pred[: len(gold.tools)])
-        if to >= 0 and pred.tools[to] != gold.tools[at]
+        g: p for g, p in enumerate(pairing.to_pred[: len(gold.tools)])
+        if p >= 0 and pred.tools[p] != gold.tools[g]
     }  # fmt: skip
-    golds = [at for at in range(len(gold.tools)) if at not in replaced]
+    golds = [gold_position for gold_position in range(len(gold.tools)) if gold_position not in replaced]
     preds = {*range(len(pred.tools))}.difference(replaced.values())
     counts = Counter(pred.tools)
-    if sum(counts[gold.tools[at]] for at in golds) > DENSE:
+    if sum(counts[gold.tools[gold_position]] for gold_position in golds) > DENSE:
         return
-    every = range(len(pairing.to_pred))
-    cost, proved = pairing.total(every), pairing.proved
+    all_golds = range(len(pairing.to_pred))
+    cost, proved = pairing.total(all_golds), pairing.proved
     to_gold, to_pred = list(pairing.to_gold), list(pairing.to_pred)
     pairing.release(preds, golds)
     solve(pairing, _blocks(pairing))
-    if pairing.total(every) >= cost - CLOSE:
+    if pairing.total(all_golds) >= cost - CLOSE:
         pairing.to_gold, pairing.to_pred, pairing.proved = to_gold, to_pred, proved
 
 
@@ -285,19 +287,21 @@ def _crossed(pairing: Pairing) -> bool:
 
     One of those has to be held to a partner by being equal to it; without that the search has weighed it.
     """
-    ours, theirs = _taken(pairing.pred), _taken(pairing.gold)
-    for key in ours.keys() & theirs.keys():
-        for pred in ours[key]:
-            if any(pairing.to_gold[pred] != gold for gold in theirs[key]):
+    pred_producers, gold_producers = _taken(pairing.pred), _taken(pairing.gold)
+    for key in pred_producers.keys() & gold_producers.keys():
+        for pred in pred_producers[key]:
+            if any(pairing.to_gold[pred] != gold for gold in gold_producers[key]):
                 return True
     return False
 
 
-def _taken(side: Side) -> dict[Any, set[int]]:
+def _taken(plan_calls: Side) -> dict[Any, set[int]]:
     """The calls that are referred to, by their tool, that of the one that refers, and its argument."""
-    found: dict[Any, set[int]] = {}
-    for consumer in range(len(side.known)):
-        for name, (_, producers, _) in side.arguments(consumer).items():
+    producers_by_use: dict[Any, set[int]] = {}
+    for consumer in range(len(plan_calls.known)):
+        for name, (_, producers, _) in plan_calls.arguments(consumer).items():
             for producer in producers:
-                found.setdefault((side.tool(consumer), name, side.tools[producer]), set()).add(producer)
-    return found
+                producers_by_use.setdefault(
+                    (plan_calls.tool(consumer), name, plan_calls.tools[producer]), set()
+                ).add(producer)
+    return producers_by_use

@@ -44,11 +44,11 @@ def order_by_cause(
         position = stack.pop()
         order.append(position)
         stack.extend(reversed(children.get(position, [])))
-    place = {position: new for new, position in enumerate(order)}
+    new_positions = {position: new for new, position in enumerate(order)}
     return tuple(
         edits[position]
         if (parent := cause[position]) is None
-        else edits[position]._replace(cause=place[parent])
+        else edits[position]._replace(cause=new_positions[parent])
         for position in order
     )
 
@@ -57,10 +57,17 @@ def _idle(edit: Edit, pred: Plan, gold: Plan) -> bool:
     """Whether an edit is told last, for it does no harm: operands in either order, names for positions."""
     if form_only(edit):
         return True
-    if edit.code != "arguments.swapped" or len({there and there.call for _, there in edit.places}) != 1:
+    if (
+        edit.code != "arguments.swapped"
+        or len({gold_place and gold_place.call for _, gold_place in edit.places}) != 1
+    ):
         return False
-    calls = [(plan, at.call) for plan, at in ((pred, edit.pred), (gold, edit.gold)) if at is not None]
-    return all(at is not None and either_order(plan.calls[at]) for plan, at in calls)
+    calls = [
+        (plan, location.call)
+        for plan, location in ((pred, edit.pred), (gold, edit.gold))
+        if location is not None
+    ]
+    return all(call is not None and either_order(plan.calls[call]) for plan, call in calls)
 
 
 class _Ranks:
@@ -86,10 +93,10 @@ class _Ranks:
                 pairs = [(pred, gold) for gold, pred in self.partner.items()]
                 self.places, paired = places_in_pred(self.gold, pairs), {pred for pred, _ in pairs}
                 self.last = [*range(self.end)]  # of calls that only the prediction has, after each call
-                for at in range(self.end - 2, -1, -1):
-                    self.last[at] = at if at + 1 in paired else self.last[at + 1]
-            pred, side = self.places[gold]
-            return self.last[pred] if side > 0 else pred, side, 0, gold
+                for position in range(self.end - 2, -1, -1):
+                    self.last[position] = position if position + 1 in paired else self.last[position + 1]
+            pred, offset = self.places[gold]
+            return self.last[pred] if offset > 0 else pred, offset, 0, gold
         if edit.gold is None and edit.pred is not None and edit.pred.call is not None:
             return edit.pred.call, 0, 1
         return (self.end + 2,)
@@ -97,32 +104,34 @@ class _Ranks:
 
 def _slight(edit: Edit) -> bool:
     """Whether an edit is told after the others of its call: texts but for case."""
-    ours, theirs = edit.pred_value, edit.gold_value
-    same = edit.code == "argument.value" and type(ours) is str and type(theirs) is str
-    return same and ours.casefold() == theirs.casefold()
+    pred_value, gold_value = edit.pred_value, edit.gold_value
+    same = edit.code == "argument.value" and type(pred_value) is str and type(gold_value) is str
+    return same and pred_value.casefold() == gold_value.casefold()
 
 
 def _awaited(gold: Plan, partner: Mapping[int, int], end: int) -> dict[int, int]:
     """Where the prediction first waits for each missing call or for what needs it; `end` for the answer."""
-    found: dict[int, int] = {}
+    awaited: dict[int, int] = {}
     needs = producers(gold)
-    waits: list[tuple[int, Iterable[int]]]
-    waits = [(partner[at], needs[at]) for at in sorted(partner, key=partner.__getitem__)]
-    waits += [(end, producers_of(value)) for _, value in gold.answer or ()]
-    for place, calls in waits:
+    consumers: list[tuple[int, Iterable[int]]]
+    consumers = [
+        (partner[gold_call], needs[gold_call]) for gold_call in sorted(partner, key=partner.__getitem__)
+    ]
+    consumers += [(end, producers_of(value)) for _, value in gold.answer or ()]
+    for position, calls in consumers:
         waiting = [*calls]
         seen: set[int] = set()
         while waiting:
-            at = waiting.pop()
-            if at in seen or at in found:
+            gold_call = waiting.pop()
+            if gold_call in seen or gold_call in awaited:
                 continue
-            seen.add(at)
-            if at not in partner:
-                found[at] = place
-                waiting += needs[at]
-            elif partner[at] > place:  # written too late, and so is what it needs
-                waiting += needs[at]
-    return found
+            seen.add(gold_call)
+            if gold_call not in partner:
+                awaited[gold_call] = position
+                waiting += needs[gold_call]
+            elif partner[gold_call] > position:  # written too late, and so is what it needs
+                waiting += needs[gold_call]
+    return awaited
 
 
 def places_in_pred(gold: Plan, pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -147,68 +156,68 @@ def places_in_pred(gold: Plan, pairs: Iterable[tuple[int, int]]) -> list[tuple[i
     needs = producers(gold)
     awaited = _awaited(gold, partner, end)
     order = _producers_first(needs)
-    found: dict[int, tuple[int, int]] = {}
-    place = next((partner[at] for at in order if at in partner), 0), -1
-    for at in order:
-        if at in partner:
-            place = found[at] = partner[at], 0
+    slots: dict[int, tuple[int, int]] = {}
+    current = next((partner[call] for call in order if call in partner), 0), -1
+    for call in order:
+        if call in partner:
+            current = slots[call] = partner[call], 0
             continue
-        place = max([place, *(found[one] for one in needs[at] if one in found)])
-        place = place[0], place[1] or 1
-        first = awaited.get(at, end)
-        found[at] = (first, -1) if first < end and first <= place[0] else place
-    return [found[at] for at in range(len(gold.calls))]
+        current = max([current, *(slots[producer] for producer in needs[call] if producer in slots)])
+        current = current[0], current[1] or 1
+        first = awaited.get(call, end)
+        slots[call] = (first, -1) if first < end and first <= current[0] else current
+    return [slots[call] for call in range(len(gold.calls))]
 
 
 def _producers_first(needs: Sequence[Sequence[int]]) -> list[int]:
     """The calls as they are written, but for those that others written before them take from."""
-    found: list[int] = []
-    begun: set[int] = set()
-    for at in range(len(needs)):
-        open_calls = [(at, iter(needs[at]))] if at not in begun else []
-        begun.add(at)
+    order: list[int] = []
+    entered: set[int] = set()
+    for first_call in range(len(needs)):
+        open_calls = [(first_call, iter(needs[first_call]))] if first_call not in entered else []
+        entered.add(first_call)
         while open_calls:
-            call, left = open_calls[-1]
-            wanted = next((one for one in left if one not in begun), None)
-            if wanted is None:
-                found.append(call)
+            call, remaining = open_calls[-1]
+            next_producer = next((producer for producer in remaining if producer not in entered), None)
+            if next_producer is None:
+                order.append(call)
                 open_calls.pop()
             else:
-                begun.add(wanted)
-                open_calls.append((wanted, iter(needs[wanted])))
-    return found
+                entered.add(next_producer)
+                open_calls.append((next_producer, iter(needs[next_producer])))
+    return order
 
 
 def _causes(edits: list[Edit]) -> list[int | None]:
     """For each edit, in that order, the edit that it follows from."""
-    lost = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code == "call.missing"}
-    gained = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code in _GAINED}
+    missing = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code == "call.missing"}
+    extra = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code in _GAINED}
     renamed = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code in _RENAMED}
-    told = {place: i for i, e in enumerate(edits) for place in e.also if None in place}
-    stands = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code == "call.replaced" and e.also}
+    also_told = {place_pair: i for i, e in enumerate(edits) for place_pair in e.also if None in place_pair}
+    chained = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code == "call.replaced" and e.also}
     first: dict[Any, int] = {}
-    found: list[int | None] = []
+    causes: list[int | None] = []
     for position, edit in enumerate(edits):
         cause = None
         if edit.code in _ALONE:
-            cause = told.get((edit.pred, edit.gold))
+            cause = also_told.get((edit.pred, edit.gold))
         elif edit.code == "order.broken":
-            cause = _needless(edit, edits, gained)
+            cause = _needless(edit, edits, extra)
         elif edit.code not in _ROOTS:
-            cause = _producer(edit.gold_value, edit.gold, lost)
+            cause = _producer(edit.gold_value, edit.gold, missing)
             if cause is None:
-                cause = _producer(edit.pred_value, edit.pred, gained)
+                cause = _producer(edit.pred_value, edit.pred, extra)
             if cause is None and edit.code.endswith(".output"):
                 cause = _producer(edit.gold_value, edit.gold, renamed)
         if cause is None and edit.gold and edit.code in _OF_ONE:
             cause = renamed.get(edit.gold.call)
-        if cause is None and stands and edit.code == "argument.extra" and edit.pred is not None:
+        if cause is None and chained and edit.code == "argument.extra" and edit.pred is not None:
             links = links_of(edit.pred.argument or "", edit.pred_value)
-            cause = next((stands[ref.call] for ref in links if ref.call in stands), None)
+            cause = next((chained[ref.call] for ref in links if ref.call in chained), None)
         if cause is None and edit.code in _REPEATABLE:
             cause = first.setdefault(change(edit), position)
-        found.append(None if cause == position else cause)
-    return found
+        causes.append(None if cause == position else cause)
+    return causes
 
 
 _ALONE = ("call.missing", "call.extra", "call.duplicated")
@@ -226,15 +235,15 @@ _REPEATABLE = (
 )
 
 
-def _needless(edit: Edit, edits: list[Edit], gained: dict[int | None, int]) -> int | None:
+def _needless(edit: Edit, edits: list[Edit], extra: dict[int | None, int]) -> int | None:
     """The edit of the one thing for which a call comes too early; None where gold's call needs it, too."""
     if type(edit.pred_value) is not Ref or edit.pred is None:
         return None
-    if edit.pred_value.call in gained:
-        return gained[edit.pred_value.call]
+    if edit.pred_value.call in extra:
+        return extra[edit.pred_value.call]
     needing = [
-        at
-        for at, other in enumerate(edits)
+        index
+        for index, other in enumerate(edits)
         if other.pred is not None
         and other.pred.argument is not None
         and other.pred.call == edit.pred.call
@@ -243,10 +252,10 @@ def _needless(edit: Edit, edits: list[Edit], gained: dict[int | None, int]) -> i
     return needing[0] if len(needing) == 1 else None
 
 
-def _producer(value: Value, place: Place | None, edits: dict[int | None, int]) -> int | None:
+def _producer(value: Value, location: Place | None, edits: dict[int | None, int]) -> int | None:
     """The edit about a call that a value at a place refers to."""
-    own = place.call if place is not None else None
-    return next((edits[at] for at in producers_of(value) if at in edits and at != own), None)
+    own_call = location.call if location is not None else None
+    return next((edits[call] for call in producers_of(value) if call in edits and call != own_call), None)
 
 
 def change(edit: Edit) -> Hashable:

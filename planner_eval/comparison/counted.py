@@ -37,68 +37,75 @@ def as_counted(matching: Matching) -> Matching:
     """
     if matching.counted or (matching.policy is DEFAULT_POLICY and matching.terms is NO_TERMS):
         return matching
-    ours, theirs = matching.numbered
+    pred_numbered, gold_numbered = matching.numbered
     pairing = matching.pairing
     if pairing is None:
-        whole = _with(matching.gold, theirs.written)
+        gold_plan = _with(matching.gold, gold_numbered.written)
         pairs = matching.alignment.pairs
         if all(pred == image for pred, image in pairs):
-            return matching._replace(pred=whole, gold=whole, counted=True)
-        place = {image: pred for pred, image in pairs}
-        made = [*ours.written]
+            return matching._replace(pred=gold_plan, gold=gold_plan, counted=True)
+        pred_by_gold = {image: pred for pred, image in pairs}
+        reordered = [*pred_numbered.written]
         for pred, image in pairs:
-            made[pred] = tuple((name, moved(value, place)) for name, value in theirs.written[image])
-        return matching._replace(pred=_with(matching.pred, made), gold=whole, counted=True)
-    if pairing.matcher is None and ours.written is ours.arguments:
+            reordered[pred] = tuple(
+                (name, moved(value, pred_by_gold)) for name, value in gold_numbered.written[image]
+            )
+        return matching._replace(pred=_with(matching.pred, reordered), gold=gold_plan, counted=True)
+    if pairing.matcher is None and pred_numbered.written is pred_numbered.arguments:
         return matching._replace(counted=True)
     to_pred = {gold: pred for pred, gold in matching.alignment.pairs}
-    mine, wanted = [*ours.written], [*theirs.written]
+    pred_arguments, gold_arguments = [*pred_numbered.written], [*gold_numbered.written]
     for pred, gold in matching.alignment.pairs:
         wrong = pairing.final(pred, gold)
-        both = pairing.pred.written(pred), pairing.gold.written(gold)
+        written_pair = pairing.pred.written(pred), pairing.gold.written(gold)
         bags = {name for name, (_, _, value) in pairing.gold.arguments(gold).items() if type(value) is Bag}
-        mine[pred], wanted[gold] = _pair(*both, wrong, bags, to_pred)
-    return matching._replace(pred=_with(matching.pred, mine), gold=_with(matching.gold, wanted), counted=True)
+        pred_arguments[pred], gold_arguments[gold] = _pair(*written_pair, wrong, bags, to_pred)
+    return matching._replace(
+        pred=_with(matching.pred, pred_arguments), gold=_with(matching.gold, gold_arguments), counted=True
+    )
 
 
 def _with(plan: Plan, arguments: Sequence[Arguments]) -> Plan:
     """The plan with other arguments, where they are others."""
     pairs = zip(plan.calls, arguments, strict=False)  # the answer's stand behind those of the calls
-    calls = [call if call.arguments is given else with_arguments(call, given) for call, given in pairs]
-    if all(one is other for one, other in zip(calls, plan.calls, strict=True)):
+    calls = [
+        call if call.arguments is new_arguments else with_arguments(call, new_arguments)
+        for call, new_arguments in pairs
+    ]
+    if all(call is original for call, original in zip(calls, plan.calls, strict=True)):
         return plan
     return replace(plan, calls=tuple(calls), edges=plan_of(calls).edges)
 
 
 def _pair(
-    ours: Mapping[Any, Value],
-    theirs: Mapping[Any, Value],
+    pred_args: Mapping[Any, Value],
+    gold_args: Mapping[Any, Value],
     wrong: Mapping[Any, float],
     bags: set[Any],
     to_pred: Mapping[int, int],
 ) -> tuple[Arguments, Arguments]:
     """The arguments of two partners that count, pred's and gold's."""
-    mine: list[tuple[str, Value]] = []
-    wanted: list[tuple[str, Value]] = []
-    for key, value in ours.items():
-        if key not in theirs:
+    pred_counted: list[tuple[str, Value]] = []
+    gold_counted: list[tuple[str, Value]] = []
+    for key, value in pred_args.items():
+        if key not in gold_args:
             if key in wrong:
-                mine.append((_name(key), value))
+                pred_counted.append((_name(key), value))
         elif key in wrong:
-            both = key in bags and type(value) is list and type(theirs[key]) is list
-            mine.append((_name(key), _lined_up(value, theirs[key], to_pred) if both else value))
-        elif type(theirs[key]) in _PLAIN and type(value) in _PLAIN:
-            mine.append((_name(key), theirs[key]))
+            reorder = key in bags and type(value) is list and type(gold_args[key]) is list
+            pred_counted.append((_name(key), _lined_up(value, gold_args[key], to_pred) if reorder else value))
+        elif type(gold_args[key]) in _PLAIN and type(value) in _PLAIN:
+            pred_counted.append((_name(key), gold_args[key]))
         else:
-            mine.append((_name(key), moved(_shared(value, theirs[key], to_pred), to_pred)))
-    for key, value in theirs.items():
-        if key in ours:
-            plain = type(value) in _PLAIN and type(ours[key]) in _PLAIN
+            pred_counted.append((_name(key), moved(_shared(value, gold_args[key], to_pred), to_pred)))
+    for key, value in gold_args.items():
+        if key in pred_args:
+            plain = type(value) in _PLAIN and type(pred_args[key]) in _PLAIN
             own = plain or key in wrong
-            wanted.append((_name(key), value if own else _shared(ours[key], value, to_pred)))
+            gold_counted.append((_name(key), value if own else _shared(pred_args[key], value, to_pred)))
         elif key in wrong:
-            wanted.append((_name(key), value))
-    return tuple(mine), tuple(wanted)
+            gold_counted.append((_name(key), value))
+    return tuple(pred_counted), tuple(gold_counted)
 
 
 _PLAIN = frozenset({str, int, float, bool, type(None)})
@@ -109,20 +116,20 @@ def _name(key: Any) -> str:
     return str(key if type(key) is str else key[0])
 
 
-def _shared(ours: Value, theirs: Value, to_pred: Mapping[int, int]) -> Value:
+def _shared(pred_value: Value, gold_value: Value, to_pred: Mapping[int, int]) -> Value:
     """What a right argument counts as, in gold's positions: its value, or the references that both have."""
-    mine: Counter[tuple[int | None, Path]] = Counter(_ends(ours))
-    wanted = Counter((to_pred.get(producer), path) for producer, path in _ends(theirs))
-    if mine == wanted:
-        return theirs
-    left = mine & wanted
+    pred_ends: Counter[tuple[int | None, Path]] = Counter(_ends(pred_value))
+    gold_ends = Counter((to_pred.get(producer), path) for producer, path in _ends(gold_value))
+    if pred_ends == gold_ends:
+        return gold_value
+    remaining = pred_ends & gold_ends
     shared = []
-    for producer, path in _ends(theirs):
+    for producer, path in _ends(gold_value):
         end = to_pred.get(producer), path
-        if left[end] > 0:
-            left[end] -= 1
+        if remaining[end] > 0:
+            remaining[end] -= 1
             shared.append(Ref(producer, path))
-    return shared or (Unresolved("") if holds(theirs, (Ref, Unresolved, Template)) else theirs)
+    return shared or (Unresolved("") if holds(gold_value, (Ref, Unresolved, Template)) else gold_value)
 
 
 def _ends(value: Value) -> list[tuple[int, Path]]:
@@ -130,14 +137,14 @@ def _ends(value: Value) -> list[tuple[int, Path]]:
     return [(ref.call, ref.path) for _, ref in references(value) if type(ref) is Ref]
 
 
-def _lined_up(ours: list[Value], theirs: list[Value], to_pred: Mapping[int, int]) -> list[Value]:
+def _lined_up(pred_items: list[Value], gold_items: list[Value], to_pred: Mapping[int, int]) -> list[Value]:
     """Items whose order does not count, those that refer to what an item of gold does at that one's place."""
-    left: list[Value] = [*ours]
-    made: list[Value] = [None] * len(theirs)
-    for at, item in enumerate(theirs):
+    remaining: list[Value] = [*pred_items]
+    aligned: list[Value] = [None] * len(gold_items)
+    for index, item in enumerate(gold_items):
         if type(item) is Ref and item.call in to_pred:
-            wanted = Ref(to_pred[item.call], item.path)
-            if wanted in left:
-                left.remove(wanted)
-                made[at] = wanted
-    return made + left
+            pred_item = Ref(to_pred[item.call], item.path)
+            if pred_item in remaining:
+                remaining.remove(pred_item)
+                aligned[index] = pred_item
+    return aligned + remaining

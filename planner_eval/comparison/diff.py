@@ -82,8 +82,8 @@ class Diff:
 
     def __str__(self) -> str:
         """The comparison as ``planeval diff`` tells it: the verdict, then a line an edit."""
-        shown: str = service("diff text")(self)
-        return shown
+        text: str = service("diff text")(self)
+        return text
 
     @property
     def same(self) -> bool:
@@ -99,9 +99,9 @@ class Diff:
     def first(self) -> Divergence | None:
         """The first divergent call, as the prediction is read."""
         for edit in self.roots:
-            for plan, place in ((self.gold, edit.gold), (self.pred, edit.pred)):
-                if place is not None and place.call is not None:
-                    return Divergence(plan, place.call)
+            for plan, location in ((self.gold, edit.gold), (self.pred, edit.pred)):
+                if location is not None and location.call is not None:
+                    return Divergence(plan, location.call)
         return None
 
     @property
@@ -111,8 +111,8 @@ class Diff:
 
     def calls(self) -> Iterator[CallRole]:
         """The calls of both plans with their roles: gold's in gold's order, then pred's extra ones."""
-        places = [both for edit in self.edits for both in edit.places]
-        changed = {gold.call for pred, gold in places if gold is not None and pred is not None}
+        place_pairs = [pair for edit in self.edits for pair in edit.places]
+        changed = {gold.call for pred, gold in place_pairs if gold is not None and pred is not None}
         paired = {gold: pred for pred, gold in self.alignment.pairs}
         for gold in range(len(self.gold.calls)):
             if gold in paired:
@@ -133,24 +133,24 @@ class Diff:
                 return consumer, edge.argument, producer, edge.path
             return consumer, edge.argument, edge.at
 
-        left: dict[tuple[object, ...], list[Edge]] = {}
+        unmatched: dict[tuple[object, ...], list[Edge]] = {}
         for edge in reversed(pred):
-            at = key(edge, to_gold.get(edge.producer), to_gold.get(edge.consumer))
-            left.setdefault(at, []).append(edge)
+            edge_key = key(edge, to_gold.get(edge.producer), to_gold.get(edge.consumer))
+            unmatched.setdefault(edge_key, []).append(edge)
         for edge in gold:
-            others = left.get(key(edge, edge.producer, edge.consumer))
-            if not others:
-                kept = (edge.consumer, edge.argument) in granted
-                yield EdgeRole("kept" if kept else "missing", None, edge)
+            candidates = unmatched.get(key(edge, edge.producer, edge.consumer))
+            if not candidates:
+                is_granted = (edge.consumer, edge.argument) in granted
+                yield EdgeRole("kept" if is_granted else "missing", None, edge)
                 continue
-            other = others.pop()
+            other = candidates.pop()
             same = to_gold.get(other.producer) == edge.producer and other.path == edge.path
             yield EdgeRole("kept" if same else "wrong", other, edge)
-        seen = {id(edge) for edges in left.values() for edge in edges}
+        seen = {id(edge) for edges in unmatched.values() for edge in edges}
         for edge in pred:
             if id(edge) in seen:
-                kept = (to_gold.get(edge.consumer), edge.argument) in granted
-                yield EdgeRole("kept" if kept else "extra", edge, None)
+                is_granted = (to_gold.get(edge.consumer), edge.argument) in granted
+                yield EdgeRole("kept" if is_granted else "extra", edge, None)
         yield from self._inferred(to_gold)
 
     def _granted(self, to_gold: dict[int, int]) -> set[tuple[int | None, str]]:
@@ -158,27 +158,27 @@ class Diff:
         matching = self.matching
         if matching is None or (matching.policy is DEFAULT_POLICY and matching.terms is NO_TERMS):
             return set()
-        places: set[tuple[int | None, str]] = set()
+        granted: set[tuple[int | None, str]] = set()
         for pred, gold in to_gold.items():
-            both = (*self.pred.calls[pred].arguments, *self.gold.calls[gold].arguments)
-            places.update((gold, name) for name, _ in both)
-        for here, there in [place for edit in self.edits for place in edit.places]:
-            if there is not None and there.argument is not None:
-                places.discard((there.call, there.argument))
-            if here is not None and here.argument is not None and here.call is not None:
-                places.discard((to_gold.get(here.call), here.argument))
-        return places
+            arguments = (*self.pred.calls[pred].arguments, *self.gold.calls[gold].arguments)
+            granted.update((gold, name) for name, _ in arguments)
+        for pred_place, gold_place in [pair for edit in self.edits for pair in edit.places]:
+            if gold_place is not None and gold_place.argument is not None:
+                granted.discard((gold_place.call, gold_place.argument))
+            if pred_place is not None and pred_place.argument is not None and pred_place.call is not None:
+                granted.discard((to_gold.get(pred_place.call), pred_place.argument))
+        return granted
 
     def _inferred(self, to_gold: dict[int, int]) -> Iterator[EdgeRole]:
         """The inferred edges of either plan, those that both have once."""
-        ours: dict[tuple[int | None, int | None, str, Path], Edge] = {
+        pred_edges: dict[tuple[int | None, int | None, str, Path], Edge] = {
             (to_gold.get(e.producer), to_gold.get(e.consumer), e.argument, e.at): e
             for e in self.pred.edges
             if e.inferred
         }
         shared: dict[tuple[int | None, int | None, str, Path], Edge]
         shared = {(e.producer, e.consumer, e.argument, e.at): e for e in self.gold.edges if e.inferred}
-        yield from (EdgeRole("inferred", edge, shared.pop(key, None)) for key, edge in ours.items())
+        yield from (EdgeRole("inferred", edge, shared.pop(key, None)) for key, edge in pred_edges.items())
         yield from (EdgeRole("inferred", None, edge) for edge in shared.values())
 
     def pred_role(self, position: int) -> str:
@@ -191,13 +191,13 @@ class Diff:
 
     def _repr_svg_(self) -> str | None:
         """How a notebook shows the diff: a drawing, or None where nothing can draw."""
-        shown: str | None = service("notebook drawing")(self)
-        return shown
+        drawing: str | None = service("notebook drawing")(self)
+        return drawing
 
     def _repr_html_(self) -> str | None:
         """How a notebook shows the diff where nothing can draw: as the command line tells it."""
-        shown: str | None = service("notebook listing")(self)
-        return shown
+        listing: str | None = service("notebook listing")(self)
+        return listing
 
 
 def diff(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY, terms: Terms = NO_TERMS) -> Diff:
@@ -221,32 +221,32 @@ def diff(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY, terms: Terms =
     return _as_given(explain(match(pred, gold, policy, terms)), pred, gold)
 
 
-def _as_given(found: Diff, pred: Plan, gold: Plan) -> Diff:
+def _as_given(diff: Diff, pred: Plan, gold: Plan) -> Diff:
     """The comparison of two plans with what was inferred in them, which plays no part in it."""
     if pred.written is pred and gold.written is gold:
-        return found
+        return diff
     # What was inferred is shown, as far as the policy left the calls as they are.
-    sides = ((pred, found.pred), (gold, found.gold))
-    shown = [whole if whole.calls is compared.calls else compared for whole, compared in sides]
-    return replace(found, pred=shown[0], gold=shown[1])
+    plan_pairs = ((pred, diff.pred), (gold, diff.gold))
+    plans = [original if original.calls is compared.calls else compared for original, compared in plan_pairs]
+    return replace(diff, pred=plans[0], gold=plans[1])
 
 
-def explain(matching: Matching, others: Others = NO_OTHERS) -> Diff:
+def explain(matching: Matching, alternatives: Others = NO_OTHERS) -> Diff:
     """The edits for a matching that is known already.
 
     Args:
         matching: What :func:`planner_eval.comparison.align.match` gave.
-        others: Values that other gold plans have in the place of this one's, which sentences name.
+        alternatives: Values that other gold plans have in the place of this one's, which sentences name.
     """
     if matching.pairing is None and not matching.misplaced:
         return Diff(matching.pred, matching.gold, matching.alignment, (), matching)
     as_told, find_edits = _telling()
     matching = as_told(matching)
-    edits = find_edits(matching, others)
+    edits = find_edits(matching, alternatives)
     pairs = matching.alignment.pairs
     ordered = order_by_cause(edits, matching.pred, matching.gold, pairs) if edits else ()
-    if ordered and (held := nothing_read(matching.pred, matching.gold)):
-        ordered = (ordered[0]._replace(message=ordered[0].message + held), *ordered[1:])
+    if ordered and (suffix := nothing_read(matching.pred, matching.gold)):
+        ordered = (ordered[0]._replace(message=ordered[0].message + suffix), *ordered[1:])
     return Diff(matching.pred, matching.gold, matching.alignment, ordered, matching)
 
 
@@ -279,19 +279,19 @@ def diff_any(pred: Plan, golds: Sequence[tuple[Plan, Terms]], policy: Policy = D
     """
     best: Nearest | None = None
     for number, (gold, terms) in enumerate(golds):
-        found = diff(pred, gold, policy, terms)
-        if best is None or _size(found) < _size(best.diff):
-            best = Nearest(found, number)
+        difference = diff(pred, gold, policy, terms)
+        if best is None or _size(difference) < _size(best.diff):
+            best = Nearest(difference, number)
         if best.diff.same:
             break
     assert best is not None, "there is no gold plan to compare with"
     if len(golds) > 1 and best.diff.matching is not None and not best.diff.same:
         gold = golds[best.number][0]
-        others = other_values(gold, (plan for plan, _ in golds))
-        if others:
-            best = best._replace(diff=_as_given(explain(best.diff.matching, others), pred, gold))
+        alternatives = other_values(gold, (plan for plan, _ in golds))
+        if alternatives:
+            best = best._replace(diff=_as_given(explain(best.diff.matching, alternatives), pred, gold))
     return best
 
 
-def _size(found: Diff) -> tuple[int, int]:
-    return len(found.roots), len(found.edits)
+def _size(diff: Diff) -> tuple[int, int]:
+    return len(diff.roots), len(diff.edits)

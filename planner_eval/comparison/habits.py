@@ -54,37 +54,37 @@ class Line(NamedTuple):
         return f"{self.name}{times} ({self.calls})" if self.calls else self.name + times
 
 
-def told_lines(found: Diff, *, each: bool = False) -> list[Line]:
+def told_lines(diff: Diff, *, each: bool = False) -> list[Line]:
     """The edits of a comparison, line by line.
 
     Args:
-        found: The comparison.
+        diff: The comparison.
         each: Give each edit a line of its own.
     """
-    edits = found.edits
-    keys: dict[int, Hashable] = {} if each or len(edits) < 2 else _keys(found)
-    passing: set[int] = set() if each else _in_passing(edits)
+    edits = diff.edits
+    keys: dict[int, Hashable] = {} if each or len(edits) < 2 else _keys(diff)
+    in_passing: set[int] = set() if each else _in_passing(edits)
     groups: list[list[int]] = []
-    home: list[int] = []
+    group_of_edit: list[int] = []
     parents: list[int | None] = []
-    known: dict[Hashable, int] = {}
-    for at, edit in enumerate(edits):
-        above, key = None if edit.cause is None else home[edit.cause], keys.get(at, at)
-        if above is not None and (at in passing or keys.get(groups[above][0]) == key):
-            group = above  # the same again follows from the first
+    group_numbers: dict[Hashable, int] = {}
+    for index, edit in enumerate(edits):
+        parent_group, key = None if edit.cause is None else group_of_edit[edit.cause], keys.get(index, index)
+        if parent_group is not None and (index in in_passing or keys.get(groups[parent_group][0]) == key):
+            group = parent_group  # the same again follows from the first
         else:
-            group = known.setdefault((above, key), len(groups))
+            group = group_numbers.setdefault((parent_group, key), len(groups))
         if group == len(groups):
             groups.append([])
-            parents.append(above)
-        groups[group].append(at)
-        home.append(group)
-    return [_line(found, keys, groups[group], passing, depth) for group, depth in _in_order(parents)]
+            parents.append(parent_group)
+        groups[group].append(index)
+        group_of_edit.append(group)
+    return [_line(diff, keys, groups[group], in_passing, depth) for group, depth in _in_order(parents)]
 
 
-def habits_data(found: Diff) -> list[dict[str, Any]]:
+def habits_data(diff: Diff) -> list[dict[str, Any]]:
     """What is done again and again, as JSON data: its name, how often, and which edits it is."""
-    lines = (line for line in told_lines(found) if line.times > 1)
+    lines = (line for line in told_lines(diff) if line.times > 1)
     return [{"name": line.name, "count": line.times, "edits": list(line.edits)} for line in lines]
 
 
@@ -102,82 +102,85 @@ def _in_order(parents: list[int | None]) -> Iterator[tuple[int, int]]:
 
 def _in_passing(edits: tuple[Edit, ...]) -> set[int]:
     """Arguments that only one of two tools takes, where they are several: the line of the tools has them."""
-    found: dict[int, list[int]] = {}
-    for at, edit in enumerate(edits):
+    consequences: dict[int, list[int]] = {}
+    for index, edit in enumerate(edits):
         if edit.cause is not None and edit.code in _OF_ONE and edits[edit.cause].code in _REPLACED:
-            found.setdefault(edit.cause, []).append(at)
-    return {at for several in found.values() if len(several) > 1 for at in several}
+            consequences.setdefault(edit.cause, []).append(index)
+    return {index for indexes in consequences.values() if len(indexes) > 1 for index in indexes}
 
 
 def _passing_said(edits: list[Edit]) -> str:
     """What a call lacks and has too much as a call of another tool."""
-    said = []
+    clauses = []
     for code, end in _OF_ONE.items():
         names = dict.fromkeys(
-            place.argument for edit in edits if edit.code == code and (place := edit.gold or edit.pred)
+            location.argument for edit in edits if edit.code == code and (location := edit.gold or edit.pred)
         )
         if names:
-            said.append(f"{_some(names)} {'are' if len(names) > 1 else 'is'} {end}")
-    return f"; so {', '.join(said)}" if said else ""
+            clauses.append(f"{_some(names)} {'are' if len(names) > 1 else 'is'} {end}")
+    return f"; so {', '.join(clauses)}" if clauses else ""
 
 
 def _some(names: Collection[str | None]) -> str:
     """Arguments by name: ``'a', 'b', 'c', 'd' and 2 more``."""
-    shown = ", ".join(repr(name) for name in [*names][:ABOUT])
-    return shown + (f" and {len(names) - ABOUT} more" if len(names) > ABOUT else "")
+    text = ", ".join(repr(name) for name in [*names][:ABOUT])
+    return text + (f" and {len(names) - ABOUT} more" if len(names) > ABOUT else "")
 
 
-def _line(found: Diff, keys: dict[int, Hashable], group: list[int], passing: set[int], depth: int) -> Line:
-    edits = [found.edits[at] for at in group if at not in passing]
+def _line(diff: Diff, keys: dict[int, Hashable], group: list[int], in_passing: set[int], depth: int) -> Line:
+    edits = [diff.edits[index] for index in group if index not in in_passing]
     first = edits[0]
-    said = first.message + _passing_said([found.edits[at] for at in group if at in passing])
+    message = first.message + _passing_said([diff.edits[index] for index in group if index in in_passing])
     if len(edits) == 1:
-        return Line(first.code, tuple(group), "", 1, said, depth)
+        return Line(first.code, tuple(group), "", 1, message, depth)
     key = keys[group[0]]
     name, mistakes = key if isinstance(key, str) else first.code, 1
     if isinstance(key, Bundle):
-        name, said, mistakes = key.name, key.said, key.mistakes
-    mine = [edit.pred.call for edit in edits if edit.pred is not None]
+        name, message, mistakes = key.name, key.said, key.mistakes
+    pred_calls = [edit.pred.call for edit in edits if edit.pred is not None]
     where = (
-        calls_numbers(mine)
-        if mine
+        calls_numbers(pred_calls)
+        if pred_calls
         else calls_numbers((e.gold.call for e in edits if e.gold is not None), "gold's ")
     )
     if name in _FORMS:
-        said = f"{_FORMS[name]}: {_pairs(edits)}"
-    about = dict.fromkeys(
-        place.argument for edit in edits if (place := edit.gold or edit.pred) and place.argument
+        message = f"{_FORMS[name]}: {_pairs(edits)}"
+    names = dict.fromkeys(
+        location.argument for edit in edits if (location := edit.gold or edit.pred) and location.argument
     )
-    if len(about) > 1 and all(edit.code in _VALUES for edit in edits):
-        where += f": {_some(about)}"
-    return Line(name, tuple(group), where, len(edits), said, depth, mistakes)
+    if len(names) > 1 and all(edit.code in _VALUES for edit in edits):
+        where += f": {_some(names)}"
+    return Line(name, tuple(group), where, len(edits), message, depth, mistakes)
 
 
 def _pairs(edits: list[Edit]) -> str:
     """Names with gold's: ``'of' for '0', 'tone' for '1' and 2 more``."""
-    both = dict.fromkeys(
-        f"{each.pred.argument!r} for {each.gold.argument!r}" for each in edits if each.pred and each.gold
+    renamings = dict.fromkeys(
+        f"{edit.pred.argument!r} for {edit.gold.argument!r}" for edit in edits if edit.pred and edit.gold
     )
-    more = f" and {len(both) - ABOUT} more" if len(both) > ABOUT else ""
-    return ", ".join([*both][:ABOUT]) + more
+    more = f" and {len(renamings) - ABOUT} more" if len(renamings) > ABOUT else ""
+    return ", ".join([*renamings][:ABOUT]) + more
 
 
-def _keys(found: Diff) -> dict[int, Hashable]:
+def _keys(diff: Diff) -> dict[int, Hashable]:
     """What each edit has in common with others of one habit; a habit that has a name is called by it."""
-    keys = {at: _key(found, edit) for at, edit in enumerate(found.edits) if edit.code not in _ONCE}
-    told = bundled(found, keys)
-    again = {keys[at]: bundle for at, bundle in told.items() if at in keys}  # what follows as the same again
+    keys = {index: _key(diff, edit) for index, edit in enumerate(diff.edits) if edit.code not in _ONCE}
+    bundles = bundled(diff, keys)
+    # what follows as the same again
+    repeats = {keys[index]: bundle for index, bundle in bundles.items() if index in keys}
     keys |= {
-        at: again[key] for at, key in keys.items() if key in again and found.edits[at].cause is not None
-    } | told
-    extra = [at for at in keys if found.edits[at].code == "argument.extra" and found.edits[at].cause is None]
+        index: repeats[key]
+        for index, key in keys.items()
+        if key in repeats and diff.edits[index].cause is not None
+    } | bundles
+    extra = [i for i in keys if diff.edits[i].code == "argument.extra" and diff.edits[i].cause is None]
     if len(extra) >= MANY:
-        lumped = (at for at in extra if keys[at] != "empty argument" and not isinstance(keys[at], Bundle))
+        lumped = (i for i in extra if keys[i] != "empty argument" and not isinstance(keys[i], Bundle))
         keys |= dict.fromkeys(lumped, "argument.extra")
     return keys
 
 
-def _key(found: Diff, edit: Edit) -> Hashable:
+def _key(diff: Diff, edit: Edit) -> Hashable:
     code, pred, gold = edit.code, edit.pred, edit.gold
     if code in _NAMED:
         return _NAMED[code]
@@ -186,39 +189,39 @@ def _key(found: Diff, edit: Edit) -> Hashable:
     if pred is not None and gold is not None and (key := _taken(edit, pred, gold)):
         return key
     if code in ("argument.value", "argument.type"):
-        if _null(found, edit):
+        if _null(diff, edit):
             return "null for value"
-        named = other_writing if code == "argument.value" else other_type
-        return named(edit.pred_value, edit.gold_value) or change(edit)
+        name_form = other_writing if code == "argument.value" else other_type
+        return name_form(edit.pred_value, edit.gold_value) or change(edit)
     if code == "call.duplicated" and pred is not None and pred.call is not None:
-        call = found.pred.calls[pred.call]
+        call = diff.pred.calls[pred.call]
         return code, call.tool, tuple((name, value_key(value, OWN)) for name, value in call.arguments)
     if code in ("argument.missing", "argument.extra") and gold is not None and gold.call is not None:
-        return change(edit), found.gold.calls[gold.call].tool
+        return change(edit), diff.gold.calls[gold.call].tool
     return change(edit)
 
 
-def _null(found: Diff, edit: Edit) -> bool:
+def _null(diff: Diff, edit: Edit) -> bool:
     """Whether null is written as the whole of an argument for which gold has something."""
     pred = edit.pred
     if edit.pred_value is not None or pred is None or pred.call is None or pred.at:
         return False
-    return (pred.argument, None) in found.pred.calls[pred.call].arguments
+    return (pred.argument, None) in diff.pred.calls[pred.call].arguments
 
 
 def _taken(edit: Edit, pred: Place, gold: Place) -> Hashable:
     """What a wrong producer, or another name, has in common with others; None for what is neither."""
-    code, ours, theirs = edit.code, edit.pred_value, edit.gold_value
-    if code == "reference.producer" and type(ours) is Ref and type(theirs) is Ref:
-        if ours.call == (pred.call or 0):
+    code, pred_value, gold_value = edit.code, edit.pred_value, edit.gold_value
+    if code == "reference.producer" and type(pred_value) is Ref and type(gold_value) is Ref:
+        if pred_value.call == (pred.call or 0):
             return "result of itself"
-        return code, ours.call, theirs.call, ours.path == theirs.path
+        return code, pred_value.call, gold_value.call, pred_value.path == gold_value.path
     if code != "argument.renamed":
         return None
     if form := form_only(edit):
         return f"{form}.arguments"
-    given = value_key(ours, OWN), value_key(theirs, OWN)
-    return code, pred[1:], gold[1:], () if given[0] == given[1] else given
+    value_keys = value_key(pred_value, OWN), value_key(gold_value, OWN)
+    return code, pred[1:], gold[1:], () if value_keys[0] == value_keys[1] else value_keys
 
 
 _NAMED = {

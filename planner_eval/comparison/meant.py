@@ -39,73 +39,83 @@ def no_replacement(pairing: Pairing, pred: int, gold: int) -> bool:
         pred: A call of pred.
         gold: A call of gold, of another tool.
     """
-    ours, theirs = pairing.pred, pairing.gold
-    if ours.tools[pred].name == theirs.tools[gold].name:
+    pred_calls, gold_calls = pairing.pred, pairing.gold
+    if pred_calls.tools[pred].name == gold_calls.tools[gold].name:
         return False
-    share = bool(told_values(ours.arguments(pred)) & told_values(theirs.arguments(gold)))
+    share = bool(told_values(pred_calls.arguments(pred)) & told_values(gold_calls.arguments(gold)))
     share = share or _same(pairing, pred, gold)
-    for mine, other, tool, partner in (
-        (ours, theirs, ours.tools[pred], pairing.to_pred),
-        (theirs, ours, theirs.tools[gold], pairing.to_gold),
+    for own_calls, other, tool, partner in (
+        (pred_calls, gold_calls, pred_calls.tools[pred], pairing.to_pred),
+        (gold_calls, pred_calls, gold_calls.tools[gold], pairing.to_gold),
     ):
-        own = [at for at, called in enumerate(other.tools) if called == tool]
-        if own and (not share or (mine is ours and any(partner[at] < 0 for at in own))):
+        same_tool = [position for position, called in enumerate(other.tools) if called == tool]
+        if same_tool and (
+            not share or (own_calls is pred_calls and any(partner[position] < 0 for position in same_tool))
+        ):
             return True
-        if own and _turns(pairing, pred, gold):
+        if same_tool and _turns(pairing, pred, gold):
             return True
-    if share or neighbours(ours, pred, pairing.to_gold) & neighbours(
-        theirs, gold, range(len(pairing.to_pred))
+    if share or neighbours(pred_calls, pred, pairing.to_gold) & neighbours(
+        gold_calls, gold, range(len(pairing.to_pred))
     ):
         return False
-    begins = [not side.numbered.producers(at) for side, at in ((ours, pred), (theirs, gold))]
-    ends = [not side.users[at] for side, at in ((ours, pred), (theirs, gold))]
+    begins = [
+        not plan_calls.numbered.producers(position)
+        for plan_calls, position in ((pred_calls, pred), (gold_calls, gold))
+    ]
+    ends = [not plan_calls.users[i] for plan_calls, i in ((pred_calls, pred), (gold_calls, gold))]
     return begins[0] != begins[1] and ends[0] != ends[1]
 
 
 def _same(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether two calls take the same under one name, or have all arguments, or all neighbours, in common."""
-    images, own = pairing.to_gold, range(len(pairing.to_pred))
-    near = neighbours(pairing.pred, pred, images), neighbours(pairing.gold, gold, own)
-    if near[0] and near[0] == near[1]:
+    images, identity = pairing.to_gold, range(len(pairing.to_pred))
+    neighbour_sets = neighbours(pairing.pred, pred, images), neighbours(pairing.gold, gold, identity)
+    if neighbour_sets[0] and neighbour_sets[0] == neighbour_sets[1]:
         return True
-    given = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
-    mine = {name: (shape, [images[at] for at in needed]) for name, (shape, needed, _) in given[0].items()}
-    wanted = {name: (shape, [*needed]) for name, (shape, needed, _) in given[1].items()}
-    taken = any(needed and mine.get(name) == (shape, needed) for name, (shape, needed) in wanted.items())
-    return taken or (bool(mine) and mine == wanted)
+    arguments = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+    pred_keys = {
+        name: (shape, [images[producer] for producer in needed])
+        for name, (shape, needed, _) in arguments[0].items()
+    }
+    gold_keys = {name: (shape, [*needed]) for name, (shape, needed, _) in arguments[1].items()}
+    shared = any(
+        needed and pred_keys.get(name) == (shape, needed) for name, (shape, needed) in gold_keys.items()
+    )
+    return shared or (bool(pred_keys) and pred_keys == gold_keys)
 
 
 def _turns(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether one call needs the partner of what needs the other, so that the flow would turn round."""
     images = pairing.to_gold
-    after = {images[at] for at in needing(pairing.pred, pred) if at < len(pairing.pred.tools)}
+    after = {images[call] for call in needing(pairing.pred, pred) if call < len(pairing.pred.tools)}
     later = needing(pairing.gold, gold)
     waiting, seen = [pred], {pred}
     while waiting:
         new = {*pairing.pred.numbered.producers(waiting.pop())} - seen
-        if any(images[at] in later for at in new):
+        if any(images[call] in later for call in new):
             return True
         seen |= new
         waiting += new
-    waiting, known = [gold], {gold}
+    waiting, gold_seen = [gold], {gold}
     while waiting and after:
-        more = {*pairing.gold.numbered.producers(waiting.pop())} - known
+        more = {*pairing.gold.numbered.producers(waiting.pop())} - gold_seen
         if more & after:
             return True
-        known |= more
+        gold_seen |= more
         waiting += more
     return False
 
 
-def needing(side: Side, at: int) -> set[int]:
+def needing(plan_calls: Side, position: int) -> set[int]:
     """The calls that need a call's result, or what needs it."""
-    found: set[int] = set()
-    waiting = [at]
+    consumers: set[int] = set()
+    waiting = [position]
     while waiting:
-        new = {use.consumer for use in side.users[waiting.pop()]} - found
-        found |= new
-        waiting += [consumer for consumer in new if consumer < len(side.tools)]
-    return found
+        new = {use.consumer for use in plan_calls.users[waiting.pop()]} - consumers
+        consumers |= new
+        waiting += [consumer for consumer in new if consumer < len(plan_calls.tools)]
+    return consumers
 
 
 Group = tuple[list[int], list[int]]
@@ -119,15 +129,17 @@ def in_doubt(pairing: Pairing, doubtful: Iterable[tuple[int, int]]) -> Iterator[
         pairing: The pairing.
         doubtful: Partners of one tool, half of whose arguments or more are wrong.
     """
-    ours, theirs = pairing.pred.tools, pairing.gold.tools
-    for tool in {theirs[gold]: None for pred, gold in doubtful if not _placed(pairing, pred, gold)}:
-        if ours.count(tool) * theirs.count(tool) < 2:
+    pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
+    for tool in {gold_tools[gold]: None for pred, gold in doubtful if not _placed(pairing, pred, gold)}:
+        if pred_tools.count(tool) * gold_tools.count(tool) < 2:
             continue
-        golds = [at for at, called in enumerate(theirs) if called == tool and not _right(pairing, at)]
-        right = {pairing.to_pred[at] for at in range(len(theirs))} - {pairing.to_pred[at] for at in golds}
-        preds = [at for at, called in enumerate(ours) if called == tool and at not in right]
-        within = {pairing.to_gold[at] for at in preds} <= {*golds, ALONE}
-        within = within and {pairing.to_pred[at] for at in golds} <= {*preds, ALONE}
+        golds = [i for i, called in enumerate(gold_tools) if called == tool and not _right(pairing, i)]
+        right = {pairing.to_pred[position] for position in range(len(gold_tools))} - {
+            pairing.to_pred[position] for position in golds
+        }
+        preds = [i for i, called in enumerate(pred_tools) if called == tool and i not in right]
+        within = {pairing.to_gold[position] for position in preds} <= {*golds, ALONE}
+        within = within and {pairing.to_pred[position] for position in golds} <= {*preds, ALONE}
         if within and 1 < len(preds) * len(golds) <= LOOKS:
             yield preds, golds
 
@@ -141,8 +153,8 @@ def regroup(pairing: Pairing, groups: Iterable[Group]) -> bool:
     """
     changed = False
     for _ in range(ROUNDS):
-        again = [_pair_anew(pairing, preds, golds) for preds, golds in groups]
-        if not any(again):
+        changes = [_pair_anew(pairing, preds, golds) for preds, golds in groups]
+        if not any(changes):
             break
         changed = True
     return changed
@@ -156,45 +168,47 @@ def _right(pairing: Pairing, gold: int) -> bool:
 def _pair_anew(pairing: Pairing, preds: list[int], golds: list[int]) -> bool:
     """Pair calls of one tool by what they share; whether they share more than they did."""
     table = [[-float(_score(pairing, pred, gold)) for pred in preds] for gold in golds]
-    now = {
+    current_pairs = {
         (row, preds.index(partner))
         for row, gold in enumerate(golds)
         if (partner := pairing.to_pred[gold]) in preds
     }
-    found = {*assign(table)}
-    if sum(table[row][at] for row, at in found) >= sum(table[row][at] for row, at in now):
+    assigned = {*assign(table)}
+    if sum(table[row][column] for row, column in assigned) >= sum(
+        table[row][column] for row, column in current_pairs
+    ):
         return False
     pairing.release(preds, golds, ALONE)
-    for row, at in sorted(found):
-        pairing.pair(preds[at], golds[row])
+    for row, column in sorted(assigned):
+        pairing.pair(preds[column], golds[row])
     return True
 
 
 def _score(pairing: Pairing, pred: int, gold: int) -> int:
-    near = neighbours(pairing.pred, pred, pairing.to_gold)
-    near &= neighbours(pairing.gold, gold, range(len(pairing.to_pred)))
-    return _shared(pairing, pred, gold) + NEAR * len(near)
+    shared_neighbours = neighbours(pairing.pred, pred, pairing.to_gold)
+    shared_neighbours &= neighbours(pairing.gold, gold, range(len(pairing.to_pred)))
+    return _shared(pairing, pred, gold) + NEAR * len(shared_neighbours)
 
 
 def _placed(pairing: Pairing, pred: int, gold: int) -> list[Any]:
     """The arguments under which two calls have the same value that says something."""
-    ours, theirs = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+    pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
     return [
         name
-        for name, (shape, needed, value) in theirs.items()
-        if not needed and telling(value) and name in ours and ours[name][0] == shape
+        for name, (shape, needed, value) in gold_args.items()
+        if not needed and telling(value) and name in pred_args and pred_args[name][0] == shape
     ]
 
 
 def _shared(pairing: Pairing, pred: int, gold: int) -> int:
     """How much two calls share in values that say something, under whatever name."""
-    ours, theirs = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+    pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
     placed = _placed(pairing, pred, gold)
-    rest = [
-        told_values({name: given for name, given in arguments.items() if name not in placed})
-        for arguments in (ours, theirs)
+    other_values = [
+        told_values({name: argument for name, argument in arguments.items() if name not in placed})
+        for arguments in (pred_args, gold_args)
     ]
-    return PLACED * len(placed) + MOVED * len(rest[0] & rest[1])
+    return PLACED * len(placed) + MOVED * len(other_values[0] & other_values[1])
 
 
 def emptied(pairing: Pairing) -> Iterator[tuple[int, int]]:
@@ -211,12 +225,14 @@ def emptied(pairing: Pairing) -> Iterator[tuple[int, int]]:
         pred = pairing.to_pred[gold]
         if pred < 0 or tool not in left or pairing.pred.tools[pred] != tool:
             continue
-        ours, theirs = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+        pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
         wrong = pairing.differing(pred, gold, strict=True)
-        contrary = [name for name in wrong if name in ours and name in theirs and _empty(ours[name][2])]
+        contrary = [
+            name for name in wrong if name in pred_args and name in gold_args and _empty(pred_args[name][2])
+        ]
         for other in left[tool] if contrary else ():
-            given = pairing.gold.arguments(other)
-            if not any(name in given for name in contrary) and pairing.cost(
+            other_args = pairing.gold.arguments(other)
+            if not any(name in other_args for name in contrary) and pairing.cost(
                 pred, other, strict=True
             ) <= pairing.cost(pred, gold, strict=True):
                 left[tool].remove(other)
@@ -236,32 +252,48 @@ def crossed(pairing: Pairing) -> Iterator[tuple[tuple[int, int], tuple[int, int]
         pred = pairing.to_pred[gold]
         if pred >= 0 and pairing.pred.tools[pred] == tool and not pairing.equal(pred, gold):
             unlike.setdefault(tool, []).append((pred, gold))
-    for several in unlike.values():
-        if len(several) < 2:  # as of most tools: nobody asks who uses them, and what is wrong
+    for tool_pairs in unlike.values():
+        if len(tool_pairs) < 2:  # as of most tools: nobody asks who uses them, and what is wrong
             continue
         pairs = [
             (pred, gold)
-            for pred, gold in several
+            for pred, gold in tool_pairs
             if not (pairing.pred.users[pred] or pairing.gold.users[gold]) and pairing.final(pred, gold)
         ]
-        done: set[int] = set()
-        for (one, gold), (other, theirs) in combinations(pairs, 2) if len(pairs) ** 2 <= LOOKS else ():
-            if gold in done or theirs in done:
+        used: set[int] = set()
+        for (first_pred, gold), (second_pred, second_gold) in (
+            combinations(pairs, 2) if len(pairs) ** 2 <= LOOKS else ()
+        ):
+            if gold in used or second_gold in used:
                 continue
-            now = zip(_meaning(pairing, one, gold), _meaning(pairing, other, theirs), strict=True)
-            then = zip(_meaning(pairing, one, theirs), _meaning(pairing, other, gold), strict=True)
-            if [*map(sum, now)] < [*map(sum, then)]:
-                done |= {gold, theirs}
-                yield (one, gold), (other, theirs)
+            current_scores = zip(
+                _meaning(pairing, first_pred, gold), _meaning(pairing, second_pred, second_gold), strict=True
+            )
+            exchanged_scores = zip(
+                _meaning(pairing, first_pred, second_gold), _meaning(pairing, second_pred, gold), strict=True
+            )
+            if [*map(sum, current_scores)] < [*map(sum, exchanged_scores)]:
+                used |= {gold, second_gold}
+                yield (first_pred, gold), (second_pred, second_gold)
 
 
 def _meaning(pairing: Pairing, pred: int, gold: int) -> tuple[int, int, int]:
     """What speaks for two calls: all values are the same, how few are wrong, what the right ones say."""
-    ours, theirs = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+    pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
     wrong = pairing.differing(pred, gold, strict=True)
-    held = [sorted(repr(shape) for shape, _, _ in given.values()) for given in (ours, theirs)]
-    turned = held[0] == held[1] and len(theirs) > 1 and all(telling(value) for _, _, value in theirs.values())
-    return int(turned), -len(wrong), sum(_says(name, theirs[name][2]) for name in theirs if name not in wrong)
+    shapes = [
+        sorted(repr(shape) for shape, _, _ in arguments.values()) for arguments in (pred_args, gold_args)
+    ]
+    turned = (
+        shapes[0] == shapes[1]
+        and len(gold_args) > 1
+        and all(telling(value) for _, _, value in gold_args.values())
+    )
+    return (
+        int(turned),
+        -len(wrong),
+        sum(_says(name, gold_args[name][2]) for name in gold_args if name not in wrong),
+    )
 
 
 def _says(name: Any, value: Value) -> int:
@@ -278,12 +310,12 @@ def _empty(value: Value) -> bool:
 
 def told_values(arguments: dict[Any, Any]) -> set[str]:
     """The values, and parts of values, that say something."""
-    given = (leaf for _, _, value in arguments.values() for _, leaf in leaves(value))
-    return {repr(leaf) for leaf in given if isinstance(leaf, (str, int, float)) and telling(leaf)}
+    leaf_values = (leaf for _, _, value in arguments.values() for _, leaf in leaves(value))
+    return {repr(leaf) for leaf in leaf_values if isinstance(leaf, (str, int, float)) and telling(leaf)}
 
 
-def neighbours(side: Side, at: int, image: Sequence[int]) -> set[tuple[str, int]]:
+def neighbours(plan_calls: Side, position: int, image: Sequence[int]) -> set[tuple[str, int]]:
     """Where a call's values come from and go to, in gold's positions."""
-    found = {("from", image[call]) for call in side.numbered.producers(at)}
-    found |= {("to", image[use.consumer]) for use in side.users[at]}
-    return {(end, call) for end, call in found if call >= 0}
+    links = {("from", image[call]) for call in plan_calls.numbered.producers(position)}
+    links |= {("to", image[use.consumer]) for use in plan_calls.users[position]}
+    return {(end, call) for end, call in links if call >= 0}

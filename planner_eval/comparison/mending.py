@@ -47,7 +47,7 @@ class Mending:
     outputs that only one of the two tools has; a change that was made again wherever it was made.
 
     Args:
-        found: The difference.
+        diff: The difference.
 
     >>> from planner_eval.comparison.diff import diff
     >>> from planner_eval.plan.model import Call
@@ -59,20 +59,20 @@ class Mending:
     (('x', 2), ('y', 's'))
     """
 
-    def __init__(self, found: Diff) -> None:
-        self.found = found
-        self.operations: list[dict[str, Any]] = make_patch(found)["operations"]
-        self._to_gold: dict[int | None, int] = dict(found.alignment.pairs)
-        self._kept = {found.pred.calls[pred].id: gold for pred, gold in found.alignment.pairs}
-        self._removed = {found.pred.calls[at].id: at for at in found.alignment.extra}
-        codes = {edit.code for edit in found.edits}
+    def __init__(self, diff: Diff) -> None:
+        self.found = diff
+        self.operations: list[dict[str, Any]] = make_patch(diff)["operations"]
+        self._to_gold: dict[int | None, int] = dict(diff.alignment.pairs)
+        self._kept = {diff.pred.calls[pred].id: gold for pred, gold in diff.alignment.pairs}
+        self._removed = {diff.pred.calls[position].id: position for position in diff.alignment.extra}
+        codes = {edit.code for edit in diff.edits}
         self._ordering = "order.broken" if "order.broken" in codes else "order.steps"
-        self._named = {call.id: at for at, call in enumerate(relabelled(found).calls)}
-        self.mends = tuple(self._mend(root) for root in found.roots)
+        self._named = {call.id: position for position, call in enumerate(relabelled(diff).calls)}
+        self.mends = tuple(self._mend(root) for root in diff.roots)
 
     def plan(self, operations: int) -> Plan:
         """The prediction after some of the operations, a bit each; after all of them it is right."""
-        chosen = [each for at, each in enumerate(self.operations) if operations >> at & 1]
+        chosen = [operation for index, operation in enumerate(self.operations) if operations >> index & 1]
         return applied(self.found.pred, chosen)
 
     def gold_place(self, pred: Place) -> Argument:
@@ -80,11 +80,13 @@ class Mending:
         return self._to_gold.get(pred.call), pred.argument
 
     def _mend(self, root: Edit) -> Mend:
-        found = self.found
+        diff = self.found
         missing, extra, renamed, arguments = set[int](), set[int](), set[int](), set[Argument]()
-        again = change(root) if root.code in AGAIN else None
-        for edit in found.edits:
-            if edit is not root and (again is None or edit.code != root.code or change(edit) != again):
+        repeated_change = change(root) if root.code in AGAIN else None
+        for edit in diff.edits:
+            if edit is not root and (
+                repeated_change is None or edit.code != root.code or change(edit) != repeated_change
+            ):
                 continue
             for pred, gold in edit.places:
                 if gold is None and pred is not None and pred.call is not None:
@@ -105,16 +107,16 @@ class Mending:
         return self._chosen(root, missing, extra, renamed, arguments)
 
     def _links(self, missing: set[int], extra: set[int], renamed: set[int]) -> Iterator[Argument]:
-        found = self.found
+        diff = self.found
         if missing:
-            for at, name, value in _given(found.gold):
+            for call, name, value in _given(diff.gold):
                 if missing.intersection(producers_of(value)):
-                    yield at, name
+                    yield call, name
         if extra:
-            for at, name, value in _given(found.pred):
-                if (at is None or at in self._to_gold) and extra.intersection(producers_of(value)):
-                    yield self._to_gold.get(at), name
-        for edit in found.edits if missing else ():  # what stands as the other operand goes with its link
+            for call, name, value in _given(diff.pred):
+                if (call is None or call in self._to_gold) and extra.intersection(producers_of(value)):
+                    yield self._to_gold.get(call), name
+        for edit in diff.edits if missing else ():  # what stands as the other operand goes with its link
             if edit.code == "reference.literal" and missing.intersection(producers_of(edit.gold_value)):
                 yield from ((gold.call, gold.argument) for _, gold in edit.places if gold is not None)
         yield from self._of_tools(renamed)
@@ -141,25 +143,27 @@ class Mending:
         self, root: Edit, missing: set[int], extra: set[int], renamed: set[int], arguments: set[Argument]
     ) -> Mend:
         """The operations that mend these calls and arguments; some set more arguments, which count as set."""
-        found, operations, more = self.found, 0, set[Argument]()
-        for at, each in enumerate(self.operations):
-            op, call = each["op"], self._kept.get(each.get("id", ""))
+        diff, operations, more = self.found, 0, set[Argument]()
+        for index, operation in enumerate(self.operations):
+            op, call = operation["op"], self._kept.get(operation.get("id", ""))
             if op == "add":
-                chosen = self._named[each["call"]["id"]] in missing
+                chosen = self._named[operation["call"]["id"]] in missing
             elif op == "remove":
-                chosen = self._removed[each["id"]] in extra
+                chosen = self._removed[operation["id"]] in extra
             elif op == "order":
                 chosen = root.code == self._ordering
             elif op == "rename":
                 chosen = call in renamed
             elif op in ("arguments", "answer"):  # they set all at once
-                chosen = any(at == call for at, _ in arguments)
-                given = found.gold.answer if call is None else found.gold.calls[call].arguments
-                ours = found.pred.answer if call is None else ()
-                more.update((call, name) for name, _ in (*(given or ()), *(ours or ())) if chosen)
+                chosen = any(c == call for c, _ in arguments)
+                gold_arguments = diff.gold.answer if call is None else diff.gold.calls[call].arguments
+                pred_answer = diff.pred.answer if call is None else ()
+                more.update(
+                    (call, name) for name, _ in (*(gold_arguments or ()), *(pred_answer or ())) if chosen
+                )
             else:
-                chosen = (call, each["argument"]) in arguments
-            operations |= chosen << at
+                chosen = (call, operation["argument"]) in arguments
+            operations |= chosen << index
         return Mend(root, operations, frozenset(arguments | more))
 
 
@@ -167,6 +171,6 @@ _OF_TOOLS = ("argument.missing", "argument.extra", "argument.renamed")
 
 
 def _given(plan: Plan) -> Iterator[tuple[int | None, str, Value]]:
-    for at, call in enumerate(plan.calls):
-        yield from ((at, name, value) for name, value in call.arguments)
+    for position, call in enumerate(plan.calls):
+        yield from ((position, name, value) for name, value in call.arguments)
     yield from ((None, name, value) for name, value in plan.answer or ())

@@ -55,20 +55,20 @@ class Accepted(NamedTuple):
             number: The number of a call of gold at a position.
         """
         rule = self.policy.rule(call.app, call.name, argument)
-        found = {
-            value_key(one, OWN): one
-            for one in (
+        values = {
+            value_key(v, OWN): v
+            for v in (
                 *(rule.accepted if rule is not None else ()),
                 *self.terms.accepted.get(call.id, {}).get(argument, ()),
                 *self.others.get((call.id, argument), ()),
             )
         }
-        found.pop(value_key(value, OWN), None)
+        values.pop(value_key(value, OWN), None)
         if self.is_optional(call, argument):
-            found.pop(value_key("", OWN), None)  # how BFCL writes that an argument may be left out
-        named = [value_name(one, number) for one in list(found.values())[:_SHOWN]]
-        named += [f"{len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
-        return " or ".join(named)
+            values.pop(value_key("", OWN), None)  # how BFCL writes that an argument may be left out
+        texts = [value_name(v, number) for v in list(values.values())[:_SHOWN]]
+        texts += [f"{len(values) - _SHOWN} more"] if len(values) > _SHOWN else []
+        return " or ".join(texts)
 
 
 def other_values(gold: Plan, plans: Iterable[Plan]) -> Others:
@@ -80,13 +80,13 @@ def other_values(gold: Plan, plans: Iterable[Plan]) -> Others:
         gold: The gold plan.
         plans: The plans that are as right.
     """
-    found: dict[tuple[str, str], tuple[Value, ...]] = {}
+    values: dict[tuple[str, str], tuple[Value, ...]] = {}
     for plan in plans:
         changed = _only_change(gold, plan) if len(plan.calls) == len(gold.calls) else None
         if changed is not None:
-            place, value = changed
-            found[place] = (*found.get(place, ()), value)
-    return found
+            location, value = changed
+            values[location] = (*values.get(location, ()), value)
+    return values
 
 
 def _only_change(gold: Plan, plan: Plan) -> tuple[tuple[str, str], Value] | None:
@@ -100,13 +100,22 @@ def _only_change(gold: Plan, plan: Plan) -> tuple[tuple[str, str], Value] | None
     ]
     if len(changed) != 1 or changed[0][0].tool != changed[0][1].tool:
         return None
-    ours, theirs = (dict(call.arguments) for call in changed[0])
-    if ours.keys() != theirs.keys():
+    gold_arguments, plan_arguments = (dict(call.arguments) for call in changed[0])
+    if gold_arguments.keys() != plan_arguments.keys():
         return None
-    names = [name for name in ours if value_key(ours[name], OWN) != value_key(theirs[name], OWN)]
-    return ((changed[0][0].id, names[0]), theirs[names[0]]) if len(names) == 1 else None
+    names = [
+        name
+        for name in gold_arguments
+        if value_key(gold_arguments[name], OWN) != value_key(plan_arguments[name], OWN)
+    ]
+    return ((changed[0][0].id, names[0]), plan_arguments[names[0]]) if len(names) == 1 else None
 
 
-def _same(ours: Iterable[tuple[str, Value]], theirs: Iterable[tuple[str, Value]]) -> bool:
-    one, other = ({name: value_key(value, OWN) for name, value in given} for given in (ours, theirs))
-    return one == other
+def _same(
+    first_arguments: Iterable[tuple[str, Value]], second_arguments: Iterable[tuple[str, Value]]
+) -> bool:
+    first, second = (
+        {name: value_key(value, OWN) for name, value in arguments}
+        for arguments in (first_arguments, second_arguments)
+    )
+    return first == second

@@ -30,7 +30,7 @@ from planner_eval.plan.model import Call, Plan, Unresolved, Value, references
 SCHEMA = "planeval.patch/1"
 
 
-def make_patch(found: Diff) -> dict[str, Any]:
+def make_patch(diff: Diff) -> dict[str, Any]:
     """The operations that turn ``found.pred`` into a plan that means the same as ``found.gold``.
 
     Returns:
@@ -42,18 +42,20 @@ def make_patch(found: Diff) -> dict[str, Any]:
     >>> make_patch(diff(one, two))["operations"]
     [{'op': 'set', 'id': 'a', 'argument': 'x', 'value': 2, 'why': 'argument.value'}]
     """
-    if found.same:
+    if diff.same:
         return {"schema": SCHEMA, "operations": []}
-    named = relabelled(found)
-    written = [*_changed(found, named), *_answered(found, named)]
-    operations = [*_removed(found), *_added(found, named, written), *written]
+    relabelled_gold = relabelled(diff)
+    written = [*_changed(diff, relabelled_gold), *_answered(diff, relabelled_gold)]
+    operations = [*_removed(diff), *_added(diff, relabelled_gold, written), *written]
     patch = {"schema": SCHEMA, "operations": operations}
-    if any(edit.code == "order.broken" for edit in found.edits) or _forward(applied(found.pred, operations)):
-        operations.append({"op": "order", "ids": [call.id for call in named.calls], "why": "order.broken"})
+    if any(edit.code == "order.broken" for edit in diff.edits) or _forward(applied(diff.pred, operations)):
+        operations.append(
+            {"op": "order", "ids": [call.id for call in relabelled_gold.calls], "why": "order.broken"}
+        )
     return patch
 
 
-def relabelled(found: Diff) -> Plan:
+def relabelled(diff: Diff) -> Plan:
     """Gold with the ids that its calls have in the repaired plan.
 
     >>> from planner_eval.comparison.diff import diff
@@ -62,52 +64,55 @@ def relabelled(found: Diff) -> Plan:
     >>> [call.id for call in relabelled(diff(Plan((Call("b", "f"),)), gold)).calls]
     ['b', 'b_2']
     """
-    partner = {gold: pred for pred, gold in found.alignment.pairs}
-    taken = {call.id for call in found.pred.calls}
-    taken |= {ref.name for c in found.pred.calls for _, v in c.arguments for _, ref in references(v)
+    partner = {gold: pred for pred, gold in diff.alignment.pairs}
+    used_ids = {call.id for call in diff.pred.calls}
+    used_ids |= {ref.name for c in diff.pred.calls for _, v in c.arguments for _, ref in references(v)
               if isinstance(ref, Unresolved)}  # fmt: skip
     calls: list[Call] = []
-    for at, call in enumerate(found.gold.calls):
-        if at in partner:
-            name = found.pred.calls[partner[at]].id
+    for position, call in enumerate(diff.gold.calls):
+        if position in partner:
+            name = diff.pred.calls[partner[position]].id
         else:
             name, copy = call.id, 1
-            while name in taken:
+            while name in used_ids:
                 copy += 1
                 name = f"{call.id}_{copy}"
-            taken.add(name)
+            used_ids.add(name)
         calls.append(replace(call, id=name, result=None, has_result=False))
-    return replace(found.gold, calls=tuple(calls))
+    return replace(diff.gold, calls=tuple(calls))
 
 
-def _removed(found: Diff) -> list[dict[str, Any]]:
-    why = {edit.pred.call: edit.code for edit in found.edits if edit.pred and edit.gold is None}
+def _removed(diff: Diff) -> list[dict[str, Any]]:
+    codes = {edit.pred.call: edit.code for edit in diff.edits if edit.pred and edit.gold is None}
     return [
-        {"op": "remove", "id": found.pred.calls[at].id, "why": why.get(at, "call.extra")}
-        for at in found.alignment.extra
+        {"op": "remove", "id": diff.pred.calls[position].id, "why": codes.get(position, "call.extra")}
+        for position in diff.alignment.extra
     ]
 
 
-def _added(found: Diff, named: Plan, written: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _added(diff: Diff, relabelled_gold: Plan, written: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Gold's calls that are missing; optional ones only where what is written takes their output."""
-    data = to_data(named)["calls"]
-    wanted = {e.gold.call for e in found.edits if e.code == "call.missing" and e.gold}
-    optional = {data[at]["id"]: at for at in found.alignment.missing if at not in wanted}
-    waiting = [*_referred(written), *_referred([data[at] for at in wanted if at is not None])]
+    data = to_data(relabelled_gold)["calls"]
+    required = {e.gold.call for e in diff.edits if e.code == "call.missing" and e.gold}
+    optional = {data[i]["id"]: i for i in diff.alignment.missing if i not in required}
+    waiting = [
+        *_referred(written),
+        *_referred([data[position] for position in required if position is not None]),
+    ]
     while waiting:
-        at = optional.pop(waiting.pop(), None)
-        if at is not None:
-            wanted.add(at)
-            waiting += _referred(data[at])
+        position = optional.pop(waiting.pop(), None)
+        if position is not None:
+            required.add(position)
+            waiting += _referred(data[position])
     return [
         {
             "op": "add",
-            "call": data[at],
-            "after": named.calls[at - 1].id if at else None,
+            "call": data[position],
+            "after": relabelled_gold.calls[position - 1].id if position else None,
             "why": "call.missing",
         }
-        for at in found.alignment.missing
-        if at in wanted
+        for position in diff.alignment.missing
+        if position in required
     ]
 
 
@@ -122,71 +127,78 @@ def _referred(data: Any) -> Iterator[str]:
             yield from _referred(item)
 
 
-def _changed(found: Diff, named: Plan) -> list[dict[str, Any]]:
+def _changed(diff: Diff, relabelled_gold: Plan) -> list[dict[str, Any]]:
     """What changes in calls that have partners: names first, then arguments, each once."""
     operations: list[dict[str, Any]] = []
-    repeating = _repeating(found.pred)
-    wanted_repeating = _repeating(named)
-    objects = (edit.gold for edit in found.edits if edit.code == "argument.object")
-    wanted_repeating |= {place.call for place in objects if place is not None and place.call is not None}
-    given: dict[int, dict[str, Value]] = {}
-    done: set[tuple[object, ...]] = set()
-    for edit, (pred, gold) in [(each, place) for each in found.edits for place in each.places]:
+    repeating = _repeating(diff.pred)
+    wanted_repeating = _repeating(relabelled_gold)
+    objects = (edit.gold for edit in diff.edits if edit.code == "argument.object")
+    wanted_repeating |= {p.call for p in objects if p is not None and p.call is not None}
+    arguments_by_call: dict[int, dict[str, Value]] = {}
+    handled: set[tuple[object, ...]] = set()
+    for edit, (pred, gold) in [(e, place_pair) for e in diff.edits for place_pair in e.places]:
         if gold is None or pred is None or gold.call is None or pred.call is None:
             continue
-        call, name = named.calls[gold.call], gold.argument
+        call, name = relabelled_gold.calls[gold.call], gold.argument
         key = (gold.call, name, pred.argument)
-        if edit.code == "order.broken" or key in done:
+        if edit.code == "order.broken" or key in handled:
             continue
-        done.add(key)
+        handled.add(key)
         if name is None:
             operations.append(
                 {"op": "rename", "id": call.id, "app": call.app, "name": call.name, "why": edit.code}
             )
         elif gold.call in wanted_repeating or pred.call in repeating or _rotated(edit):
-            if (gold.call, "all") not in done:
-                done.add((gold.call, "all"))
-                pairs = [[key, value_data(value, named)] for key, value in call.arguments]
+            if (gold.call, "all") not in handled:
+                handled.add((gold.call, "all"))
+                pairs = [[key, value_data(value, relabelled_gold)] for key, value in call.arguments]
                 operations.append({"op": "arguments", "id": call.id, "arguments": pairs, "why": edit.code})
         else:
-            if gold.call not in given:
-                given[gold.call] = dict(call.arguments)
-            operations += _argument(edit.code, call.id, given[gold.call], pred.argument, name, named)
+            if gold.call not in arguments_by_call:
+                arguments_by_call[gold.call] = dict(call.arguments)
+            operations += _argument(
+                edit.code, call.id, arguments_by_call[gold.call], pred.argument, name, relabelled_gold
+            )
     return operations
 
 
 def _rotated(edit: Edit) -> bool:
     """Whether more than two values are exchanged: to set a part of them would make more edits."""
-    calls = {place.call for place, _ in edit.places if place is not None}
+    calls = {location.call for location, _ in edit.places if location is not None}
     return edit.code == "arguments.swapped" and len(edit.also) > 1 and len(calls) == 1
 
 
 def _argument(
-    code: str, call: str, given: dict[str, Value], ours: str | None, theirs: str, named: Plan
+    code: str,
+    call: str,
+    arguments: dict[str, Value],
+    pred_name: str | None,
+    gold_name: str,
+    relabelled_gold: Plan,
 ) -> list[dict[str, Any]]:
-    made: list[dict[str, Any]] = []
-    if ours is not None and ours not in given:
-        made.append({"op": "unset", "id": call, "argument": ours, "why": code})
-    if theirs in given:
-        value = value_data(given[theirs], named)
-        made.append({"op": "set", "id": call, "argument": theirs, "value": value, "why": code})
-    return made
+    operations: list[dict[str, Any]] = []
+    if pred_name is not None and pred_name not in arguments:
+        operations.append({"op": "unset", "id": call, "argument": pred_name, "why": code})
+    if gold_name in arguments:
+        value = value_data(arguments[gold_name], relabelled_gold)
+        operations.append({"op": "set", "id": call, "argument": gold_name, "value": value, "why": code})
+    return operations
 
 
 def _repeating(plan: Plan) -> set[int]:
     """The calls that give an argument twice."""
     return {
-        at
-        for at, call in enumerate(plan.calls)
+        position
+        for position, call in enumerate(plan.calls)
         if len({name for name, _ in call.arguments}) < len(call.arguments)
     }
 
 
-def _answered(found: Diff, named: Plan) -> list[dict[str, Any]]:
-    code = next((edit.code for edit in found.edits if edit.code.startswith("answer.")), None)
+def _answered(diff: Diff, relabelled_gold: Plan) -> list[dict[str, Any]]:
+    code = next((edit.code for edit in diff.edits if edit.code.startswith("answer.")), None)
     if code is None:
         return []
-    value = to_data(named).get("answer")
+    value = to_data(relabelled_gold).get("answer")
     return [{"op": "answer", "value": value, "why": code}]
 
 
@@ -242,8 +254,8 @@ def applied(plan: Plan, operations: Sequence[Mapping[str, Any]]) -> Plan:
             calls, added = _with_added(calls, added), {}
             calls = _OPERATIONS[kind](operation, calls, data)
         except (KeyError, TypeError) as error:
-            where = f"operation {number} of the patch ({kind})"
-            raise InputError(f"{where} does not fit the plan: {_reason(error, calls)}") from None
+            location = f"operation {number} of the patch ({kind})"
+            raise InputError(f"{location} does not fit the plan: {_reason(error, calls)}") from None
     data["calls"] = list(_with_added(calls, added).values())
     return parse(data, dialect="plan")
 
@@ -291,8 +303,8 @@ def _remove(operation: Mapping[str, Any], calls: Calls, _: dict[str, Any]) -> Ca
 def _add(operation: Mapping[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
     new, after = operation["call"], operation.get("after")
     items = list(calls.items())
-    at = 1 + list(calls).index(after) if after in calls else len(items) if after is not None else 0
-    return dict([*items[:at], (new["id"], dict(new)), *items[at:]])
+    index = 1 + list(calls).index(after) if after in calls else len(items) if after is not None else 0
+    return dict([*items[:index], (new["id"], dict(new)), *items[index:]])
 
 
 def _queued(operation: Mapping[str, Any], calls: Calls, added: _Added) -> bool:
@@ -311,13 +323,13 @@ def _with_added(calls: Calls, added: _Added) -> Calls:
     """The calls with those that wait; of several behind one call the last stands first."""
     if not added:
         return calls
-    made: Calls = {}
+    placed_calls: Calls = {}
     waiting = [*reversed(calls.values()), *added.get(None, ())]
     while waiting:
         call = waiting.pop()
-        made[call["id"]] = call
+        placed_calls[call["id"]] = call
         waiting += added.get(call["id"], ())
-    return made
+    return placed_calls
 
 
 def _answer(operation: Mapping[str, Any], calls: Calls, data: dict[str, Any]) -> Calls:

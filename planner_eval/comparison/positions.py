@@ -16,9 +16,9 @@ from planner_eval.plan.model import Value
 
 
 def by_position(
-    ours: Mapping[Any, Argument],
-    left: Collection[Any],
-    theirs: Mapping[Any, Argument],
+    pred_args: Mapping[Any, Argument],
+    surplus: Collection[Any],
+    gold_args: Mapping[Any, Argument],
     lacking: Sequence[Any],
     same: Callable[[Any, Any], bool],
 ) -> dict[Any, Any]:
@@ -28,9 +28,9 @@ def by_position(
     the order in which it is written.
 
     Args:
-        ours: The prediction's arguments.
-        left: Those of them that gold does not give.
-        theirs: Gold's arguments.
+        pred_args: The prediction's arguments.
+        surplus: Those of them that gold does not give.
+        gold_args: Gold's arguments.
         lacking: Those of them that the prediction does not give.
         same: Whether an argument of the one is equal to one of the other.
 
@@ -39,31 +39,33 @@ def by_position(
     >>> by_position(ours, ["tone", "of"], theirs, ["0", "1"], lambda one, other: ours[one] == theirs[other])
     {'1': 'tone', '0': 'of'}
     """
-    mine = [name for name in left if name != AFTER]
-    wanted = [name for name in lacking if name != AFTER]
-    kinds = {_numbered(name) for name in mine}, {_numbered(name) for name in wanted}
-    if any(type(name) is not str for name in (*mine, *wanted)):
+    pred_names = [name for name in surplus if name != AFTER]
+    gold_names = [name for name in lacking if name != AFTER]
+    kinds = {_numbered(name) for name in pred_names}, {_numbered(name) for name in gold_names}
+    if any(type(name) is not str for name in (*pred_names, *gold_names)):
         return {}
-    if kinds not in (({True}, {False}), ({False}, {True})) or len(mine) * len(wanted) > LOOKS:
+    if kinds not in (({True}, {False}), ({False}, {True})) or len(pred_names) * len(gold_names) > LOOKS:
         return {}
-    meant: dict[Any, Any] = {}
-    for name in wanted:
-        equal = next((one for one in mine if same(one, name)), None)
+    pred_by_gold: dict[Any, Any] = {}
+    for name in gold_names:
+        equal = next((pred_name for pred_name in pred_names if same(pred_name, name)), None)
         if equal is not None:
-            meant[name] = equal
-            mine.remove(equal)
-    near = [
-        (-much, at, one)
-        for at, name in enumerate(wanted)
-        for one in mine
-        if name not in meant and (much := _likeness(ours[one], theirs[name]))
+            pred_by_gold[name] = equal
+            pred_names.remove(equal)
+    candidates = [
+        (-score, index, pred_name)
+        for index, name in enumerate(gold_names)
+        for pred_name in pred_names
+        if name not in pred_by_gold and (score := _likeness(pred_args[pred_name], gold_args[name]))
     ]
-    for _, at, one in sorted(near):
-        if wanted[at] not in meant and one in mine:
-            meant[wanted[at]] = one
-            mine.remove(one)
-    meant.update(zip([name for name in wanted if name not in meant], mine, strict=False))
-    return meant
+    for _, index, pred_name in sorted(candidates):
+        if gold_names[index] not in pred_by_gold and pred_name in pred_names:
+            pred_by_gold[gold_names[index]] = pred_name
+            pred_names.remove(pred_name)
+    pred_by_gold.update(
+        zip([name for name in gold_names if name not in pred_by_gold], pred_names, strict=False)
+    )
+    return pred_by_gold
 
 
 def form_only(edit: Edit) -> str | None:
@@ -87,7 +89,7 @@ def _numbered(name: Any) -> bool:
     return type(name) is str and name.isdecimal()
 
 
-def _likeness(ours: Argument, theirs: Argument) -> float:
-    if ours[1] or theirs[1] or not telling(theirs[2]):
+def _likeness(pred_arg: Argument, gold_arg: Argument) -> float:
+    if pred_arg[1] or gold_arg[1] or not telling(gold_arg[2]):
         return 0.0
-    return likeness(ours[2], theirs[2])
+    return likeness(pred_arg[2], gold_arg[2])

@@ -17,7 +17,10 @@ LOOKS = 400
 
 
 def nearest_names(
-    ours: Mapping[Any, Argument], left: Sequence[Any], theirs: Mapping[Any, Argument], lacking: Sequence[Any]
+    pred_args: Mapping[Any, Argument],
+    surplus: Sequence[Any],
+    gold_args: Mapping[Any, Argument],
+    lacking: Sequence[Any],
 ) -> dict[Any, Any]:
     """For names that gold gives and the prediction does not, the name under which the prediction gives it.
 
@@ -25,40 +28,46 @@ def nearest_names(
     almost equal themselves and say something; the likest first.
 
     Args:
-        ours: The prediction's arguments.
-        left: Those of them that gold does not give.
-        theirs: Gold's arguments.
+        pred_args: The prediction's arguments.
+        surplus: Those of them that gold does not give.
+        gold_args: Gold's arguments.
         lacking: Those of them that the prediction does not give.
 
     >>> ours = {"town": ("Rome IT", (), "Rome IT"), "n": (2, (), 2)}
     >>> nearest_names(ours, ["town", "n"], {"city": ("Rome", (), "Rome"), "m": (7, (), 7)}, ["city", "m"])
     {'city': 'town'}
     """
-    if len(left) * len(lacking) > LOOKS:
+    if len(surplus) * len(lacking) > LOOKS:
         return {}
-    found = []
-    for at, wanted in enumerate(lacking):
-        for place, name in enumerate(left):
-            much = _likeness(name, ours[name], wanted, theirs[wanted])
-            if much:
-                found.append((-much, at, place))
-    meant: dict[Any, Any] = {}
-    taken: set[int] = set()
-    for _, at, place in sorted(found):
-        if lacking[at] not in meant and place not in taken:
-            meant[lacking[at]] = left[place]
-            taken.add(place)
-    return meant
+    candidates = []
+    for gold_index, gold_name in enumerate(lacking):
+        for pred_index, pred_name in enumerate(surplus):
+            score = _likeness(pred_name, pred_args[pred_name], gold_name, gold_args[gold_name])
+            if score:
+                candidates.append((-score, gold_index, pred_index))
+    pred_by_gold: dict[Any, Any] = {}
+    used: set[int] = set()
+    for _, gold_index, pred_index in sorted(candidates):
+        if lacking[gold_index] not in pred_by_gold and pred_index not in used:
+            pred_by_gold[lacking[gold_index]] = surplus[pred_index]
+            used.add(pred_index)
+    return pred_by_gold
 
 
-def _likeness(name: Any, ours: Argument, wanted: Any, theirs: Argument) -> float:
+def _likeness(pred_name: Any, pred_arg: Argument, gold_name: Any, gold_arg: Argument) -> float:
     """How much speaks for one argument to stand for another; 0 for nothing."""
-    one, other = ours[2], theirs[2]
-    kinds = kind_name(one), kind_name(other)
-    if ours[1] or theirs[1] or None in kinds or type(name) is not str or type(wanted) is not str:
+    pred_value, gold_value = pred_arg[2], gold_arg[2]
+    kinds = kind_name(pred_value), kind_name(gold_value)
+    if (
+        pred_arg[1]
+        or gold_arg[1]
+        or None in kinds
+        or type(pred_name) is not str
+        or type(gold_name) is not str
+    ):
         return 0.0
-    alike = likeness(one, other)
-    named = kinds[0] == kinds[1] and like(name, wanted)
-    if named or (alike >= ALMOST and telling(other)):
-        return named + alike
+    score = likeness(pred_value, gold_value)
+    same_name = kinds[0] == kinds[1] and like(pred_name, gold_name)
+    if same_name or (score >= ALMOST and telling(gold_value)):
+        return same_name + score
     return 0.0

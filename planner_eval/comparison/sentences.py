@@ -46,8 +46,8 @@ class Names:
     def of(cls, pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]) -> Names:
         """The names where pairs of positions (in the prediction, in gold) are partners."""
         to_gold, to_pred = [-1] * len(pred.calls), [-1] * len(gold.calls)
-        for one, other in pairs:
-            to_gold[one], to_pred[other] = other, one
+        for pred_position, gold_position in pairs:
+            to_gold[pred_position], to_pred[gold_position] = gold_position, pred_position
         return cls(pred, gold, to_gold, to_pred)
 
     def our_number(self, position: int) -> str:
@@ -76,8 +76,8 @@ class Names:
         """What a text is that is the bare label of a call of the prediction; empty for any other value."""
         if type(value) is not str or _GIVEN.fullmatch(value):
             return ""
-        at = next((at for at, call in enumerate(self.pred.calls) if value == call.id), None)
-        return "" if at is None else f", the label of {self.ours(at)} as a text"
+        position = next((position for position, call in enumerate(self.pred.calls) if value == call.id), None)
+        return "" if position is None else f", the label of {self.ours(position)} as a text"
 
 
 _GIVEN = re.compile(r"c[0-9]+")
@@ -98,19 +98,19 @@ def calls_numbers(positions: Iterable[int | None], whose: str = "") -> str:
     >>> calls_numbers([0, 1, 2, 6]), calls_numbers([0, 1]), calls_numbers([2], "gold's ")
     ('calls 1–3, 7', 'calls 1, 2', "gold's call 3")
     """
-    numbers = sorted({at + 1 for at in positions if at is not None})
+    numbers = sorted({position + 1 for position in positions if position is not None})
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:
             runs[-1].append(number)
         else:
             runs.append([number])
-    parts = [f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
-    if len(parts) > RUNS:
+    texts = [f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+    if len(texts) > RUNS:
         return (
-            f"{whose}calls {', '.join(parts[:RUNS])} and {len(numbers) - sum(map(len, runs[:RUNS])):,} more"
+            f"{whose}calls {', '.join(texts[:RUNS])} and {len(numbers) - sum(map(len, runs[:RUNS])):,} more"
         )
-    return f"{whose}call{'s' * (len(numbers) > 1)} {', '.join(parts)}" if parts else ""
+    return f"{whose}call{'s' * (len(numbers) > 1)} {', '.join(texts)}" if texts else ""
 
 
 def calls_name(plan: Plan) -> str:
@@ -125,8 +125,8 @@ def calls_name(plan: Plan) -> str:
 
 def call_name(call: Call) -> str:
     """A call as one writes it: ``f(x=[1, true])``."""
-    given = ", ".join(f"{name}={value_name(value)}" for name, value in call.arguments)
-    return f"{call.tool}({given})"
+    arguments_text = ", ".join(f"{name}={value_name(value)}" for name, value in call.arguments)
+    return f"{call.tool}({arguments_text})"
 
 
 def path_name(path: Path) -> str:
@@ -146,8 +146,10 @@ def output_name(reference: Ref | Unresolved, name: Callable[[int], str]) -> str:
         reference: The reference.
         name: The name of the call at a position.
     """
-    of = name(reference.call) if isinstance(reference, Ref) else repr(reference.name)
-    return f"output {path_name(reference.path)} of {of}" if reference.path else f"the result of {of}"
+    producer = name(reference.call) if isinstance(reference, Ref) else repr(reference.name)
+    return (
+        f"output {path_name(reference.path)} of {producer}" if reference.path else f"the result of {producer}"
+    )
 
 
 def value_name(value: Value, number: Callable[[int], str] = _as_it_is) -> str:
@@ -166,8 +168,8 @@ def value_name(value: Value, number: Callable[[int], str] = _as_it_is) -> str:
     def plain(leaf: Value) -> Any:
         return _plain(leaf, number)
 
-    def text(parts: tuple[Value, ...]) -> str:
-        return "".join(map(str, map(plain, parts)))
+    def text(segments: tuple[Value, ...]) -> str:
+        return "".join(map(str, map(plain, segments)))
 
     return _mark(shown(fold(value, plain, text=text), WIDTH))
 
@@ -189,19 +191,21 @@ _SCALARS = (str, int, float, bool, type(None))
 
 def text_name(value: str | Template, number: Callable[[int], str]) -> str:
     """A text in full, without quotes; references in it as in :func:`value_name`."""
-    return value if isinstance(value, str) else "".join(str(_plain(part, number)) for part in value.parts)
+    return (
+        value if isinstance(value, str) else "".join(str(_plain(segment, number)) for segment in value.parts)
+    )
 
 
-def place_name(call: str | None, argument: Any, at: Path = ()) -> str:
+def place_name(call: str | None, argument: Any, path: Path = ()) -> str:
     """A place: ``book_trip (call 3): argument 'opts' at tone.len``.
 
     Args:
         call: The name of the call; None for the answer.
         argument: The argument's name, and which of several of that name.
-        at: The way into its value.
+        path: The way into its value.
     """
     name = argument if isinstance(argument, str) else argument[0]
-    within = f" at {path_name(at)}" if at else ""
+    within = f" at {path_name(path)}" if path else ""
     of = "the answer: value" if call is None else f"{call}: argument"
     return f"{of} {name!r}{within}"
 
@@ -231,5 +235,5 @@ def nothing_read(pred: Plan, gold: Plan) -> str:
         return ""
     why = [note.message for note in pred.diagnostics if note.code == "plan.no_call"][:1]
     doubts = (n for n in pred.diagnostics if n.code in ("find.text", "find.unread"))
-    lost = [n.message for n in doubts if n.severity == "warning"][:1]
-    return f"; the prediction holds {'; '.join([*(why or ['no call']), *lost])}"
+    warnings = [n.message for n in doubts if n.severity == "warning"][:1]
+    return f"; the prediction holds {'; '.join([*(why or ['no call']), *warnings])}"

@@ -39,17 +39,17 @@ class Listed(NamedTuple):
 
 def lead_lists(pairing: Pairing) -> None:
     """Let a call that holds lists stand for the first of the calls that ask one by one, if none is used."""
-    for gold, many in listed(pairing, pairing.to_gold).items():
-        pred, first = pairing.to_pred[gold], many.parts[0]
-        one, other = (pred, first) if many.merged else (first, gold)
-        ours, theirs = pairing.pred.users, pairing.gold.users
-        used = ours[pred] or ours[one] or theirs[gold] or theirs[other]
-        if not used and first < (gold if many.merged else pred):
+    for gold, listed_calls in listed(pairing, pairing.to_gold).items():
+        pred, first = pairing.to_pred[gold], listed_calls.parts[0]
+        lead_pred, lead_gold = (pred, first) if listed_calls.merged else (first, gold)
+        pred_users, gold_users = pairing.pred.users, pairing.gold.users
+        used = pred_users[pred] or pred_users[lead_pred] or gold_users[gold] or gold_users[lead_gold]
+        if not used and first < (gold if listed_calls.merged else pred):
             pairing.release([pred], [gold], ALONE)
-            pairing.pair(one, other)
+            pairing.pair(lead_pred, lead_gold)
 
 
-def listed(pairing: Pairing, images: Sequence[Any], *, told: bool = False) -> dict[int, Listed]:
+def listed(pairing: Pairing, images: Sequence[Any], *, as_explained: bool = False) -> dict[int, Listed]:
     """Partners of which one asks in lists what the other asks with more calls, by position in gold.
 
     The items of the lists are those of the calls, neither more nor less; what else differs does so in each of
@@ -58,32 +58,34 @@ def listed(pairing: Pairing, images: Sequence[Any], *, told: bool = False) -> di
     Args:
         pairing: The pairing.
         images: For each call of pred its partner.
-        told: What is wanted is what a person says of the calls, not which are partners.
+        as_explained: Go by what a person says of the calls, not by which are partners.
     """
-    found: dict[int, Listed] = {}
+    lists: dict[int, Listed] = {}
     if min((*pairing.to_gold, *pairing.to_pred), default=0) >= 0:  # all have partners, as in most plans
-        return found
+        return lists
     alone = _alone(pairing.pred.tools, pairing.to_gold), _alone(pairing.gold.tools, pairing.to_pred)
     if alone[0].keys().isdisjoint(pairing.gold.tools) and alone[1].keys().isdisjoint(pairing.pred.tools):
-        return found
+        return lists
     looks = 0
     for gold, pred in enumerate(pairing.to_pred[: len(pairing.gold.tools)]):
         tool = pairing.gold.tools[gold]
         if pred < 0 or pairing.pred.tools[pred] != tool:
             continue
         for merged in (True, False):
-            rest = alone[merged].get(tool, [])
-            looks += len(rest)
-            if rest and looks <= LOOKS:
-                many = _listed(pairing, images, pred, gold, merged, rest, told)
-                if many is None and told:
-                    many = _beside(pairing, pred, gold, merged, rest)
-                    many = many or _in_lists(pairing, pred, gold, merged, rest)
-                if many is not None:
-                    found[gold] = many
-                    alone[merged][tool] = [at for at in rest if at not in many.parts]
+            candidates = alone[merged].get(tool, [])
+            looks += len(candidates)
+            if candidates and looks <= LOOKS:
+                listed_calls = _listed(pairing, images, pred, gold, merged, candidates, as_explained)
+                if listed_calls is None and as_explained:
+                    listed_calls = _beside(pairing, pred, gold, merged, candidates)
+                    listed_calls = listed_calls or _in_lists(pairing, pred, gold, merged, candidates)
+                if listed_calls is not None:
+                    lists[gold] = listed_calls
+                    alone[merged][tool] = [
+                        position for position in candidates if position not in listed_calls.parts
+                    ]
                     break
-    return found
+    return lists
 
 
 def _listed(
@@ -92,90 +94,106 @@ def _listed(
     pred: int,
     gold: int,
     merged: bool,
-    rest: list[int],
-    told: bool,
+    candidates: list[int],
+    as_explained: bool,
 ) -> Listed | None:
-    """The calls of `rest` that ask with a partner what the other holds in lists."""
+    """The calls of `candidates` that ask with a partner what the other holds in lists."""
     varying = _varying(pairing, pred, gold, merged)
     if varying is None:
         return None
     names, _ = varying
-    own = range(len(pairing.to_pred))
-    whole, single = (pairing.pred, pairing.gold) if merged else (pairing.gold, pairing.pred)
-    held = whole.arguments(pred if merged else gold)
-    left = [Counter(_items(held[pair[not merged]][2], images if merged else own)) for pair in names]
-    parts = []
-    for at in (gold if merged else pred, *rest):
-        other = _varying(pairing, *((pred, at) if merged else (at, gold)), merged)
-        if other != varying and not (told and not varying[1] and other and other[0] == names):
+    identity = range(len(pairing.to_pred))
+    list_calls, single_calls = (pairing.pred, pairing.gold) if merged else (pairing.gold, pairing.pred)
+    list_args = list_calls.arguments(pred if merged else gold)
+    remaining = [
+        Counter(_items(list_args[pair[not merged]][2], images if merged else identity)) for pair in names
+    ]
+    members = []
+    for position in (gold if merged else pred, *candidates):
+        other = _varying(pairing, *((pred, position) if merged else (position, gold)), merged)
+        if other != varying and not (as_explained and not varying[1] and other and other[0] == names):
             continue
-        given = single.arguments(at)
-        items = [Counter(_items(given[pair[merged]][2], own if merged else images)) for pair in names]
-        if all(one <= more for one, more in zip(items, left, strict=True)):
-            left = [more - one for one, more in zip(items, left, strict=True)]
-            parts.append(at)
-    if any(left) or len(parts) < 2 or parts[0] != (gold if merged else pred):
+        single_args = single_calls.arguments(position)
+        items = [
+            Counter(_items(single_args[pair[merged]][2], identity if merged else images)) for pair in names
+        ]
+        if all(used <= available for used, available in zip(items, remaining, strict=True)):
+            remaining = [available - used for used, available in zip(items, remaining, strict=True)]
+            members.append(position)
+    if any(remaining) or len(members) < 2 or members[0] != (gold if merged else pred):
         return None
-    return Listed(merged, tuple(parts[1:]), names)
+    return Listed(merged, tuple(members[1:]), names)
 
 
-def _beside(pairing: Pairing, pred: int, gold: int, merged: bool, rest: list[int]) -> Listed | None:
-    """Calls of `rest` that ask with a partner, under one name, what the other holds beside one another.
+def _beside(pairing: Pairing, pred: int, gold: int, merged: bool, candidates: list[int]) -> Listed | None:
+    """Calls of `candidates` that ask with a partner, under one name, what the other holds beside one another.
 
     So a call on 90 and 120 stands for one on 15 and 90 and one on 15 and 120, whatever these two share: all
     that is wrong of it is where it holds what they differ in.
     """
-    whole, single = (pairing.pred, pairing.gold) if merged else (pairing.gold, pairing.pred)
-    held = whole.arguments(pred if merged else gold)
-    first, *others = (single.arguments(at) for at in (gold if merged else pred, *rest))
+    list_calls, single_calls = (pairing.pred, pairing.gold) if merged else (pairing.gold, pairing.pred)
+    list_args = list_calls.arguments(pred if merged else gold)
+    first_args, *candidate_args = (single_calls.arguments(i) for i in (gold if merged else pred, *candidates))
     wrong = pairing.differing(pred, gold, strict=True)
-    holders = {shape: name for name, (shape, _, _) in reversed(held.items()) if type(name) is str}
-    for name, (shape, taken, value) in first.items():
-        if taken or type(name) is not str or shape not in holders or not telling(value):
+    holders = {shape: name for name, (shape, _, _) in reversed(list_args.items()) if type(name) is str}
+    for name, (shape, producers, value) in first_args.items():
+        if producers or type(name) is not str or shape not in holders or not telling(value):
             continue
-        names, parts = [holders[shape]], []
-        for at, given in zip(rest, others, strict=True):
-            differ = [one for one in {**first, **given} if first.get(one) != given.get(one)]
-            if differ != [name] or name not in given or given[name][1] or not telling(given[name][2]):
+        names, members = [holders[shape]], []
+        for position, args in zip(candidates, candidate_args, strict=True):
+            differ = [
+                argument
+                for argument in {**first_args, **args}
+                if first_args.get(argument) != args.get(argument)
+            ]
+            if differ != [name] or name not in args or args[name][1] or not telling(args[name][2]):
                 continue
-            there = holders.get(given[name][0])
-            if there is not None and there not in names:
-                names.append(there)
-                parts.append(at)
-        if parts and {*wrong} <= {*names}:
-            pairs = [(one, name) if merged else (name, one) for one in sorted(names, key=[*held].index)]
-            return Listed(merged, tuple(parts), tuple(pairs))
+            list_name = holders.get(args[name][0])
+            if list_name is not None and list_name not in names:
+                names.append(list_name)
+                members.append(position)
+        if members and {*wrong} <= {*names}:
+            pairs = [
+                (list_argument, name) if merged else (name, list_argument)
+                for list_argument in sorted(names, key=[*list_args].index)
+            ]
+            return Listed(merged, tuple(members), tuple(pairs))
     return None
 
 
-def _in_lists(pairing: Pairing, pred: int, gold: int, merged: bool, rest: list[int]) -> Listed | None:
-    """Calls of `rest` of which the other holds two arguments or more in lists.
+def _in_lists(pairing: Pairing, pred: int, gold: int, merged: bool, candidates: list[int]) -> Listed | None:
+    """Calls of `candidates` of which the other holds two arguments or more in lists.
 
     What of them is in no list of its own items, as a rate written as per cent, is another mistake.
     """
-    whole, single = (pairing.pred, pairing.gold) if merged else (pairing.gold, pairing.pred)
-    held = whole.arguments(pred if merged else gold)
+    list_calls, single_calls = (pairing.pred, pairing.gold) if merged else (pairing.gold, pairing.pred)
+    list_args = list_calls.arguments(pred if merged else gold)
     first = gold if merged else pred
-    given = single.arguments(first)
+    first_args = single_calls.arguments(first)
     lists = {
-        name: [whole.shape(item) for item in value]
-        for name, (_, taken, value) in held.items()
-        if type(value) is list and not taken and name in given and type(given[name][2]) is not list
+        name: [list_calls.shape(item) for item in value]
+        for name, (_, producers, value) in list_args.items()
+        if type(value) is list
+        and not producers
+        and name in first_args
+        and type(first_args[name][2]) is not list
     }
     if len(lists) < 2 or not {*pairing.differing(pred, gold, strict=True)} <= {*lists}:
         return None
-    names = [name for name, items in lists.items() if type(name) is str and given[name][0] in items]
-    parts = []
-    for at in rest:
-        other = single.arguments(at)
-        same = all(name in held and (name in lists or other[name][:2] == held[name][:2]) for name in other)
-        if same and all(name in other and other[name][0] in lists[name] for name in names):
-            parts.append(at)
-    calls = [single.arguments(at) for at in (first, *parts)]
+    names = [name for name, items in lists.items() if type(name) is str and first_args[name][0] in items]
+    members = []
+    for position in candidates:
+        args = single_calls.arguments(position)
+        same = all(
+            name in list_args and (name in lists or args[name][:2] == list_args[name][:2]) for name in args
+        )
+        if same and all(name in args and args[name][0] in lists[name] for name in names):
+            members.append(position)
+    calls = [single_calls.arguments(position) for position in (first, *members)]
     names = [name for name in names if {call[name][0] for call in calls} == {*lists[name]}]
-    if len(names) < 2 or not parts:
+    if len(names) < 2 or not members:
         return None
-    return Listed(merged, tuple(parts), tuple((name, name) for name in names))
+    return Listed(merged, tuple(members), tuple((name, name) for name in names))
 
 
 def _varying(
@@ -186,28 +204,32 @@ def _varying(
     None where no list differs, or more else than lists.
     """
     wrong = pairing.differing(pred, gold, strict=True)
-    ours, theirs = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
-    mine = [name for name in wrong if name not in theirs]
-    wanted = [name for name in wrong if name not in ours]
-    pairs = [(name, name) for name in wrong if name in ours and name in theirs]
-    pairs += [(mine[0], wanted[0])] if len(mine) == 1 == len(wanted) else []
-    whole = ours if merged else theirs
-    names = tuple(pair for pair in pairs if type(whole[pair[not merged]][2]) is list)
+    pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+    pred_only = [name for name in wrong if name not in gold_args]
+    gold_only = [name for name in wrong if name not in pred_args]
+    pairs = [(name, name) for name in wrong if name in pred_args and name in gold_args]
+    pairs += [(pred_only[0], gold_only[0])] if len(pred_only) == 1 == len(gold_only) else []
+    list_args = pred_args if merged else gold_args
+    names = tuple(pair for pair in pairs if type(list_args[pair[not merged]][2]) is list)
     if not names or not all(type(name) is str for pair in names for name in pair):
         return None
-    single = theirs if merged else ours
-    known = {name for pair in names for name in pair}
-    rest = {name: single[name][:2] if name in single else None for name in wrong if name not in known}
-    return (names, rest) if len(rest) <= len(names) else None
+    single_args = gold_args if merged else pred_args
+    list_names = {name for pair in names for name in pair}
+    other_differences = {
+        name: single_args[name][:2] if name in single_args else None
+        for name in wrong
+        if name not in list_names
+    }
+    return (names, other_differences) if len(other_differences) <= len(names) else None
 
 
 def _alone(tools: Sequence[Any], partner: Sequence[int]) -> dict[Any, list[int]]:
     """The calls without a partner, by their tool."""
-    found: dict[Any, list[int]] = {}
-    for at, tool in enumerate(tools):
-        if partner[at] < 0:
-            found.setdefault(tool, []).append(at)
-    return found
+    by_tool: dict[Any, list[int]] = {}
+    for position, tool in enumerate(tools):
+        if partner[position] < 0:
+            by_tool.setdefault(tool, []).append(position)
+    return by_tool
 
 
 def _items(value: Value, numbers: Any) -> Iterator[Key]:
@@ -228,26 +250,31 @@ def chain(pairing: Pairing, pred: int, gold: int) -> list[int]:
     Returns:
         The calls in their order; `gold` alone where there is no such chain.
     """
-    side, images = pairing.gold, pairing.to_gold
+    gold_calls, images = pairing.gold, pairing.to_gold
 
-    def before(at: int) -> set[int]:
-        return {*side.numbered.producers(at)}
+    def before(position: int) -> set[int]:
+        return {*gold_calls.numbered.producers(position)}
 
-    def after(at: int) -> set[int]:
-        return {use.consumer for use in side.users[at]}
+    def after(position: int) -> set[int]:
+        return {use.consumer for use in gold_calls.users[position]}
 
     def follow(onward: Callable[[int], set[int]], back: Callable[[int], set[int]]) -> list[int]:
         calls = [gold]
-        while len(there := onward(calls[-1])) == 1:
-            (at,) = there
-            if at == len(side.tools) or pairing.to_pred[at] >= 0 or back(at) != {calls[-1]} or at in calls:
+        while len(next_calls := onward(calls[-1])) == 1:
+            (next_call,) = next_calls
+            if (
+                next_call == len(gold_calls.tools)
+                or pairing.to_pred[next_call] >= 0
+                or back(next_call) != {calls[-1]}
+                or next_call in calls
+            ):
                 break
-            calls.append(at)
+            calls.append(next_call)
         return calls
 
     calls = [*follow(before, after)[:0:-1], *follow(after, before)]
     ends = (
-        {images[at] for at in pairing.pred.numbered.producers(pred)},
+        {images[producer] for producer in pairing.pred.numbered.producers(pred)},
         {images[use.consumer] for use in pairing.pred.users[pred]},
     )
     if not ends[1] or ends != (before(calls[0]), after(calls[-1])):
@@ -270,20 +297,27 @@ def gathered(pairing: Pairing, pred: int, gold: int) -> list[int]:
     Returns:
         The calls in gold's order; `gold` alone where there are none such.
     """
-    ours, theirs = pairing.pred, pairing.gold
+    pred_calls, gold_calls = pairing.pred, pairing.gold
     needed, waiting = {gold}, [gold]
     while waiting and len(needed) <= GATHERED:
-        more = {*theirs.numbered.producers(waiting.pop())} - needed
+        more = {*gold_calls.numbered.producers(waiting.pop())} - needed
         needed |= more
         waiting += more
-    if not 2 < len(needed) <= GATHERED or ours.tools[pred] in theirs.tools:
+    if not 2 < len(needed) <= GATHERED or pred_calls.tools[pred] in gold_calls.tools:
         return [gold]
-    if any(use.consumer not in needed for at in needed - {gold} for use in theirs.users[at]):
+    if any(use.consumer not in needed for position in needed - {gold} for use in gold_calls.users[position]):
         return [gold]
-    if any(theirs.tools[at] in ours.tools for at in needed):
+    if any(gold_calls.tools[position] in pred_calls.tools for position in needed):
         return [gold]
-    given, wanted = _told(ours, pred), [_told(theirs, at) for at in sorted(needed)]
-    if ours.numbered.producers(pred) or sum(map(bool, wanted)) < 2 or given != sum(wanted, Counter()):
+    pred_values, gold_values = (
+        _told(pred_calls, pred),
+        [_told(gold_calls, position) for position in sorted(needed)],
+    )
+    if (
+        pred_calls.numbered.producers(pred)
+        or sum(map(bool, gold_values)) < 2
+        or pred_values != sum(gold_values, Counter())
+    ):
         return [gold]
     return sorted(needed)
 
@@ -300,7 +334,7 @@ class Collected(NamedTuple):
     parts: tuple[int, ...]
 
 
-def in_one(pairing: Pairing, pred: int, gold: int, lost: Sequence[int]) -> Collected | None:
+def in_one(pairing: Pairing, pred: int, gold: int, missing: Sequence[int]) -> Collected | None:
     """The calls, two or more, that differ by what another has as items of a list; None for none.
 
     The tool of the call is none of gold's, it has all other arguments of theirs with equal values, at least
@@ -311,60 +345,73 @@ def in_one(pairing: Pairing, pred: int, gold: int, lost: Sequence[int]) -> Colle
         pairing: The pairing.
         pred: A call of pred.
         gold: Its partner.
-        lost: The calls of gold that are missing; of more than a hundred nothing is told.
+        missing: The calls of gold that are missing; of more than a hundred nothing is told.
     """
-    ours, theirs = pairing.pred, pairing.gold
-    if not 0 < len(lost) <= IN_ONE or ours.tools[pred] in theirs.tools:
+    pred_calls, gold_calls = pairing.pred, pairing.gold
+    if not 0 < len(missing) <= IN_ONE or pred_calls.tools[pred] in gold_calls.tools:
         return None
-    held = ours.arguments(pred)
+    pred_args = pred_calls.arguments(pred)
     alone: dict[Any, list[int]] = {}
-    for at in (*lost, gold):
-        alone.setdefault(theirs.tools[at], []).append(at)
-    for name, (_, taken, value) in held.items():
-        if type(name) is not str or type(value) is not list or taken or len(value) < 2:
+    for position in (*missing, gold):
+        alone.setdefault(gold_calls.tools[position], []).append(position)
+    for name, (_, producers, value) in pred_args.items():
+        if type(name) is not str or type(value) is not list or producers or len(value) < 2:
             continue
-        items = {ours.shape(item): at for at, item in enumerate(value) if telling(item)}
-        found: dict[Any, dict[Key, int]] = {}
+        items = {pred_calls.shape(item): index for index, item in enumerate(value) if telling(item)}
+        calls_by_item: dict[Any, dict[Key, int]] = {}
         for tool, calls in alone.items() if len(items) == len(value) else ():
-            for at in calls:
-                given = theirs.arguments(at)
-                other = [one for one in given if one not in held or given[one][:2] != held[one][:2]]
-                shared = any(telling(given[one][2]) for one in given if one not in other)
-                if len(other) == 1 and shared and not given[other[0]][1] and given[other[0]][0] in items:
-                    found.setdefault((tool, other[0]), {}).setdefault(given[other[0]][0], at)
-        for parts in found.values():
-            if parts.keys() == items.keys():
-                return Collected(name, tuple(sorted(parts.values())))
+            for position in calls:
+                gold_args = gold_calls.arguments(position)
+                other = [
+                    argument
+                    for argument in gold_args
+                    if argument not in pred_args or gold_args[argument][:2] != pred_args[argument][:2]
+                ]
+                shared = any(
+                    telling(gold_args[argument][2]) for argument in gold_args if argument not in other
+                )
+                if (
+                    len(other) == 1
+                    and shared
+                    and not gold_args[other[0]][1]
+                    and gold_args[other[0]][0] in items
+                ):
+                    calls_by_item.setdefault((tool, other[0]), {}).setdefault(
+                        gold_args[other[0]][0], position
+                    )
+        for members in calls_by_item.values():
+            if members.keys() == items.keys():
+                return Collected(name, tuple(sorted(members.values())))
     return None
 
 
-def _told(side: Side, at: int) -> Counter[Key]:
+def _told(plan_calls: Side, position: int) -> Counter[Key]:
     """The values of a call that say something, but for what it takes."""
-    given = side.arguments(at).values()
-    return Counter(shape for shape, needed, value in given if telling(value) and not needed)
+    arguments = plan_calls.arguments(position).values()
+    return Counter(shape for shape, needed, value in arguments if telling(value) and not needed)
 
 
-def exchanged(ours: Mapping[str, Key], theirs: Mapping[str, Key]) -> Iterator[list[str]]:
-    """Names of which each has in `ours` what the next one has in `theirs`, and the last what the first has.
+def exchanged(values: Mapping[str, Key], right_values: Mapping[str, Key]) -> Iterator[list[str]]:
+    """Names of which each has in `values` what the next has in `right_values`, the last what the first has.
 
     Args:
-        ours: Names and values, none of them right.
-        theirs: The same names with the right values.
+        values: Names and values, none of them right.
+        right_values: The same names with the right values.
 
     >>> list(exchanged({"a": 1, "b": 2, "c": 3}, {"a": 2, "b": 1, "c": 4}))
     [['a', 'b']]
     """
     holders: dict[Key, list[str]] = {}
-    for name in reversed([*theirs]):
-        holders.setdefault(theirs[name], []).append(name)
-    meant = {name: there.pop() for name, key in ours.items() if (there := holders.get(key))}
+    for name in reversed([*right_values]):
+        holders.setdefault(right_values[name], []).append(name)
+    next_names = {name: names.pop() for name, key in values.items() if (names := holders.get(key))}
     seen: set[str] = set()
-    for start in theirs:
+    for start in right_values:
         circle: list[str] = []
-        at: str | None = start
-        while at is not None and at not in seen:
-            seen.add(at)
-            circle.append(at)
-            at = meant.get(at)
-        if at == start and len(circle) > 1:
+        current: str | None = start
+        while current is not None and current not in seen:
+            seen.add(current)
+            circle.append(current)
+            current = next_names.get(current)
+        if current == start and len(circle) > 1:
             yield circle

@@ -116,11 +116,16 @@ class StructureDiff:
     @property
     def figures(self) -> StructureFigures:
         """How much differs."""
-        ours, theirs = self.pred_structure, self.gold_structure
+        pred_structure, gold_structure = self.pred_structure, self.gold_structure
         return StructureFigures(
-            Sides(len(ours.components), len(theirs.components)),
-            Sides(len(ours.generations), len(theirs.generations)),
-            Sides(*(max(map(len, one.generations), default=0) for one in (ours, theirs))),
+            Sides(len(pred_structure.components), len(gold_structure.components)),
+            Sides(len(pred_structure.generations), len(gold_structure.generations)),
+            Sides(
+                *(
+                    max(map(len, structure.generations), default=0)
+                    for structure in (pred_structure, gold_structure)
+                )
+            ),
             len(self.torn),
             len(self.joined),
             len(self.lost),
@@ -148,16 +153,16 @@ def structure_of(matching: Matching) -> StructureDiff:
     pred, gold = _graph(matching.pred), _graph(matching.gold)
     gold.remove_nodes_from(matching.waived)
     to_gold = dict(matching.alignment.pairs)
-    to_pred = {theirs: ours for ours, theirs in to_gold.items()}
-    ours, theirs = _structure(pred), _structure(gold)
+    to_pred = {gold_call: pred_call for pred_call, gold_call in to_gold.items()}
+    pred_structure, gold_structure = _structure(pred), _structure(gold)
     return StructureDiff(
         matching.pred,
         matching.gold,
-        ours,
-        theirs,
-        torn=_parted(theirs.components, ours.components, to_pred),
-        joined=_parted(ours.components, theirs.components, to_gold),
-        moved=_moved(ours.generations, theirs.generations, matching.alignment.pairs),
+        pred_structure,
+        gold_structure,
+        torn=_parted(gold_structure.components, pred_structure.components, to_pred),
+        joined=_parted(pred_structure.components, gold_structure.components, to_gold),
+        moved=_moved(pred_structure.generations, gold_structure.generations, matching.alignment.pairs),
         edges_lost=_lost(gold, pred, to_pred, nx.DiGraph.successors),
         edges_added=_lost(pred, gold, to_gold, nx.DiGraph.successors),
         lost=_lost(gold, pred, to_pred, nx.descendants),
@@ -196,38 +201,47 @@ def _structure(graph: Graph) -> Structure:
 
 
 def _parted(
-    components: Iterable[Group], others: Iterable[Group], partner: Mapping[int, int]
+    components: Iterable[Group], other_components: Iterable[Group], partner: Mapping[int, int]
 ) -> tuple[tuple[Group, ...], ...]:
     """The components whose partners lie in several of the other plan, their calls in parts accordingly."""
-    home = {call: number for number, group in enumerate(others) for call in group}
-    found = []
+    component_of = {call: number for number, group in enumerate(other_components) for call in group}
+    parted = []
     for component in components:
-        parts: dict[int, list[int]] = {}
+        calls_by_component: dict[int, list[int]] = {}
         for call in component:
             if call in partner:
-                parts.setdefault(home[partner[call]], []).append(call)
-        if len(parts) > 1:
-            found.append(tuple(tuple(part) for part in parts.values()))
-    return tuple(found)
+                calls_by_component.setdefault(component_of[partner[call]], []).append(call)
+        if len(calls_by_component) > 1:
+            parted.append(tuple(tuple(calls) for calls in calls_by_component.values()))
+    return tuple(parted)
 
 
 def _moved(
-    ours: Iterable[Group], theirs: Iterable[Group], pairs: Iterable[tuple[int, int]]
+    pred_generations: Iterable[Group], gold_generations: Iterable[Group], pairs: Iterable[tuple[int, int]]
 ) -> tuple[Moved, ...]:
-    one, other = ({call: n for n, group in enumerate(side, 1) for call in group} for side in (ours, theirs))
+    pred_numbers, gold_numbers = (
+        {call: n for n, group in enumerate(generations, 1) for call in group}
+        for generations in (pred_generations, gold_generations)
+    )
     return tuple(
-        Moved(pred, gold, one[pred], other[gold]) for pred, gold in pairs if one[pred] != other[gold]
+        Moved(pred, gold, pred_numbers[pred], gold_numbers[gold])
+        for pred, gold in pairs
+        if pred_numbers[pred] != gold_numbers[gold]
     )
 
 
-def _lost(theirs: Graph, ours: Graph, partner: Mapping[int, int], reach: Reach) -> tuple[Link, ...]:
+def _lost(graph: Graph, other_graph: Graph, partner: Mapping[int, int], reach: Reach) -> tuple[Link, ...]:
     """What `reach` finds from call to call of one graph, and not from partner to partner in the other."""
-    back = {mine: other for other, mine in partner.items()}
-    found = []
-    for producer in theirs:
-        kept = {back.get(call) for call in reach(ours, partner[producer])} if producer in partner else set()
-        found += [Link(producer, consumer) for consumer in reach(theirs, producer) if consumer not in kept]
-    return tuple(sorted(found, key=lambda link: (link.consumer, link.producer)))
+    inverse = {image: call for call, image in partner.items()}
+    links = []
+    for producer in graph:
+        reached = (
+            {inverse.get(call) for call in reach(other_graph, partner[producer])}
+            if producer in partner
+            else set()
+        )
+        links += [Link(producer, consumer) for consumer in reach(graph, producer) if consumer not in reached]
+    return tuple(sorted(links, key=lambda link: (link.consumer, link.producer)))
 
 
 def _violated(gold: Graph, partner: Mapping[int, int]) -> tuple[Link, ...]:
@@ -235,7 +249,7 @@ def _violated(gold: Graph, partner: Mapping[int, int]) -> tuple[Link, ...]:
     import networkx as nx
 
     circle: Mapping[int, int] = nx.condensation(gold).graph["mapping"]
-    found = [
+    links = [
         Link(producer, consumer)
         for producer in gold
         if producer in partner
@@ -245,4 +259,4 @@ def _violated(gold: Graph, partner: Mapping[int, int]) -> tuple[Link, ...]:
         and partner[producer] > partner[consumer]
         and circle[producer] != circle[consumer]
     ]
-    return tuple(sorted(found, key=lambda link: (link.consumer, link.producer)))
+    return tuple(sorted(links, key=lambda link: (link.consumer, link.producer)))

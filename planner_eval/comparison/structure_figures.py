@@ -57,19 +57,19 @@ class StructureFigures(NamedTuple):
 
     def __str__(self) -> str:
         """What differs, on one line; empty where nothing does."""
-        said = []
+        clauses = []
         if self.components.pred != self.components.gold:
-            said.append(f"{counted(self.components.pred, 'component')} instead of {self.components.gold}")
+            clauses.append(f"{counted(self.components.pred, 'component')} instead of {self.components.gold}")
         elif self.torn or self.joined:
-            said.append(f"{self.components.pred} components, grouped otherwise")
+            clauses.append(f"{self.components.pred} components, grouped otherwise")
         if self.depth.pred != self.depth.gold:
-            said.append(f"depth {self.depth.pred} instead of {self.depth.gold}")
+            clauses.append(f"depth {self.depth.pred} instead of {self.depth.gold}")
         if self.lost:
             added = f", {self.added} added" if self.added else ""
-            said.append(f"{counted(self.lost, 'dependency')} lost{added}")
+            clauses.append(f"{counted(self.lost, 'dependency')} lost{added}")
         elif self.added:
-            said.append(f"{counted(self.added, 'dependency')} added")
-        return "; ".join(said)
+            clauses.append(f"{counted(self.added, 'dependency')} added")
+        return "; ".join(clauses)
 
 
 class Structures:
@@ -93,53 +93,59 @@ class Structures:
             return
         self.pred = producers(matching.pred)
         if matching.waived:
-            kept = [at for at in range(len(self.gold)) if at not in matching.waived]
-            place = {old: new for new, old in enumerate(kept)}
-            self.gold = [[place[p] for p in self.gold[at] if p in place] for at in kept]
-            self.pairs = [(pred, place[gold]) for pred, gold in self.pairs]
+            counted_calls = [call for call in range(len(self.gold)) if call not in matching.waived]
+            new_position = {old: new for new, old in enumerate(counted_calls)}
+            self.gold = [
+                [new_position[p] for p in self.gold[call] if p in new_position] for call in counted_calls
+            ]
+            self.pairs = [(pred, new_position[gold]) for pred, gold in self.pairs]
         self.levels = levels(self.pred), levels(self.gold)
 
     def depth(self) -> Sides:
         """How many generations either plan has."""
-        ours, theirs = self.levels
-        return Sides(max(ours, default=-1) + 1, max(theirs, default=-1) + 1)
+        pred_levels, gold_levels = self.levels
+        return Sides(max(pred_levels, default=-1) + 1, max(gold_levels, default=-1) + 1)
 
     def width(self) -> Sides:
         """How many calls the largest generation of either plan has."""
-        theirs = max(_sizes(self.levels[1]).values(), default=0)
+        gold_width = max(_sizes(self.levels[1]).values(), default=0)
         if self.pred is self.gold:
-            return Sides(theirs, theirs)
-        return Sides(max(_sizes(self.levels[0]).values(), default=0), theirs)
+            return Sides(gold_width, gold_width)
+        return Sides(max(_sizes(self.levels[0]).values(), default=0), gold_width)
 
     def components(self) -> Components:
         """The components of both plans, and which of them share partners."""
-        theirs = leaders(self.gold)
+        gold_leaders = leaders(self.gold)
         if self.pred is self.gold:
-            sizes = _sizes(theirs)
-            return Components(sizes, sizes, {(part, part): size for part, size in sizes.items()})
-        ours = leaders(self.pred)
-        shared = _sizes([(ours[pred], theirs[gold]) for pred, gold in self.pairs])
-        return Components(_sizes(ours), _sizes(theirs), shared)
+            sizes = _sizes(gold_leaders)
+            return Components(
+                sizes, sizes, {(component, component): size for component, size in sizes.items()}
+            )
+        pred_leaders = leaders(self.pred)
+        shared = _sizes([(pred_leaders[pred], gold_leaders[gold]) for pred, gold in self.pairs])
+        return Components(_sizes(pred_leaders), _sizes(gold_leaders), shared)
 
     def dependencies(self) -> Overlap:
         """Pairs of calls of which one needs the other, by way of others too."""
         if self.pred is self.gold:
-            found = closure(self.gold)
-            return found, found, found
+            count = closure(self.gold)
+            return count, count, count
         number = list(range(len(self.gold), len(self.gold) + len(self.pred)))  # after gold's
         for pred, gold in self.pairs:
             number[pred] = gold
-        both = ours = theirs = 0
+        shared_count = pred_count = gold_count = 0
         for first in range(0, len(self.gold) + len(self.pred), BLOCK):
             last = first + BLOCK
-            marks = [1 << at - first if first <= at < last else 0 for at in number]
-            mine = needed(self.pred, marks)
-            marks = [1 << at - first if first <= at < last else 0 for at in range(len(self.gold))]
-            wanted = needed(self.gold, marks)
-            ours += sum(map(int.bit_count, mine))
-            theirs += sum(map(int.bit_count, wanted))
-            both += sum([(mine[pred] & wanted[gold]).bit_count() for pred, gold in self.pairs])
-        return both, ours, theirs
+            marks = [1 << call - first if first <= call < last else 0 for call in number]
+            pred_needed = needed(self.pred, marks)
+            marks = [1 << call - first if first <= call < last else 0 for call in range(len(self.gold))]
+            gold_needed = needed(self.gold, marks)
+            pred_count += sum(map(int.bit_count, pred_needed))
+            gold_count += sum(map(int.bit_count, gold_needed))
+            shared_count += sum(
+                [(pred_needed[pred] & gold_needed[gold]).bit_count() for pred, gold in self.pairs]
+            )
+        return shared_count, pred_count, gold_count
 
 
 class Components:
@@ -171,8 +177,8 @@ class Components:
     @property
     def same(self) -> bool:
         """Whether each component has partners in one of the other plan, and that one in no other."""
-        found = len(self.shared)
-        return found == len(self.pred) == len(self.gold) and not self.torn and not self.joined
+        shared_count = len(self.shared)
+        return shared_count == len(self.pred) == len(self.gold) and not self.torn and not self.joined
 
     def pairs(self) -> Overlap:
         """Pairs of calls that lie in one component."""
@@ -181,10 +187,10 @@ class Components:
 
 def _sizes(groups: Iterable[_Name]) -> dict[_Name, int]:
     """How often each name stands there; a Counter takes a microsecond to be made."""
-    found: dict[_Name, int] = {}
+    sizes: dict[_Name, int] = {}
     for name in groups:
-        found[name] = found.get(name, 0) + 1
-    return found
+        sizes[name] = sizes.get(name, 0) + 1
+    return sizes
 
 
 def _repeated(names: list[int]) -> int:
@@ -211,16 +217,16 @@ def structure_figures(matching: Matching) -> StructureFigures:
     2 components instead of 1; depth 2 instead of 3; 2 dependencies lost
     """
     graphs = Structures(as_counted(matching))
-    parts = graphs.components()
-    both, ours, theirs = graphs.dependencies()
+    components = graphs.components()
+    shared_count, pred_count, gold_count = graphs.dependencies()
     return StructureFigures(
-        Sides(len(parts.pred), len(parts.gold)),
+        Sides(len(components.pred), len(components.gold)),
         graphs.depth(),
         graphs.width(),
-        parts.torn,
-        parts.joined,
-        theirs - both,
-        ours - both,
+        components.torn,
+        components.joined,
+        gold_count - shared_count,
+        pred_count - shared_count,
     )
 
 

@@ -37,20 +37,20 @@ def together(edits: list[Edit], names: Names) -> list[Edit]:
         edits: What differs, argument by argument.
         names: How calls are called, and which are partners.
     """
-    found = [edit for edit in edits if edit.code in _CODES]
-    refer = any(edit.code not in ("argument.value", "argument.type") for edit in found)
+    candidates = [edit for edit in edits if edit.code in _CODES]
+    refer = any(edit.code not in ("argument.value", "argument.type") for edit in candidates)
     for find in (_steps, _results, _values, _sides) if refer else (_values, _sides):
-        if not 2 <= len(found) <= MOST:
+        if not 2 <= len(candidates) <= MOST:
             break
-        for made, parts in find(found, names):
-            gone = {id(part) for part in parts}
-            first = next(at for at, edit in enumerate(edits) if id(edit) in gone)
+        for merged, merged_edits in find(candidates, names):
+            absorbed = {id(edit) for edit in merged_edits}
+            first = next(index for index, edit in enumerate(edits) if id(edit) in absorbed)
             edits = [
-                made if at == first else edit
-                for at, edit in enumerate(edits)
-                if at == first or id(edit) not in gone
+                merged if index == first else edit
+                for index, edit in enumerate(edits)
+                if index == first or id(edit) not in absorbed
             ]
-            found = [edit for edit in found if id(edit) not in gone]
+            candidates = [edit for edit in candidates if id(edit) not in absorbed]
     return edits
 
 
@@ -76,16 +76,16 @@ def _links(edits: Iterable[Edit], names: Names) -> Iterator[_Link]:
         pred, gold = edit.pred, edit.gold
         if pred is None or gold is None or pred.at or gold.at or edit.also:
             continue
-        ours, theirs = _taken(edit.pred_value, names.to_gold), _taken(edit.gold_value, None)
-        if ours is not None and theirs is not None:
-            yield _Link(edit, gold.call, ours, theirs)
+        pred_source, gold_source = _taken(edit.pred_value, names.to_gold), _taken(edit.gold_value, None)
+        if pred_source is not None and gold_source is not None:
+            yield _Link(edit, gold.call, pred_source, gold_source)
 
 
 def _taken(value: Value, images: Any) -> Any:
     """A call by its position in gold, or a literal's key; None for what is neither."""
     if type(value) is Ref:
-        at = value.call if images is None else images[value.call]
-        return at if at >= 0 else None
+        position = value.call if images is None else images[value.call]
+        return position if position >= 0 else None
     return None if holds(value, _LINKED) else ("literal", value_key(value, OWN))
 
 
@@ -99,37 +99,37 @@ def _steps(edits: list[Edit], names: Names) -> Found:
     for link in _links(edits, names):
         if type(link.theirs) is not int or names.to_pred[link.theirs] >= 0:  # else it is the missing call's
             by_call.setdefault(link.call, []).append(link)
-    links = [there[0] for there in by_call.values() if len(there) == 1]
+    links = [call_links[0] for call_links in by_call.values() if len(call_links) == 1]
     links.sort(key=lambda link: _written(link.edit))
     takes: dict[tuple[Any, Any], list[_Link]] = {}
     for link in links:
         takes.setdefault((link.ours, link.theirs), []).append(link)
-    told: set[int | None] = set()
+    explained: set[int | None] = set()
     for link in links if len(links) > 1 else ():
         if link.call is None:
             continue
         # what should take the step's result takes what the step should take; and the other way round
         left, joined = takes.get((link.theirs, link.call), []), takes.get((link.call, link.ours), [])
-        calls = [part.call for part in (link, *left, *joined)]
-        said = _moved(link, left, joined, names)
-        if said is not None and len({*calls}) == len(calls) and told.isdisjoint(calls):
-            told.update(calls)
-            parts = [part.edit for part in (link, *left, *joined)]
-            yield _one("order.steps", said, parts, names), parts
+        calls = [member.call for member in (link, *left, *joined)]
+        message = _moved(link, left, joined, names)
+        if message is not None and len({*calls}) == len(calls) and explained.isdisjoint(calls):
+            explained.update(calls)
+            merged_edits = [member.edit for member in (link, *left, *joined)]
+            yield _one("order.steps", message, merged_edits, names), merged_edits
 
 
 def _moved(link: _Link, left: list[_Link], joined: list[_Link], names: Names) -> str | None:
     """The sentence of a step that stands elsewhere; None where it may be two mistakes."""
     call = link.call
     assert call is not None
-    for part, first, then in (
-        *((part, part.call, call) for part in left if part.call == link.ours),
-        *((part, call, part.call) for part in joined if part.call == link.theirs),
+    for other_link, first, then in (
+        *((other_link, other_link.call, call) for other_link in left if other_link.call == link.ours),
+        *((other_link, call, other_link.call) for other_link in joined if other_link.call == link.theirs),
     ):
-        if part.call is not None:
-            tools = " → ".join(names.gold.calls[at].tool for at in (then, first) if at is not None)
-            both = f"{names.theirs(first)} and {names.theirs(then)}"
-            return f"{both} are in the other order: gold makes {tools}"
+        if other_link.call is not None:
+            tools = " → ".join(names.gold.calls[i].tool for i in (then, first) if i is not None)
+            call_names = f"{names.theirs(first)} and {names.theirs(then)}"
+            return f"{call_names} are in the other order: gold makes {tools}"
     if not joined and left and isinstance(link.ours, int) and _last_in(names, link.ours, call):
         return f"{names.theirs(call)} comes last, in gold before {names.theirs(left[0].call)}"
     if not left and joined and isinstance(link.theirs, int) and _last_in(names, call, link.theirs):
@@ -151,92 +151,96 @@ def _last_in(names: Names, gold: int, pred: int) -> bool:
 # ---------------------------------------------------------------- results and values
 def _results(edits: list[Edit], names: Names) -> Found:
     """Two calls whose results are taken for one another."""
-    found: dict[frozenset[int], list[Edit]] = {}
-    ways: dict[frozenset[int], set[int]] = {}
+    groups: dict[frozenset[int], list[Edit]] = {}
+    images: dict[frozenset[int], set[int]] = {}
     for edit in edits:
-        ours, theirs = edit.pred_value, edit.gold_value
-        if edit.also or edit.pred is None or type(ours) is not Ref or type(theirs) is not Ref:
+        pred_ref, gold_ref = edit.pred_value, edit.gold_value
+        if edit.also or edit.pred is None or type(pred_ref) is not Ref or type(gold_ref) is not Ref:
             continue
-        image = names.to_gold[ours.call]
-        if image >= 0 and names.to_pred[theirs.call] >= 0 and ours.call != edit.pred.call:
-            both = frozenset((image, theirs.call))
-            found.setdefault(both, []).append(edit)
-            ways.setdefault(both, set()).add(image)
-    for both, parts in found.items():
-        if len(ways[both]) < 2 or len(calls := _calls(parts)) < 2:
+        image = names.to_gold[pred_ref.call]
+        if image >= 0 and names.to_pred[gold_ref.call] >= 0 and pred_ref.call != edit.pred.call:
+            call_pair = frozenset((image, gold_ref.call))
+            groups.setdefault(call_pair, []).append(edit)
+            images.setdefault(call_pair, set()).add(image)
+    for call_pair, group in groups.items():
+        if len(images[call_pair]) < 2 or len(calls := _calls(group)) < 2:
             continue
-        one, other = sorted(both, key=names.to_pred.__getitem__)
-        where = _some([names.ours(at) for at in sorted(calls, key=_last)])
-        said = f"the results of {names.theirs(one)} and {names.theirs(other)} are taken for one another in"
-        if _relabelled(one, other, names):
-            said = f"the labels of {names.theirs(one)} and {names.theirs(other)} are exchanged, as seen in"
-        said = f"{said} {where}"
-        yield _one("arguments.swapped", said, parts, names), parts
+        first, second = sorted(call_pair, key=names.to_pred.__getitem__)
+        where = _some([names.ours(call) for call in sorted(calls, key=_last)])
+        message = (
+            f"the results of {names.theirs(first)} and {names.theirs(second)} are taken for one another in"
+        )
+        if _relabelled(first, second, names):
+            message = (
+                f"the labels of {names.theirs(first)} and {names.theirs(second)} are exchanged, as seen in"
+            )
+        message = f"{message} {where}"
+        yield _one("arguments.swapped", message, group, names), group
 
 
-def _relabelled(one: int, other: int, names: Names) -> bool:
+def _relabelled(first: int, second: int, names: Names) -> bool:
     """Whether two calls, by gold's positions, are written with the labels of one another's results."""
-    ours = [names.pred.calls[names.to_pred[at]].returns for at in (one, other)]
-    theirs = [names.gold.calls[at].returns for at in (other, one)]
-    return ours == theirs and ours[0] != ours[1]
+    pred_labels = [names.pred.calls[names.to_pred[call]].returns for call in (first, second)]
+    gold_labels = [names.gold.calls[call].returns for call in (second, first)]
+    return pred_labels == gold_labels and pred_labels[0] != pred_labels[1]
 
 
 def _values(edits: list[Edit], names: Names) -> Found:
     """Arguments of two calls, each with the value of the other's."""
     links = [link for link in _links(edits, names) if link.call is not None]
     links = [link for link in links if link.edit.code != "argument.type"]
-    known: dict[tuple[Any, Any], list[_Link]] = {}
+    by_sources: dict[tuple[Any, Any], list[_Link]] = {}
     for link in links:
-        known.setdefault((link.ours, link.theirs), []).append(link)
+        by_sources.setdefault((link.ours, link.theirs), []).append(link)
     groups: dict[tuple[int, int], list[tuple[_Link, _Link]]] = {}
-    for (ours, theirs), there in known.items():
-        back = known.get((theirs, ours), ())
-        if len(there) == 1 == len(back):
-            one, other = sorted((there[0], back[0]), key=_place)
-            calls = _place(one)[0], _place(other)[0]
-            if calls[0] != calls[1] and one is there[0] and _meant(one, other, names):
-                groups.setdefault(calls, []).append((one, other))
+    for (pred_source, gold_source), same_links in by_sources.items():
+        reverse_links = by_sources.get((gold_source, pred_source), ())
+        if len(same_links) == 1 == len(reverse_links):
+            first, second = sorted((same_links[0], reverse_links[0]), key=_place)
+            calls = _place(first)[0], _place(second)[0]
+            if calls[0] != calls[1] and first is same_links[0] and _meant(first, second, names):
+                groups.setdefault(calls, []).append((first, second))
     for pairs in groups.values():
-        parts = [link.edit for pair in pairs for link in pair]
-        yield _one("arguments.swapped", _exchange(pairs, names), parts, names), parts
+        merged_edits = [link.edit for pair in pairs for link in pair]
+        yield _one("arguments.swapped", _exchange(pairs, names), merged_edits, names), merged_edits
 
 
 def _place(link: _Link) -> tuple[int, str]:
-    place = link.edit.pred
-    assert place is not None
-    return place.call or 0, place.argument or ""
+    location = link.edit.pred
+    assert location is not None
+    return location.call or 0, location.argument or ""
 
 
-def _meant(one: _Link, other: _Link, names: Names) -> bool:
+def _meant(first: _Link, second: _Link, names: Names) -> bool:
     """Whether two values that change places do so by one mistake: they say something, and are of a kind."""
-    values = one.edit.pred_value, other.edit.pred_value
-    same = _place(one)[1] == _place(other)[1]
-    tools = [names.pred.calls[_place(link)[0]].tool for link in (one, other)]
+    values = first.edit.pred_value, second.edit.pred_value
+    same = _place(first)[1] == _place(second)[1]
+    tools = [names.pred.calls[_place(link)[0]].tool for link in (first, second)]
     paths = type(values[0]) is Ref, type(values[1]) is Ref
     if any(paths):
-        ref, gold = (values[0], other.edit.gold_value) if paths[0] else (values[1], one.edit.gold_value)
+        ref, gold = (values[0], second.edit.gold_value) if paths[0] else (values[1], first.edit.gold_value)
         literal = values[1] if paths[0] else values[0]
         return not all(paths) and ref.path == gold.path and telling(literal)
-    named = all(identifies(_place(link)[1], link.edit.pred_value) for link in (one, other))
-    said = all(telling(value) or kind_name(value) == "number" for value in values)
-    return same and (tools[0] == tools[1] or named) and said
+    identifying = all(identifies(_place(link)[1], link.edit.pred_value) for link in (first, second))
+    informative = all(telling(value) or kind_name(value) == "number" for value in values)
+    return same and (tools[0] == tools[1] or identifying) and informative
 
 
 def _exchange(pairs: list[tuple[_Link, _Link]], names: Names) -> str:
     """The sentence of two calls that have each other's values."""
     calls = [names.ours(_place(link)[0]) for link in pairs[0]]
-    if all(_place(one)[1] == _place(other)[1] for one, other in pairs):
-        quoted = [repr(_place(one)[1]) for one, _ in pairs]
-        named = " and ".join(filter(None, (", ".join(quoted[:-1]), quoted[-1])))
-        first = pairs[0][0].edit, pairs[0][1].edit
-        ours = [_gives(edit.pred_value, names.ours, names.our_number) for edit in first]
-        given = f": the first {ours[0]}, the second {ours[1]}" if len(pairs) == 1 else ""
-        return f"{calls[0]} and {calls[1]} have one another's {named}{given}"
-    said = [
-        f"{place_name(calls[0], _place(one)[1])} and {place_name(calls[1], _place(other)[1])}"
-        for one, other in pairs
+    if all(_place(first)[1] == _place(second)[1] for first, second in pairs):
+        quoted = [repr(_place(first)[1]) for first, _ in pairs]
+        names_text = " and ".join(filter(None, (", ".join(quoted[:-1]), quoted[-1])))
+        first_edits = pairs[0][0].edit, pairs[0][1].edit
+        pred_texts = [_gives(edit.pred_value, names.ours, names.our_number) for edit in first_edits]
+        example = f": the first {pred_texts[0]}, the second {pred_texts[1]}" if len(pairs) == 1 else ""
+        return f"{calls[0]} and {calls[1]} have one another's {names_text}{example}"
+    pair_texts = [
+        f"{place_name(calls[0], _place(first)[1])} and {place_name(calls[1], _place(second)[1])}"
+        for first, second in pairs
     ]
-    return f"{', '.join(said)} are exchanged"
+    return f"{', '.join(pair_texts)} are exchanged"
 
 
 def _sides(edits: list[Edit], names: Names) -> Found:
@@ -248,86 +252,108 @@ def _sides(edits: list[Edit], names: Names) -> Found:
     for call, links in by_call.items():
         free = either_order(names.gold.calls[call]) and either_order(names.pred.calls[names.to_pred[call]])
         pairs = [
-            (one, other)
-            for one in links
-            for other in links
-            if one is not other and one.ours == other.theirs and (free or _says(one, other))
+            (first, second)
+            for first in links
+            for second in links
+            if first is not second and first.ours == second.theirs and (free or _says(first, second))
         ]
         if len(pairs) != 1:
             continue
-        (one, other), (ref, gold) = pairs[0], (pairs[0][0].edit.pred_value, pairs[0][1].edit.gold_value)
-        whole = type(ref) is not Ref or ref.path == gold.path
-        if not whole and other.ours != one.theirs:
+        (first, second), (ref, gold) = pairs[0], (pairs[0][0].edit.pred_value, pairs[0][1].edit.gold_value)
+        same_path = type(ref) is not Ref or ref.path == gold.path
+        if not same_path and second.ours != first.theirs:
             continue
-        wrong, meant = (other, one) if whole else (one, other)
-        parts = sorted((one.edit, other.edit), key=edits.index)
+        wrong, intended = (second, first) if same_path else (first, second)
+        merged_edits = sorted((first.edit, second.edit), key=edits.index)
         if free:
-            yield _operand(wrong, meant, names), parts
+            yield _operand(wrong, intended, names), merged_edits
         else:
-            yield _one("arguments.swapped", _exchanged(one, other, wrong, meant, names), parts, names), parts
+            yield (
+                _one(
+                    "arguments.swapped",
+                    _exchanged(first, second, wrong, intended, names),
+                    merged_edits,
+                    names,
+                ),
+                merged_edits,
+            )
 
 
-def _says(one: _Link, other: _Link) -> bool:
+def _says(first: _Link, second: _Link) -> bool:
     """Whether it is no chance that an argument has another one's value."""
-    if type(one.ours) is int:
+    if type(first.ours) is int:
         return True
-    listed = type(one.edit.pred_value) is list and len(one.edit.pred_value) > 1
-    if not telling(one.edit.pred_value) and not listed:
+    listed = type(first.edit.pred_value) is list and len(first.edit.pred_value) > 1
+    if not telling(first.edit.pred_value) and not listed:
         return False
-    if type(other.ours) is int or type(one.theirs) is int:
+    if type(second.ours) is int or type(first.theirs) is int:
         return True
     texts = all(
-        type(value) is str for link in (one, other) for value in (link.edit.pred_value, link.edit.gold_value)
+        type(value) is str
+        for link in (first, second)
+        for value in (link.edit.pred_value, link.edit.gold_value)
     )
-    return texts and not any(likeness(link.edit.pred_value, link.edit.gold_value) for link in (one, other))
+    return texts and not any(likeness(link.edit.pred_value, link.edit.gold_value) for link in (first, second))
 
 
-def _alike(ours: _Link, theirs: _Link) -> bool:
+def _alike(pred_link: _Link, gold_link: _Link) -> bool:
     """Whether a literal may be meant for another: two numbers may, two texts only when they are like."""
-    one, other = ours.edit.pred_value, theirs.edit.gold_value
-    return kind_name(one) == kind_name(other) == "number" or likeness(one, other) >= ALMOST
+    pred_value, gold_value = pred_link.edit.pred_value, gold_link.edit.gold_value
+    return (
+        kind_name(pred_value) == kind_name(gold_value) == "number"
+        or likeness(pred_value, gold_value) >= ALMOST
+    )
 
 
-def _exchanged(one: _Link, other: _Link, wrong: _Link, meant: _Link, names: Names) -> str:
+def _exchanged(first: _Link, second: _Link, wrong: _Link, intended: _Link, names: Names) -> str:
     """The sentence of two arguments of which one has the other's value."""
-    here, mine = names.ours(_place(one)[0]), _place(wrong)[1]
-    if wrong is other and type(other.ours) is type(one.theirs) is tuple and not _alike(other, one):
-        value = _gives(other.edit.gold_value, names.theirs, names.their_number)
-        given, lost = value_name(other.edit.pred_value, names.our_number), one.edit.gold_value
-        said = f"{here}: argument {_place(one)[1]!r} {value}, which is gold's {_argument(other.edit.gold)!r}"
-        missing = f"gold's {_argument(one.edit.gold)!r}, {value_name(lost, names.their_number)}, is missing"
-        return f"{said}; {mine!r} is {given}, and {missing}"
-    ours = _gives(wrong.edit.pred_value, names.ours, names.our_number)
+    call_name, wrong_argument = names.ours(_place(first)[0]), _place(wrong)[1]
+    if wrong is second and type(second.ours) is type(first.theirs) is tuple and not _alike(second, first):
+        value = _gives(second.edit.gold_value, names.theirs, names.their_number)
+        value_text, missing_value = (
+            value_name(second.edit.pred_value, names.our_number),
+            first.edit.gold_value,
+        )
+        first_name, second_name = _argument(first.edit.gold), _argument(second.edit.gold)
+        message = f"{call_name}: argument {_place(first)[1]!r} {value}, which is gold's {second_name!r}"
+        missing = f"gold's {first_name!r}, {value_name(missing_value, names.their_number)}, is missing"
+        return f"{message}; {wrong_argument!r} is {value_text}, and {missing}"
+    pred_text = _gives(wrong.edit.pred_value, names.ours, names.our_number)
     label = names.labelled(wrong.edit.pred_value)
-    ours += f"{label}," if label else ""
-    theirs = _gives(meant.edit.gold_value, names.theirs, names.their_number)
-    named = " and ".join(repr(_argument(link.edit.gold)) for link in sorted((one, other), key=_place))
-    both = f"{here}: arguments {named} are exchanged"
-    return f"{both}, and {mine!r} {ours} where gold's {_argument(meant.edit.gold)!r} {theirs}"
+    pred_text += f"{label}," if label else ""
+    gold_text = _gives(intended.edit.gold_value, names.theirs, names.their_number)
+    names_text = " and ".join(repr(_argument(link.edit.gold)) for link in sorted((first, second), key=_place))
+    arguments_text = f"{call_name}: arguments {names_text} are exchanged"
+    gold_name = _argument(intended.edit.gold)
+    return f"{arguments_text}, and {wrong_argument!r} {pred_text} where gold's {gold_name!r} {gold_text}"
 
 
-def _operand(wrong: _Link, meant: _Link, names: Names) -> Edit:
+def _operand(wrong: _Link, intended: _Link, names: Names) -> Edit:
     """The one wrong operand of two that may stand in either order."""
-    ours, theirs = wrong.edit.pred_value, meant.edit.gold_value
+    pred_value, gold_value = wrong.edit.pred_value, intended.edit.gold_value
     code = {
         (True, True): "reference.producer",
         (True, False): "reference.unwanted",
         (False, True): "reference.literal",
         (False, False): "argument.value",
-    }[type(ours) is Ref, type(theirs) is Ref]
-    if code == "reference.producer" and names.to_gold[ours.call] == theirs.call:
+    }[type(pred_value) is Ref, type(gold_value) is Ref]
+    if code == "reference.producer" and names.to_gold[pred_value.call] == gold_value.call:
         code = "reference.output"
-    here = place_name(names.ours(_place(wrong)[0]), _place(wrong)[1])
-    said = f"{here} {_gives(ours, names.ours, names.our_number)}"
+    location_name = place_name(names.ours(_place(wrong)[0]), _place(wrong)[1])
+    message = f"{location_name} {_gives(pred_value, names.ours, names.our_number)}"
     if code == "reference.literal":
-        said = f"{here} is the literal {value_name(ours, names.our_number)}"
-    said += f", gold's {_argument(meant.edit.gold)!r} {_gives(theirs, names.theirs, names.their_number)}"
-    rest = (meant.edit.pred, wrong.edit.gold)
-    return Edit(code, said, wrong.edit.pred, meant.edit.gold, ours, theirs, also=(rest,))
+        message = f"{location_name} is the literal {value_name(pred_value, names.our_number)}"
+    message += (
+        f", gold's {_argument(intended.edit.gold)!r} {_gives(gold_value, names.theirs, names.their_number)}"
+    )
+    other_places = (intended.edit.pred, wrong.edit.gold)
+    return Edit(
+        code, message, wrong.edit.pred, intended.edit.gold, pred_value, gold_value, also=(other_places,)
+    )
 
 
-def _argument(place: Place | None) -> str:
-    return (place and place.argument) or ""
+def _argument(location: Place | None) -> str:
+    return (location and location.argument) or ""
 
 
 def _gives(value: Value, name: Callable[[int], str], number: Callable[[int], str]) -> str:
@@ -335,25 +361,28 @@ def _gives(value: Value, name: Callable[[int], str], number: Callable[[int], str
     return f"takes {output_name(value, name)}" if type(value) is Ref else f"is {value_name(value, number)}"
 
 
-def _some(shown: list[str]) -> str:
+def _some(call_names: list[str]) -> str:
     """Calls by name: ``f (call 1), g (call 2) and 3 more``."""
-    return ", ".join(shown[:ABOUT]) + (f" and {len(shown) - ABOUT} more" if len(shown) > ABOUT else "")
-
-
-def _calls(parts: list[Edit]) -> set[int | None]:
-    return {part.pred.call for part in parts if part.pred is not None}
-
-
-def _one(code: str, said: str, parts: list[Edit], names: Names) -> Edit:
-    """One edit for several; its values are an object of theirs, by place."""
-    parts = sorted(parts, key=_written)
-    number: Callable[[Place | None], str] = lambda place: place_name(  # noqa: E731
-        None if place is None or place.call is None else names.ours(place.call), place and place.argument
+    return ", ".join(call_names[:ABOUT]) + (
+        f" and {len(call_names) - ABOUT} more" if len(call_names) > ABOUT else ""
     )
-    ours = {number(part.pred): part.pred_value for part in parts}
-    theirs = {number(part.pred): part.gold_value for part in parts}
-    places = [(part.pred, part.gold) for part in parts]
-    return Edit(code, said, *places[0], ours, theirs, also=tuple(places[1:]))
+
+
+def _calls(edits: list[Edit]) -> set[int | None]:
+    return {edit.pred.call for edit in edits if edit.pred is not None}
+
+
+def _one(code: str, message: str, edits: list[Edit], names: Names) -> Edit:
+    """One edit for several; its values are an object of theirs, by place."""
+    edits = sorted(edits, key=_written)
+    number: Callable[[Place | None], str] = lambda location: place_name(  # noqa: E731
+        None if location is None or location.call is None else names.ours(location.call),
+        location and location.argument,
+    )
+    pred_values = {number(edit.pred): edit.pred_value for edit in edits}
+    gold_values = {number(edit.pred): edit.gold_value for edit in edits}
+    locations = [(edit.pred, edit.gold) for edit in edits]
+    return Edit(code, message, *locations[0], pred_values, gold_values, also=tuple(locations[1:]))
 
 
 def _written(edit: Edit) -> tuple[bool, int]:

@@ -49,35 +49,42 @@ def nearest_try(pairing: Pairing, pred: int) -> Try | None:
     tools = pairing.pred.tools
     if len(tools) > LOOKS:
         return None
-    found = [
-        Try(at, names)
-        for at, tool in enumerate(tools)
-        if tool == tools[pred] and pairing.to_gold[at] >= 0 and (names := _differing(pairing, pred, at))
+    candidates = [
+        Try(position, names)
+        for position, tool in enumerate(tools)
+        if tool == tools[pred]
+        and pairing.to_gold[position] >= 0
+        and (names := _differing(pairing, pred, position))
     ]
-    return min(found, key=lambda each: (len(each.names), abs(each.call - pred)), default=None)
+    return min(
+        candidates, key=lambda candidate: (len(candidate.names), abs(candidate.call - pred)), default=None
+    )
 
 
-def _differing(pairing: Pairing, one: int, other: int) -> tuple[str, ...]:
+def _differing(pairing: Pairing, first: int, second: int) -> tuple[str, ...]:
     """The arguments in which two calls of pred differ; none where they are not like one another."""
-    ours, theirs = pairing.pred.arguments(one), pairing.pred.arguments(other)
-    if ours.keys() > theirs.keys() and all(ours[name][:2] == theirs[name][:2] for name in theirs):
-        more = tuple(name for name in ours if name not in theirs)
-        told = any(telling(held[2]) for held in theirs.values())
-        return more if told and all(type(name) is str for name in more) else ()
-    if ours.keys() != theirs.keys():
+    first_args, second_args = pairing.pred.arguments(first), pairing.pred.arguments(second)
+    if first_args.keys() > second_args.keys() and all(
+        first_args[name][:2] == second_args[name][:2] for name in second_args
+    ):
+        extra_names = tuple(name for name in first_args if name not in second_args)
+        is_telling = any(telling(argument[2]) for argument in second_args.values())
+        return extra_names if is_telling and all(type(name) is str for name in extra_names) else ()
+    if first_args.keys() != second_args.keys():
         return ()
-    names = tuple(name for name in ours if ours[name][:2] != theirs[name][:2])
+    names = tuple(name for name in first_args if first_args[name][:2] != second_args[name][:2])
     if any(type(name) is not str for name in names):
         return ()
-    if all(likeness(ours[name][2], theirs[name][2]) >= ALMOST for name in names):
+    if all(likeness(first_args[name][2], second_args[name][2]) >= ALMOST for name in names):
         return names
-    equal = [name for name in ours if name not in names]
-    subject = next((name for name in ours if type(name) is str and _ID.search(name)), None)
+    equal = [name for name in first_args if name not in names]
+    subject = next((name for name in first_args if type(name) is str and _ID.search(name)), None)
     if subject not in equal and any(
-        identifies(name, ours[name][2]) and not likeness(ours[name][2], theirs[name][2]) for name in names
+        identifies(name, first_args[name][2]) and not likeness(first_args[name][2], second_args[name][2])
+        for name in names
     ):
         return ()
-    return names if len(equal) >= len(names) and any(telling(ours[name][2]) for name in equal) else ()
+    return names if len(equal) >= len(names) and any(telling(first_args[name][2]) for name in equal) else ()
 
 
 def identifies(name: str, value: Value) -> bool:

@@ -19,8 +19,8 @@ def one_object(call: Call) -> dict[str, Any] | None:
     >>> one_object(Call("c", "f", (("0", {"x": 1}),))), one_object(Call("c", "f", (("x", {"y": 1}),)))
     ({'x': 1}, None)
     """
-    (name, value), *more = call.arguments or ((None, None),)
-    return value if name in UNNAMED and not more and isinstance(value, dict) else None
+    (name, value), *other_arguments = call.arguments or ((None, None),)
+    return value if name in UNNAMED and not other_arguments and isinstance(value, dict) else None
 
 
 class Unpacked(NamedTuple):
@@ -41,24 +41,24 @@ def unpacked(pairing: Pairing) -> Unpacked:
     Args:
         pairing: A pairing that is made.
     """
-    found: dict[int, dict[str, Any]] = {}
+    objects: dict[int, dict[str, Any]] = {}
     for pred, call in enumerate(pairing.pred.numbered.plan.calls):
         gold = pairing.to_gold[pred]
-        if gold < 0 or len(call.arguments) != 1 or (held := one_object(call)) is None:
+        if gold < 0 or len(call.arguments) != 1 or (fields := one_object(call)) is None:
             continue
-        wanted = pairing.gold.arguments(gold)
-        if call.arguments[0][0] not in wanted and not wanted.keys().isdisjoint(held):
-            found[pred] = held
-    if not found:
+        gold_args = pairing.gold.arguments(gold)
+        if call.arguments[0][0] not in gold_args and not gold_args.keys().isdisjoint(fields):
+            objects[pred] = fields
+    if not objects:
         return Unpacked(pairing, {})
-    side = Side(pairing.pred.numbered)
-    side.tools = pairing.pred.tools
-    made = Pairing(side, pairing.gold, pairing.matcher)
-    made.to_gold, made.to_pred = pairing.to_gold, pairing.to_pred
-    for pred, held in found.items():
-        side.open(pred, {name: _argument(side, value) for name, value in held.items()}, held)
-    return Unpacked(made, {pred: side.numbered.plan.calls[pred].arguments[0][0] for pred in found})
+    pred_calls = Side(pairing.pred.numbered)
+    pred_calls.tools = pairing.pred.tools
+    opened = Pairing(pred_calls, pairing.gold, pairing.matcher)
+    opened.to_gold, opened.to_pred = pairing.to_gold, pairing.to_pred
+    for pred, fields in objects.items():
+        pred_calls.open(pred, {name: _argument(pred_calls, value) for name, value in fields.items()}, fields)
+    return Unpacked(opened, {pred: pred_calls.numbered.plan.calls[pred].arguments[0][0] for pred in objects})
 
 
-def _argument(side: Side, value: Any) -> Argument:
-    return side.shape(value), tuple(producers_of(value)), value
+def _argument(plan_calls: Side, value: Any) -> Argument:
+    return plan_calls.shape(value), tuple(producers_of(value)), value

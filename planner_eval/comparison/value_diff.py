@@ -26,64 +26,79 @@ class ValueDiff:
     def __init__(self, to_gold: Sequence[int]) -> None:
         self.images: list[Any] = [*to_gold]
 
-    def walk(self, ours: Value, theirs: Value, at: Path) -> Iterator[tuple[Path, str, Value, Value]]:
+    def walk(
+        self, pred_value: Value, gold_value: Value, path: Path
+    ) -> Iterator[tuple[Path, str, Value, Value]]:
         """(place, code, pred's value, gold's value) of each difference between two values."""
-        kind = type(ours)
-        if kind is Ref or kind is Unresolved or type(theirs) in (Ref, Unresolved):
-            code = self.reference(ours, theirs)
+        kind = type(pred_value)
+        if kind is Ref or kind is Unresolved or type(gold_value) in (Ref, Unresolved):
+            code = self.reference(pred_value, gold_value)
             if code:
-                yield at, code, ours, theirs
-        elif kind is not type(theirs):
-            if not self.alike(ours, theirs):
-                yield at, other_kind(ours, theirs), ours, theirs
-        elif kind is list and len(ours) == len(theirs) and not self.shuffled(ours, theirs):
-            for position, (one, other) in enumerate(zip(ours, theirs, strict=True)):
-                yield from self.walk(one, other, (*at, position))
-        elif kind is Template and _same_texts(ours, theirs):
-            for position, (one, other) in enumerate(zip(ours.parts, theirs.parts, strict=True)):
-                yield from self.walk(one, other, (*at, position))
+                yield path, code, pred_value, gold_value
+        elif kind is not type(gold_value):
+            if not self.alike(pred_value, gold_value):
+                yield path, other_kind(pred_value, gold_value), pred_value, gold_value
+        elif (
+            kind is list and len(pred_value) == len(gold_value) and not self.shuffled(pred_value, gold_value)
+        ):
+            for position, (pred_item, gold_item) in enumerate(zip(pred_value, gold_value, strict=True)):
+                yield from self.walk(pred_item, gold_item, (*path, position))
+        elif kind is Template and _same_texts(pred_value, gold_value):
+            for position, (pred_item, gold_item) in enumerate(
+                zip(pred_value.parts, gold_value.parts, strict=True)
+            ):
+                yield from self.walk(pred_item, gold_item, (*path, position))
         elif kind is dict:
-            yield from self.fields(ours, theirs, at)
-        elif not self.alike(ours, theirs):
-            yield at, "argument.value", ours, theirs
+            yield from self.fields(pred_value, gold_value, path)
+        elif not self.alike(pred_value, gold_value):
+            yield path, "argument.value", pred_value, gold_value
 
-    def shuffled(self, ours: Value, theirs: Value) -> bool:
+    def shuffled(self, pred_value: Value, gold_value: Value) -> bool:
         """Whether two values are lists of the same literals in another order."""
-        if type(ours) is not list or type(theirs) is not list or len(ours) != len(theirs):
+        if type(pred_value) is not list or type(gold_value) is not list or len(pred_value) != len(gold_value):
             return False
-        one, other = (
-            Counter(value_key(item, OWN) for item in ours),
-            Counter(value_key(item, OWN) for item in theirs),
+        pred_counts, gold_counts = (
+            Counter(value_key(item, OWN) for item in pred_value),
+            Counter(value_key(item, OWN) for item in gold_value),
         )
-        return one == other and not holds(ours, _LINKED) and not self.alike(ours, theirs)
+        return (
+            pred_counts == gold_counts
+            and not holds(pred_value, _LINKED)
+            and not self.alike(pred_value, gold_value)
+        )
 
     def fields(
-        self, ours: dict[str, Value], theirs: dict[str, Value], at: Path
+        self, pred_fields: dict[str, Value], gold_fields: dict[str, Value], path: Path
     ) -> Iterator[tuple[Path, str, Value, Value]]:
         """:meth:`walk` for two objects; a field that one of them lacks is MISSING there."""
-        for key in (*theirs, *(key for key in ours if key not in theirs)):
-            if key in ours and key in theirs:
-                yield from self.walk(ours[key], theirs[key], (*at, key))
+        for key in (*gold_fields, *(key for key in pred_fields if key not in gold_fields)):
+            if key in pred_fields and key in gold_fields:
+                yield from self.walk(pred_fields[key], gold_fields[key], (*path, key))
             else:
-                yield (*at, key), "argument.value", ours.get(key, MISSING), theirs.get(key, MISSING)
+                yield (
+                    (*path, key),
+                    "argument.value",
+                    pred_fields.get(key, MISSING),
+                    gold_fields.get(key, MISSING),
+                )
 
-    def alike(self, ours: Value, theirs: Value) -> bool:
+    def alike(self, pred_value: Value, gold_value: Value) -> bool:
         """Whether two values mean the same."""
-        return bool(value_key(ours, self.images) == value_key(theirs, OWN))
+        return bool(value_key(pred_value, self.images) == value_key(gold_value, OWN))
 
-    def reference(self, ours: Value, theirs: Value) -> str | None:
+    def reference(self, pred_value: Value, gold_value: Value) -> str | None:
         """The code of the difference where at least one side is a reference; None for none."""
-        if type(ours) is Unresolved:
-            return None if ours == theirs else "reference.unresolved"
-        if type(theirs) is Unresolved:
-            return "reference.producer" if type(ours) is Ref else "reference.literal"
-        if type(ours) is Ref and type(theirs) is Ref:
-            if self.images[ours.call] != theirs.call:
+        if type(pred_value) is Unresolved:
+            return None if pred_value == gold_value else "reference.unresolved"
+        if type(gold_value) is Unresolved:
+            return "reference.producer" if type(pred_value) is Ref else "reference.literal"
+        if type(pred_value) is Ref and type(gold_value) is Ref:
+            if self.images[pred_value.call] != gold_value.call:
                 return "reference.producer"
-            return None if ours.path == theirs.path else "reference.output"
-        if type(theirs) is Ref:
-            return "argument.value" if holds(ours, Ref) else "reference.literal"
-        return "argument.value" if holds(theirs, Ref) else "reference.unwanted"
+            return None if pred_value.path == gold_value.path else "reference.output"
+        if type(gold_value) is Ref:
+            return "argument.value" if holds(pred_value, Ref) else "reference.literal"
+        return "argument.value" if holds(gold_value, Ref) else "reference.unwanted"
 
 
 _TYPES = {str: "text", int: "number", float: "number", bool: "boolean", list: "list", dict: "object"}
@@ -96,25 +111,25 @@ def kind_name(value: Value) -> str | None:
     return _TYPES.get(type(value))
 
 
-def other_kind(ours: Value, theirs: Value) -> str:
+def other_kind(pred_value: Value, gold_value: Value) -> str:
     """The code for two values of different Python types: numbers are one type, and null fits any."""
-    one, other = kind_name(ours), kind_name(theirs)
-    return "argument.type" if one and other and one != other else "argument.value"
+    pred_kind, gold_kind = kind_name(pred_value), kind_name(gold_value)
+    return "argument.type" if pred_kind and gold_kind and pred_kind != gold_kind else "argument.value"
 
 
-def other_type(ours: Value, theirs: Value) -> str | None:
+def other_type(pred_value: Value, gold_value: Value) -> str | None:
     """What two values are that say the same in two types; None for others.
 
     >>> other_type(500, "500"), other_type(["a"], "a"), other_type(500, "501"), other_type("a, b", ["a", "b"])
     ('number for text', 'list for text', None, 'text for list')
     """
-    kinds = kind_name(ours), kind_name(theirs)
-    if None in kinds or "object" in kinds or kinds[0] == kinds[1] or _bare(ours) != _bare(theirs):
+    kinds = kind_name(pred_value), kind_name(gold_value)
+    if None in kinds or "object" in kinds or kinds[0] == kinds[1] or _bare(pred_value) != _bare(gold_value):
         return None
     return f"{kinds[0]} for {kinds[1]}"
 
 
-def other_writing(ours: Value, theirs: Value) -> str | None:
+def other_writing(pred_value: Value, gold_value: Value) -> str | None:
     """How two texts differ that say the same in other signs, or a rate and its per cent; None for others.
 
     >>> other_writing("Rome", "rome"), other_writing("2024/05/01", "2024-05-01"), other_writing("a", "b")
@@ -124,24 +139,24 @@ def other_writing(ours: Value, theirs: Value) -> str | None:
     >>> other_writing("<Rome>", "Rome"), other_writing("Rome", "'Rome'"), other_writing("<Rome>", "[Bari]")
     ('brackets or quotes', 'brackets or quotes', None)
     """
-    if type(ours) is not str or type(theirs) is not str:
-        return _hundredfold(ours, theirs)
-    if ours.casefold() == theirs.casefold():
+    if type(pred_value) is not str or type(gold_value) is not str:
+        return _hundredfold(pred_value, gold_value)
+    if pred_value.casefold() == gold_value.casefold():
         return "letter case"
-    if _unwrapped(ours) == _unwrapped(theirs) != "":
+    if _unwrapped(pred_value) == _unwrapped(gold_value) != "":
         return "brackets or quotes"
-    if not any(map(str.isdecimal, ours)) or not any(map(str.isdecimal, theirs)):
+    if not any(map(str.isdecimal, pred_value)) or not any(map(str.isdecimal, gold_value)):
         return None
     from planner_eval.policy.dates import dates, moment, readings
 
-    moments = moment(ours), moment(theirs)
+    moments = moment(pred_value), moment(gold_value)
     if moments[0] is not None and moments[0] == moments[1]:
         return "date written otherwise" if moments[0][0] else "time written otherwise"
-    if dates(ours) == dates(theirs):
+    if dates(pred_value) == dates(gold_value):
         return "date written otherwise"
-    days = readings(ours), readings(theirs)
-    sure = min(map(len, days)) == 1  # of two that can be read in two ways nobody knows
-    return "date written otherwise" if sure and days[0] & days[1] else None
+    days = readings(pred_value), readings(gold_value)
+    unambiguous = min(map(len, days)) == 1  # of two that can be read in two ways nobody knows
+    return "date written otherwise" if unambiguous and days[0] & days[1] else None
 
 
 _LAYERS = 4
@@ -160,12 +175,14 @@ def _unwrapped(text: str) -> str:
     return text
 
 
-def _hundredfold(ours: Value, theirs: Value) -> str | None:
+def _hundredfold(pred_value: Value, gold_value: Value) -> str | None:
     """What a rate is written as that is a hundred times the other; None for other values."""
-    if type(ours) not in (int, float) or type(theirs) not in (int, float):
+    if type(pred_value) not in (int, float) or type(gold_value) not in (int, float):
         return None
     names = "per cent for fraction", "fraction for per cent"
-    for name, per_cent, fraction in zip(names, (ours, theirs), (theirs, ours), strict=True):
+    for name, per_cent, fraction in zip(
+        names, (pred_value, gold_value), (gold_value, pred_value), strict=True
+    ):
         if 0 < fraction < 1 and isclose(per_cent, 100 * fraction):
             return name
     return None
@@ -189,8 +206,8 @@ def _bare(value: Any) -> Any:
     return text
 
 
-def _same_texts(ours: Template, theirs: Template) -> bool:
+def _same_texts(pred_template: Template, gold_template: Template) -> bool:
     def texts(template: Template) -> list[str | None]:
-        return [part if isinstance(part, str) else None for part in template.parts]
+        return [segment if isinstance(segment, str) else None for segment in template.parts]
 
-    return texts(ours) == texts(theirs)
+    return texts(pred_template) == texts(gold_template)

@@ -28,22 +28,25 @@ def same_values(pairing: Pairing, doubtful: Iterable[tuple[int, int]]) -> Pairs:
     if not nothing:
         return []
     preds, golds = {pred for pred, _ in nothing}, {gold for _, gold in nothing}
-    asked = [at for at in range(len(pairing.pred.tools)) if at in preds or pairing.to_gold[at] < 0]
-    wanted: dict[Any, list[int]] = {}
-    own = range(len(pairing.to_pred))
+    unsettled = [i for i in range(len(pairing.pred.tools)) if i in preds or pairing.to_gold[i] < 0]
+    gold_values: dict[Any, list[int]] = {}
+    identity = range(len(pairing.to_pred))
     for gold in range(len(pairing.gold.tools)):
-        if (gold in golds or pairing.to_pred[gold] < 0) and (key := _values(pairing.gold, gold, own)):
-            wanted.setdefault(key, []).append(gold)
-    images = [-1 if at in preds else image for at, image in enumerate(pairing.to_gold)]
-    found: Pairs = []
-    for pred in asked:
-        there = wanted.get(_values(pairing.pred, pred, images)) or ()
-        meant = next((at for at in there if pairing.gold.tools[at] != pairing.pred.tools[pred]), None)
-        if meant is not None:
-            wanted[_values(pairing.gold, meant, own)].remove(meant)
-            images[pred] = meant
-            found.append((pred, meant))
-    return found if any(pred in preds for pred, _ in found) else []
+        if (gold in golds or pairing.to_pred[gold] < 0) and (key := _values(pairing.gold, gold, identity)):
+            gold_values.setdefault(key, []).append(gold)
+    images = [-1 if position in preds else image for position, image in enumerate(pairing.to_gold)]
+    pairs: Pairs = []
+    for pred in unsettled:
+        candidates = gold_values.get(_values(pairing.pred, pred, images)) or ()
+        partner = next(
+            (position for position in candidates if pairing.gold.tools[position] != pairing.pred.tools[pred]),
+            None,
+        )
+        if partner is not None:
+            gold_values[_values(pairing.gold, partner, identity)].remove(partner)
+            images[pred] = partner
+            pairs.append((pred, partner))
+    return pairs if any(pred in preds for pred, _ in pairs) else []
 
 
 def pair_leftover(pairing: Pairing, pairs: Pairs) -> None:
@@ -55,29 +58,37 @@ def pair_leftover(pairing: Pairing, pairs: Pairs) -> None:
     """
     preds = [pred for pred, _ in pairs] + [pairing.to_pred[gold] for _, gold in pairs]
     golds = [gold for _, gold in pairs] + [pairing.to_gold[pred] for pred, _ in pairs]
-    pairing.release([at for at in preds if at >= 0], [at for at in golds if at >= 0], ALONE)
+    pairing.release(
+        [position for position in preds if position >= 0],
+        [position for position in golds if position >= 0],
+        ALONE,
+    )
     for pred, gold in pairs:
         pairing.pair(pred, gold)
-    left: dict[Any, list[int]] = {}
+    unpaired: dict[Any, list[int]] = {}
     for pred, tool in enumerate(pairing.pred.tools):
         if pairing.to_gold[pred] < 0:
-            left.setdefault(tool, []).append(pred)
+            unpaired.setdefault(tool, []).append(pred)
     for gold, tool in enumerate(pairing.gold.tools):
-        if pairing.to_pred[gold] < 0 and left.get(tool):
-            pairing.pair(left[tool].pop(0), gold)
+        if pairing.to_pred[gold] < 0 and unpaired.get(tool):
+            pairing.pair(unpaired[tool].pop(0), gold)
 
 
 def in_chain(pairing: Pairing) -> Iterator[tuple[int, int]]:
     """Calls without partners that alone stand between the same calls, on either side."""
-    golds = [at for at in range(len(pairing.gold.tools)) if pairing.to_pred[at] < 0]
-    preds = [at for at in range(len(pairing.pred.tools)) if pairing.to_gold[at] < 0]
+    golds = [position for position in range(len(pairing.gold.tools)) if pairing.to_pred[position] < 0]
+    preds = [position for position in range(len(pairing.pred.tools)) if pairing.to_gold[position] < 0]
     if not golds or not preds:
         return
-    images = [at if to >= 0 else to for at, to in enumerate(pairing.to_pred)]
-    theirs = between(pairing.gold, golds, images)
+    images = [position if partner >= 0 else partner for position, partner in enumerate(pairing.to_pred)]
+    gold_between = between(pairing.gold, golds, images)
     for ends, pred in between(pairing.pred, preds, pairing.to_gold).items():
-        if all(ends) and ends in theirs and pairing.pred.tools[pred] != pairing.gold.tools[theirs[ends]]:
-            yield pred, theirs[ends]
+        if (
+            all(ends)
+            and ends in gold_between
+            and pairing.pred.tools[pred] != pairing.gold.tools[gold_between[ends]]
+        ):
+            yield pred, gold_between[ends]
 
 
 def earliest(pairing: Pairing) -> Iterator[tuple[int, int]]:
@@ -92,23 +103,23 @@ def earliest(pairing: Pairing) -> Iterator[tuple[int, int]]:
             free.setdefault(numbers[gold], []).append(gold)
     for gold in range(len(pairing.gold.tools)) if free else ():
         pred = pairing.to_pred[gold]
-        there = free.get(numbers[gold]) if pred >= 0 else None
-        if not there or there[0] > gold or _used(pairing.gold, gold, pairing.to_pred):
+        earlier = free.get(numbers[gold]) if pred >= 0 else None
+        if not earlier or earlier[0] > gold or _used(pairing.gold, gold, pairing.to_pred):
             continue
-        first = there[0]
+        first = earlier[0]
         if not pairing.optional.isdisjoint((gold, first)) or pairing.open.get(gold) != pairing.open.get(
             first
         ):
             continue
-        between_them = (pairing.to_pred[at] for at in range(first + 1, gold))
-        if not _used(pairing.gold, first, pairing.to_pred) and not any(0 <= at < pred for at in between_them):
-            there[0] = gold
-            there.sort()
+        between_them = (pairing.to_pred[position] for position in range(first + 1, gold))
+        if not _used(pairing.gold, first, pairing.to_pred) and not any(0 <= i < pred for i in between_them):
+            earlier[0] = gold
+            earlier.sort()
             yield pred, first
 
 
-def _used(side: Side, at: int, partner: Sequence[int]) -> bool:
-    return any(partner[use.consumer] >= 0 for use in side.users[at])
+def _used(plan_calls: Side, position: int, partner: Sequence[int]) -> bool:
+    return any(partner[use.consumer] >= 0 for use in plan_calls.users[position])
 
 
 def _nothing_right(pairing: Pairing, pred: int, gold: int) -> bool:
@@ -116,10 +127,12 @@ def _nothing_right(pairing: Pairing, pred: int, gold: int) -> bool:
     return {*pairing.pred.arguments(pred), *pairing.gold.arguments(gold)} <= {*wrong}
 
 
-def _values(side: Side, at: int, images: Sequence[int]) -> frozenset[Any] | None:
+def _values(plan_calls: Side, position: int, images: Sequence[int]) -> frozenset[Any] | None:
     """A call's arguments in gold's positions; None for few, or for one that takes from an unpaired call."""
-    given = side.arguments(at)
-    taken = {name: tuple(images[producer] for producer in needed) for name, (_, needed, _) in given.items()}
-    if len(given) < LEAST or any(image < 0 for images in taken.values() for image in images):
+    arguments = plan_calls.arguments(position)
+    images_by_name = {
+        name: tuple(images[producer] for producer in needed) for name, (_, needed, _) in arguments.items()
+    }
+    if len(arguments) < LEAST or any(image < 0 for images in images_by_name.values() for image in images):
         return None
-    return frozenset((name, shape, taken[name]) for name, (shape, _, _) in given.items())
+    return frozenset((name, shape, images_by_name[name]) for name, (shape, _, _) in arguments.items())

@@ -174,11 +174,11 @@ def measure(matching: Matching, names: Iterable[str] = DEFAULT_METRICS) -> Mappi
     names, matching = tuple(names), matching.by_name or matching
     counted = as_counted(matching)
     size = right_size(counted) if counted.policy.order != "free" else None  # an order counts there
-    found = _right(names, size, counted.alike) if size is not None else {}
-    if len(found) == len(names):
-        return found
+    tallies = _right(names, size, counted.alike) if size is not None else {}
+    if len(tallies) == len(names):
+        return tallies
     facts = Facts(matching, None if size is None else size.largest, counted)
-    return {name: found[name] if name in found else METRICS[name].count(facts) for name in names}
+    return {name: tallies[name] if name in tallies else METRICS[name].count(facts) for name in names}
 
 
 def measure_none(
@@ -205,28 +205,28 @@ def measure_none(
 @lru_cache(maxsize=1024)
 def _none(names: tuple[str, ...], size: Size) -> Mapping[str, Tally]:
     """What metrics give where nothing was called."""
-    found: dict[str, Tally] = {}
+    tallies: dict[str, Tally] = {}
     for name in names:
         count = getattr(size, COUNTED[name])
         if METRICS[name].kind == "counts":
-            found[name] = Counts(0, 0, count)
+            tallies[name] = Counts(0, 0, count)
         elif name == "similarity":  # a part of costs, which are no whole numbers
-            found[name] = Share(0.0, count // 2)
+            tallies[name] = Share(0.0, count // 2)
         else:
-            found[name] = Share(0, 0 if name in OF_PARTNERS else count)
-    return found
+            tallies[name] = Share(0, 0 if name in OF_PARTNERS else count)
+    return tallies
 
 
 @lru_cache(maxsize=1024)
-def _right(names: tuple[str, ...], size: Size, whole: bool) -> Mapping[str, Tally]:
+def _right(names: tuple[str, ...], size: Size, all_right: bool) -> Mapping[str, Tally]:
     """What metrics give of which all that they count is right: where the whole plan is, or its graph."""
-    found: dict[str, Tally] = {}
+    tallies: dict[str, Tally] = {}
     for name in names:
-        if name not in (COUNTED if whole else OF_GRAPH):
+        if name not in (COUNTED if all_right else OF_GRAPH):
             continue
         count = getattr(size, COUNTED[name])
         if METRICS[name].kind == "counts":
-            found[name] = Counts(count, count, count)
+            tallies[name] = Counts(count, count, count)
         else:
-            found[name] = Share(0 if METRICS[name].lower else count, count)
-    return found
+            tallies[name] = Share(0 if METRICS[name].lower else count, count)
+    return tallies

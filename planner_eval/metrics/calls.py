@@ -36,9 +36,9 @@ def apps(facts: Facts) -> Counts:
 
     Source: the F1 of App of AppBench (section 4.2 of its paper).
     """
-    ours = {call.app for call in facts.pred.calls} - {None}
-    theirs = {c.app for at, c in enumerate(facts.gold.calls) if at not in facts.waived} - {None}
-    return Counts(len(ours & theirs), len(ours), len(theirs))
+    pred_apps = {call.app for call in facts.pred.calls} - {None}
+    gold_apps = {c.app for i, c in enumerate(facts.gold.calls) if i not in facts.waived} - {None}
+    return Counts(len(pred_apps & gold_apps), len(pred_apps), len(gold_apps))
 
 
 def exact(facts: Facts) -> Share:

@@ -46,8 +46,8 @@ class Counts:
     @property
     def f1(self) -> float | None:
         """Twice the hits over pred + gold; None where neither side has anything."""
-        part, whole = f1_parts(self.hit, self.pred, self.gold)
-        return part / whole if whole else None
+        hits, total = f1_parts(self.hit, self.pred, self.gold)
+        return hits / total if total else None
 
     @property
     def value(self) -> float | None:

@@ -17,10 +17,16 @@ def references(facts: Facts) -> Counts:
     if facts.matching.pairing is None:
         count = len(facts.gold_edges)
         return Counts(count, count, count)
-    ours, theirs, place = facts.pred_edges, facts.gold_edges, facts.to_gold
-    wanted = {(e.producer, e.consumer, e.argument, e.at, e.path) for e in theirs}
-    found = [(place.get(e.producer), place.get(e.consumer), e.argument, e.at, e.path) for e in ours]
-    return Counts(min(len([key for key in found if key in wanted]), len(theirs)), len(ours), len(theirs))
+    pred_edges, gold_edges, to_gold = facts.pred_edges, facts.gold_edges, facts.to_gold
+    gold_keys = {(e.producer, e.consumer, e.argument, e.at, e.path) for e in gold_edges}
+    pred_keys = [
+        (to_gold.get(e.producer), to_gold.get(e.consumer), e.argument, e.at, e.path) for e in pred_edges
+    ]
+    return Counts(
+        min(len([key for key in pred_keys if key in gold_keys]), len(gold_edges)),
+        len(pred_edges),
+        len(gold_edges),
+    )
 
 
 def dependencies(facts: Facts) -> Counts:
@@ -31,8 +37,10 @@ def dependencies(facts: Facts) -> Counts:
     if facts.matching.alike:
         count = len({(e.producer, e.consumer) for e in facts.gold_edges})
         return Counts(count, count, count)
-    ours = {(e.producer, e.consumer) for e in facts.pred_edges}
-    theirs = {(e.producer, e.consumer) for e in facts.gold_edges}
-    place = facts.to_gold
-    hits = sum((place.get(producer), place.get(consumer)) in theirs for producer, consumer in ours)
-    return Counts(hits, len(ours), len(theirs))
+    pred_pairs = {(e.producer, e.consumer) for e in facts.pred_edges}
+    gold_pairs = {(e.producer, e.consumer) for e in facts.gold_edges}
+    to_gold = facts.to_gold
+    hits = sum(
+        (to_gold.get(producer), to_gold.get(consumer)) in gold_pairs for producer, consumer in pred_pairs
+    )
+    return Counts(hits, len(pred_pairs), len(gold_pairs))

@@ -109,30 +109,33 @@ class _Costs:
     def __init__(self, matching: Matching) -> None:
         self.matching = matching
         self.preds, self.golds = len(matching.pred.calls), len(matching.gold.calls)
-        ours, theirs = matching.numbered
-        self.pairing = matching.pairing or Pairing(Side(ours), Side(theirs))
-        sides = self.pairing.pred, self.pairing.gold
+        pred_numbered, gold_numbered = matching.numbered
+        self.pairing = matching.pairing or Pairing(Side(pred_numbered), Side(gold_numbered))
+        plan_sides = self.pairing.pred, self.pairing.gold
         self.given = [
             [
-                {name: _Given(held[2]) for name, held in side.arguments(at).items()}
-                for at in range(len(side.known))
+                {name: _Given(argument[2]) for name, argument in plan_calls.arguments(position).items()}
+                for position in range(len(plan_calls.known))
             ]
-            for side in sides
+            for plan_calls in plan_sides
         ]
-        whole = [[1 + sum(given.cost for given in held.values()) for held in calls] for calls in self.given]
-        self.extra, self.missing = whole
+        call_costs = [
+            [1 + sum(value.cost for value in arguments.values()) for arguments in calls]
+            for calls in self.given
+        ]
+        self.extra, self.missing = call_costs
         optional = matching.terms.optional
-        for at, call in enumerate(matching.gold.calls):
+        for gold_position, call in enumerate(matching.gold.calls):
             if call.id in optional:
-                self.missing[at] = 0
+                self.missing[gold_position] = 0
         self.known: dict[tuple[int, int], tuple[int, list[_Slot]]] = {}
         self.answers = self._answers()
 
     def _answers(self) -> tuple[int, list[_Slot]]:
-        ours, theirs = len(self.given[0]) > self.preds, len(self.given[1]) > self.golds
-        if ours and theirs:
+        pred_answers, gold_answers = len(self.given[0]) > self.preds, len(self.given[1]) > self.golds
+        if pred_answers and gold_answers:
             return self.pair(self.preds, self.golds)
-        return (self.extra[-1] - 1 if ours else 0) + (self.missing[-1] - 1 if theirs else 0), []
+        return (self.extra[-1] - 1 if pred_answers else 0) + (self.missing[-1] - 1 if gold_answers else 0), []
 
     def pair(self, pred: int, gold: int) -> tuple[int, list[_Slot]]:
         """What two calls cost as partners, and the references whose cost depends on other partners."""
@@ -144,35 +147,43 @@ class _Costs:
         tools = self.pairing.pred.called, self.pairing.gold.called
         cost = int(pred < self.preds and tools[0][pred] != tools[1][gold])
         slots: list[_Slot] = []
-        ours, theirs = self.given[0][pred], self.given[1][gold]
+        pred_args, gold_args = self.given[0][pred], self.given[1][gold]
         wrong = self.pairing.wrong(pred, gold)
-        for name in {**theirs, **ours}:
-            one, other = ours.get(name), theirs.get(name)
-            if one is not None and other is not None and (name in wrong or one.shape == other.shape):
-                cost += one.to(other, slots)
+        for name in {**gold_args, **pred_args}:
+            pred_arg, gold_arg = pred_args.get(name), gold_args.get(name)
+            if (
+                pred_arg is not None
+                and gold_arg is not None
+                and (name in wrong or pred_arg.shape == gold_arg.shape)
+            ):
+                cost += pred_arg.to(gold_arg, slots)
             elif name in wrong:
-                cost += sum(given.cost for given in (one, other) if given is not None)
+                cost += sum(argument.cost for argument in (pred_arg, gold_arg) if argument is not None)
         return cost, slots
 
     def total(self, partner: list[int]) -> int:
         """The cost of a mapping: gold's calls to pred's, or to none."""
         pairs = [(pred, gold) for gold, pred in enumerate(partner) if pred >= 0]
-        made = {pred for pred, _ in pairs}
+        matched = {pred for pred, _ in pairs}
         cost = sum(self.missing[gold] for gold, pred in enumerate(partner) if pred < 0)
-        cost += sum(self.extra[pred] for pred in range(self.preds) if pred not in made)
-        for part, slots in (self.answers, *(self.pair(*pair) for pair in pairs)):
-            cost += part + sum(slot.cost for slot in slots if partner[slot.gold] != slot.pred)
+        cost += sum(self.extra[pred] for pred in range(self.preds) if pred not in matched)
+        for pair_cost, slots in (self.answers, *(self.pair(*pair) for pair in pairs)):
+            cost += pair_cost + sum(slot.cost for slot in slots if partner[slot.gold] != slot.pred)
         return cost + self._order({pred: gold for pred, gold in pairs})
 
     def _order(self, image: dict[int, int]) -> int:
         """How many calls, and references to later ones, stand against the order that is asked for."""
-        matching, ours = self.matching, self.matching.numbered[0]
-        found = find_misplaced([*image.items()], matching.numbered, matching.policy, matching.terms)
+        matching, pred_numbered = self.matching, self.matching.numbered[0]
+        misplaced = find_misplaced([*image.items()], matching.numbered, matching.policy, matching.terms)
         late = 0
-        if ours.forward and matching.policy.order != "free":
-            early = [(at, later) for at, later in ours.early() if at in image and later in image]
-            late = sum(image[later] < image[at] for at, later in early)
-        return len(found) + late
+        if pred_numbered.forward and matching.policy.order != "free":
+            early = [
+                (consumer, producer)
+                for consumer, producer in pred_numbered.early()
+                if consumer in image and producer in image
+            ]
+            late = sum(image[producer] < image[consumer] for consumer, producer in early)
+        return len(misplaced) + late
 
 
 class _Given:
@@ -181,24 +192,24 @@ class _Given:
     __slots__ = ("around", "cost", "references", "shape")
 
     def __init__(self, value: Value) -> None:
-        self.references: dict[Path, Ref] = {at: leaf for at, leaf in leaves(value) if type(leaf) is Ref}
+        self.references: dict[Path, Ref] = {path: leaf for path, leaf in leaves(value) if type(leaf) is Ref}
         self.around: Key = (
             None if type(value) is Ref else ("around", value_key(map_leaves(_blank, value), [0]))
         )
         self.cost = len(self.references) + (self.around is not None)
-        self.shape = self.around, {at: ref.path for at, ref in self.references.items()}
+        self.shape = self.around, {path: ref.path for path, ref in self.references.items()}
 
     def to(self, other: _Given, slots: list[_Slot]) -> int:
         """What it costs to make this value the other one; what depends on partners is put into `slots`."""
         cost = int(self.around != other.around)
-        for at in {**self.references, **other.references}:
-            one, two = self.references.get(at), other.references.get(at)
-            if one is None or two is None:
+        for path in {**self.references, **other.references}:
+            ref, other_ref = self.references.get(path), other.references.get(path)
+            if ref is None or other_ref is None:
                 cost += 1
             else:
-                moved = int(one.path != two.path)
+                moved = int(ref.path != other_ref.path)
                 cost += moved
-                slots.append(_Slot(one.call, two.call, 2 - moved))
+                slots.append(_Slot(ref.call, other_ref.call, 2 - moved))
         return cost
 
 
@@ -236,38 +247,41 @@ class _Search:
         costs = self.costs
         used = {pred: gold for gold, pred in enumerate(partner) if pred >= 0}
         free = [pred for pred in range(costs.preds) if pred not in used]
-        left = [gold for gold, pred in enumerate(partner) if pred == _OPEN]
+        open_golds = [gold for gold, pred in enumerate(partner) if pred == _OPEN]
         bound = sum(costs.extra[pred] for pred in free)
         bound += sum(costs.missing[gold] for gold, pred in enumerate(partner) if pred == _NONE)
-        wanted: dict[int, dict[int, int]] = {gold: {} for gold in left}
-        for part, slots in (costs.answers, *(costs.pair(*pair) for pair in used.items())):
-            bound += part
+        link_costs: dict[int, dict[int, int]] = {gold: {} for gold in open_golds}
+        for pair_cost, slots in (costs.answers, *(costs.pair(*pair) for pair in used.items())):
+            bound += pair_cost
             for slot in slots:
                 if partner[slot.gold] != _OPEN or slot.pred in used:
                     bound += slot.cost if partner[slot.gold] != slot.pred else 0
                 else:
-                    there = wanted[slot.gold]
-                    there[slot.pred] = there.get(slot.pred, 0) + slot.cost
-        cells = {gold: self._cells(gold, partner, used, free, wanted[gold]) for gold in left}
-        table = [[*(cells[gold][pred] for pred in free), *[cells[gold][_NONE]] * len(left)] for gold in left]
+                    costs_by_pred = link_costs[slot.gold]
+                    costs_by_pred[slot.pred] = costs_by_pred.get(slot.pred, 0) + slot.cost
+        cells = {gold: self._cells(gold, partner, used, free, link_costs[gold]) for gold in open_golds}
+        table = [
+            [*(cells[gold][pred] for pred in free), *[cells[gold][_NONE]] * len(open_golds)]
+            for gold in open_golds
+        ]
         mapping = [*partner]
         for row, column in assign(table):
-            mapping[left[row]] = free[column] if column < len(free) else _NONE
+            mapping[open_golds[row]] = free[column] if column < len(free) else _NONE
             bound += table[row][column]
         return bound, cells, mapping
 
     def _cells(
-        self, gold: int, partner: list[int], used: dict[int, int], free: list[int], wanted: dict[int, int]
+        self, gold: int, partner: list[int], used: dict[int, int], free: list[int], link_costs: dict[int, int]
     ) -> dict[int, int]:
         """What each partner of an open call of gold costs, less what it would cost as an extra call."""
-        lost = sum(wanted.values())
-        found = {}
+        link_total = sum(link_costs.values())
+        cells = {}
         for pred in free:
-            part, slots = self.costs.pair(pred, gold)
+            cost, slots = self.costs.pair(pred, gold)
             for slot in slots:
-                there = pred if slot.gold == gold else partner[slot.gold]
-                if slot.pred in used if there == _OPEN else there != slot.pred:
-                    part += slot.cost
-            found[pred] = part + lost - wanted.get(pred, 0) - self.costs.extra[pred]
-        found[_NONE] = self.costs.missing[gold] + lost
-        return found
+                partner_of_slot = pred if slot.gold == gold else partner[slot.gold]
+                if slot.pred in used if partner_of_slot == _OPEN else partner_of_slot != slot.pred:
+                    cost += slot.cost
+            cells[pred] = cost + link_total - link_costs.get(pred, 0) - self.costs.extra[pred]
+        cells[_NONE] = self.costs.missing[gold] + link_total
+        return cells

@@ -113,24 +113,24 @@ class Facts:
         """
         partner = {gold: pred for pred, gold in self.matching.alignment.pairs}
         before: list[int] = []
-        places, forced = [], []
+        positions, forced = [], []
         for gold, needed in enumerate(self.needed):
-            found = 0
+            predecessors = 0
             for producer in needed:
-                found |= before[producer]
+                predecessors |= before[producer]
                 if producer in partner:
-                    found |= 1 << partner[producer]
-            before.append(found)
+                    predecessors |= 1 << partner[producer]
+            before.append(predecessors)
             if gold in partner:
-                places.append(partner[gold])
-                forced.append(found)
-        return places, forced
+                positions.append(partner[gold])
+                forced.append(predecessors)
+        return positions, forced
 
     @once
     def cost(self) -> float:
         """How many arguments of partners differ, and how many of them call another tool."""
-        others = len(self.matching.alignment.pairs) - len(self.same_name)
-        return float(others + sum(map(len, self.differing.values())))
+        other_tools = len(self.matching.alignment.pairs) - len(self.same_name)
+        return float(other_tools + sum(map(len, self.differing.values())))
 
     @once
     def differing(self) -> dict[int, dict[Any, float]]:
@@ -155,8 +155,8 @@ class Facts:
         pairs = self.matching.alignment.pairs
         if pairing is None:
             return list(pairs)
-        ours, theirs = pairing.pred.called, pairing.gold.called
-        return [(pred, gold) for pred, gold in pairs if ours[pred] == theirs[gold]]
+        pred_tools, gold_tools = pairing.pred.called, pairing.gold.called
+        return [(pred, gold) for pred, gold in pairs if pred_tools[pred] == gold_tools[gold]]
 
     @once
     def whole_calls(self) -> list[int]:
@@ -170,53 +170,53 @@ class Facts:
 
     @once
     def _judged(self) -> tuple[ArgumentCounts, list[int]]:
-        ours, theirs = self.matching.numbered
+        pred_numbered, gold_numbered = self.matching.numbered
         counts = ArgumentCounts()
-        whole: list[int] = []
+        whole_calls: list[int] = []
         if self.matching.pairing is None:
             calls = range(len(self.gold.calls))
             for gold in calls:
-                _add(counts.gold, theirs.arguments[gold])
+                _add(counts.gold, gold_numbered.arguments[gold])
             counts.pred = counts.shared = counts.right = counts.wanted = counts.gold
             return counts, list(calls)
         partner = {gold: pred for pred, gold in self.same_name}
         paired = set(partner.values())
-        alike = [0, 0]
+        equal_counts = [0, 0]
         for gold in range(len(self.gold.calls)):
             pred = partner.get(gold)
             if pred is not None and gold not in self.differing:
-                _add(alike, theirs.arguments[gold])
-                whole.append(gold)
+                _add(equal_counts, gold_numbered.arguments[gold])
+                whole_calls.append(gold)
             elif pred is not None:
                 if self._compare(pred, gold, counts):
-                    whole.append(gold)
+                    whole_calls.append(gold)
             elif gold not in self.waived:
-                _add(counts.gold, theirs.arguments[gold])
+                _add(counts.gold, gold_numbered.arguments[gold])
         for pred in range(len(self.pred.calls)):
             if pred not in paired:
-                _add(counts.pred, ours.arguments[pred])
+                _add(counts.pred, pred_numbered.arguments[pred])
         for figure in (counts.pred, counts.gold, counts.shared, counts.right, counts.wanted):
-            figure[0] += alike[0]
-            figure[1] += alike[1]
-        return counts, whole
+            figure[0] += equal_counts[0]
+            figure[1] += equal_counts[1]
+        return counts, whole_calls
 
     def _compare(self, pred: int, gold: int, counts: ArgumentCounts) -> bool:
         """Count the arguments of two partners; whether all are right."""
         pairing = self.matching.pairing
         assert pairing is not None
-        ours, theirs = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+        pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
         wrong = self.differing[gold]
-        for name, (_, _, value) in theirs.items():
-            if name not in ours and name not in wrong:
+        for name, (_, _, value) in gold_args.items():
+            if name not in pred_args and name not in wrong:
                 continue
             kind = type(value) is not str and dependent(value)
             counts.gold[kind] += 1
             counts.wanted[kind] += 1
-            if name in ours:
+            if name in pred_args:
                 counts.shared[kind] += 1
                 counts.right[kind] += name not in wrong
                 counts.pred[kind] += name not in wrong
-        for name, (_, _, value) in ours.items():
+        for name, (_, _, value) in pred_args.items():
             if name in wrong:
                 counts.pred[type(value) is not str and dependent(value)] += 1
         return not wrong

@@ -26,8 +26,8 @@ def precedences(facts: Facts) -> Share:
     """Share of gold's dependencies between paired calls whose order the prediction violates. Empty: None."""
     partner = {gold: pred for pred, gold in facts.matching.alignment.pairs}
     pairs = [(producer, call) for call, needed in enumerate(facts.needed) for producer in needed]
-    known = [(partner[p], partner[c]) for p, c in pairs if p in partner and c in partner]
-    return Share(sum(producer > consumer for producer, consumer in known), len(known))
+    positions = [(partner[p], partner[c]) for p, c in pairs if p in partner and c in partner]
+    return Share(sum(producer > consumer for producer, consumer in positions), len(positions))
 
 
 def ordered_calls(facts: Facts) -> Counts:
@@ -41,28 +41,28 @@ def ordered_calls(facts: Facts) -> Counts:
     """
     if facts.largest is not None:
         return Counts(len(facts.same_name), len(facts.pred.calls), facts.gold_calls)
-    kept = {pred for pred, _ in facts.same_name}
+    same_tool = {pred for pred, _ in facts.same_name}
     violations = {}
     for position, before in zip(*facts.forced, strict=True):
         late = before >> (position + 1)
-        if late and position in kept:
-            later = [position + 1 + at for at in range(late.bit_length()) if late >> at & 1]
-            violations[position] = [at for at in later if at in kept]
-    lost = _largest_matching(violations)
-    return Counts(len(kept) - lost, len(facts.pred.calls), facts.gold_calls)
+        if late and position in same_tool:
+            later = [position + 1 + i for i in range(late.bit_length()) if late >> i & 1]
+            violations[position] = [call for call in later if call in same_tool]
+    dropped = _largest_matching(violations)
+    return Counts(len(same_tool) - dropped, len(facts.pred.calls), facts.gold_calls)
 
 
 def _largest_matching(edges: dict[int, list[int]]) -> int:
     """The size of a largest matching between the keys and their lists."""
-    taken: set[int] = set()
-    for others in edges.values():
-        taken.update(next(([to] for to in others if to not in taken), ()))
-    if len(taken) == min(len(edges), len({to for others in edges.values() for to in others})):
-        return len(taken)  # as many as there can be; loading NetworkX takes 55 ms
+    matched: set[int] = set()
+    for partners in edges.values():
+        matched.update(next(([to] for to in partners if to not in matched), ()))
+    if len(matched) == min(len(edges), len({to for partners in edges.values() for to in partners})):
+        return len(matched)  # as many as there can be; loading NetworkX takes 55 ms
     import networkx as nx
 
     graph: nx.Graph[tuple[str, int]] = nx.Graph()
     left = [("left", key) for key in edges]
     graph.add_nodes_from(left)
-    graph.add_edges_from((("left", key), ("right", to)) for key, others in edges.items() for to in others)
+    graph.add_edges_from((("left", key), ("right", to)) for key, partners in edges.items() for to in partners)
     return len(nx.bipartite.hopcroft_karp_matching(graph, left)) // 2

@@ -28,8 +28,8 @@ def taskbench_nodes(facts: Facts) -> Counts:
     Source: microsoft/JARVIS, taskbench/evaluate.py, "Node Micro F1 [No Matching]".
     """
     tools = facts.matching.policy.tools
-    ours, theirs = _names(facts.compared.pred, tools), _names(facts.compared.gold, tools)
-    return Counts(len(ours & theirs), len(ours), len(theirs))
+    pred_names, gold_names = _names(facts.compared.pred, tools), _names(facts.compared.gold, tools)
+    return Counts(len(pred_names & gold_names), len(pred_names), len(gold_names))
 
 
 def tools_counted(metrics: Collection[str], policy: Policy) -> dict[str, str]:
@@ -38,8 +38,10 @@ def tools_counted(metrics: Collection[str], policy: Policy) -> dict[str, str]:
     >>> tools_counted(["exact", "taskbench_nodes"], Policy())
     {'taskbench_nodes': 'of all tools, for no catalog says which there are'}
     """
-    of = "the catalog's tools" if policy.tools else "all tools, for no catalog says which there are"
-    return {"taskbench_nodes": f"of {of}"} if "taskbench_nodes" in metrics else {}
+    counted_tools = (
+        "the catalog's tools" if policy.tools else "all tools, for no catalog says which there are"
+    )
+    return {"taskbench_nodes": f"of {counted_tools}"} if "taskbench_nodes" in metrics else {}
 
 
 def taskbench_links(facts: Facts) -> Counts:
@@ -55,8 +57,8 @@ def taskbench_links(facts: Facts) -> Counts:
     Source: microsoft/JARVIS, taskbench/evaluate.py, "Link Binary F1".
     """
     tools = facts.matching.policy.tools
-    ours, theirs = _links(facts.compared.pred, tools), _links(facts.compared.gold, tools)
-    return Counts(len(ours & theirs), len(ours), len(theirs))
+    pred_links, gold_links = _links(facts.compared.pred, tools), _links(facts.compared.gold, tools)
+    return Counts(len(pred_links & gold_links), len(pred_links), len(gold_links))
 
 
 def worfbench_chain(facts: Facts) -> Counts | None:
@@ -71,21 +73,21 @@ def worfbench_chain(facts: Facts) -> Counts | None:
 
     Source: WorFBench, evaluator/graph_evaluator.py, ``t_eval_nodes``.
     """
-    ours = [call.tool for call in facts.compared.pred.calls]
-    theirs = [call.tool for call in facts.compared.gold.calls]
-    if not ours or not theirs:
+    pred_tools = [call.tool for call in facts.compared.pred.calls]
+    gold_tools = [call.tool for call in facts.compared.gold.calls]
+    if not pred_tools or not gold_tools:
         return None
-    orders = _orders(facts.compared.gold, theirs)
+    orders = _orders(facts.compared.gold, gold_tools)
     best = 0
     for order in orders:
-        mapping = _match(ours, order)
-        runs = [1] * len(ours)
-        for at, image in enumerate(mapping):
-            for earlier in range(at):
+        mapping = _match(pred_tools, order)
+        runs = [1] * len(pred_tools)
+        for index, image in enumerate(mapping):
+            for earlier in range(index):
                 if image > mapping[earlier] >= 0:
-                    runs[at] = max(runs[at], runs[earlier] + 1)
+                    runs[index] = max(runs[index], runs[earlier] + 1)
         best = max(best, *runs)
-    return Counts(best, len(ours), len(orders[0]))
+    return Counts(best, len(pred_tools), len(orders[0]))
 
 
 def worfbench_graph(facts: Facts) -> Counts | None:
@@ -99,12 +101,15 @@ def worfbench_graph(facts: Facts) -> Counts | None:
 
     Source: WorFBench, evaluator/graph_evaluator.py, ``t_eval_graph``.
     """
-    (ours, our_edges), (theirs, their_edges) = _graph(facts.compared.pred), _graph(facts.compared.gold)
-    mapping = _match(ours, theirs)
-    pred_nodes = {at for at, image in enumerate(mapping) if image >= 0}
+    (pred_tools, pred_edges), (gold_tools, gold_edges) = (
+        _graph(facts.compared.pred),
+        _graph(facts.compared.gold),
+    )
+    mapping = _match(pred_tools, gold_tools)
+    pred_nodes = {index for index, image in enumerate(mapping) if image >= 0}
     gold_nodes = {image for image in mapping if image >= 0}
-    common = [e for e in our_edges if e in their_edges and pred_nodes >= {*e} and gold_nodes >= {*e}]
-    return Counts(_largest(pred_nodes, common), len(ours), len(theirs))
+    common = [e for e in pred_edges if e in gold_edges and pred_nodes >= {*e} and gold_nodes >= {*e}]
+    return Counts(_largest(pred_nodes, common), len(pred_tools), len(gold_tools))
 
 
 def _named(call: Call, tools: Collection[str]) -> str:
@@ -114,18 +119,18 @@ def _named(call: Call, tools: Collection[str]) -> str:
 
 
 def _names(plan: Plan, tools: Collection[str]) -> set[str]:
-    named = ((call, _named(call, tools)) for call in plan.calls)
-    return {name for call, name in named if not tools or name in tools or call.name in tools}
+    named_calls = ((call, _named(call, tools)) for call in plan.calls)
+    return {name for call, name in named_calls if not tools or name in tools or call.name in tools}
 
 
 def _links(plan: Plan, tools: Collection[str]) -> set[tuple[str, str]]:
     """The links of a plan; the published code writes their sources with blanks, and not their targets."""
     return {
         (_named(plan.calls[ref.call], tools), call.tool)
-        for at, call in enumerate(plan.calls)
+        for position, call in enumerate(plan.calls)
         for argument, value in call.arguments
         for _, ref in islice(references(value), None if argument == AFTER else 1)
-        if isinstance(ref, Ref) and ref.call != at
+        if isinstance(ref, Ref) and ref.call != position
     }
 
 
@@ -134,8 +139,8 @@ def _graph(plan: Plan) -> tuple[list[str], set[tuple[int, int]]]:
     count = len(plan.calls)
     edges = {(e.producer + 1, e.consumer + 1) for e in plan.edges}
     fed, used = {consumer for _, consumer in edges}, {producer for producer, _ in edges}
-    edges |= {(0, at) for at in range(1, count + 1) if at not in fed}
-    edges |= {(at, count + 1) for at in range(1, count + 1) if at not in used}
+    edges |= {(0, node) for node in range(1, count + 1) if node not in fed}
+    edges |= {(node, count + 1) for node in range(1, count + 1) if node not in used}
     return ["START", *(call.tool for call in plan.calls), "END"], edges
 
 
@@ -152,29 +157,31 @@ def _orders(plan: Plan, names: list[str]) -> list[list[str]]:
         sorts = list(islice(nx.all_topological_sorts(graph), 20))
     except nx.NetworkXUnfeasible:
         return [names]
-    return [[names[at - 1] for at in order if 0 < at <= len(names)] for order in sorts]
+    return [[names[node - 1] for node in order if 0 < node <= len(names)] for order in sorts]
 
 
-def _match(ours: list[str], theirs: list[str]) -> list[int]:
+def _match(pred_names: list[str], gold_names: list[str]) -> list[int]:
     """For each of our nodes the one of theirs that it matches, -1 for none: a largest weight matching.
 
     Where names repeat the choice is networkx's own, as in the published code.
     """
-    if len({*ours}) == len(ours) and len({*theirs}) == len(theirs):
-        place = {name: at for at, name in enumerate(theirs)}
-        return [place.get(name, -1) for name in ours]
+    if len({*pred_names}) == len(pred_names) and len({*gold_names}) == len(gold_names):
+        positions = {name: index for index, name in enumerate(gold_names)}
+        return [positions.get(name, -1) for name in pred_names]
     import networkx as nx
 
     graph: nx.Graph[int | str] = nx.Graph()
-    for at, name in enumerate(ours):
+    for index, name in enumerate(pred_names):
         graph.add_edges_from(
-            (at, str(to), {"weight": 1.0}) for to, other in enumerate(theirs) if name == other
+            (index, str(other_index), {"weight": 1.0})
+            for other_index, other_name in enumerate(gold_names)
+            if name == other_name
         )
-    found = [-1] * len(ours)
-    for one, other in nx.max_weight_matching(graph):
-        at, to = (one, other) if isinstance(one, int) else (other, one)
-        found[int(at)] = int(to)
-    return found
+    matches = [-1] * len(pred_names)
+    for first, second in nx.max_weight_matching(graph):
+        index, other_index = (first, second) if isinstance(first, int) else (second, first)
+        matches[int(index)] = int(other_index)
+    return matches
 
 
 def _largest(nodes: set[int], edges: list[tuple[int, int]]) -> int:
@@ -185,8 +192,8 @@ def _largest(nodes: set[int], edges: list[tuple[int, int]]) -> int:
             node = leader[node]
         return node
 
-    for one, other in edges:
-        leader[find(one)] = find(other)
+    for first, second in edges:
+        leader[find(first)] = find(second)
     sizes: dict[int, int] = {}
     for node in nodes:
         sizes[find(node)] = sizes.get(find(node), 0) + 1

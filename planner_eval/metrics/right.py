@@ -112,11 +112,11 @@ def right_size(matching: Matching) -> Size | None:
     >>> right_size(match(gold, gold)).dependent, right_size(match(gold, parse("f(#x='1')")))
     (1, None)
     """
-    ours, gold = matching.pred, matching.gold
+    pred_plan, gold = matching.pred, matching.gold
     count = len(gold.calls)
-    if ours is not gold:
+    if pred_plan is not gold:
         pairs = matching.alignment.pairs
-        if not len(pairs) == count == len(ours.calls) or ours.edges != gold.edges:
+        if not len(pairs) == count == len(pred_plan.calls) or pred_plan.edges != gold.edges:
             return None
         for pred, image in pairs:
             if pred != image:

@@ -36,20 +36,20 @@ def transitive_dependencies(facts: Facts) -> Counts:
 
 def same_depth(facts: Facts) -> Share:
     """Whether the longest chains have equally many calls, whichever these are: 1 or 0 a sample."""
-    ours, theirs = facts.structures.depth()
-    return Share(int(ours == theirs), 1)
+    pred_depth, gold_depth = facts.structures.depth()
+    return Share(int(pred_depth == gold_depth), 1)
 
 
 def same_width(facts: Facts) -> Share:
     """Whether the largest generations have equally many calls, whichever these are: 1 or 0 a sample."""
-    ours, theirs = facts.structures.width()
-    return Share(int(ours == theirs), 1)
+    pred_width, gold_width = facts.structures.width()
+    return Share(int(pred_width == gold_width), 1)
 
 
 def generations(facts: Facts) -> Share:
     """Share of gold's calls whose partner stands in the same topological generation. Empty: None."""
-    ours, theirs = facts.structures.levels
-    hits = sum(ours[pred] == theirs[gold] for pred, gold in facts.structures.pairs)
+    pred_levels, gold_levels = facts.structures.levels
+    hits = sum(pred_levels[pred] == gold_levels[gold] for pred, gold in facts.structures.pairs)
     return Share(hits, facts.gold_calls)
 
 
@@ -61,17 +61,17 @@ def similarity(facts: Facts) -> Share:
     of different tools, M calls without a partner and their arguments, W calls and arguments of both plans.
     A normalised graph edit similarity under the pairing; 1.0 for the same calls, arguments and references.
     """
-    given = sum(facts.arguments.pred) + sum(facts.arguments.gold)
-    whole = len(facts.pred.calls) + facts.gold_calls + given
+    argument_count = sum(facts.arguments.pred) + sum(facts.arguments.gold)
+    total = len(facts.pred.calls) + facts.gold_calls + argument_count
     pairing = facts.matching.pairing
     if pairing is None:
-        return Share(whole, whole)
-    ours, theirs = (numbered.arguments for numbered in facts.matching.numbered)
+        return Share(total, total)
+    pred_arguments, gold_arguments = (numbered.arguments for numbered in facts.matching.numbered)
     alignment = facts.matching.alignment
     missing = [gold for gold in alignment.missing if gold not in facts.waived]
-    alone = sum([1 + len(ours[pred]) for pred in alignment.extra])
-    alone += sum([1 + len(theirs[gold]) for gold in missing])
-    return Share(whole - alone - facts.cost, whole)
+    alone = sum([1 + len(pred_arguments[pred]) for pred in alignment.extra])
+    alone += sum([1 + len(gold_arguments[gold]) for gold in missing])
+    return Share(total - alone - facts.cost, total)
 
 
 def common_subplan(facts: Facts) -> Counts:
@@ -84,10 +84,10 @@ def common_subplan(facts: Facts) -> Counts:
     if facts.matching.alike:
         size = max(facts.components.gold.values(), default=0)
         return Counts(size, size, size)
-    whole = set(facts.whole_calls)
-    place = facts.to_gold
-    wanted = {(e.producer, e.consumer, e.argument, e.at, e.path) for e in facts.gold_edges}
-    leader = {call: call for call in whole}
+    right_calls = set(facts.whole_calls)
+    to_gold = facts.to_gold
+    gold_edges = {(e.producer, e.consumer, e.argument, e.at, e.path) for e in facts.gold_edges}
+    leader = {call: call for call in right_calls}
 
     def find(call: int) -> int:
         while leader[call] != call:
@@ -95,13 +95,20 @@ def common_subplan(facts: Facts) -> Counts:
         return call
 
     for e in facts.pred_edges:
-        one, other = place.get(e.producer, -1), place.get(e.consumer, -1)
-        if one in whole and other in whole and (one, other, e.argument, e.at, e.path) in wanted:
-            leader[find(one)] = find(other)
+        producer, consumer = to_gold.get(e.producer, -1), to_gold.get(e.consumer, -1)
+        if (
+            producer in right_calls
+            and consumer in right_calls
+            and (producer, consumer, e.argument, e.at, e.path) in gold_edges
+        ):
+            leader[find(producer)] = find(consumer)
     sizes: dict[int, int] = {}
-    for call in whole:
+    for call in right_calls:
         sizes[find(call)] = sizes.get(find(call), 0) + 1
     if facts.largest is not None:
         return Counts(max(sizes.values(), default=0), facts.largest, facts.largest)
-    largest = [max(parts.values(), default=0) for parts in (facts.components.pred, facts.components.gold)]
+    largest = [
+        max(component_sizes.values(), default=0)
+        for component_sizes in (facts.components.pred, facts.components.gold)
+    ]
     return Counts(max(sizes.values(), default=0), *largest)

@@ -79,9 +79,9 @@ class Policy:
     unknown: Callable[[str], object] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        for word, known in ((self.order, ORDERS), (self.names, NAMES)):
-            if word not in known:
-                raise PolicyError(unknown(word, known))
+        for word, choices in ((self.order, ORDERS), (self.names, NAMES)):
+            if word not in choices:
+                raise PolicyError(unknown(word, choices))
 
     def rule(self, app: str | None, name: str, argument: str) -> Rule | None:
         """The rule that holds for an argument; None where none fits."""
@@ -110,9 +110,9 @@ def recognised(policy: Policy) -> Policy:
     return DEFAULT_POLICY if policy == DEFAULT_POLICY else policy
 
 
-def unknown(name: str, known: Mapping[str, object]) -> str:
+def unknown(name: str, choices: Mapping[str, object]) -> str:
     """What to say of a name that no rule has."""
-    hint = did_you_mean(name, known, f"known are {', '.join(known)}")
+    hint = did_you_mean(name, choices, f"known are {', '.join(choices)}")
     return f"there is no rule {name!r}; {hint}"
 
 
@@ -154,30 +154,30 @@ class Terms(NamedTuple):
     accepted: Mapping[str, Mapping[str, tuple[Any, ...]]] = {}
     omittable: Mapping[str, frozenset[str]] = {}
 
-    def merged(self, made: Mapping[str, str]) -> Terms:
+    def merged(self, new_ids: Mapping[str, str]) -> Terms:
         """The same where calls are made once for others: what is open at any of them is open there.
 
         Args:
-            made: Call → the call that is made for it.
+            new_ids: Call → the call that is made for it.
 
         >>> Terms(optional=frozenset("a"), before=(("a", "c"),)).merged({"a": "a", "b": "a", "c": "c"})
         Terms(optional=frozenset(), before=(('a', 'c'),), unordered=(), accepted={}, omittable={})
         """
-        needed = {kept for call, kept in made.items() if call not in self.optional}
-        before = ((made.get(first, first), made.get(then, then)) for first, then in self.before)
+        needed = {new_id for call, new_id in new_ids.items() if call not in self.optional}
+        before = ((new_ids.get(first, first), new_ids.get(then, then)) for first, then in self.before)
         accepted: dict[str, dict[str, tuple[Any, ...]]] = {}
         omittable: dict[str, frozenset[str]] = {}
-        for call, given in self.accepted.items():
-            known = accepted.setdefault(made.get(call, call), {})
-            for name, values in given.items():
-                known[name] = tuple(sorted([*known.get(name, ()), *values], key=repr))
+        for call, arguments in self.accepted.items():
+            merged_values = accepted.setdefault(new_ids.get(call, call), {})
+            for name, values in arguments.items():
+                merged_values[name] = tuple(sorted([*merged_values.get(name, ()), *values], key=repr))
         for call, names in self.omittable.items():
-            kept = made.get(call, call)
-            omittable[kept] = omittable.get(kept, frozenset()) | names
+            new_id = new_ids.get(call, call)
+            omittable[new_id] = omittable.get(new_id, frozenset()) | names
         return Terms(
-            frozenset(made.get(call, call) for call in self.optional) - needed,
+            frozenset(new_ids.get(call, call) for call in self.optional) - needed,
             tuple(dict.fromkeys(pair for pair in before if pair[0] != pair[1])),
-            tuple(frozenset(made.get(call, call) for call in group) for group in self.unordered),
+            tuple(frozenset(new_ids.get(call, call) for call in group) for group in self.unordered),
             accepted,
             omittable,
         )

@@ -15,7 +15,7 @@ from planner_eval.plan.model import Value
 
 def _numbered(names: str) -> dict[str, int]:
     """Names by their place; between commas stand several names of one."""
-    return {name: at for at, group in enumerate(names.split(",")) for name in group.split()}
+    return {name: index for index, group in enumerate(names.split(",")) for name in group.split()}
 
 
 MONTHS = _numbered(
@@ -58,10 +58,10 @@ def dates(value: Value) -> Value:
         text = str(int(value))  # a policy may have made a number of the text, and 20240501.0 is 20240501
     else:
         return value
-    found = _DAY.fullmatch(text)
-    if found is None:
+    match = _DAY.fullmatch(text)
+    if match is None:
         return value
-    weekday, digits, first, _, second, third, *named = found.groups()
+    weekday, digits, first, _, second, third, *named = match.groups()
     if digits:
         day = _day(digits[:4], digits[4:6], digits[6:])
     elif first:
@@ -139,9 +139,9 @@ def moment(text: str) -> tuple[str, str] | None:
     """
     if len(text) > _LONGEST:
         return None
-    whole = times(text)
-    if whole != text or _CLOCK.fullmatch(text):
-        return "", str(whole)
+    clock = times(text)
+    if clock != text or _CLOCK.fullmatch(text):
+        return "", str(clock)
     for gap in _BEFORE_TIME.finditer(text):
         day, time = dates(text[: gap.start()]), times(text[gap.end() :])
         if _CLOCK.fullmatch(str(time)) and _ISO.fullmatch(str(day)):
@@ -164,14 +164,14 @@ def times(value: Value) -> Value:
     """
     if type(value) is not str or len(value) > _LONGEST:
         return value
-    found = _TIME.fullmatch(value.strip().casefold())
-    if found is None or (found[2] is None and found[4] is None):
+    match = _TIME.fullmatch(value.strip().casefold())
+    if match is None or (match[2] is None and match[4] is None):
         return value
-    hour, minute, second = (int(part or 0) for part in found.group(1, 2, 3))
-    if found[4] is not None:
+    hour, minute, second = (int(digits or 0) for digits in match.group(1, 2, 3))
+    if match[4] is not None:
         if not 1 <= hour <= 12:
             return value
-        hour = hour % 12 + (12 if found[4] == "p" else 0)
+        hour = hour % 12 + (12 if match[4] == "p" else 0)
     if hour > 23 or minute > 59 or second > 59:
         return value
     return f"{hour:02}:{minute:02}:{second:02}" if second else f"{hour:02}:{minute:02}"

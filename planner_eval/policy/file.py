@@ -112,21 +112,21 @@ def read_policy(
     Raises:
         PolicyError: the file cannot be read, or says something impossible; names the place.
     """
-    made = _of_file(path, settings=settings)
-    return made if unknown is None else replace(made, unknown=unknown)
+    policy = _of_file(path, settings=settings)
+    return policy if unknown is None else replace(policy, unknown=unknown)
 
 
 _PROJECTS = ("planeval.toml", "pyproject.toml")
 """Files that hold a project's settings beside its policy."""
 
 
-def _of_file(path: Path, above: tuple[Path, ...] = (), *, settings: bool = False) -> Policy:
-    """The policy of a file, which those `above` it extend."""
+def _of_file(path: Path, extending: tuple[Path, ...] = (), *, settings: bool = False) -> Policy:
+    """The policy of a file, which those `extending` it extend."""
     data, where = _checked(path, settings=settings or path.name in _PROJECTS)
-    if path.resolve() in (file.resolve() for file in above):
-        way = " → ".join(map(str, (*above, path)))
-        raise PolicyError(f"{path}: extends leads back to the file: {way}; expected a preset or another")
-    return _made(data, path.stem, where, path.parent, (*above, path))
+    if path.resolve() in (file.resolve() for file in extending):
+        route = " → ".join(map(str, (*extending, path)))
+        raise PolicyError(f"{path}: extends leads back to the file: {route}; expected a preset or another")
+    return _made(data, path.stem, where, path.parent, (*extending, path))
 
 
 def _checked(path: Path, *, settings: bool) -> tuple[dict[str, Any], Where]:
@@ -143,8 +143,8 @@ def _checked(path: Path, *, settings: bool) -> tuple[dict[str, Any], Where]:
 
     lines = lines_of(text)
 
-    def where(place: Place) -> str:
-        line = line_of(lines, (*within, *place))
+    def where(key_path: Place) -> str:
+        line = line_of(lines, (*within, *key_path))
         return str(path) if line is None else f"{path}, line {line}"
 
     (SettingsFile if settings else PolicyFile).check(data, where, PolicyError)
@@ -155,8 +155,8 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        found = f"the byte 0x{error.object[error.start]:02x} at position {error.start}"
-        raise PolicyError(f"{path}: {found} is not UTF-8 text; TOML is written in UTF-8") from None
+        bad_byte = f"the byte 0x{error.object[error.start]:02x} at position {error.start}"
+        raise PolicyError(f"{path}: {bad_byte} is not UTF-8 text; TOML is written in UTF-8") from None
     except OSError as error:
         raise PolicyError(f"{path}: {error.strerror or error}") from None
 
@@ -178,44 +178,44 @@ def lines_of(text: str) -> dict[Place, int]:
     >>> lines_of("a = 1\n[[rule]]\n[[rule]]\ntool = 'f'")
     {('a',): 1, ('rule',): 2, ('rule', 0): 2, ('rule', 1): 3, ('rule', 1, 'tool'): 4}
     """
-    found: dict[Place, int] = {}
+    lines: dict[Place, int] = {}
     table: Place = ()
     counts: dict[Place, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if head := _HEAD.match(line):
-            here = table = _keys(head[2])
+            key_path = table = _keys(head[2])
             if head[1] == "[[":
-                found.setdefault(table, number)
+                lines.setdefault(table, number)
                 counts[table] = counts.get(table, -1) + 1
-                here = table = (*table, counts[table])
+                key_path = table = (*table, counts[table])
         elif key := _KEY.match(line):
-            here = (*table, *_keys(key[1]))
+            key_path = (*table, *_keys(key[1]))
         else:
             continue
-        found.setdefault(here, number)
-    return found
+        lines.setdefault(key_path, number)
+    return lines
 
 
-def line_of(lines: Mapping[Place, int], place: Place) -> int | None:
+def line_of(lines: Mapping[Place, int], key_path: Place) -> int | None:
     """The line of a key, or of what holds it; None where that cannot be told.
 
     >>> line_of({("rule", 0): 2}, ("rule", 0, "tool"))
     2
     """
-    return next((lines[place[:to]] for to in range(len(place), 0, -1) if place[:to] in lines), None)
+    return next((lines[key_path[:to]] for to in range(len(key_path), 0, -1) if key_path[:to] in lines), None)
 
 
 def _keys(text: str) -> tuple[str | int, ...]:
-    return tuple(part.strip().strip("\"'") for part in text.split("."))
+    return tuple(word.strip().strip("\"'") for word in text.split("."))
 
 
-def policy_of(data: Mapping[str, Any], where: str = "policy", place: Path | None = None) -> Policy:
+def policy_of(data: Mapping[str, Any], where: str = "policy", base_folder: Path | None = None) -> Policy:
     """The policy that data says, as read from TOML.
 
     Args:
         data: The keys of a policy file.
         where: What messages call it.
-        place: The folder from which ``extends`` finds files; None for the current one.
+        base_folder: The folder from which ``extends`` finds files; None for the current one.
 
     Raises:
         PolicyError: a key, a rule or a value is unknown or of the wrong kind.
@@ -226,40 +226,45 @@ def policy_of(data: Mapping[str, Any], where: str = "policy", place: Path | None
     from planner_eval.policy.schema import PolicyFile
 
     PolicyFile.check(data, where, PolicyError)
-    return _made(data, Path(where).stem, lambda _: where, place)
+    return _made(data, Path(where).stem, lambda _: where, base_folder)
 
 
 def _made(
-    data: Mapping[str, Any], name: str, where: Where, place: Path | None, above: tuple[Path, ...] = ()
+    data: Mapping[str, Any],
+    name: str,
+    where: Where,
+    base_folder: Path | None,
+    extending: tuple[Path, ...] = (),
 ) -> Policy:
     """The policy of data that are as they should be: checked, or shipped and so checked by tests."""
-    base = _base(data.get("extends", "default"), where, place, above)
+    base = _base(data.get("extends", "default"), where, base_folder, extending)
     rules = [
-        _rule(rule, f"{where(('rule', at))}, rule {at + 1}") for at, rule in enumerate(data.get("rule", ()))
+        _rule(rule, f"{where(('rule', index))}, rule {index + 1}")
+        for index, rule in enumerate(data.get("rule", ()))
     ]
-    if found := idle(rules, first=not base.rules):
-        raise PolicyError(f"{rules[found.at].where}: the rule {found.words}")
-    kept: dict[str, Any] = {k: data[k] for k in _PLAIN if k in data}
+    if finding := idle(rules, first=not base.rules):
+        raise PolicyError(f"{rules[finding.at].where}: the rule {finding.words}")
+    settings: dict[str, Any] = {k: data[k] for k in _PLAIN if k in data}
     for key in ("stateful", "wildcards"):
         if key in data:
-            kept[key] = tuple(data[key])
+            settings[key] = tuple(data[key])
     if "catalog" in data:
         try:
-            facts = service("catalog facts")(str((place or Path()) / data["catalog"]))
+            facts = service("catalog facts")(str((base_folder or Path()) / data["catalog"]))
         except CatalogError as error:
             raise PolicyError(f"{where(('catalog',))}: catalog: {error}") from None
-        kept |= {"defaults": facts.defaults, "tools": facts.arguments, "outputs": facts.outputs}
-    return replace(base, name=data.get("name") or name, rules=(*base.rules, *rules), **kept)
+        settings |= {"defaults": facts.defaults, "tools": facts.arguments, "outputs": facts.outputs}
+    return replace(base, name=data.get("name") or name, rules=(*base.rules, *rules), **settings)
 
 
 _PLAIN = ("order", "names", "answer", "inline", "repeats")
 
 
-def _base(name: str, where: Where, place: Path | None, above: tuple[Path, ...]) -> Policy:
-    files = () if name == "default" else ((place or Path()) / name, Path(name))
+def _base(name: str, where: Where, base_folder: Path | None, extending: tuple[Path, ...]) -> Policy:
+    files = () if name == "default" else ((base_folder or Path()) / name, Path(name))
     file = next((path for path in files if path.is_file()), None)
     if file is not None:
-        return _of_file(file, above)
+        return _of_file(file, extending)
     try:
         return load_policy(name)
     except PolicyError as error:
@@ -269,7 +274,9 @@ def _base(name: str, where: Where, place: Path | None, above: tuple[Path, ...]) 
 def _rule(data: Mapping[str, Any], where: str) -> Rule:
     compare = data.get("compare", ())
     compare = (compare,) if isinstance(compare, str) else tuple(compare)
-    made = {key: data[key] for key in ("tool", "argument", "tolerance", "relative", "pattern") if key in data}
+    fields = {
+        key: data[key] for key in ("tool", "argument", "tolerance", "relative", "pattern") if key in data
+    }
     try:
         return Rule(
             compare=compare,
@@ -278,7 +285,7 @@ def _rule(data: Mapping[str, Any], where: str) -> Rule:
             default=data.get("default", NOTHING),
             function=_function(data["function"]) if "function" in data else None,
             where=where,
-            **made,
+            **fields,
         )
     except PolicyError as error:
         raise PolicyError(f"{where}: {error}") from None
@@ -288,8 +295,8 @@ def _aliases(data: str | Mapping[str, Any]) -> Mapping[str, str]:
     if isinstance(data, str):
         path = folder("data") / "policies" / "tables" / f"{data}.toml"
         if not path.is_file():
-            known = ", ".join(sorted(p.stem for p in path.parent.glob("*.toml")))
-            raise PolicyError(f"there is no table of aliases {data!r}; known are {known}")
+            names = ", ".join(sorted(p.stem for p in path.parent.glob("*.toml")))
+            raise PolicyError(f"there is no table of aliases {data!r}; known are {names}")
         data = _parsed(_text(path), path)
     return {casefold(alias): name for alias, name in data.items()}
 
@@ -298,9 +305,9 @@ def _function(name: str) -> Callable[[Any, Any], bool]:
     """A function by its place ``module:name``; the policy's author vouches for it."""
     module, _, attribute = name.partition(":")
     try:
-        found = getattr(import_module(module), attribute)
+        function = getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise PolicyError(f"function {name!r} cannot be had: {error}") from None
-    if not callable(found):
+    if not callable(function):
         raise PolicyError(f"{name!r} is no function")
-    return found  # type: ignore[no-any-return]
+    return function  # type: ignore[no-any-return]

@@ -38,24 +38,30 @@ def idle(rules: Sequence[Rule], *, first: bool = True) -> Idle | None:
     'never holds: rule 2 comes later and fits all that it fits; write it after that'
     """
     # Most rules name what they fit or say "*" of it: those are looked up, and only patterns are gone through.
-    places: dict[tuple[str, str], list[int]] = {}
-    for at, rule in enumerate(rules):
-        places.setdefault((rule.tool, rule.argument), []).append(at)
-    patterns = [(at, rule) for at, rule in enumerate(rules) if _pattern(rule.tool) or _pattern(rule.argument)]
-    for at, rule in enumerate(rules):
-        if first and at == 0 and rule == Rule(rule.tool, rule.argument):
-            return Idle(at, f"says nothing; expected {_SAYING}")
+    indexes: dict[tuple[str, str], list[int]] = {}
+    for index, rule in enumerate(rules):
+        indexes.setdefault((rule.tool, rule.argument), []).append(index)
+    patterns = [(i, rule) for i, rule in enumerate(rules) if _pattern(rule.tool) or _pattern(rule.argument)]
+    for index, rule in enumerate(rules):
+        if first and index == 0 and rule == Rule(rule.tool, rule.argument):
+            return Idle(index, f"says nothing; expected {_SAYING}")
         if words := _without_effect(rule):
-            return Idle(at, words)
-        later = places[rule.tool, rule.argument][-1]
-        if later == at:
+            return Idle(index, words)
+        later = indexes[rule.tool, rule.argument][-1]
+        if later == index:
             keys = (("*", rule.argument), (rule.tool, "*"), ("*", "*"))
-            found = [of[n] for of in map(places.get, keys) if of and (n := bisect_right(of, at)) < len(of)]
-            found += islice((n for n, one in patterns if n > at and _covers(one, rule)), 1)
-            later = min(found, default=at)
-        if later > at:
-            said = f"rule {later + 1} comes later and fits all that it fits"
-            return Idle(at, f"never holds: {said}; write it after that")
+            later_indexes = [
+                rule_indexes[n]
+                for rule_indexes in map(indexes.get, keys)
+                if rule_indexes and (n := bisect_right(rule_indexes, index)) < len(rule_indexes)
+            ]
+            later_indexes += islice(
+                (n for n, other_rule in patterns if n > index and _covers(other_rule, rule)), 1
+            )
+            later = min(later_indexes, default=index)
+        if later > index:
+            reason = f"rule {later + 1} comes later and fits all that it fits"
+            return Idle(index, f"never holds: {reason}; write it after that")
     return None
 
 
@@ -64,20 +70,20 @@ def _without_effect(rule: Rule) -> str | None:
     words = {*rule.compare}
     bare = replace(rule, compare=(), default=NOTHING) == Rule(rule.tool, rule.argument)
     if "ignore" in words:
-        others, rest, does = (
+        other_words, has_settings, effect = (
             words - {"ignore"},
             not bare or rule.default is not NOTHING,
             "ignores the argument",
         )
     elif "any" in words:
-        others, rest, does = words - _PRESENCE, not bare, "takes any value"
+        other_words, has_settings, effect = words - _PRESENCE, not bare, "takes any value"
     elif "exact" in words:
-        others, rest, does = words - _PRESENCE - {"exact"}, False, "compares exactly"
+        other_words, has_settings, effect = words - _PRESENCE - {"exact"}, False, "compares exactly"
     else:
         return None
-    if others or rest:
-        what = _named(others) if others else "the rest of it"
-        return f"{does}, which leaves {what} without effect; take the one or the other out"
+    if other_words or has_settings:
+        words_text = _named(other_words) if other_words else "the rest of it"
+        return f"{effect}, which leaves {words_text} without effect; take the one or the other out"
     return None
 
 
@@ -89,7 +95,7 @@ def _pattern(text: str) -> bool:
     return text != "*" and wild(text)
 
 
-def _covers(one: Rule, other: Rule) -> bool:
+def _covers(first: Rule, second: Rule) -> bool:
     """Whether a rule fits, for certain, all that another fits."""
-    pairs = ((one.tool, other.tool), (one.argument, other.argument))
+    pairs = ((first.tool, second.tool), (first.argument, second.argument))
     return all(over in ("*", text) or (not wild(text) and fits(over, text)) for over, text in pairs)

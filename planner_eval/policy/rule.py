@@ -87,9 +87,9 @@ class Rule:
     weighs: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        given: Any = self.compare
-        if isinstance(given, str):  # one name, which is a sequence of letters as well
-            object.__setattr__(self, "compare", (given,))
+        compare: Any = self.compare
+        if isinstance(compare, str):  # one name, which is a sequence of letters as well
+            object.__setattr__(self, "compare", (compare,))
         for name in self.compare:
             if name not in COMPARE:
                 raise PolicyError(unknown(name, COMPARE))
@@ -109,8 +109,8 @@ class Rule:
                 "let both stand for the last name"
             )
         object.__setattr__(self, "form", Form(self.compare, self.aliases))
-        asked = self.tolerance is not None or self.relative is not None or self.pattern is not None
-        weighs = asked or self.accepted or self.function or not _PAIRWISE.isdisjoint(self.compare)
+        has_criteria = self.tolerance is not None or self.relative is not None or self.pattern is not None
+        weighs = has_criteria or self.accepted or self.function or not _PAIRWISE.isdisjoint(self.compare)
         object.__setattr__(self, "weighs", bool(weighs))
 
     def fits(self, app: str | None, name: str, argument: str) -> bool:
@@ -125,8 +125,10 @@ class Rule:
 
 def _chained(aliases: Mapping[str, str]) -> tuple[str, str] | None:
     """The first alias whose name is the alias of another name."""
-    known = {casefold(alias): casefold(name) for alias, name in aliases.items()}
-    chained = ((a, n) for a, n in aliases.items() if known.get(casefold(n), casefold(n)) != casefold(n))
+    names_by_alias = {casefold(alias): casefold(name) for alias, name in aliases.items()}
+    chained = (
+        (a, n) for a, n in aliases.items() if names_by_alias.get(casefold(n), casefold(n)) != casefold(n)
+    )
     return next(chained, None)
 
 

@@ -37,41 +37,47 @@ class Names:
             PolicyError: names the first such rule's place, what is unknown, and the closest known name;
                 ``policy.unknown`` is told of each instead, where it is given.
         """
-        for said in self.unknown(policy):
+        for message in self.unknown(policy):
             if policy.unknown is None:
-                raise PolicyError(said)
-            policy.unknown(said)
+                raise PolicyError(message)
+            policy.unknown(message)
 
     def unknown(self, policy: Policy) -> list[str]:
         """What there is to complain about, a sentence a rule."""
         rules = [rule for rule in policy.rules if rule.where]
         if not rules:
             return []
-        known = self.seen | {
-            (None, tool, name) for tool, given in policy.tools.items() for name in ("", *given)
+        known_names = self.seen | {
+            (None, tool, name) for tool, arguments in policy.tools.items() for name in ("", *arguments)
         }
         nor = " and no catalog has" if policy.tools else ""
         elsewhere = "" if policy.tools else _ELSEWHERE
-        return [said for rule in rules if (said := _complaint(rule, known, nor, elsewhere)) is not None]
+        return [
+            message
+            for rule in rules
+            if (message := _complaint(rule, known_names, nor, elsewhere)) is not None
+        ]
 
 
-def _complaint(rule: Rule, known: set[tuple[str | None, str, str]], nor: str, elsewhere: str) -> str | None:
-    called = any(_of_tool(rule, app, name) for app, name, _ in known)
+def _complaint(
+    rule: Rule, known_names: set[tuple[str | None, str, str]], nor: str, elsewhere: str
+) -> str | None:
+    called = any(_of_tool(rule, app, name) for app, name, _ in known_names)
     if not called and wild(rule.tool):
         return None
     if not called:
-        tools = sorted({n for _, n, _ in known} | {f"{a}.{n}" for a, n, _ in known if a})
+        tools = sorted({n for _, n, _ in known_names} | {f"{a}.{n}" for a, n, _ in known_names if a})
         hint = did_you_mean(rule.tool, tools, elsewhere, lead="; ")
         return f"{rule.where}: no plan calls{nor} the tool {rule.tool!r}{hint}"
     if wild(rule.argument) or any(
         argument and _of_tool(rule, app, name) and fits(rule.argument, argument)
-        for app, name, argument in known
+        for app, name, argument in known_names
     ):
         return None
     of = "" if rule.tool == "*" else f" of {rule.tool!r}"
-    names = sorted({name for app, tool, name in known if name and _of_tool(rule, app, tool)})
-    given = f"; they give {', '.join(names[:10])}" if names else ""
-    hint = did_you_mean(rule.argument, names, given or elsewhere, lead="; ")
+    names = sorted({name for app, tool, name in known_names if name and _of_tool(rule, app, tool)})
+    arguments_hint = f"; they give {', '.join(names[:10])}" if names else ""
+    hint = did_you_mean(rule.argument, names, arguments_hint or elsewhere, lead="; ")
     return f"{rule.where}: no plan gives{nor} the argument {rule.argument!r}{of}{hint}"
 
 

@@ -91,18 +91,18 @@ def numbers(value: Value) -> Value:
         text = repr(value)
     else:
         return value
-    if text[-1:] not in _ENDS or (found := _NUMBER.fullmatch(text)) is None:
+    if text[-1:] not in _ENDS or (match := _NUMBER.fullmatch(text)) is None:
         return value
-    whole = found[3] is found[4] is None
-    if len(text) <= _FEW and found[4] is None:
-        return int(text) if whole else float(text)
-    sign, digits, power = _parts(found)
+    is_whole = match[3] is match[4] is None
+    if len(text) <= _FEW and match[4] is None:
+        return int(text) if is_whole else float(text)
+    sign, digits, power = _parts(match)
     if 0 <= power <= MAX_DIGITS - len(digits):
         integer = int(f"{sign}{digits or 0}") * 10**power
-        return integer if whole or abs(integer) >= _CERTAIN else float(integer)
+        return integer if is_whole or abs(integer) >= _CERTAIN else float(integer)
     written = f"{sign}{digits}e{power}"
-    near = _NUMBER.fullmatch(repr(float(written)))
-    if near is not None and _parts(near) == (sign, digits, power):
+    shortest = _NUMBER.fullmatch(repr(float(written)))
+    if shortest is not None and _parts(shortest) == (sign, digits, power):
         return float(written)
     if abs(power) > _POWER:
         return written
@@ -111,13 +111,13 @@ def numbers(value: Value) -> Value:
     return Decimal(written)
 
 
-def _parts(found: re.Match[str]) -> tuple[str, str, int]:
+def _parts(match: re.Match[str]) -> tuple[str, str, int]:
     """A number's sign, its digits without zeros at either end, and the power of ten that they count."""
-    sign, whole, fraction, power = found.groups("")
-    digits = (whole + fraction).lstrip("0")
-    kept = digits.rstrip("0")
-    scale = int(power or 0) - len(fraction) + len(digits) - len(kept)
-    return ("-" if sign == "-" else "", kept, scale) if kept else ("", "", 0)
+    sign, integer, fraction, power = match.groups("")
+    digits = (integer + fraction).lstrip("0")
+    significant = digits.rstrip("0")
+    scale = int(power or 0) - len(fraction) + len(digits) - len(significant)
+    return ("-" if sign == "-" else "", significant, scale) if significant else ("", "", 0)
 
 
 def booleans(value: Value) -> Value:
@@ -163,38 +163,38 @@ class Form:
     def __init__(self, compare: Collection[str], aliases: Mapping[str, str]) -> None:
         self.names = {casefold(name): casefold(name) for name in aliases.values()}
         self.names |= {casefold(alias): casefold(name) for alias, name in aliases.items()}
-        named = (self._named,) if aliases else ()
-        self.read = (*named, *(LEAVES[name] for name in _READ if name in compare))
-        self.changes = (*named, *(change for name, change in LEAVES.items() if name in compare))
+        alias_readers = (self._named,) if aliases else ()
+        self.read = (*alias_readers, *(LEAVES[name] for name in _READ if name in compare))
+        self.changes = (*alias_readers, *(change for name, change in LEAVES.items() if name in compare))
         self.folds = [LEAVES[name] for name in _FOLDS if name in compare]
         self.set = not SETS.isdisjoint(compare)
         self.bag = "unordered" in compare
 
-    def of(self, value: Value, own: Sequence[str] = ()) -> Value:
+    def of(self, value: Value, tools: Sequence[str] = ()) -> Value:
         """The form of a value; references stay as they are.
 
         Args:
             value: The value.
-            own: The tools of its plan's calls.
+            tools: The tools of its plan's calls.
 
         >>> Form(["numbers", "set"], {"nyc": "New York"}).of("2, NYC, 1, 1.0")
         ['new york', 1.0, 2]
         """
         if not self.set:
-            made = fold(value, self.leaf, text=self.text) if self.changes else value
-            return Bag(_sorted(made, own)) if self.bag and type(made) is list else made
+            form = fold(value, self.leaf, text=self.text) if self.changes else value
+            return Bag(_sorted(form, tools)) if self.bag and type(form) is list else form
         items = self.items(value)
         if items is None:
             return fold(value, self.leaf, text=self.text)
-        kept = {repr(value_key(item, range(len(own)))): item for item in items}
-        return Bag(_sorted(list(kept.values()), own))
+        distinct = {repr(value_key(item, range(len(tools)))): item for item in items}
+        return Bag(_sorted(list(distinct.values()), tools))
 
     def items(self, value: Value) -> list[Value] | None:
         """The items of a list, of a text with commas between them, a scalar alone; None for anything else."""
         if type(value) is str:
             if "," not in value or self._whole(value):
                 return [self.leaf(value)] if value.strip(" ,") else []
-            return [self.leaf(part) for part in map(str.strip, value.split(",")) if part]
+            return [self.leaf(item) for item in map(str.strip, value.split(",")) if item]
         if type(value) in (bool, int, float):
             return [self.leaf(value)]
         if not isinstance(value, list):
@@ -207,26 +207,26 @@ class Form:
             value = change(value)
         return value
 
-    def text(self, parts: Sequence[Value]) -> Value:
+    def text(self, segments: Sequence[Value]) -> Value:
         """The form of a text around references: it is no number and no date, and its ends are those of all.
 
         >>> from planner_eval.plan.model import Ref
         >>> Form(["casefold", "numbers"], {}).text((" 7 ", Ref(0), " Up "))
         Template(parts=('7 ', Ref(call=0, path=()), ' up'))
         """
-        made: list[Value] = []
-        last = len(parts) - 1
-        for at, part in enumerate(parts):
-            if type(part) is not str:
-                made.append(part)
+        formed: list[Value] = []
+        last = len(segments) - 1
+        for index, segment in enumerate(segments):
+            if type(segment) is not str:
+                formed.append(segment)
                 continue
-            before, after = _HELD * (at > 0), _HELD * (at < last)
+            before, after = _HELD * (index > 0), _HELD * (index < last)
             for change in self.folds:
-                part = change(f"{before}{part}{after}")
-                part = str(part)[len(before) : len(part) - len(after)]
-            if part:
-                made.append(part)
-        return Template(tuple(made))
+                segment = change(f"{before}{segment}{after}")
+                segment = str(segment)[len(before) : len(segment) - len(after)]
+            if segment:
+                formed.append(segment)
+        return Template(tuple(formed))
 
     def _named(self, value: Value) -> Value:
         """A text by the name that it is an alias of."""
@@ -244,7 +244,7 @@ SETS = frozenset({"set", "subset", "superset"})
 """Rules that compare collections in which neither order nor repetition counts."""
 
 
-def _sorted(items: list[Value], own: Sequence[str]) -> list[Value]:
+def _sorted(items: list[Value], tools: Sequence[str]) -> list[Value]:
     """Items in an order that depends on what they are, references by their tools; of equals as written."""
-    blank = [0] * len(own)
-    return sorted(items, key=lambda item: (repr(value_key(item, blank)), repr(value_key(item, own))))
+    blank = [0] * len(tools)
+    return sorted(items, key=lambda item: (repr(value_key(item, blank)), repr(value_key(item, tools))))

@@ -32,10 +32,10 @@ def beside(pair: Pair, partners: Sequence[tuple[int, int]]) -> list[Beside]:
     """What can be left out beside calls."""
     del partners
     return [
-        Beside(number, what, at)
-        for number, side in enumerate(pair)
-        if not isinstance(side, str)
-        for what, at in _of(side)
+        Beside(number, what, call)
+        for number, plan in enumerate(pair)
+        if not isinstance(plan, str)
+        for what, call in _of(plan)
     ]
 
 
@@ -44,37 +44,41 @@ def _of(plan: Plan) -> Iterable[tuple[str, int]]:
         yield "answer", -1
     if any(len(call.id) > LABEL for call in plan.calls):
         yield "labels", -1
-    for at, call in enumerate(plan.calls):
+    for position, call in enumerate(plan.calls):
         if call.has_result:
-            yield "result", at
-        yield from ((name, at) for name in call.returns)
+            yield "result", position
+        yield from ((name, position) for name in call.returns)
 
 
 def without_beside(pair: Pair, units: Iterable[Beside]) -> Pair:
     """The pair without some of it."""
-    sides = list(pair)
-    for number, what, at in units:
-        side = sides[number]
-        if not isinstance(side, str):
-            sides[number] = _without(side, what, at)
-    return Pair(*sides)
+    plans = list(pair)
+    for number, what, call in units:
+        plan = plans[number]
+        if not isinstance(plan, str):
+            plans[number] = _without(plan, what, call)
+    return Pair(*plans)
 
 
-def _without(plan: Plan, what: str, at: int) -> Plan:
-    if at < 0:
+def _without(plan: Plan, what: str, position: int) -> Plan:
+    if position < 0:
         return _PLAN[what](plan)
-    call = plan.calls[at]
+    call = plan.calls[position]
     if what == "result" and call.has_result:
         new = replace(call, result=None, has_result=False)
     else:
         new = replace(call, returns=tuple(name for name in call.returns if name != what))
-    return with_calls(plan, (*plan.calls[:at], new, *plan.calls[at + 1 :]))
+    return with_calls(plan, (*plan.calls[:position], new, *plan.calls[position + 1 :]))
 
 
 def _numbered(plan: Plan) -> Plan:
     """The plan with short labels, none of which another call has."""
-    known = {call.id for call in plan.calls if len(call.id) <= LABEL}
-    free = (name for name in (f"c{at}" for at in range(1, 2 * len(plan.calls) + 1)) if name not in known)
+    short_ids = {call.id for call in plan.calls if len(call.id) <= LABEL}
+    free = (
+        name
+        for name in (f"c{number}" for number in range(1, 2 * len(plan.calls) + 1))
+        if name not in short_ids
+    )
     calls = (replace(call, id=next(free)) if len(call.id) > LABEL else call for call in plan.calls)
     return with_calls(plan, tuple(calls))
 

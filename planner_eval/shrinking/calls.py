@@ -22,16 +22,16 @@ def together(pair: Pair, partners: Sequence[tuple[int, int]]) -> list[Together]:
     Consumers mostly stand behind what they need: so few others go with a call.
     """
     paired = {gold: pred for pred, gold in partners}
-    units: list[Together] = [(paired.get(at), at) for at in range(_calls(pair.gold))]
-    known = set(paired.values())
-    units += [(at, None) for at in range(_calls(pair.pred)) if at not in known]
+    units: list[Together] = [(paired.get(position), position) for position in range(_calls(pair.gold))]
+    matched = set(paired.values())
+    units += [(position, None) for position in range(_calls(pair.pred)) if position not in matched]
     return units[::-1]
 
 
 def alone(pair: Pair, partners: Sequence[tuple[int, int]]) -> list[Together]:
     """The calls of each side that stand for one of the other side, each for itself."""
-    units: list[Together] = [(at, None) for at, _ in partners]
-    return [*units, *((None, at) for _, at in partners)][::-1]
+    units: list[Together] = [(position, None) for position, _ in partners]
+    return [*units, *((None, position) for _, position in partners)][::-1]
 
 
 def without(pair: Pair, units: Collection[Together], *, cut: bool) -> Pair:
@@ -44,62 +44,65 @@ def without(pair: Pair, units: Collection[Together], *, cut: bool) -> Pair:
             as well, and whatever needs them.
     """
     drop = _cut if cut else _with_consumers
-    sides = [drop(side, {unit[at] for unit in units}) for at, side in enumerate(pair)]
-    return Pair(*sides)
+    reduced = [drop(plan_or_text, {unit[index] for unit in units}) for index, plan_or_text in enumerate(pair)]
+    return Pair(*reduced)
 
 
-def _calls(side: Side) -> int:
-    return 0 if isinstance(side, str) else len(side.calls)
+def _calls(plan_or_text: Side) -> int:
+    return 0 if isinstance(plan_or_text, str) else len(plan_or_text.calls)
 
 
-def _with_consumers(side: Side, gone: set[int | None]) -> Side:
-    if isinstance(side, str) or gone == {None}:
-        return side
+def _with_consumers(plan_or_text: Side, removed: set[int | None]) -> Side:
+    if isinstance(plan_or_text, str) or removed == {None}:
+        return plan_or_text
     users: dict[int, list[int]] = {}
-    for edge in side.edges:
+    for edge in plan_or_text.edges:
         users.setdefault(edge.producer, []).append(edge.consumer)
-    waiting = [at for at in gone if at is not None]
+    waiting = [call for call in removed if call is not None]
     while waiting:
         for user in users.get(waiting.pop(), ()):
-            if user not in gone:
-                gone.add(user)
+            if user not in removed:
+                removed.add(user)
                 waiting.append(user)
-    answer = side.answer
+    answer = plan_or_text.answer
     if answer is not None:  # it consumes, too; values without what they need go, never the whole
-        kept = [
+        remaining = [
             (name, value)
             for name, value in answer
-            if not any(isinstance(ref, Ref) and ref.call in gone for _, ref in references(value))
+            if not any(isinstance(ref, Ref) and ref.call in removed for _, ref in references(value))
         ]
-        answer = tuple(kept)
-    return _left(replace(side, answer=answer), gone)
+        answer = tuple(remaining)
+    return _left(replace(plan_or_text, answer=answer), removed)
 
 
-def _cut(side: Side, gone: set[int | None]) -> Side:
-    if isinstance(side, str) or gone == {None}:
-        return side
+def _cut(plan_or_text: Side, removed: set[int | None]) -> Side:
+    if isinstance(plan_or_text, str) or removed == {None}:
+        return plan_or_text
 
     def literal(leaf: Value) -> Value:
-        return SIMPLE if isinstance(leaf, Ref) and leaf.call in gone else leaf
+        return SIMPLE if isinstance(leaf, Ref) and leaf.call in removed else leaf
 
     def changed(value: Value) -> Value:
         return settled(map_leaves(literal, value))
 
     calls = tuple(
         replace(call, arguments=tuple((name, changed(value)) for name, value in call.arguments))
-        for call in side.calls
+        for call in plan_or_text.calls
     )
-    answer = side.answer and tuple((name, changed(value)) for name, value in side.answer)
-    return _left(replace(side, calls=calls, answer=answer), gone)
+    answer = plan_or_text.answer and tuple((name, changed(value)) for name, value in plan_or_text.answer)
+    return _left(replace(plan_or_text, calls=calls, answer=answer), removed)
 
 
-def _left(plan: Plan, gone: Collection[int | None]) -> Plan:
+def _left(plan: Plan, removed: Collection[int | None]) -> Plan:
     """The calls that are left, their references following them."""
-    kept = [at for at in range(len(plan.calls)) if at not in gone]
-    place = {at: new for new, at in enumerate(kept)}
+    remaining = [position for position in range(len(plan.calls)) if position not in removed]
+    new_positions = {position: new for new, position in enumerate(remaining)}
     calls = [
-        replace(plan.calls[at], arguments=tuple((n, moved(v, place)) for n, v in plan.calls[at].arguments))
-        for at in kept
+        replace(
+            plan.calls[position],
+            arguments=tuple((n, moved(v, new_positions)) for n, v in plan.calls[position].arguments),
+        )
+        for position in remaining
     ]
     answer = plan.answer
-    return plan_of(calls, None if answer is None else tuple((n, moved(v, place)) for n, v in answer))
+    return plan_of(calls, None if answer is None else tuple((n, moved(v, new_positions)) for n, v in answer))

@@ -38,7 +38,7 @@ class Size(NamedTuple):
 
     def plus(self, other: Size) -> Size:
         """Both together."""
-        return Size(*(one + another for one, another in zip(self, other, strict=True)))
+        return Size(*(count + other_count for count, other_count in zip(self, other, strict=True)))
 
 
 SIMPLE = "x"
@@ -55,22 +55,22 @@ def bare(plan: Plan) -> Plan:
     return plan_of((replace(call, span=None, spans=()) for call in plan.calls), plan.answer)
 
 
-def size_of(side: Side) -> Size:
+def size_of(plan_or_text: Side) -> Size:
     r"""How large a side is.
 
     >>> from planner_eval.dialects.read import parse
     >>> size_of(parse("a = f(#x='Rome')\ng(#y=a)")), size_of("f(")
     (Size(calls=2, arguments=3, references=2, weight=13), Size(calls=0, arguments=0, references=0, weight=2))
     """
-    if isinstance(side, str):
-        return Size(weight=len(side))
-    total = Size(calls=len(side.calls), arguments=int(side.answer is not None))
-    for call in side.calls:
-        beside = len(call.returns) + bool(call.has_result)
-        total = total.plus(Size(arguments=len(call.arguments) + beside, weight=len(call.id)))
+    if isinstance(plan_or_text, str):
+        return Size(weight=len(plan_or_text))
+    total = Size(calls=len(plan_or_text.calls), arguments=int(plan_or_text.answer is not None))
+    for call in plan_or_text.calls:
+        extra_values = len(call.returns) + bool(call.has_result)
+        total = total.plus(Size(arguments=len(call.arguments) + extra_values, weight=len(call.id)))
         for _, value in call.arguments:
             total = total.plus(_size(value))
-    for _, value in side.answer or ():
+    for _, value in plan_or_text.answer or ():
         total = total.plus(_size(value)).plus(Size(arguments=1))
     return total
 

@@ -104,14 +104,14 @@ def smaller(pair: Pair) -> Iterator[Pair]:
     >>> [tuple(map(len, each)) for each in smaller(Pair(bare(one), bare(one)))][:3]
     [(0, 0), (1, 0), (0, 1)]
     """
-    known, least = {_digest(pair)}, size(pair)
+    digests, least = {_digest(pair)}, size(pair)
     partners = _partners(pair)
     for kind in KINDS:
         for unit in kind.units(pair, partners):
-            found = kind.done(pair, [unit])
-            if (digest := _digest(found)) not in known and size(found) < least:
-                known.add(digest)
-                yield found
+            smaller_pair = kind.done(pair, [unit])
+            if (digest := _digest(smaller_pair)) not in digests and size(smaller_pair) < least:
+                digests.add(digest)
+                yield smaller_pair
 
 
 def shrink(
@@ -166,7 +166,9 @@ class _Work:
         deadline: float | None,
         progress: Callable[[int, Pair], None] | None,
     ) -> None:
-        self.pair = Pair(*(side if isinstance(side, str) else bare(side) for side in pair))
+        self.pair = Pair(
+            *(plan_or_text if isinstance(plan_or_text, str) else bare(plan_or_text) for plan_or_text in pair)
+        )
         self.size = size(self.pair)
         self.partners = _partners(self.pair)
         self.shows, self.most, self.progress = shows, tries, progress
@@ -178,15 +180,15 @@ class _Work:
         """Do steps of one kind, many at once, then fewer, down to single ones; whether any was taken."""
         before = self.steps
         units = kind.units(self.pair, self.partners)
-        many = len(units)
-        while many:
-            at = 0
-            while at < len(units):
-                if self.takes(kind.done(self.pair, units[at : at + many])):
+        chunk = len(units)
+        while chunk:
+            index = 0
+            while index < len(units):
+                if self.takes(kind.done(self.pair, units[index : index + chunk])):
                     units = kind.units(self.pair, self.partners)
                 else:
-                    at += many
-            many //= 2
+                    index += chunk
+            chunk //= 2
         return self.steps > before
 
     def takes(self, pair: Pair) -> bool:
@@ -219,5 +221,8 @@ def _partners(pair: Pair) -> Partners:
 
 def _digest(pair: Pair) -> bytes:
     """What tells a pair from others; of what was tried no more is held."""
-    said = [side if isinstance(side, str) else repr((side.calls, side.answer)) for side in pair]
-    return blake2b(repr(said).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    contents = [
+        plan_or_text if isinstance(plan_or_text, str) else repr((plan_or_text.calls, plan_or_text.answer))
+        for plan_or_text in pair
+    ]
+    return blake2b(repr(contents).encode("utf-8", "surrogatepass"), digest_size=16).digest()

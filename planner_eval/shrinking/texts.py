@@ -39,24 +39,24 @@ def groups(text: str) -> list[Group]:
     >>> [text[one.start : one.end] for text in ["f([1], {2})"] for one in groups(text)]
     ['[1], ', '{2}', '([1], {2})']
     """
-    found, opened = [], [-1]
+    closed, opened = [], [-1]
     for mark in re.finditer(r"[](){}[]", text):
         if mark[0] in "([{":
             opened.append(mark.start())
         elif len(opened) > 1:
             start = opened.pop()
             comma = _COMMA.match(text, mark.end())
-            found.append(Group(start, comma.end() if comma else mark.end(), opened[-1]))
-    return found
+            closed.append(Group(start, comma.end() if comma else mark.end(), opened[-1]))
+    return closed
 
 
 def group_cuts(pair: Pair, _partners: Sequence[tuple[int, int]]) -> list[Cut]:
     """The groups that can be cut out of texts, outer ones first."""
     return [
-        (number, one.start, one.end)
-        for number, side in enumerate(pair)
-        if isinstance(side, str)
-        for one in reversed(groups(side))
+        (number, group.start, group.end)
+        for number, text in enumerate(pair)
+        if isinstance(text, str)
+        for group in reversed(groups(text))
     ]
 
 
@@ -73,22 +73,22 @@ def shared_cuts(pair: Pair, _partners: Sequence[tuple[int, int]]) -> list[Shared
     pred, gold = pair
     if not isinstance(pred, str) or isinstance(gold, str) or not gold.calls:
         return []
-    among: dict[int, list[Group]] = {}
-    for one in groups(pred):
-        among.setdefault(one.parent, []).append(one)
+    groups_by_parent: dict[int, list[Group]] = {}
+    for group in groups(pred):
+        groups_by_parent.setdefault(group.parent, []).append(group)
     return [
-        Shared(one.start, one.end, call)
-        for like in among.values()
-        if len(like) == len(gold.calls)
-        for call, one in reversed([*enumerate(like)])
+        Shared(group.start, group.end, call)
+        for siblings in groups_by_parent.values()
+        if len(siblings) == len(gold.calls)
+        for call, group in reversed([*enumerate(siblings)])
     ]
 
 
 def shared_cut(pair: Pair, units: Iterable[Shared]) -> Pair:
     """The pair without some groups and their calls, and what needs those."""
     units = list(units)
-    pair = without(pair, [(None, one.call) for one in units], cut=False)
-    return cut(pair, [(0, one.start, one.end) for one in units])
+    pair = without(pair, [(None, unit.call) for unit in units], cut=False)
+    return cut(pair, [(0, unit.start, unit.end) for unit in units])
 
 
 def cuts(pair: Pair, _partners: Sequence[tuple[int, int]], *, of: str) -> list[Cut]:
@@ -103,23 +103,23 @@ def cuts(pair: Pair, _partners: Sequence[tuple[int, int]], *, of: str) -> list[C
     """
     return [
         (number, piece.start(), piece.end())
-        for number, side in enumerate(pair)
-        if isinstance(side, str)
-        for piece in re.finditer(_PIECES[of], side)
+        for number, text in enumerate(pair)
+        if isinstance(text, str)
+        for piece in re.finditer(_PIECES[of], text)
     ]
 
 
 def cut(pair: Pair, units: Iterable[Cut]) -> Pair:
     """The pair without some pieces of its texts."""
-    sides = list(pair)
+    texts = list(pair)
     ends = [0, 0]
-    kept: list[list[str]] = [[], []]
+    retained: list[list[str]] = [[], []]
     for number, start, end in sorted(units):  # of pieces one within another the outer one goes
-        side = sides[number]
-        if isinstance(side, str) and end > ends[number]:
-            kept[number].append(side[ends[number] : start])
+        text = texts[number]
+        if isinstance(text, str) and end > ends[number]:
+            retained[number].append(text[ends[number] : start])
             ends[number] = end
-    for number, side in enumerate(pair):
-        if isinstance(side, str):
-            sides[number] = "".join([*kept[number], side[ends[number] :]])
-    return Pair(*sides)
+    for number, text in enumerate(pair):
+        if isinstance(text, str):
+            texts[number] = "".join([*retained[number], text[ends[number] :]])
+    return Pair(*texts)

@@ -102,7 +102,7 @@ def shorter(value: Value, inside: bool) -> Iterator[Any]:
         yield value[middle:]
         words = value.split(" ")
         if 1 < len(words) <= WORDS:
-            yield from (" ".join([*words[:at], *words[at + 1 :]]) for at in range(len(words)))
+            yield from (" ".join([*words[:index], *words[index + 1 :]]) for index in range(len(words)))
         yield value[1:]
         yield value[:-1]
     elif isinstance(value, bool) or not isinstance(value, (int, float)) or number_length(value) > 400:
@@ -125,10 +125,10 @@ def _numbers(value: float, kind: Callable[[str], float]) -> Iterator[float]:
     mantissa, power, _ = text.partition("e")
     middle, count = len(text) // 2, len(text)
     ends = range(count) if count <= WORDS else (0, count - 1)
-    parts = [*([mantissa] if power else []), text[:middle], text[middle:]]
-    for part in (*parts, *(text[:at] + text[at + 1 :] for at in ends)):
+    candidates = [*([mantissa] if power else []), text[:middle], text[middle:]]
+    for digits in (*candidates, *(text[:index] + text[index + 1 :] for index in ends)):
         with suppress(ValueError):  # a point or an e alone, or nothing
-            yield kind(f"-{part}" if value < 0 else part)
+            yield kind(f"-{digits}" if value < 0 else digits)
 
 
 # ---------------------------------------------------------------- places
@@ -145,17 +145,17 @@ def places(plan: Plan) -> Iterator[Place]:
     """Each value of a plan and what it holds; outer ones first."""
     for call, arguments in _all(plan):
         for number, (_, value) in enumerate(arguments):
-            yield from (Place(call, number, at, each) for at, each in _inside(value, ()))
+            yield from (Place(call, number, path, item) for path, item in _inside(value, ()))
 
 
 def _all(plan: Plan) -> Iterator[tuple[int, Arguments]]:
-    yield from ((at, call.arguments) for at, call in enumerate(plan.calls))
+    yield from ((position, call.arguments) for position, call in enumerate(plan.calls))
     if plan.answer is not None:
         yield ANSWER, plan.answer
 
 
-def _inside(value: Value, at: Path) -> Iterator[tuple[Path, Value]]:
-    yield at, value
+def _inside(value: Value, path: Path) -> Iterator[tuple[Path, Value]]:
+    yield path, value
     items: Iterable[tuple[str | int, Value]] = ()
     if isinstance(value, dict):
         items = value.items()
@@ -164,7 +164,7 @@ def _inside(value: Value, at: Path) -> Iterator[tuple[Path, Value]]:
     elif isinstance(value, Template):
         items = enumerate(value.parts)
     for key, item in items:
-        yield from _inside(item, (*at, key))
+        yield from _inside(item, (*path, key))
 
 
 # ---------------------------------------------------------------- steps
@@ -176,44 +176,49 @@ def changes_together(pair: Pair, partners: Sequence[tuple[int, int]], simpler: S
     pred, gold = pair
     if isinstance(pred, str) or isinstance(gold, str):
         return []
-    place = dict(partners) | {ANSWER: ANSWER}
-    names = {at: [name for name, _ in arguments] for at, arguments in _all(gold)}
-    known = {(call, number, at): value for call, number, at, value in places(gold)}
-    given = dict(_all(pred))
-    found: list[Changes] = []
-    for call, number, at, value in places(pred):
-        name, there = given[call][number][0], place.get(call)
-        if there is None or name not in names.get(there, ()):
+    to_gold = dict(partners) | {ANSWER: ANSWER}
+    names = {position: [name for name, _ in arguments] for position, arguments in _all(gold)}
+    gold_values = {(call, number, path): value for call, number, path, value in places(gold)}
+    pred_arguments = dict(_all(pred))
+    changes: list[Changes] = []
+    for call, pred_argument, path, value in places(pred):
+        name, gold_call = pred_arguments[call][pred_argument][0], to_gold.get(call)
+        if gold_call is None or name not in names.get(gold_call, ()):
             continue
-        which = names[there].index(name)
-        other = known.get((there, which, at), GONE)
-        if other is GONE:
+        gold_argument = names[gold_call].index(name)
+        gold_value = gold_values.get((gold_call, gold_argument, path), GONE)
+        if gold_value is GONE:
             continue
-        alike = _alike(value, other, place)
-        for new, theirs in zip(simpler(value, bool(at)), simpler(other, bool(at)), strict=False):
-            if alike or new is GONE:
-                found.append((Change(0, call, number, at, new), Change(1, there, which, at, theirs)))
-    return found
+        are_alike = _alike(value, gold_value, to_gold)
+        for new, gold_new in zip(simpler(value, bool(path)), simpler(gold_value, bool(path)), strict=False):
+            if are_alike or new is GONE:
+                changes.append(
+                    (
+                        Change(0, call, pred_argument, path, new),
+                        Change(1, gold_call, gold_argument, path, gold_new),
+                    )
+                )
+    return changes
 
 
 def changes_alone(pair: Pair, _partners: Sequence[tuple[int, int]], simpler: Simpler) -> list[Changes]:
     """One change on one side."""
     return [
-        (Change(number, call, argument, at, new),)
-        for number, side in enumerate(pair)
-        if not isinstance(side, str)
-        for call, argument, at, value in places(side)
-        for new in simpler(value, bool(at))
+        (Change(number, call, argument, path, new),)
+        for number, plan in enumerate(pair)
+        if not isinstance(plan, str)
+        for call, argument, path, value in places(plan)
+        for new in simpler(value, bool(path))
     ]
 
 
-def _alike(value: Value, other: Value, place: Mapping[int, int]) -> bool:
+def _alike(value: Value, other: Value, to_gold: Mapping[int, int]) -> bool:
     """Whether two values can be made simpler in one way: equal ones, and those that hold others.
 
     References are equal where they name the same output of calls that stand for one another.
     """
     if isinstance(value, Ref) and isinstance(other, Ref):
-        return place.get(value.call) == other.call and value.path == other.path
+        return to_gold.get(value.call) == other.call and value.path == other.path
     if type(value) is not type(other):
         return False
     if isinstance(value, (list, dict)):
@@ -223,37 +228,39 @@ def _alike(value: Value, other: Value, place: Mapping[int, int]) -> bool:
 
 def changed(pair: Pair, units: Iterable[Changes]) -> Pair:
     """The pair with some changes; of two in one place, or in one that another changes, the first holds."""
-    wanted: list[dict[tuple[int, int], dict[Path, Any]]] = [{}, {}]
+    new_values: list[dict[tuple[int, int], dict[Path, Any]]] = [{}, {}]
     for change in (change for unit in units for change in unit):
-        wanted[change.side].setdefault((change.call, change.argument), {}).setdefault(change.at, change.value)
-    sides = [
-        _changed(side, wanted[number]) if wanted[number] and not isinstance(side, str) else side
-        for number, side in enumerate(pair)
+        new_values[change.side].setdefault((change.call, change.argument), {}).setdefault(
+            change.at, change.value
+        )
+    changed_plans = [
+        _changed(plan, new_values[number]) if new_values[number] and not isinstance(plan, str) else plan
+        for number, plan in enumerate(pair)
     ]
-    return Pair(*sides)
+    return Pair(*changed_plans)
 
 
-def _changed(plan: Plan, wanted: Mapping[tuple[int, int], Mapping[Path, Any]]) -> Plan:
-    made: dict[int, Arguments] = {}
+def _changed(plan: Plan, new_values: Mapping[tuple[int, int], Mapping[Path, Any]]) -> Plan:
+    new_arguments: dict[int, Arguments] = {}
     for call, arguments in _all(plan):
         new = (
-            (name, _rebuilt(value, (), wanted[call, number]) if (call, number) in wanted else value)
+            (name, _rebuilt(value, (), new_values[call, number]) if (call, number) in new_values else value)
             for number, (name, value) in enumerate(arguments)
         )
-        made[call] = tuple((name, value) for name, value in new if value is not GONE)
-    calls = tuple(replace(call, arguments=made[at]) for at, call in enumerate(plan.calls))
-    return plan_of(calls, made.get(ANSWER))
+        new_arguments[call] = tuple((name, value) for name, value in new if value is not GONE)
+    calls = tuple(replace(call, arguments=new_arguments[i]) for i, call in enumerate(plan.calls))
+    return plan_of(calls, new_arguments.get(ANSWER))
 
 
-def _rebuilt(value: Value, at: Path, wanted: Mapping[Path, Any]) -> Any:
-    if at in wanted:
-        return wanted[at]
+def _rebuilt(value: Value, path: Path, new_values: Mapping[Path, Any]) -> Any:
+    if path in new_values:
+        return new_values[path]
     if isinstance(value, dict):
-        fields = ((key, _rebuilt(item, (*at, key), wanted)) for key, item in value.items())
+        fields = ((key, _rebuilt(item, (*path, key), new_values)) for key, item in value.items())
         return {key: item for key, item in fields if item is not GONE}
     if isinstance(value, (list, Template)):
-        parts = value if isinstance(value, list) else value.parts
-        items = [_rebuilt(item, (*at, number), wanted) for number, item in enumerate(parts)]
+        old_items = value if isinstance(value, list) else value.parts
+        items = [_rebuilt(item, (*path, number), new_values) for number, item in enumerate(old_items)]
         items = [item for item in items if item is not GONE]
         return items if isinstance(value, list) else settled(Template(tuple(items)))
     return value
@@ -269,6 +276,6 @@ def settled(value: Value) -> Value:
         return {key: settled(item) for key, item in value.items()}
     if isinstance(value, list):
         return [settled(item) for item in value]
-    if isinstance(value, Template) and all(isinstance(part, str) for part in value.parts):
+    if isinstance(value, Template) and all(isinstance(segment, str) for segment in value.parts):
         return "".join(value.parts)
     return value

@@ -14,64 +14,70 @@ Alike: TypeAlias = Callable[[Value, Value], bool]
 """Whether two values are equal: (the prediction's, gold's)."""
 
 
-def agree(ours: Value, theirs: Value, rule: Rule, alike: Alike) -> bool:
+def agree(pred_value: Value, gold_value: Value, rule: Rule, equal: Alike) -> bool:
     """Whether two values, in their forms, agree.
 
     Args:
-        ours: The prediction's.
-        theirs: Gold's.
+        pred_value: The prediction's.
+        gold_value: Gold's.
         rule: What is asked of collections and numbers.
-        alike: Which values are equal.
+        equal: Which values are equal.
     """
     measured = rule.tolerance is not None or rule.relative is not None
 
-    def near(one: Value, other: Value) -> bool:
-        return alike(one, other) or (measured and _near(one, other, rule, alike))
+    def is_near(first: Value, second: Value) -> bool:
+        return equal(first, second) or (measured and _near(first, second, rule, equal))
 
-    if near(ours, theirs):
+    if is_near(pred_value, gold_value):
         return True
     subset, superset = "subset" in rule.compare, "superset" in rule.compare
-    if type(ours) is dict and type(theirs) is dict:
-        return (subset and _fields(ours, theirs, near)) or (
-            superset and _fields(theirs, ours, lambda one, other: near(other, one))
+    if type(pred_value) is dict and type(gold_value) is dict:
+        return (subset and _fields(pred_value, gold_value, is_near)) or (
+            superset
+            and _fields(gold_value, pred_value, lambda pred_item, gold_item: is_near(gold_item, pred_item))
         )
-    if type(ours) is not Bag or type(theirs) is not Bag:
+    if type(pred_value) is not Bag or type(gold_value) is not Bag:
         return False
     if not rule.form.set:
-        if len(ours) != len(theirs):
+        if len(pred_value) != len(gold_value):
             return False
-        apart = [[not near(one, other) for other in theirs] for one in ours]
-        return not any(apart[row][at] for row, at in assign(apart))
-    within = all(any(near(one, other) for other in theirs) for one in ours)
+        mismatches = [
+            [not is_near(pred_item, gold_item) for gold_item in gold_value] for pred_item in pred_value
+        ]
+        return not any(mismatches[row][column] for row, column in assign(mismatches))
+    within = all(any(is_near(pred_item, gold_item) for gold_item in gold_value) for pred_item in pred_value)
     if within and subset:
         return True
-    return (within or superset) and all(any(near(one, other) for one in ours) for other in theirs)
+    return (within or superset) and all(
+        any(is_near(pred_item, gold_item) for pred_item in pred_value) for gold_item in gold_value
+    )
 
 
-def _fields(part: dict[str, Value], whole: dict[str, Value], near: Alike) -> bool:
-    return all(key in whole and near(item, whole[key]) for key, item in part.items())
+def _fields(fields: dict[str, Value], all_fields: dict[str, Value], is_near: Alike) -> bool:
+    return all(key in all_fields and is_near(item, all_fields[key]) for key, item in fields.items())
 
 
-def _near(ours: Value, theirs: Value, rule: Rule, alike: Alike) -> bool:
+def _near(pred_value: Value, gold_value: Value, rule: Rule, equal: Alike) -> bool:
     """Whether two values are alike but for numbers within the rule's tolerance."""
-    if type(ours) is list and type(theirs) is list:
-        return len(ours) == len(theirs) and all(
-            alike(one, other) or _near(one, other, rule, alike)
-            for one, other in zip(ours, theirs, strict=True)
+    if type(pred_value) is list and type(gold_value) is list:
+        return len(pred_value) == len(gold_value) and all(
+            equal(pred_item, gold_item) or _near(pred_item, gold_item, rule, equal)
+            for pred_item, gold_item in zip(pred_value, gold_value, strict=True)
         )
-    if type(ours) is dict and type(theirs) is dict:
-        return ours.keys() == theirs.keys() and all(
-            alike(ours[key], theirs[key]) or _near(ours[key], theirs[key], rule, alike) for key in theirs
+    if type(pred_value) is dict and type(gold_value) is dict:
+        return pred_value.keys() == gold_value.keys() and all(
+            equal(pred_value[key], gold_value[key]) or _near(pred_value[key], gold_value[key], rule, equal)
+            for key in gold_value
         )
-    return close(ours, theirs, rule.tolerance or 0, rule.relative or 0)
+    return close(pred_value, gold_value, rule.tolerance or 0, rule.relative or 0)
 
 
-def close(ours: Value, theirs: Value, tolerance: float, relative: float) -> bool:
+def close(pred_value: Value, gold_value: Value, tolerance: float, relative: float) -> bool:
     """Whether two values are numbers within a tolerance, or within a share of the second, as written.
 
     Args:
-        ours: The prediction's value.
-        theirs: Gold's.
+        pred_value: The prediction's value.
+        gold_value: Gold's.
         tolerance: By how much they may differ.
         relative: By which share of gold's they may differ.
 
@@ -83,15 +89,15 @@ def close(ours: Value, theirs: Value, tolerance: float, relative: float) -> bool
     def exactly(number: Any) -> Decimal:
         return Decimal(repr(number)) if type(number) is float else Decimal(number)
 
-    if any(type(value) not in (int, float, Decimal) for value in (ours, theirs)):
+    if any(type(value) not in (int, float, Decimal) for value in (pred_value, gold_value)):
         return False
-    one, other, allowed = exactly(ours), exactly(theirs), exactly(tolerance)
-    if not (one.is_finite() and other.is_finite()):
+    pred_number, gold_number, allowed = exactly(pred_value), exactly(gold_value), exactly(tolerance)
+    if not (pred_number.is_finite() and gold_number.is_finite()):
         return False
     exact = Context(prec=DIGITS, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
-    if relative and other:
-        allowed = max(allowed, exact.multiply(other.copy_abs(), exactly(relative)))
-    return exact.subtract(one, other).copy_abs() <= allowed
+    if relative and gold_number:
+        allowed = max(allowed, exact.multiply(gold_number.copy_abs(), exactly(relative)))
+    return exact.subtract(pred_number, gold_number).copy_abs() <= allowed
 
 
 DIGITS = 2000

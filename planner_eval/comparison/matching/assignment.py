@@ -49,8 +49,8 @@ def _augment(costs: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
         best, came, used = [infinite] * (width + 1), [0] * (width + 1), [False] * (width + 1)
         while owner[column]:
             used[column] = True
-            held, delta, following = owner[column], infinite, 0
-            line, offset = costs[held - 1], row_potential[held]
+            held_row, delta, following = owner[column], infinite, 0
+            line, offset = costs[held_row - 1], row_potential[held_row]
             for other in range(1, width + 1):
                 if used[other]:
                     continue

@@ -85,18 +85,18 @@ def _work(pairing: Pairing, block: Block) -> int:
 
 def _solve_small(pairing: Pairing, blocks: list[Block]) -> None:
     free = [gold for block in blocks for gold in block.golds]
-    whole = _all_have_partners(pairing, blocks)
+    all_paired = _all_have_partners(pairing, blocks)
     pairs: list[tuple[int, int]] = []
-    touched = sorted({*free, *_consumers(pairing, blocks, whole=whole)})
+    touched = sorted({*free, *_consumers(pairing, blocks, all_paired=all_paired)})
     bound = pairing.total(touched, strict=False)
     for block in blocks:
         pairs = _cheapest(pairing, block)
         bound += sum(pairing.cost(*pair) for pair in pairs)
-    if whole and bound < CLOSE and _all_else_equal(pairing, touched):
+    if all_paired and bound < CLOSE and _all_else_equal(pairing, touched):
         bound = 1.0  # the plans differ, so somewhere one argument must
 
     def proved(cost: float) -> bool:
-        return cost <= bound + CLOSE or (whole and ceil(cost - CLOSE) <= ceil(bound - CLOSE))
+        return cost <= bound + CLOSE or (all_paired and ceil(cost - CLOSE) <= ceil(bound - CLOSE))
 
     if len(blocks) == 1 and len(touched) == len(free):  # nobody else uses its calls
         _restore(pairing, blocks, pairs)
@@ -121,7 +121,7 @@ def _solve_small(pairing: Pairing, blocks: list[Block]) -> None:
         pairing.proved = False
 
 
-def _consumers(pairing: Pairing, blocks: list[Block], *, whole: bool) -> Iterator[int]:
+def _consumers(pairing: Pairing, blocks: list[Block], *, all_paired: bool) -> Iterator[int]:
     """The calls of gold whose cost depends on how the blocks are paired, but for those of the blocks.
 
     Where calls stay alone, it counts less to take a call without partner for one that has none.
@@ -130,7 +130,7 @@ def _consumers(pairing: Pairing, blocks: list[Block], *, whole: bool) -> Iterato
         for gold in block.golds:
             for use in pairing.gold.users[gold]:
                 yield use.consumer
-        for pred in block.preds if not whole else ():
+        for pred in block.preds if not all_paired else ():
             for use in pairing.pred.users[pred]:
                 if (consumer := pairing.to_gold[use.consumer]) >= 0:
                     yield consumer
@@ -174,27 +174,31 @@ def _all_have_partners(pairing: Pairing, blocks: list[Block]) -> bool:
 
 def _all_else_equal(pairing: Pairing, touched: list[int]) -> bool:
     """Whether nothing but arguments of the blocks and their consumers can tell the plans apart."""
-    ours, theirs = pairing.pred.numbered, pairing.gold.numbered
-    if len(ours.arguments) != len(theirs.arguments) or ours.forward or pairing.matcher is not None:
+    pred_numbered, gold_numbered = pairing.pred.numbered, pairing.gold.numbered
+    if (
+        len(pred_numbered.arguments) != len(gold_numbered.arguments)
+        or pred_numbered.forward
+        or pairing.matcher is not None
+    ):
         return False
     if pairing.pred.tools is not pairing.pred.called:
         return False
-    mine = set(touched)
-    return not pairing.total(gold for gold in range(len(theirs.arguments)) if gold not in mine)
+    counted = set(touched)
+    return not pairing.total(gold for gold in range(len(gold_numbered.arguments)) if gold not in counted)
 
 
 def _table(pairing: Pairing, block: Block, *, consumers: bool) -> list[list[float]]:
     """Weights by gold and pred; what is equal in all else goes to calls of like ranks in their blocks."""
     users = pairing.gold.users if consumers else ()
-    alike = pairing.ranks.alike
+    likeness = pairing.ranks.alike
     return [
         [
             pairing.weight(pred, gold)
             + (pairing.broken(pred, gold) if consumers and users[gold] else 0.0)
-            + _SPREAD * abs(place - row)
-            - _AROUND * alike(pred, gold)
+            + _SPREAD * abs(column - row)
+            - _AROUND * likeness(pred, gold)
             + (_LAST if gold in pairing.optional else 0.0)
-            for place, pred in enumerate(block.preds)
+            for column, pred in enumerate(block.preds)
         ]
         for row, gold in enumerate(block.golds)
     ]
@@ -216,40 +220,40 @@ def _try_all(pairing: Pairing, blocks: list[Block], touched: list[int]) -> bool:
     """Depth-first over all pairings of the blocks, cutting off what cannot beat the best; proved?"""
     block_of = {gold: block for block in blocks for gold in block.golds}
     golds = [(gold, block_of[gold]) for gold in pairing.ranks.golds(block_of)]
-    spare = {id(block): max(0, len(block.golds) - len(block.preds)) for block in blocks}
+    spare_golds = {id(block): max(0, len(block.golds) - len(block.preds)) for block in blocks}
     best_pairs = _pairs(pairing, blocks)
     best = pairing.total(touched)
     for block in blocks:
         pairing.release(block.preds, block.golds)
     floor = [min(pairing.cost(pred, gold) for pred in block.preds) for gold, block in golds]
-    floor = [0.0 if spare[id(block)] else low for low, (_, block) in zip(floor, golds, strict=True)]
-    rest = [sum(floor[at:]) for at in range(len(floor) + 1)]
-    rest = [low + pairing.total(touched, strict=False) for low in rest]
+    floor = [0.0 if spare_golds[id(block)] else low for low, (_, block) in zip(floor, golds, strict=True)]
+    floor_left = [sum(floor[start:]) for start in range(len(floor) + 1)]
+    floor_left = [low + pairing.total(touched, strict=False) for low in floor_left]
     nodes = NODES
 
-    def descend(at: int, cost: float) -> None:
+    def descend(index: int, cost: float) -> None:
         nonlocal best, best_pairs, nodes
-        if at == len(golds):
+        if index == len(golds):
             nodes -= len(touched)
-            whole = pairing.total(touched)
-            if whole < best - CLOSE:
-                best, best_pairs = whole, _pairs(pairing, blocks)
+            total = pairing.total(touched)
+            if total < best - CLOSE:
+                best, best_pairs = total, _pairs(pairing, blocks)
             return
-        gold, block = golds[at]
+        gold, block = golds[index]
         free = [pred for pred in block.preds if pairing.to_gold[pred] < 0]
         nodes -= len(free)
         steps = [(_dearer(pairing, pred, gold), pred) for pred in free]
         for step, pred in sorted(steps, key=itemgetter(0)):
-            if nodes > 0 and cost + step + rest[at + 1] < best - CLOSE:
+            if nodes > 0 and cost + step + floor_left[index + 1] < best - CLOSE:
                 pairing.pair(pred, gold)
-                descend(at + 1, cost + step)
+                descend(index + 1, cost + step)
                 pairing.release([pred], [gold])
-        if spare[id(block)] and nodes > 0:
-            spare[id(block)] -= 1
+        if spare_golds[id(block)] and nodes > 0:
+            spare_golds[id(block)] -= 1
             pairing.release([], [gold], ALONE)
-            descend(at + 1, cost)
+            descend(index + 1, cost)
             pairing.release([], [gold])
-            spare[id(block)] += 1
+            spare_golds[id(block)] += 1
 
     descend(0, 0.0)
     _restore(pairing, blocks, best_pairs)
@@ -261,11 +265,11 @@ def _dearer(pairing: Pairing, pred: int, gold: int) -> float:
 
     An argument counts once, by whatever it goes wrong: bounds that count it again cut off what is best.
     """
-    known = {use.consumer for use in pairing.gold.users[gold] if pairing.to_pred[use.consumer] >= 0}
-    known.update(to for use in pairing.pred.users[pred] if (to := pairing.to_gold[use.consumer]) >= 0)
-    before = pairing.total(known, strict=False)
+    affected = {use.consumer for use in pairing.gold.users[gold] if pairing.to_pred[use.consumer] >= 0}
+    affected.update(to for use in pairing.pred.users[pred] if (to := pairing.to_gold[use.consumer]) >= 0)
+    before = pairing.total(affected, strict=False)
     pairing.pair(pred, gold)
-    after = pairing.total({*known, gold}, strict=False)
+    after = pairing.total({*affected, gold}, strict=False)
     pairing.release([pred], [gold])
     return after - before
 
@@ -286,20 +290,20 @@ def _pair_equal(pairing: Pairing, block: Block) -> Block:
         waiting.setdefault(_looks(pairing.pred, pred), []).append(pred)
     golds = []
     for gold in block.golds:
-        there = waiting.get(_looks(pairing.gold, gold))
-        if there:
-            pairing.proved = pairing.proved and len(there) == 1
-            pairing.pair(there.pop(), gold)
+        candidates = waiting.get(_looks(pairing.gold, gold))
+        if candidates:
+            pairing.proved = pairing.proved and len(candidates) == 1
+            pairing.pair(candidates.pop(), gold)
         else:
             golds.append(gold)
-    left = {pred for preds in waiting.values() for pred in preds}
-    return Block(golds, [pred for pred in block.preds if pred in left])
+    unpaired = {pred for preds in waiting.values() for pred in preds}
+    return Block(golds, [pred for pred in block.preds if pred in unpaired])
 
 
-def _looks(side: Side, position: int) -> Any:
+def _looks(plan_calls: Side, position: int) -> Any:
     return frozenset(
-        (name, shape, tuple(map(side.tool, producers)))
-        for name, (shape, producers, _) in side.arguments(position).items()
+        (name, shape, tuple(map(plan_calls.tool, producers)))
+        for name, (shape, producers, _) in plan_calls.arguments(position).items()
     )
 
 
@@ -310,23 +314,23 @@ def _pair_by_shared_values(pairing: Pairing, block: Block) -> None:
     for pred in block.preds:
         for name, (shape, _, _) in pairing.pred.arguments(pred).items():
             holders.setdefault((name, shape), []).append(pred)
-    taken: set[int] = set()
-    left = []
-    rank = {pred: place for place, pred in enumerate(block.preds)}
+    paired: set[int] = set()
+    unpaired = []
+    rank = {pred: index for index, pred in enumerate(block.preds)}
     for gold in block.golds:
         shared: dict[int, int] = {}
         for name, (shape, _, _) in pairing.gold.arguments(gold).items():
-            there = holders.get((name, shape), ())
-            for pred in there if len(there) <= BUCKET else ():
-                if pred not in taken:
+            candidates = holders.get((name, shape), ())
+            for pred in candidates if len(candidates) <= BUCKET else ():
+                if pred not in paired:
                     shared[pred] = shared.get(pred, 0) + 1
         if shared:
             partner = max(shared, key=lambda pred: (shared[pred], -rank[pred]))
-            taken.add(partner)
+            paired.add(partner)
             pairing.pair(partner, gold)
         else:
-            left.append(gold)
-    free = [pred for pred in block.preds if pred not in taken]
-    for gold, pred in zip(left, free, strict=False):
+            unpaired.append(gold)
+    free = [pred for pred in block.preds if pred not in paired]
+    for gold, pred in zip(unpaired, free, strict=False):
         pairing.pair(pred, gold)
-    pairing.release(free[len(left) :], left[len(free) :], ALONE)
+    pairing.release(free[len(unpaired) :], unpaired[len(free) :], ALONE)

@@ -16,32 +16,32 @@ def pair_equal_calls(pairing: Pairing) -> None:
     Where a policy takes unequal values for right, an equal call need not be the best partner, so calls
     of one name are left to be weighed against one another.
     """
-    ours, theirs = pairing.pred.numbered.numbers, pairing.gold.numbered.numbers
-    single = dict(zip(ours, range(len(ours)), strict=True))
+    pred_numbers, gold_numbers = pairing.pred.numbered.numbers, pairing.gold.numbered.numbers
+    single = dict(zip(pred_numbers, range(len(pred_numbers)), strict=True))
     pairing.settled = (
         pairing.matcher is None
-        and len(single) == len(ours)
-        and len({*theirs}) == len(theirs)
+        and len(single) == len(pred_numbers)
+        and len({*gold_numbers}) == len(gold_numbers)
         and None not in single
-        and None not in theirs
+        and None not in gold_numbers
     )
     if not pairing.settled:
-        _pair_tied(pairing, ours, theirs)
+        _pair_tied(pairing, pred_numbers, gold_numbers)
         return
-    for gold, number in enumerate(theirs):
+    for gold, number in enumerate(gold_numbers):
         if number in single:
             pairing.pair(single[number], gold)
 
 
-def _pair_tied(pairing: Pairing, ours: list[int | None], theirs: list[int | None]) -> None:
+def _pair_tied(pairing: Pairing, pred_numbers: list[int | None], gold_numbers: list[int | None]) -> None:
     """:func:`pair_equal_calls` where some plan has equal calls, or a policy has its say."""
     where: dict[int, list[int]] = {}
-    for position in range(len(ours) - 1, -1, -1):
-        number = ours[position]
+    for position in range(len(pred_numbers) - 1, -1, -1):
+        number = pred_numbers[position]
         if number is not None:
             where.setdefault(number, []).append(position)
     equal: dict[int, list[int]] = {}
-    for position, number in enumerate(theirs):
+    for position, number in enumerate(gold_numbers):
         if number in where:
             equal.setdefault(number, []).append(position)
     counts = Counter((*pairing.pred.tools, *pairing.gold.tools)) if pairing.matcher is not None else None
@@ -73,10 +73,10 @@ def _in_order(
     if used or pairing.open or pairing.gold.numbered.producers(golds[0]):
         preds, golds = pairing.ranks.preds(preds)[::-1], pairing.ranks.golds(golds)
         return preds, sorted(golds, key=pairing.optional.__contains__)
-    both = {*preds}.intersection(golds) if len(golds) > len(preds) else ()
-    for place in both:
-        pairing.pair(place, place)
-    return [at for at in preds if at not in both], [at for at in golds if at not in both]
+    shared = {*preds}.intersection(golds) if len(golds) > len(preds) else ()
+    for position in shared:
+        pairing.pair(position, position)
+    return [p for p in preds if p not in shared], [p for p in golds if p not in shared]
 
 
 def pair_twins_as_written(pairing: Pairing) -> None:
@@ -87,11 +87,11 @@ def pair_twins_as_written(pairing: Pairing) -> None:
     """
     if not pairing.ranked:
         return
-    for side, groups in enumerate(pairing.ranks.twins()):
-        partner = pairing.to_pred if side else pairing.to_gold
+    for in_gold, groups in enumerate(pairing.ranks.twins()):
+        partner = pairing.to_pred if in_gold else pairing.to_gold
         for calls in groups:
-            partners = sorted(partner[at] for at in calls if partner[at] >= 0)
-            for at, other in zip(calls, partners, strict=False):
-                pairing.pair(*((other, at) if side else (at, other)))
+            partners = sorted(partner[position] for position in calls if partner[position] >= 0)
+            for position, partner_position in zip(calls, partners, strict=False):
+                pairing.pair(*((partner_position, position) if in_gold else (position, partner_position)))
             alone = calls[len(partners) :]
-            pairing.release(() if side else alone, alone if side else (), ALONE)
+            pairing.release(() if in_gold else alone, alone if in_gold else (), ALONE)

@@ -73,51 +73,55 @@ def _stands(pairing: Pairing, renamed: int) -> bool:
     if not settled and None in gold.numbered.numbers:
         return False
     changed: set[Tool] = set()
-    for place, partner in enumerate(pairing.to_pred):
-        if partner == place and settled:
+    for position, partner in enumerate(pairing.to_pred):
+        if partner == position and settled:
             continue
-        if partner != place and (partner != FREE or pairing.to_gold[place] != FREE):
+        if partner != position and (partner != FREE or pairing.to_gold[position] != FREE):
             return False
-        same = _same(pred.arguments(place), gold.arguments(place), strict=not settled)
+        same = _same(pred.arguments(position), gold.arguments(position), strict=not settled)
         if same is None:
             return False
-        if not same and place != renamed:
-            tool = gold.tool(place)
+        if not same and position != renamed:
+            tool = gold.tool(position)
             if tool in changed or renamed != NOWHERE:
                 return False
             changed.add(tool)
     return True
 
 
-def _renamed(ours: list[Tool], theirs: list[Tool]) -> int | None:
+def _renamed(pred_tools: list[Tool], gold_tools: list[Tool]) -> int | None:
     """The only place at which pred calls another tool, one that gold never calls; None where it is not so."""
-    if ours == theirs:
+    if pred_tools == gold_tools:
         return NOWHERE
-    if len(ours) != len(theirs):
+    if len(pred_tools) != len(gold_tools):
         return None
-    places = [at for at, (one, other) in enumerate(zip(ours, theirs, strict=True)) if one != other]
-    return places[0] if len(places) == 1 and ours[places[0]] not in theirs else None
+    differing = [
+        i
+        for i, (pred_tool, gold_tool) in enumerate(zip(pred_tools, gold_tools, strict=True))
+        if pred_tool != gold_tool
+    ]
+    return differing[0] if len(differing) == 1 and pred_tools[differing[0]] not in gold_tools else None
 
 
-def _same(ours: dict[Any, Argument], theirs: dict[Any, Argument], *, strict: bool) -> bool | None:
+def _same(pred_args: dict[Any, Argument], gold_args: dict[Any, Argument], *, strict: bool) -> bool | None:
     """Whether the arguments of two calls are the same; None where what they refer to is not.
 
     Args:
-        ours: Those of pred's call.
-        theirs: Those of gold's.
+        pred_args: Those of pred's call.
+        gold_args: Those of gold's.
         strict: Arguments that differ have to refer to the same calls, too, all together.
     """
-    same = len(ours) == len(theirs)
-    for name, (shape, producers, _) in theirs.items():
-        mine = ours.get(name)
-        if mine is None or mine[0] != shape:
+    same = len(pred_args) == len(gold_args)
+    for name, (shape, producers, _) in gold_args.items():
+        pred_arg = pred_args.get(name)
+        if pred_arg is None or pred_arg[0] != shape:
             same = False
-        elif mine[1] != producers:
+        elif pred_arg[1] != producers:
             return None
-    if strict and not same and _producers(ours) != _producers(theirs):
+    if strict and not same and _producers(pred_args) != _producers(gold_args):
         return None
     return same
 
 
 def _producers(arguments: dict[Any, Argument]) -> list[int]:
-    return sorted(at for _, producers, _ in arguments.values() for at in producers)
+    return sorted(producer for _, producers, _ in arguments.values() for producer in producers)

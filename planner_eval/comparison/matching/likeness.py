@@ -29,7 +29,7 @@ _PART = 4
 """Of words that are longer, each run of so many letters counts, and of mixed names and ids."""
 
 
-def likeness(ours: Value, theirs: Value) -> float:
+def likeness(pred_value: Value, gold_value: Value) -> float:
     """How much two values have in common, in eighths: words, numbers, parts of long words.
 
     A list is as like each of its parts as it is like another.
@@ -39,23 +39,23 @@ def likeness(ours: Value, theirs: Value) -> float:
     >>> likeness("Rome", "Oslo"), likeness(["Rome", "Oslo"], "Rome"), likeness(7, 8)
     (0.0, 1.0, 0.0)
     """
-    listed = type(ours) is list or type(theirs) is list
-    return in_common(features(ours), features(theirs), listed=listed)
+    listed = type(pred_value) is list or type(gold_value) is list
+    return in_common(features(pred_value), features(gold_value), listed=listed)
 
 
-def in_common(one: frozenset[str], other: frozenset[str], *, listed: bool) -> float:
+def in_common(first: frozenset[str], second: frozenset[str], *, listed: bool) -> float:
     """:func:`likeness` of two values by their features.
 
     Args:
-        one: What is compared of the one.
-        other: What is compared of the other.
+        first: What is compared of the one.
+        second: What is compared of the other.
         listed: Whether one of them is a list.
     """
-    shared = len(one & other)
+    shared = len(first & second)
     if not shared:
         return 0.0
-    whole = 2 * min(len(one), len(other)) if listed else len(one) + len(other)
-    shared = EIGHTHS * 2 * shared // whole
+    total = 2 * min(len(first), len(second)) if listed else len(first) + len(second)
+    shared = EIGHTHS * 2 * shared // total
     return shared / EIGHTHS if shared >= LEAST else 0.0
 
 
@@ -87,7 +87,7 @@ def _of_text(text: str) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def _of_word(word: str) -> frozenset[str]:
     if word[0].isdecimal():
-        whole, _, rest = word.partition(".")
-        rest = rest.rstrip("0")
-        word = (whole.lstrip("0") or "0") + (f".{rest}" if rest else "")
-    return frozenset((word, *[word[at : at + _PART] for at in range(len(word) - _PART + 1)]))
+        integer, _, decimals = word.partition(".")
+        decimals = decimals.rstrip("0")
+        word = (integer.lstrip("0") or "0") + (f".{decimals}" if decimals else "")
+    return frozenset((word, *[word[start : start + _PART] for start in range(len(word) - _PART + 1)]))

@@ -32,32 +32,34 @@ def spelled(tool: Tool) -> str:
     return f"{tool.app or ''}{tool.name}".translate(_MARKS).casefold()
 
 
-def respelled(ours: Iterable[Tool], theirs: Iterable[Tool], known: Container[str] = ()) -> dict[Tool, Tool]:
+def respelled(
+    pred_tools: Iterable[Tool], gold_tools: Iterable[Tool], declared: Container[str] = ()
+) -> dict[Tool, Tool]:
     """Tools of a prediction that gold spells otherwise → gold's.
 
     A tool that gold calls too is that tool, and where gold calls two that are spelled alike neither is meant.
 
     Args:
-        ours: The tools that the prediction calls.
-        theirs: The tools that gold calls.
-        known: Tools that there are, by their name or as ``App.name``: these are themselves.
+        pred_tools: The tools that the prediction calls.
+        gold_tools: The tools that gold calls.
+        declared: Tools that there are, by their name or as ``App.name``: these are themselves.
 
     >>> respelled([Tool(None, "math_hypot")], [Tool(None, "math.hypot"), Tool(None, "sqrt")])
     {Tool(app=None, name='math_hypot'): Tool(app=None, name='math.hypot')}
     """
-    wanted, given = {*theirs}, {*ours}
-    if given <= wanted:
+    gold_set, pred_set = {*gold_tools}, {*pred_tools}
+    if pred_set <= gold_set:
         return {}
-    meant: dict[str, Tool | None] = {}
-    for tool in wanted:
+    tool_by_spelling: dict[str, Tool | None] = {}
+    for tool in gold_set:
         key = spelled(tool)
-        meant[key] = None if key in meant else tool
-    found = {}
-    for tool in given - wanted:
-        other = meant.get(spelled(tool))
-        if other is not None and tool.name not in known and f"{tool.app}.{tool.name}" not in known:
-            found[tool] = other
-    return found
+        tool_by_spelling[key] = None if key in tool_by_spelling else tool
+    respellings = {}
+    for tool in pred_set - gold_set:
+        gold_tool = tool_by_spelling.get(spelled(tool))
+        if gold_tool is not None and tool.name not in declared and f"{tool.app}.{tool.name}" not in declared:
+            respellings[tool] = gold_tool
+    return respellings
 
 
 @lru_cache(maxsize=4096)
@@ -67,12 +69,17 @@ def words(name: str) -> frozenset[str]:
     >>> sorted(words("searchHotels_v2"))
     ['hotel', 'search', 'v2']
     """
-    parts = _BREAK.split(_HUMP.sub(" ", name[:200]).casefold())
-    plural = (len(part) >= PLURAL and part.endswith("s") and not part.endswith("ss") for part in parts)
-    return frozenset(part[:-1] if cut else part for part, cut in zip(parts, plural, strict=True) if part)
+    segments = _BREAK.split(_HUMP.sub(" ", name[:200]).casefold())
+    plural = (
+        len(segment) >= PLURAL and segment.endswith("s") and not segment.endswith("ss")
+        for segment in segments
+    )
+    return frozenset(
+        segment[:-1] if cut else segment for segment, cut in zip(segments, plural, strict=True) if segment
+    )
 
 
-def like(one: str, other: str) -> bool:
+def like(first: str, second: str) -> bool:
     """Whether two names are alike: the words of the one are words of the other, half of these or more.
 
     >>> like("search_hotels", "hotel_search"), like("get_weather", "get_current_weather")
@@ -80,16 +87,16 @@ def like(one: str, other: str) -> bool:
     >>> like("get_user_details", "get_order_details"), like("get_user_details", "get")
     (False, False)
     """
-    fewer, more = sorted((words(one), words(other)), key=len)
+    fewer, more = sorted((words(first), words(second)), key=len)
     return bool(fewer) and fewer <= more and 2 * len(fewer) >= len(more)
 
 
-def akin(one: str, other: str) -> bool:
+def akin(first: str, second: str) -> bool:
     """Whether half or more of the words of the longer of two names are in both, and two or more are.
 
     >>> akin("Text-to-Voice", "Text-to-Audio"), akin("get_user", "get_order"), akin("send_mail", "mail")
     (True, False, False)
     """
-    ours, theirs = words(one), words(other)
-    shared = len(ours & theirs)
-    return shared > 1 and 2 * shared >= max(len(ours), len(theirs))
+    first_words, second_words = words(first), words(second)
+    shared = len(first_words & second_words)
+    return shared > 1 and 2 * shared >= max(len(first_words), len(second_words))

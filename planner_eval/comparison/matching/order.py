@@ -46,13 +46,13 @@ def find_misplaced(
         terms: Asks for single precedences; names groups whose order does not count.
     """
     gold = numbered[1].plan
-    found: dict[int, Misplaced] = {}
+    misplaced_calls: dict[int, Misplaced] = {}
     for first, then, pred in _broken(pairs, numbered, terms) if terms.before else ():
-        found[then] = Misplaced(pred, then, first, True)
+        misplaced_calls[then] = Misplaced(pred, then, first, True)
     if policy.order == "written" or (policy.order == "flat" and not gold.edges):
         for misplaced in _out_of_order(sorted(pairs), _places(gold, terms)):
-            found.setdefault(misplaced.gold, misplaced)
-    return tuple(sorted(found.values()))
+            misplaced_calls.setdefault(misplaced.gold, misplaced)
+    return tuple(sorted(misplaced_calls.values()))
 
 
 def _broken(
@@ -62,17 +62,19 @@ def _broken(
 
     Calls that nothing tells apart stand for one another as it suits the precedences.
     """
-    position = {call.id: at for at, call in enumerate(numbered[1].plan.calls)}
-    named = ((position.get(first, -1), position.get(then, -1)) for first, then in terms.before)
-    wanted = [(first, then) for first, then in dict.fromkeys(named) if 0 <= first < then]
+    position = {call.id: i for i, call in enumerate(numbered[1].plan.calls)}
+    position_pairs = ((position.get(first, -1), position.get(then, -1)) for first, then in terms.before)
+    precedences = [(first, then) for first, then in dict.fromkeys(position_pairs) if 0 <= first < then]
     to_pred = {gold: pred for pred, gold in pairs}
-    if any(_late(to_pred, *pair) for pair in wanted):
+    if any(_late(to_pred, *pair) for pair in precedences):
         groups = _twins(pairs, numbered)
         group = {gold: number for number, twins in enumerate(groups) for gold in twins}
-        wanted = [(first, then) for first, then in wanted if group.get(first, -1) != group.get(then, -2)]
+        precedences = [
+            (first, then) for first, then in precedences if group.get(first, -1) != group.get(then, -2)
+        ]
         for twins in groups:
-            _exchange(to_pred, wanted, twins)
-    for first, then in wanted:
+            _exchange(to_pred, precedences, twins)
+    for first, then in precedences:
         if _late(to_pred, first, then):
             yield first, then, to_pred[then]
 
@@ -85,77 +87,77 @@ def _late(to_pred: Mapping[int, int], first: int, then: int) -> bool:
 def _twins(pairs: Pairs, numbered: tuple[Numbered, Numbered]) -> list[list[int]]:
     """Calls of gold that nothing tells apart, nor their partners: not what they are, nor who uses them."""
     table: dict[Any, int] = {}
-    ours, theirs = (one.coloured(table) for one in numbered)
-    refine(ours, theirs)
-    found: dict[tuple[int, int], list[int]] = {}
+    pred_colours, gold_colours = (plan.coloured(table) for plan in numbered)
+    refine(pred_colours, gold_colours)
+    groups: dict[tuple[int, int], list[int]] = {}
     for pred, gold in pairs:
-        found.setdefault((ours.colours[pred], theirs.colours[gold]), []).append(gold)
-    return [twins for twins in found.values() if len(twins) > 1]
+        groups.setdefault((pred_colours.colours[pred], gold_colours.colours[gold]), []).append(gold)
+    return [twins for twins in groups.values() if len(twins) > 1]
 
 
-def _exchange(to_pred: dict[int, int], wanted: Pairs, twins: Sequence[int]) -> None:
+def _exchange(to_pred: dict[int, int], precedences: Pairs, twins: Sequence[int]) -> None:
     """Give twins the partners with which the fewest precedences are broken."""
-    if not any(gold in pair for pair in wanted for gold in twins):
+    if not any(gold in pair for pair in precedences for gold in twins):
         return
 
-    def broken(gold: int, place: int) -> int:
-        there = {**to_pred, gold: place}
-        return sum(_late(there, *pair) for pair in wanted if gold in pair)
+    def broken(gold: int, pred: int) -> int:
+        exchanged = {**to_pred, gold: pred}
+        return sum(_late(exchanged, *pair) for pair in precedences if gold in pair)
 
-    places = sorted(to_pred[gold] for gold in twins)
-    chosen = assign([[broken(gold, place) for place in places] for gold in twins])
+    pred_calls = sorted(to_pred[gold] for gold in twins)
+    chosen = assign([[broken(gold, pred) for pred in pred_calls] for gold in twins])
     for row, column in chosen:
-        to_pred[twins[row]] = places[column]
+        to_pred[twins[row]] = pred_calls[column]
 
 
 def _places(gold: Plan, terms: Terms) -> list[Sequence[int]]:
     """The places in gold's written order that each call may take, the last first: those of its group."""
-    places: list[Sequence[int]] = [(at,) for at in range(len(gold.calls))]
+    allowed: list[Sequence[int]] = [(i,) for i in range(len(gold.calls))]
     if terms.unordered:
-        position = {call.id: at for at, call in enumerate(gold.calls)}
-        taken: dict[int, set[int]] = {}
+        position_by_id = {call.id: i for i, call in enumerate(gold.calls)}
+        group_positions: dict[int, set[int]] = {}
         for names in terms.unordered:
-            group = {position[name] for name in names if name in position}
-            for at in group:
-                taken.setdefault(at, set()).update(group)
-        for at, group in taken.items():
-            places[at] = sorted(group, reverse=True)
-    return places
+            group = {position_by_id[name] for name in names if name in position_by_id}
+            for position in group:
+                group_positions.setdefault(position, set()).update(group)
+        for position, group in group_positions.items():
+            allowed[position] = sorted(group, reverse=True)
+    return allowed
 
 
-def _out_of_order(pairs: Pairs, places: list[Sequence[int]]) -> list[Misplaced]:
+def _out_of_order(pairs: Pairs, allowed: list[Sequence[int]]) -> list[Misplaced]:
     """The fewest calls without which each of the rest has a place of its own, in order."""
     tails: list[int] = []  # the least place that ends an ordered subsequence of each length
     holder: list[tuple[int, int]] = []  # the call there, and which of its places it takes
     before: dict[tuple[int, int], tuple[int, int] | None] = {}
     for index, (_, gold) in enumerate(pairs):
-        for place in places[gold]:  # the last first, so that no call follows itself
-            length = bisect_left(tails, place)
-            before[index, place] = holder[length - 1] if length else None
+        for position in allowed[gold]:  # the last first, so that no call follows itself
+            length = bisect_left(tails, position)
+            before[index, position] = holder[length - 1] if length else None
             if length == len(tails):
-                tails.append(place)
-                holder.append((index, place))
+                tails.append(position)
+                holder.append((index, position))
             else:
-                tails[length], holder[length] = place, (index, place)
-    kept: dict[int, int] = {}
+                tails[length], holder[length] = position, (index, position)
+    in_order: dict[int, int] = {}
     last = holder[-1] if holder else None
     while last is not None:
-        kept[last[0]] = last[1]
+        in_order[last[0]] = last[1]
         last = before[last]
-    found = []
+    misplaced_calls = []
     for index, (pred, gold) in enumerate(pairs):
-        if index not in kept:
-            other, after = _crossed(kept, places[gold], index)
-            found.append(Misplaced(pred, gold, pairs[other][1], after))
-    return found
+        if index not in in_order:
+            other, after = _crossed(in_order, allowed[gold], index)
+            misplaced_calls.append(Misplaced(pred, gold, pairs[other][1], after))
+    return misplaced_calls
 
 
-def _crossed(kept: Mapping[int, int], places: Sequence[int], index: int) -> tuple[int, bool]:
+def _crossed(in_order: Mapping[int, int], allowed: Sequence[int], index: int) -> tuple[int, bool]:
     """A call in order that the misplaced one is on the wrong side of, and whether it should come after it."""
     return next(  # there is one: the calls in order could not be more
-        (other, kept[other] < place)
-        for place in places
-        if place not in kept.values()
-        for other in sorted(kept)
-        if (kept[other] < place and other > index) or (kept[other] > place and other < index)
+        (other, in_order[other] < position)
+        for position in allowed
+        if position not in in_order.values()
+        for other in sorted(in_order)
+        if (in_order[other] < position and other > index) or (in_order[other] > position and other < index)
     )

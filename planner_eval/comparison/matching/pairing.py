@@ -84,9 +84,9 @@ class Asked(NamedTuple):
     ours: Callable[[], Value]
     theirs: Callable[[], Value]
 
-    def of(self, theirs: Value) -> Asked:
+    def of(self, gold_value: Value) -> Asked:
         """The same of another value in the place of gold's."""
-        return self._replace(theirs=lambda: theirs)
+        return self._replace(theirs=lambda: gold_value)
 
 
 class Use(NamedTuple):
@@ -119,22 +119,22 @@ class Side:
 
     def arguments(self, position: int) -> dict[Any, Argument]:
         """One call's arguments by name; a repeated name's second argument is (name, 2), and so on."""
-        known = self.known[position]
-        if known is not None:
-            return known
-        found: dict[Any, Argument] = {}
+        stored = self.known[position]
+        if stored is not None:
+            return stored
+        arguments: dict[Any, Argument] = {}
         copies: dict[str, int] = {}
         for name, value in self.numbered.arguments[position]:
             key: Any = name
-            if key in found:
+            if key in arguments:
                 copies[name] = copies.get(name, 1) + 1
                 key = name, copies[name]
             if type(value) is str:
-                found[key] = value, (), value
+                arguments[key] = value, (), value
             else:
-                found[key] = value_key(value, self._blank), tuple(producers_of(value)), value
-        self.known[position] = found
-        return found
+                arguments[key] = value_key(value, self._blank), tuple(producers_of(value)), value
+        self.known[position] = arguments
+        return arguments
 
     def written(self, position: int) -> dict[Any, Value]:
         """The same arguments, by the same names, as the plan has them."""
@@ -147,11 +147,13 @@ class Side:
 
     def features(self, position: int) -> dict[Any, frozenset[str]]:
         """What of each argument of a call tells how like another one it is."""
-        found = self.parts[position]
-        if found is None:
-            given = self.arguments(position)
-            found = self.parts[position] = {name: features(value) for name, (_, _, value) in given.items()}
-        return found
+        stored = self.parts[position]
+        if stored is None:
+            arguments = self.arguments(position)
+            stored = self.parts[position] = {
+                name: features(value) for name, (_, _, value) in arguments.items()
+            }
+        return stored
 
     def open(self, position: int, arguments: dict[Any, Argument], written: dict[str, Value]) -> None:
         """Let a call have other arguments than it is written with."""
@@ -180,16 +182,16 @@ class Side:
 
 def _told_apart(gold: Side, pred: Side, tool: Tool) -> dict[Any, float]:
     """The literal arguments that tell calls of one tool apart best, with what each speaks."""
-    given: dict[Any, tuple[set[Key], set[Key]]] = {}
-    for one, side in enumerate((gold, pred)):
-        for at in [at for at, called in enumerate(side.tools) if called == tool]:
-            for name, (shape, producers, _) in side.arguments(at).items():
+    shapes: dict[Any, tuple[set[Key], set[Key]]] = {}
+    for index, plan_calls in enumerate((gold, pred)):
+        for position in [position for position, called in enumerate(plan_calls.tools) if called == tool]:
+            for name, (shape, producers, _) in plan_calls.arguments(position).items():
                 if not producers:
-                    given.setdefault(name, (set(), set()))[one].add(shape)
-    named = sorted(
-        given, key=lambda name: (*(-len(one) for one in given[name]), _worded(given[name][0]), str(name))
+                    shapes.setdefault(name, (set(), set()))[index].add(shape)
+    names = sorted(
+        shapes, key=lambda name: (*(-len(s) for s in shapes[name]), _worded(shapes[name][0]), str(name))
     )
-    return dict(zip(named, TELLING, strict=False))
+    return dict(zip(names, TELLING, strict=False))
 
 
 def _worded(values: set[Key]) -> int:
@@ -230,11 +232,11 @@ class Pairing:
         self._fixed: dict[tuple[int, int], Fixed] = {}
         self._near: dict[tuple[int, int], float] = {}
 
-    def respell(self, known: Container[str] = ()) -> None:
-        """Take tools of pred that gold spells otherwise for gold's, but those that are `known`."""
+    def respell(self, declared: Container[str] = ()) -> None:
+        """Take tools of pred that gold spells otherwise for gold's, but those that are `declared`."""
         same = self.pred.called == self.gold.called  # as most are
-        if not same and (meant := respelled(self.pred.called, self.gold.called, known)):
-            self.pred.tools = [meant.get(tool, tool) for tool in self.pred.called]
+        if not same and (respellings := respelled(self.pred.called, self.gold.called, declared)):
+            self.pred.tools = [respellings.get(tool, tool) for tool in self.pred.called]
 
     def pair(self, pred: int, gold: int) -> None:
         """Make two free calls partners."""
@@ -256,7 +258,9 @@ class Pairing:
     def ranks(self) -> Ranks:
         """An order of pred's calls and one of gold's that do not depend on where they are written."""
         if self._ranks is None:
-            self._ranks = Ranks(self.pred, self.gold, whole=self.matcher is not None, marks=self.open)
+            self._ranks = Ranks(
+                self.pred, self.gold, count_unshared=self.matcher is not None, marks=self.open
+            )
         return self._ranks
 
     @property
@@ -268,11 +272,11 @@ class Pairing:
         name: not how a plan is written.
         """
         if self._telling is None:
-            ours, theirs = Counter(self.pred.tools), Counter(self.gold.tools)
+            pred_counts, gold_counts = Counter(self.pred.tools), Counter(self.gold.tools)
             self._telling = {
                 tool: _told_apart(self.gold, self.pred, tool)
-                for tool in theirs.keys() & ours.keys()
-                if theirs[tool] + ours[tool] > 2
+                for tool in gold_counts.keys() & pred_counts.keys()
+                if gold_counts[tool] + pred_counts[tool] > 2
             }
         return self._telling
 
@@ -282,10 +286,10 @@ class Pairing:
 
     def final(self, pred: int, gold: int) -> dict[Any, float]:
         """What :meth:`differing` says of two partners, strictly, when the pairing is made."""
-        found = self._final.get(gold)
-        if found is None:
-            found = self._final[gold] = self.differing(pred, gold, strict=True)
-        return found
+        stored = self._final.get(gold)
+        if stored is None:
+            stored = self._final[gold] = self.differing(pred, gold, strict=True)
+        return stored
 
     def differing(self, pred: int, gold: int, strict: bool = False) -> dict[Any, float]:
         """The arguments of two calls that differ: 1.0 each, less where it is in doubt.
@@ -295,13 +299,13 @@ class Pairing:
             gold: A call of gold.
             strict: Take no free producer for right; else also where two free producers could pair.
         """
-        differ, referring, _ = self._fixed.get((pred, gold)) or self._fix(pred, gold)
-        found = dict.fromkeys(differ, 1.0)
-        for name, producers, wanted in referring:
-            worst = self._strayed(producers, wanted, strict)
+        names, referring, _ = self._fixed.get((pred, gold)) or self._fix(pred, gold)
+        differences = dict.fromkeys(names, 1.0)
+        for name, producers, gold_producers in referring:
+            worst = self._strayed(producers, gold_producers, strict)
             if worst and not (self.matcher is not None and self._matches(pred, gold, name, strict)):
-                found[name] = worst
-        return found
+                differences[name] = worst
+        return differences
 
     def wrong(self, pred: int, gold: int) -> list[Any]:
         """The arguments of two calls that differ whatever becomes of other calls."""
@@ -309,10 +313,10 @@ class Pairing:
 
     def cost(self, pred: int, gold: int, strict: bool = False) -> float:
         """How many arguments of two calls differ; `strict` takes no free producer for right."""
-        differ, referring, _ = self._fixed.get((pred, gold)) or self._fix(pred, gold)
-        total = float(len(differ))
-        for name, producers, wanted in referring:
-            worst = self._strayed(producers, wanted, strict)
+        names, referring, _ = self._fixed.get((pred, gold)) or self._fix(pred, gold)
+        total = float(len(names))
+        for name, producers, gold_producers in referring:
+            worst = self._strayed(producers, gold_producers, strict)
             if worst and not (self.matcher is not None and self._matches(pred, gold, name, strict)):
                 total += worst
         return total
@@ -322,13 +326,13 @@ class Pairing:
         if not self._weighed:  # most plans leave no choice: what tells calls apart is 2 % of scoring them
             self._weighed = True
             self._fixed.clear()
-        differ, referring, bonus = self._fixed.get((pred, gold)) or self._fix(pred, gold)
-        total = float(len(differ))
-        if differ:
-            near = self._near.get((pred, gold))
-            bonus += self._nearness(pred, gold, differ) if near is None else near
-        for name, producers, wanted in referring:
-            strayed = self._strayed(producers, wanted, strict=False)
+        names, referring, bonus = self._fixed.get((pred, gold)) or self._fix(pred, gold)
+        total = float(len(names))
+        if names:
+            nearness = self._near.get((pred, gold))
+            bonus += self._nearness(pred, gold, names) if nearness is None else nearness
+        for name, producers, gold_producers in referring:
+            strayed = self._strayed(producers, gold_producers, strict=False)
             if strayed and not (self.matcher is not None and self._matches(pred, gold, name, False)):
                 total += strayed
             else:
@@ -337,69 +341,74 @@ class Pairing:
 
     def _fix(self, pred: int, gold: int) -> Fixed:
         """What of two calls no other pair changes; remembered while there are few."""
-        ours = self.pred.known[pred] or self.pred.arguments(pred)  # a table asks this for each of its cells
-        theirs = self.gold.known[gold] or self.gold.arguments(gold)
-        asked = self.matcher is not None
-        differ: list[Any] = []
+        # a table asks this for each of its cells
+        pred_args = self.pred.known[pred] or self.pred.arguments(pred)
+        gold_args = self.gold.known[gold] or self.gold.arguments(gold)
+        has_matcher = self.matcher is not None
+        differing: list[Any] = []
         referring: list[tuple[Any, tuple[int, ...], tuple[int, ...]]] = []
         shared = right = 0
-        told = 0.0
+        telling_bonus = 0.0
         telling = self.telling.get(self.gold.tool(gold), _NOTHING) if self._weighed else _NOTHING
-        for name, wanted in theirs.items():
-            mine = ours.get(name)
-            if mine is None:
-                if not (asked and self._matches(pred, gold, name, False)):
-                    differ.append(name)
+        for name, gold_arg in gold_args.items():
+            pred_arg = pred_args.get(name)
+            if pred_arg is None:
+                if not (has_matcher and self._matches(pred, gold, name, False)):
+                    differing.append(name)
                 continue
             shared += 1
-            if mine[0] != wanted[0]:
-                could = asked and self._matches(pred, gold, name, None)
-                if could and mine[1] and wanted[1]:
+            if pred_arg[0] != gold_arg[0]:
+                may_match = has_matcher and self._matches(pred, gold, name, None)
+                if may_match and pred_arg[1] and gold_arg[1]:
                     referring.append((name, (), ()))  # the matcher is to say, once others are paired
-                elif could:
+                elif may_match:
                     right += 1
-                    told += telling.get(name, 0.0)
+                    telling_bonus += telling.get(name, 0.0)
                 else:
-                    differ.append(name)
-            elif mine[1]:
-                referring.append((name, mine[1], wanted[1]))
+                    differing.append(name)
+            elif pred_arg[1]:
+                referring.append((name, pred_arg[1], gold_arg[1]))
             else:
                 right += 1
-                told += telling.get(name, 0.0)
-        if shared < len(ours):
-            for name in ours:
-                if name not in theirs and not (asked and self._matches(pred, gold, name, False)):
-                    differ.append(name)
-        found = differ, referring, shared * NAMED + right * VALUED + told
+                telling_bonus += telling.get(name, 0.0)
+        if shared < len(pred_args):
+            for name in pred_args:
+                if name not in gold_args and not (has_matcher and self._matches(pred, gold, name, False)):
+                    differing.append(name)
+        fixed = differing, referring, shared * NAMED + right * VALUED + telling_bonus
         if self._few:
-            self._fixed[pred, gold] = found
-        return found
+            self._fixed[pred, gold] = fixed
+        return fixed
 
-    def _nearness(self, pred: int, gold: int, differ: list[Any]) -> float:
+    def _nearness(self, pred: int, gold: int, names: list[Any]) -> float:
         """What speaks for a pair in the values that differ; only where there is a choice it is asked for."""
-        ours = self.pred.parts[pred] or self.pred.features(pred)
-        theirs = self.gold.parts[gold] or self.gold.features(gold)
-        mine, wanted = self.pred.arguments(pred), self.gold.arguments(gold)
-        near = 0.0
-        for name in differ:
-            if name in ours and name in theirs and not ours[name].isdisjoint(theirs[name]):
-                listed = list in (type(mine[name][2]), type(wanted[name][2]))
-                near += in_common(ours[name], theirs[name], listed=listed)
-        found = min(near, NEAR) * ALIKE
+        pred_features = self.pred.parts[pred] or self.pred.features(pred)
+        gold_features = self.gold.parts[gold] or self.gold.features(gold)
+        pred_args, gold_args = self.pred.arguments(pred), self.gold.arguments(gold)
+        likeness = 0.0
+        for name in names:
+            if (
+                name in pred_features
+                and name in gold_features
+                and not pred_features[name].isdisjoint(gold_features[name])
+            ):
+                listed = list in (type(pred_args[name][2]), type(gold_args[name][2]))
+                likeness += in_common(pred_features[name], gold_features[name], listed=listed)
+        nearness = min(likeness, NEAR) * ALIKE
         if self._few:
-            self._near[pred, gold] = found
-        return found
+            self._near[pred, gold] = nearness
+        return nearness
 
-    def _strayed(self, producers: tuple[int, ...], wanted: tuple[int, ...], strict: bool) -> float:
+    def _strayed(self, producers: tuple[int, ...], gold_producers: tuple[int, ...], strict: bool) -> float:
         to_gold = self.to_gold
         if len(producers) == 1:
-            if to_gold[producers[0]] == wanted[0]:
+            if to_gold[producers[0]] == gold_producers[0]:
                 return 0.0
-            return self._astray(producers[0], wanted[0], strict)
-        worst = 0.0 if wanted else 1.0
-        for producer, other in zip(producers, wanted, strict=True):
-            if to_gold[producer] != other:
-                worst = max(worst, self._astray(producer, other, strict))
+            return self._astray(producers[0], gold_producers[0], strict)
+        worst = 0.0 if gold_producers else 1.0
+        for producer, gold_producer in zip(producers, gold_producers, strict=True):
+            if to_gold[producer] != gold_producer:
+                worst = max(worst, self._astray(producer, gold_producer, strict))
         return worst
 
     def broken(self, pred: int, gold: int) -> float:
@@ -409,25 +418,25 @@ class Pairing:
             partner = self.to_pred[consumer]
             if partner < 0:
                 continue
-            ours, theirs = self.pred.arguments(partner).get(name), self.gold.arguments(consumer)[name]
-            if ours is None or ours[0] != theirs[0] or ours[1][slot] == pred:
+            pred_arg, gold_arg = self.pred.arguments(partner).get(name), self.gold.arguments(consumer)[name]
+            if pred_arg is None or pred_arg[0] != gold_arg[0] or pred_arg[1][slot] == pred:
                 continue
             if self.matcher is None or not self._matches(partner, consumer, name, False):
-                total += max(1, PARTS // len(theirs[1]))
+                total += max(1, PARTS // len(gold_arg[1]))
         return total / PARTS
 
     def total(self, golds: Iterable[int], strict: bool = True) -> float:
         """The cost of those of `golds` that have partners."""
         return sum(self.cost(self.to_pred[g], g, strict) for g in golds if self.to_pred[g] >= 0)
 
-    def _astray(self, producer: int, wanted: int, strict: bool) -> float:
+    def _astray(self, producer: int, gold_producer: int, strict: bool) -> float:
         """What a reference counts whose producer is not the partner of gold's."""
-        ours, theirs = self.to_gold[producer], self.to_pred[wanted]
-        if ours >= 0 or theirs >= 0:
+        image, partner = self.to_gold[producer], self.to_pred[gold_producer]
+        if image >= 0 or partner >= 0:
             return 1.0
-        if self.pred.tools[producer] != self.gold.tools[wanted]:
-            return DOUBTFUL if ALONE in (ours, theirs) or not strict else 1.0
-        return 0.0 if ours == FREE == theirs and not strict else 1.0
+        if self.pred.tools[producer] != self.gold.tools[gold_producer]:
+            return DOUBTFUL if ALONE in (image, partner) or not strict else 1.0
+        return 0.0 if image == FREE == partner and not strict else 1.0
 
     def _matches(self, pred: int, gold: int, name: Any, strict: bool | None) -> bool:
         """Whether the policy takes for right what two calls give for an argument, or leave out.
@@ -436,23 +445,25 @@ class Pairing:
         """
         assert self.matcher is not None
         calls = self.gold.numbered.plan.calls
-        ours, theirs = self.pred.arguments(pred).get(name), self.gold.arguments(gold).get(name)
+        pred_arg, gold_arg = self.pred.arguments(pred).get(name), self.gold.arguments(gold).get(name)
         return self.matcher(
             calls[gold] if gold < len(calls) else None,
             name if type(name) is str else name[0],
-            MISSING if ours is None else ours[2],
-            MISSING if theirs is None else theirs[2],
+            MISSING if pred_arg is None else pred_arg[2],
+            MISSING if gold_arg is None else gold_arg[2],
             Asked(
-                lambda one, other: self._alike(one, other, strict),
+                lambda pred_value, gold_value: self._alike(pred_value, gold_value, strict),
                 lambda: self.pred.written(pred)[name],
                 lambda: self.gold.written(gold)[name],
             ),
         )
 
-    def _alike(self, ours: Value, theirs: Value, strict: bool | None) -> bool:
+    def _alike(self, pred_value: Value, gold_value: Value, strict: bool | None) -> bool:
         """Whether two values, or items of them, are equal; unless `strict`, whether they could become so."""
-        if self.pred.shape(ours) != self.gold.shape(theirs):
+        if self.pred.shape(pred_value) != self.gold.shape(gold_value):
             return False
-        producers = tuple(producers_of(ours)) if strict is not None else ()
-        strayed = self._strayed(producers, tuple(producers_of(theirs)), bool(strict)) if producers else 0.0
+        producers = tuple(producers_of(pred_value)) if strict is not None else ()
+        strayed = (
+            self._strayed(producers, tuple(producers_of(gold_value)), bool(strict)) if producers else 0.0
+        )
         return strayed == 0 or (not strict and strayed < 1)

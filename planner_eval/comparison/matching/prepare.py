@@ -32,8 +32,8 @@ def prepare(policy: Policy, pred: Plan, gold: Plan, terms: Terms) -> Prepared:
     if policy.inline:
         pred, gold = _outlined(pred, gold), _outlined(gold, pred)
     if not policy.repeats:
-        (pred, _), (gold, made) = _merged(pred, policy), _merged(gold, policy)
-        terms = terms if terms is NO_TERMS else terms.merged(made)
+        (pred, _), (gold, merged_ids) = _merged(pred, policy), _merged(gold, policy)
+        terms = terms if terms is NO_TERMS else terms.merged(merged_ids)
     if not policy.answer:
         pred, gold = replace(pred, answer=None), replace(gold, answer=None)
     return Prepared(pred, gold, terms)
@@ -41,32 +41,40 @@ def prepare(policy: Policy, pred: Plan, gold: Plan, terms: Terms) -> Prepared:
 
 def _respelled(pred: Plan, gold: Plan, policy: Policy) -> Plan:
     """The prediction with its tools by gold's names, where these differ in spelling alone."""
-    ours, theirs = ([Tool(call.app, call.name) for call in plan.calls] for plan in (pred, gold))
-    meant = respelled(ours, theirs, policy.tools)
-    if not meant:
+    pred_tools, gold_tools = ([Tool(call.app, call.name) for call in plan.calls] for plan in (pred, gold))
+    respellings = respelled(pred_tools, gold_tools, policy.tools)
+    if not respellings:
         return pred
-    named = [meant.get(tool, tool) for tool in ours]
-    calls = (replace(call, app=new.app, name=new.name) for call, new in zip(pred.calls, named, strict=True))
+    new_tools = [respellings.get(tool, tool) for tool in pred_tools]
+    calls = (
+        replace(call, app=new.app, name=new.name) for call, new in zip(pred.calls, new_tools, strict=True)
+    )
     return replace(pred, calls=tuple(calls))
 
 
 def _whole(plan: Plan, policy: Policy) -> Plan:
     """The plan with the only output of a tool taken as its whole result, whatever it is called."""
-    known = policy.outputs
-    only = [known.get(call.tool, known.get(call.name)) for call in plan.calls]
+    outputs = policy.outputs
+    only_outputs = [outputs.get(call.tool, outputs.get(call.name)) for call in plan.calls]
 
-    def rest(producer: int, path: Path) -> Path:
-        named = only[producer] is not None and path and path[0] in (only[producer], *WHOLE_RESULT)
-        return path[1:] if named else path
+    def remaining_path(producer: int, path: Path) -> Path:
+        is_output = (
+            only_outputs[producer] is not None and path and path[0] in (only_outputs[producer], *WHOLE_RESULT)
+        )
+        return path[1:] if is_output else path
 
     def change(leaf: Value) -> Value:
-        return replace(leaf, path=rest(leaf.call, leaf.path)) if type(leaf) is Ref and leaf.path else leaf
+        return (
+            replace(leaf, path=remaining_path(leaf.call, leaf.path))
+            if type(leaf) is Ref and leaf.path
+            else leaf
+        )
 
-    def changed(given: Arguments) -> Arguments:
-        return tuple((name, map_leaves(change, value)) for name, value in given)
+    def changed(arguments: Arguments) -> Arguments:
+        return tuple((name, map_leaves(change, value)) for name, value in arguments)
 
     calls = tuple(replace(call, arguments=changed(call.arguments)) for call in plan.calls)
-    edges = tuple(edge._replace(path=rest(edge.producer, edge.path)) for edge in plan.edges)
+    edges = tuple(edge._replace(path=remaining_path(edge.producer, edge.path)) for edge in plan.edges)
     answer = None if plan.answer is None else changed(plan.answer)
     return replace(plan, calls=calls, edges=edges, answer=answer)
 
@@ -86,16 +94,16 @@ class _Outliner:
 
     def run(self) -> Plan:
         for position, call in enumerate(self.plan.calls):
-            given = tuple((name, self.value(call.name, name, v)) for name, v in call.arguments)
+            arguments = tuple((name, self.value(call.name, name, v)) for name, v in call.arguments)
             self.place[position] = len(self.calls)
-            self.calls.append(with_arguments(call, given))
+            self.calls.append(with_arguments(call, arguments))
         calls = [
             with_arguments(call, tuple((n, self.resolved(v)) for n, v in call.arguments))
             for call in self.calls
         ]
         answer = self.plan.answer
-        named = None if answer is None else tuple((n, moved(v, self.place)) for n, v in answer)
-        return replace(plan_of(calls, named), dialect=self.plan.dialect, text=self.plan.text)
+        moved_answer = None if answer is None else tuple((n, moved(v, self.place)) for n, v in answer)
+        return replace(plan_of(calls, moved_answer), dialect=self.plan.dialect, text=self.plan.text)
 
     def value(self, consumer: str, argument: str, value: Value) -> Value:
         """A value with the calls in it taken out; references to these are negative until the end."""
@@ -103,16 +111,16 @@ class _Outliner:
             return [self.value(consumer, argument, item) for item in value]
         if not isinstance(value, dict):
             return value
-        given = next((value[key] for key in _ARGUMENTS if isinstance(value.get(key), dict)), None)
+        inlined = next((value[key] for key in _ARGUMENTS if isinstance(value.get(key), dict)), None)
         name = value.get("name")
-        if given is None or len(value) != 2 or name not in self.known:
+        if inlined is None or len(value) != 2 or name not in self.known:
             return {key: self.value(consumer, argument, item) for key, item in value.items()}
-        arguments = tuple((key, self.value(name, key, item)) for key, item in given.items())
+        arguments = tuple((key, self.value(name, key, item)) for key, item in inlined.items())
         self.calls.append(Call(f"inlined{len(self.calls) + 1}", name, arguments))
         return Ref(-len(self.calls), self.paths.get((consumer, argument, name), ()))
 
     def resolved(self, value: Value) -> Value:
-        taken_out = {-at - 1: at for at in range(len(self.calls))}
+        taken_out = {-index - 1: index for index in range(len(self.calls))}
         return moved(value, self.place | taken_out)
 
 
@@ -130,8 +138,8 @@ def _merged(plan: Plan, policy: Policy) -> tuple[Plan, dict[str, str]]:
     """The plan with equal calls of tools without state made once, and which call stands for each."""
     numbers = Numbered(plan, {}).numbers
     first: dict[Any, int] = {}
-    place: dict[int, int] = {}
-    kept: list[int] = []
+    new_positions: dict[int, int] = {}
+    retained: list[int] = []
     for position, call in enumerate(plan.calls):
         number = numbers[position]
         if number is None or policy.is_stateful(call.app, call.name):
@@ -139,13 +147,13 @@ def _merged(plan: Plan, policy: Policy) -> tuple[Plan, dict[str, str]]:
         else:
             key = number
         if key not in first:
-            first[key] = len(kept)
-            kept.append(position)
-        place[position] = first[key]
-    made = {call.id: plan.calls[kept[place[at]]].id for at, call in enumerate(plan.calls)}
-    if len(kept) == len(plan.calls):
-        return plan, made
-    calls = [plan.calls[at] for at in kept]
-    calls = [with_arguments(c, tuple((n, moved(v, place)) for n, v in c.arguments)) for c in calls]
-    named = None if plan.answer is None else tuple((n, moved(v, place)) for n, v in plan.answer)
-    return replace(plan_of(calls, named), dialect=plan.dialect, text=plan.text), made
+            first[key] = len(retained)
+            retained.append(position)
+        new_positions[position] = first[key]
+    merged_ids = {call.id: plan.calls[retained[new_positions[i]]].id for i, call in enumerate(plan.calls)}
+    if len(retained) == len(plan.calls):
+        return plan, merged_ids
+    calls = [plan.calls[position] for position in retained]
+    calls = [with_arguments(c, tuple((n, moved(v, new_positions)) for n, v in c.arguments)) for c in calls]
+    answer = None if plan.answer is None else tuple((n, moved(v, new_positions)) for n, v in plan.answer)
+    return replace(plan_of(calls, answer), dialect=plan.dialect, text=plan.text), merged_ids

@@ -37,24 +37,27 @@ class Ranks:
     Args:
         pred: The prediction.
         gold: What was wanted.
-        whole: Whether values count that only one of the plans has.
+        count_unshared: Whether values count that only one of the plans has.
         marks: What else tells calls of gold apart.
     """
 
     __slots__ = ("_keys", "_seen", "_sides", "_told")
 
-    def __init__(self, pred: Side, gold: Side, *, whole: bool, marks: Mapping[int, str]) -> None:
-        ours, theirs = [[_producers(side, at) for at in range(len(side.known))] for side in (pred, gold)]
+    def __init__(self, pred: Side, gold: Side, *, count_unshared: bool, marks: Mapping[int, str]) -> None:
+        pred_producers, gold_producers = [
+            [_producers(plan_calls, position) for position in range(len(plan_calls.known))]
+            for plan_calls in (pred, gold)
+        ]
         looks = (
-            _looks(pred, None if whole else _Known(gold), {}),
-            _looks(gold, None if whole else _Known(pred), marks),
+            _looks(pred, None if count_unshared else _Known(gold), {}),
+            _looks(gold, None if count_unshared else _Known(pred), marks),
         )
-        table = {look: at for at, look in enumerate(sorted({*looks[0], *looks[1]}))}
+        table = {look: rank for rank, look in enumerate(sorted({*looks[0], *looks[1]}))}
         self._sides = [
             Coloured([table[look] for look in seen], needs)
-            for seen, needs in zip(looks, (ours, theirs), strict=True)
+            for seen, needs in zip(looks, (pred_producers, gold_producers), strict=True)
         ]
-        self._keys = [[*zip(_places(side.producers), side.colours, strict=True)] for side in self._sides]
+        self._keys = [[*zip(_places(graph.producers), graph.colours, strict=True)] for graph in self._sides]
         self._seen: list[tuple[list[int], list[int]]] = []
         self._told = False
 
@@ -74,52 +77,56 @@ class Ranks:
         the looks of its producers and consumers are added.
         """
         if not self._seen:
-            ours, theirs = self._sides
+            pred_graph, gold_graph = self._sides
             count = 0
-            while len(self._seen) <= HOPS and count < len({*ours.colours, *theirs.colours}):
-                self._seen.append(([*ours.colours], [*theirs.colours]))
-                count = len({*ours.colours, *theirs.colours})
-                refine(ours, theirs, rounds=1)
+            while len(self._seen) <= HOPS and count < len({*pred_graph.colours, *gold_graph.colours}):
+                self._seen.append(([*pred_graph.colours], [*gold_graph.colours]))
+                count = len({*pred_graph.colours, *gold_graph.colours})
+                refine(pred_graph, gold_graph, rounds=1)
         return self._seen
 
     def alike(self, pred: int, gold: int) -> int:
         """At how many hops the surroundings of two calls are alike, as far as calls had to be told apart."""
         count = 0
-        for ours, theirs in self._seen:
-            if ours[pred] != theirs[gold]:
+        for pred_looks, gold_looks in self._seen:
+            if pred_looks[pred] != gold_looks[gold]:
                 break
             count += 1
         return count
 
     def twins(self) -> tuple[list[list[int]], list[list[int]]]:
         """Calls of pred, and of gold, that look alike, need the same calls and that none uses, as written."""
-        looks = self._seen[0] if self._seen else tuple(side.colours for side in self._sides)
-        ours, theirs = (_twins(look, side.producers) for look, side in zip(looks, self._sides, strict=True))
-        return ours, theirs
+        looks = self._seen[0] if self._seen else tuple(graph.colours for graph in self._sides)
+        pred_twins, gold_twins = (
+            _twins(look, graph.producers) for look, graph in zip(looks, self._sides, strict=True)
+        )
+        return pred_twins, gold_twins
 
-    def _sorted(self, side: int, calls: Iterable[int]) -> list[int]:
+    def _sorted(self, plan_index: int, calls: Iterable[int]) -> list[int]:
         calls = [*calls]
-        if not self._told and len({self._keys[side][at] for at in calls}) < len(calls):
+        if not self._told and len({self._keys[plan_index][position] for position in calls}) < len(calls):
             self._told = True
             if len(self.surroundings) > HOPS:
                 refine(*self._sides)  # which leaves calls of unlike colours in their order
-            for one, keys in zip(self._sides, self._keys, strict=True):
-                keys[:] = _in_order(one, keys)
-        return sorted(calls, key=self._keys[side].__getitem__)
+            for graph, keys in zip(self._sides, self._keys, strict=True):
+                keys[:] = _in_order(graph, keys)
+        return sorted(calls, key=self._keys[plan_index].__getitem__)
 
 
 def _twins(looks: list[int], producers: list[list[int]]) -> list[list[int]]:
     used = {producer for needed in producers for producer in needed}
-    found: dict[Any, list[int]] = {}
-    for at, look in enumerate(looks):
-        if at not in used:
-            found.setdefault((look, *producers[at]), []).append(at)
-    return [calls for calls in found.values() if len(calls) > 1]
+    groups: dict[Any, list[int]] = {}
+    for position, look in enumerate(looks):
+        if position not in used:
+            groups.setdefault((look, *producers[position]), []).append(position)
+    return [calls for calls in groups.values() if len(calls) > 1]
 
 
-def _producers(side: Side, at: int) -> list[int]:
+def _producers(plan_calls: Side, position: int) -> list[int]:
     """The calls that a call refers to, by argument."""
-    referring = [(name, given[1]) for name, given in side.arguments(at).items() if given[1]]
+    referring = [
+        (name, argument[1]) for name, argument in plan_calls.arguments(position).items() if argument[1]
+    ]
     if len(referring) > 1:
         referring.sort(key=lambda pair: str(pair[0]))
     return [producer for _, producers in referring for producer in producers]
@@ -128,10 +135,12 @@ def _producers(side: Side, at: int) -> list[int]:
 class _Known:
     """What a plan's arguments hold, for the other plan to know which of its own values it shares."""
 
-    def __init__(self, side: Side) -> None:
-        self.side = side
-        given = map(side.arguments, range(len(side.known)))
-        self.shapes = {(name, held[0]) for arguments in given for name, held in arguments.items()}
+    def __init__(self, plan_calls: Side) -> None:
+        self.side = plan_calls
+        all_arguments = map(plan_calls.arguments, range(len(plan_calls.known)))
+        self.shapes = {
+            (name, argument[0]) for arguments in all_arguments for name, argument in arguments.items()
+        }
         self._near: dict[Any, set[str]] | None = None
 
     @property
@@ -139,46 +148,46 @@ class _Known:
         """Words and parts of words of all values by argument."""
         if self._near is None:
             self._near = {}
-            for at in range(len(self.side.known)):
-                for name, parts in self.side.features(at).items():
-                    self._near.setdefault(name, set()).update(parts)
+            for position in range(len(self.side.known)):
+                for name, features in self.side.features(position).items():
+                    self._near.setdefault(name, set()).update(features)
         return self._near
 
 
-def _looks(side: Side, known: _Known | None, marks: Mapping[int, str]) -> list[tuple[Any, ...]]:
+def _looks(plan_calls: Side, other_plan: _Known | None, marks: Mapping[int, str]) -> list[tuple[Any, ...]]:
     """What each call is: a value is as good as none where the other plan has nothing like it."""
-    found = []
-    for at in range(len(side.known)):
-        given = []
-        parts: dict[Any, frozenset[str]] = {}
-        for name, (shape, needed, value) in side.arguments(at).items():
+    looks = []
+    for position in range(len(plan_calls.known)):
+        arguments = []
+        features: dict[Any, frozenset[str]] = {}
+        for name, (shape, needed, value) in plan_calls.arguments(position).items():
             if (
-                known is None
+                other_plan is None
                 or needed
-                or (name, shape) in known.shapes
+                or (name, shape) in other_plan.shapes
                 or (type(value) not in _PLAIN and holds(value, (Unresolved, Template)))
             ):
-                given.append((str(name), repr(shape)))
+                arguments.append((str(name), repr(shape)))
                 continue
-            parts = parts or side.features(at)
-            near = parts[name] & known.near.get(name, _NOTHING)
-            told = near and 2 * len(near) >= len(parts[name])
-            given.append((str(name), repr(sorted(near)) if told else ""))
-        given.sort()
-        app, tool = side.tool(at)
-        found.append((app is not None, app or "", tool, tuple(given), marks.get(at, "")))
-    return found
+            features = features or plan_calls.features(position)
+            shared = features[name] & other_plan.near.get(name, _NOTHING)
+            is_telling = shared and 2 * len(shared) >= len(features[name])
+            arguments.append((str(name), repr(sorted(shared)) if is_telling else ""))
+        arguments.sort()
+        app, tool = plan_calls.tool(position)
+        looks.append((app is not None, app or "", tool, tuple(arguments), marks.get(position, "")))
+    return looks
 
 
 def _places(producers: list[list[int]]) -> list[int]:
     """How early each call can be made, and among those how early its result is used."""
-    found = levels([sorted({*needed} - {at}) for at, needed in enumerate(producers)])
-    last = len(found)
+    call_levels = levels([sorted({*needed} - {position}) for position, needed in enumerate(producers)])
+    last = len(call_levels)
     used = [last] * last
-    for at, needed in enumerate(producers):
+    for position, needed in enumerate(producers):
         for producer in needed:
-            used[producer] = min(used[producer], found[at])
-    return [level * (last + 1) + use for level, use in zip(found, used, strict=True)]
+            used[producer] = min(used[producer], call_levels[position])
+    return [level * (last + 1) + use for level, use in zip(call_levels, used, strict=True)]
 
 
 def _in_order(graph: Coloured, keys: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -189,23 +198,24 @@ def _in_order(graph: Coloured, keys: list[tuple[int, int]]) -> list[tuple[int, i
             break
         colour = graph.colours[picked]
         graph.colours[:] = [
-            2 * one + (one == colour and at != picked) for at, one in enumerate(graph.colours)
+            2 * other_colour + (other_colour == colour and position != picked)
+            for position, other_colour in enumerate(graph.colours)
         ]
         refine(graph)
-    found = [(0, 0)] * len(keys)
+    order = [(0, 0)] * len(keys)
     for colour, tied in sorted(_by_colour(graph).items(), key=lambda pair: (keys[pair[1][0]][0], pair[0])):
         if len(tied) > 1:
-            tied.sort(key=lambda at: [found[producer] for producer in graph.producers[at]])
-        for place, at in enumerate(tied):
-            found[at] = keys[at][0], colour * len(keys) + place
-    return found
+            tied.sort(key=lambda position: [order[producer] for producer in graph.producers[position]])
+        for index, position in enumerate(tied):
+            order[position] = keys[position][0], colour * len(keys) + index
+    return order
 
 
 def _by_colour(graph: Coloured) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
-    for at, colour in enumerate(graph.colours):
-        found.setdefault(colour, []).append(at)
-    return found
+    groups: dict[int, list[int]] = {}
+    for position, colour in enumerate(graph.colours):
+        groups.setdefault(colour, []).append(position)
+    return groups
 
 
 def _entangled(graph: Coloured) -> int | None:
@@ -213,7 +223,7 @@ def _entangled(graph: Coloured) -> int | None:
 
     They are where no call needs two that are tied: then it is enough that consumers go with their producers.
     """
-    shared = {at for tied in _by_colour(graph).values() if len(tied) > 1 for at in tied}
-    if not any(len(shared.intersection(graph.producers[at])) > 1 for at in shared):
+    shared = {position for tied in _by_colour(graph).values() if len(tied) > 1 for position in tied}
+    if not any(len(shared.intersection(graph.producers[position])) > 1 for position in shared):
         return None
-    return min(shared, key=lambda at: (graph.colours[at], at))
+    return min(shared, key=lambda position: (graph.colours[position], position))

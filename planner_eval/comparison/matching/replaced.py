@@ -69,24 +69,28 @@ def pair_replaced(pairing: Pairing, never: Callable[[int, int], bool] | None = N
         pairs = [(preds[column], golds[row]) for row, column in assign(table)]
     else:
         pairing.proved = False
-        ours, theirs = ({at: place for place, at in enumerate(calls)} for calls in (preds, golds))
-        pairs = sorted(evidence, key=lambda pair: (-evidence[pair], theirs[pair[1]], ours[pair[0]]))
-    made = False
+        pred_order, gold_order = (
+            {position: index for index, position in enumerate(calls)} for calls in (preds, golds)
+        )
+        pairs = sorted(evidence, key=lambda pair: (-evidence[pair], gold_order[pair[1]], pred_order[pair[0]]))
+    paired = False
     for pred, gold in pairs:
         free = pairing.to_gold[pred] == ALONE and pairing.to_pred[gold] == ALONE
         if free and (pred, gold) in evidence:
             pairing.pair(pred, gold)
-            made = True
-    return made
+            paired = True
+    return paired
 
 
 def _is_renamed(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether the names are ground enough to pair the one call that is left over on either side."""
-    ours, theirs = pairing.pred.tools[pred], pairing.gold.tools[gold]
-    if ours == theirs or not (ours.name == theirs.name or like(ours.name, theirs.name)):
+    pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
+    if pred_tool == gold_tool or not (
+        pred_tool.name == gold_tool.name or like(pred_tool.name, gold_tool.name)
+    ):
         return False
     numbers = pairing.pred.numbered.numbers
-    repeats = (numbers[at] == numbers[pred] for at, to in enumerate(pairing.to_gold) if to >= 0)
+    repeats = (numbers[i] == numbers[pred] for i, partner in enumerate(pairing.to_gold) if partner >= 0)
     return numbers[pred] is None or not any(repeats)
 
 
@@ -96,36 +100,40 @@ class _Evidence:
     def __init__(self, pairing: Pairing, golds: list[int], preds: list[int]) -> None:
         self.pairing = pairing
         self.first = _first_equals(pairing.gold)
-        self.common = self._common(ours=True) | self._common(ours=False)
+        self.common = self._common(of_pred=True) | self._common(of_pred=False)
         self.found: dict[tuple[int, int], float] = {}
         names = {pairing.pred.tools[pred].name for pred in preds}
         self.names = names if len(names) * len(golds) <= LIMIT else set()
         holders: dict[Any, list[int]] = {}
         for pred in preds:
-            for mark in self.marks(pred, ours=True):
+            for mark in self.marks(pred, of_pred=True):
                 holders.setdefault(mark, []).append(pred)
         numbers = pairing.pred.numbered.numbers
-        made = {number for at, number in enumerate(numbers) if pairing.to_gold[at] >= 0} - {None}
-        again = {pred for pred in preds if numbers[pred] in made}
+        matched_numbers = {number for i, number in enumerate(numbers) if pairing.to_gold[i] >= 0} - {None}
+        repeated = {pred for pred in preds if numbers[pred] in matched_numbers}
         grounds: set[tuple[int, int]] = set()
         for gold in golds:
-            for mark, weight in self.marks(gold, ours=False).items():
-                there = holders.get(mark, ())
-                for pred in there if len(there) <= BUCKET else ():
+            for mark, weight in self.marks(gold, of_pred=False).items():
+                candidates = holders.get(mark, ())
+                for pred in candidates if len(candidates) <= BUCKET else ():
                     self.found[pred, gold] = self.found.get((pred, gold), 0.0) + weight
-                    if mark[0] in (_GROUNDS_AGAIN if pred in again else _GROUNDS):
+                    if mark[0] in (_GROUNDS_AGAIN if pred in repeated else _GROUNDS):
                         grounds.add((pred, gold))
         self.akin(preds, golds, grounds)
-        due = [gold for gold in golds if gold not in pairing.optional]
-        theirs = between(pairing.gold, due, [at if to >= 0 else to for at, to in enumerate(pairing.to_pred)])
+        required = [gold for gold in golds if gold not in pairing.optional]
+        gold_between = between(
+            pairing.gold,
+            required,
+            [position if partner >= 0 else partner for position, partner in enumerate(pairing.to_pred)],
+        )
         for ends, pred in between(pairing.pred, preds, pairing.to_gold).items():
-            if ends in theirs:
-                self.found[pred, theirs[ends]] = self.found.get((pred, theirs[ends]), 0.0) + 1
-        called, wanted = pairing.pred.tools, pairing.gold.tools
+            if ends in gold_between:
+                self.found[pred, gold_between[ends]] = self.found.get((pred, gold_between[ends]), 0.0) + 1
+        pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
         self.found = {
             (pred, gold): weight
             for (pred, gold), weight in self.found.items()
-            if (pred, gold) in grounds and called[pred] != wanted[gold]
+            if (pred, gold) in grounds and pred_tools[pred] != gold_tools[gold]
         }
 
     def akin(self, preds: list[int], golds: list[int], grounds: set[tuple[int, int]]) -> None:
@@ -133,25 +141,27 @@ class _Evidence:
         if len(preds) * len(golds) > LIMIT:
             return
         tools = self.pairing.pred.tools, self.pairing.gold.tools
-        near = {
+        akin_pairs = {
             (pred, gold) for pred in preds for gold in golds if akin(tools[0][pred].name, tools[1][gold].name)
         }
-        ours = {pred: _neighbours(self.pairing.pred, pred, self.pairing.to_gold) for pred, _ in near}
-        for pred, gold in near:
-            if ours[pred] & _neighbours(self.pairing.gold, gold, None):
+        pred_neighbours = {
+            pred: _neighbours(self.pairing.pred, pred, self.pairing.to_gold) for pred, _ in akin_pairs
+        }
+        for pred, gold in akin_pairs:
+            if pred_neighbours[pred] & _neighbours(self.pairing.gold, gold, None):
                 self.found[pred, gold] = self.found.get((pred, gold), 0.0) + 1
                 grounds.add((pred, gold))
 
-    def marks(self, position: int, *, ours: bool) -> dict[Any, float]:
+    def marks(self, position: int, *, of_pred: bool) -> dict[Any, float]:
         """What a call can share with another, in gold's positions, with what it counts."""
-        side = self.pairing.pred if ours else self.pairing.gold
-        app, name = side.tools[position]
+        plan_calls = self.pairing.pred if of_pred else self.pairing.gold
+        app, name = plan_calls.tools[position]
         marks: dict[Any, float] = {("name", name): 1.0}
-        if not ours:
-            marks |= {("name", other): 1.0 for other in self.names if like(name, other)}
+        if not of_pred:
+            marks |= {("name", pred_name): 1.0 for pred_name in self.names if like(name, pred_name)}
         if app is not None:
             marks["app", app] = 1.0
-        values = self._values(position, ours=ours)
+        values = self._values(position, of_pred=of_pred)
         for value, (mark, weight) in values.items():
             marks["argument", value[0]] = 0.5
             marks[mark, *value] = weight
@@ -159,51 +169,61 @@ class _Evidence:
             marks["all", frozenset(values)] = 2.0
             if len(values) > 1:
                 marks["exchanged", frozenset(value[1:] for value in values)] = 2.0
-        for consumer, argument, slot in side.users[position]:
-            image = self.pairing.to_gold[consumer] if ours else consumer
+        for consumer, argument, slot in plan_calls.users[position]:
+            image = self.pairing.to_gold[consumer] if of_pred else consumer
             if image >= 0:
                 marks["used", image, argument, slot] = 2.0
         return marks
 
-    def _values(self, position: int, *, ours: bool) -> Mapping[Any, tuple[str, float]]:
+    def _values(self, position: int, *, of_pred: bool) -> Mapping[Any, tuple[str, float]]:
         """A call's arguments with their values, in gold's positions, and what one that is shared counts."""
-        side = self.pairing.pred if ours else self.pairing.gold
-        found = {}
-        for argument, (shape, producers, value) in side.arguments(position).items():
-            images = [self.pairing.to_gold[p] for p in producers] if ours else producers
-            known = argument, shape, tuple(self.first[at] if at >= 0 else at for at in images)
-            says = known not in self.common and telling(value)
-            found[known] = ("value", 2.0) if says else ("held", 0.5)
-        return found
+        plan_calls = self.pairing.pred if of_pred else self.pairing.gold
+        values = {}
+        for argument, (shape, producers, value) in plan_calls.arguments(position).items():
+            images = [self.pairing.to_gold[p] for p in producers] if of_pred else producers
+            argument_value = (
+                argument,
+                shape,
+                tuple(self.first[image] if image >= 0 else image for image in images),
+            )
+            is_telling = argument_value not in self.common and telling(value)
+            values[argument_value] = ("value", 2.0) if is_telling else ("held", 0.5)
+        return values
 
     common: frozenset[Any] = frozenset()
     first: Sequence[int] = ()
     """For each call of gold the first that equals it: which of these is the partner is not known by now."""
 
-    def _common(self, *, ours: bool) -> frozenset[Any]:
+    def _common(self, *, of_pred: bool) -> frozenset[Any]:
         """Values that most calls of a plan have, which are no evidence."""
-        calls = len((self.pairing.pred if ours else self.pairing.gold).tools)
+        calls = len((self.pairing.pred if of_pred else self.pairing.gold).tools)
         if calls < MANY:
             return frozenset()
-        counts = Counter(known for at in range(calls) for known in self._values(at, ours=ours))
-        return frozenset(known for known, held in counts.items() if held >= MANY and 2 * held > calls)
+        counts = Counter(
+            argument_value
+            for position in range(calls)
+            for argument_value in self._values(position, of_pred=of_pred)
+        )
+        return frozenset(
+            argument_value for argument_value, count in counts.items() if count >= MANY and 2 * count > calls
+        )
 
 
 _GROUNDS_AGAIN = frozenset({"all", "used"})
 _GROUNDS = _GROUNDS_AGAIN | {"name", "value", "exchanged"}
 
 
-def _first_equals(side: Side) -> list[int]:
-    numbers = side.numbered.numbers
+def _first_equals(plan_calls: Side) -> list[int]:
+    numbers = plan_calls.numbered.numbers
     first: dict[int | None, int] = {}
-    return [at if number is None else first.setdefault(number, at) for at, number in enumerate(numbers)]
+    return [i if number is None else first.setdefault(number, i) for i, number in enumerate(numbers)]
 
 
-def _neighbours(side: Side, at: int, images: list[int] | None) -> set[tuple[str, int]]:
+def _neighbours(plan_calls: Side, position: int, images: list[int] | None) -> set[tuple[str, int]]:
     """The calls that a call takes from and those that take from it, in gold's positions."""
-    found = {("from", call) for call in side.numbered.producers(at)}
-    found |= {("to", use.consumer) for use in side.users[at]}
-    return found if images is None else {(end, images[call]) for end, call in found if images[call] >= 0}
+    links = {("from", call) for call in plan_calls.numbered.producers(position)}
+    links |= {("to", use.consumer) for use in plan_calls.users[position]}
+    return links if images is None else {(end, images[call]) for end, call in links if images[call] >= 0}
 
 
 def telling(value: Value) -> bool:
@@ -225,18 +245,18 @@ def telling(value: Value) -> bool:
     return any(map(telling, value.values())) if isinstance(value, dict) else True
 
 
-def between(side: Side, calls: list[int], image: list[int]) -> dict[tuple[frozenset[int], ...], int]:
+def between(plan_calls: Side, calls: list[int], image: list[int]) -> dict[tuple[frozenset[int], ...], int]:
     """Unpaired calls that stand alone between paired ones, by these: producers, consumers.
 
     Args:
-        side: A plan.
+        plan_calls: A plan.
         calls: Its calls without a partner.
         image: For each call of it its partner, in gold's positions.
     """
-    found: dict[tuple[frozenset[int], ...], list[int]] = {}
-    for at in calls:
-        producers = frozenset(image[producer] for producer in side.numbered.producers(at))
-        ends = producers, frozenset(image[use.consumer] for use in side.users[at])
+    groups: dict[tuple[frozenset[int], ...], list[int]] = {}
+    for position in calls:
+        producers = frozenset(image[producer] for producer in plan_calls.numbered.producers(position))
+        ends = producers, frozenset(image[use.consumer] for use in plan_calls.users[position])
         if all(call >= 0 for end in ends for call in end):
-            found.setdefault(ends, []).append(at)
-    return {ends: there[0] for ends, there in found.items() if len(there) == 1}
+            groups.setdefault(ends, []).append(position)
+    return {ends: calls[0] for ends, calls in groups.items() if len(calls) == 1}

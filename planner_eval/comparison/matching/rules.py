@@ -42,118 +42,135 @@ class Rules:
         changes = policy.defaults or any(
             rule.compare or rule.aliases or rule.default is not NOTHING for rule in policy.rules
         )
-        asks = policy.wildcards or policy.defaults or terms.accepted or terms.omittable
+        has_terms = policy.wildcards or policy.defaults or terms.accepted or terms.omittable
         self.normalise = self.normalised if changes else None
-        self.matcher = self.matches if asks or any(rule.one_sided for rule in policy.rules) else None
+        self.matcher = self.matches if has_terms or any(rule.one_sided for rule in policy.rules) else None
 
     def rule(self, call: Call | None, argument: str) -> Rule:
         """The rule that holds for an argument, looked up once."""
         key = (None, "", argument) if call is None else (call.app, call.name, argument)
-        found = self._rules.get(key)
-        if found is None:
-            found = self._rules[key] = self.policy.rule(*key) or _AS_IT_IS
-        return found
+        stored = self._rules.get(key)
+        if stored is None:
+            stored = self._rules[key] = self.policy.rule(*key) or _AS_IT_IS
+        return stored
 
     def normalised(self, plan: Plan, position: int, arguments: Arguments) -> Arguments:
         """A call's arguments as the policy compares them."""
         if self._tools[0] is not plan:
             self._tools = plan, [call.tool for call in plan.calls]
         call = plan.calls[position] if position < len(plan.calls) else None
-        found = []
+        normalised = []
         for name, value in arguments:
             rule = self.rule(call, name)
             if "ignore" in rule.compare:
-                found.append((name, LEFT_OUT))
+                normalised.append((name, LEFT_OUT))
                 continue
-            made, default = rule.form.of(value, self._tools[1]), self._default(rule, call, name)
-            left = default is not NOTHING and _equal(made, rule.form.of(default))
-            found.append((name, LEFT_OUT if left else made))
-        return tuple(found)
+            normal_form, default = rule.form.of(value, self._tools[1]), self._default(rule, call, name)
+            left = default is not NOTHING and _equal(normal_form, rule.form.of(default))
+            normalised.append((name, LEFT_OUT if left else normal_form))
+        return tuple(normalised)
 
     def _default(self, rule: Rule, call: Call | None, argument: str) -> Value:
         """What the tool takes where the argument is left out; NOTHING where that is not known."""
         if rule.default is not NOTHING or call is None or not self.policy.defaults:
             return rule.default
-        known = self.policy.defaults
-        return known.get((call.tool, argument), known.get((call.name, argument), NOTHING))
+        defaults = self.policy.defaults
+        return defaults.get((call.tool, argument), defaults.get((call.name, argument), NOTHING))
 
-    def agree(self, call: Call, argument: str, ours: Value, theirs: Value) -> bool:
+    def agree(self, call: Call, argument: str, pred_value: Value, gold_value: Value) -> bool:
         """Whether one literal will do for another, both as written."""
         rule = self.rule(call, argument)
-        one, other = rule.form.of(ours), rule.form.of(theirs)
-        if "ignore" in rule.compare or _equal(one, other):
+        pred_form, gold_form = rule.form.of(pred_value), rule.form.of(gold_value)
+        if "ignore" in rule.compare or _equal(pred_form, gold_form):
             return True
-        return self.matches(call, argument, one, other, Asked(_equal, lambda: ours, lambda: theirs))
+        return self.matches(
+            call, argument, pred_form, gold_form, Asked(_equal, lambda: pred_value, lambda: gold_value)
+        )
 
-    def matches(self, call: Call | None, argument: str, ours: Value, theirs: Value, asked: Asked) -> bool:
+    def matches(
+        self, call: Call | None, argument: str, pred_value: Value, gold_value: Value, context: Asked
+    ) -> bool:
         """Whether the prediction's value will do for gold's where the two are not alike.
 
         Args:
             call: Gold's call; None for the answer.
             argument: The argument.
-            ours: The prediction's value in its form; MISSING where it gives none.
-            theirs: Gold's, likewise.
-            asked: What else there is to know of the two values.
+            pred_value: The prediction's value in its form; MISSING where it gives none.
+            gold_value: Gold's, likewise.
+            context: What else there is to know of the two values.
         """
         rule = self.rule(call, argument)
-        if ours is MISSING or theirs is MISSING:
+        if pred_value is MISSING or gold_value is MISSING:
             omittable = self.terms.omittable.get(call.id, ()) if call is not None else ()
-            if "optional" in rule.compare or (argument in omittable if ours is MISSING else False):
+            if "optional" in rule.compare or (argument in omittable if pred_value is MISSING else False):
                 return True
-            if theirs is MISSING and "extra" in rule.compare:
+            if gold_value is MISSING and "extra" in rule.compare:
                 return True
             default = self._default(rule, call, argument)
             if default is NOTHING:
                 return False
             form = rule.form.of(default)
-            if ours is MISSING:
-                ours, asked = form, asked._replace(ours=lambda: default)
+            if pred_value is MISSING:
+                pred_value, context = form, context._replace(ours=lambda: default)
             else:
-                theirs, asked = form, asked.of(default)
-        wild, given = self.policy.wildcards, self.terms.accepted
-        if not (rule.weighs or wild or given):
+                gold_value, context = form, context.of(default)
+        wildcards, accepted_values = self.policy.wildcards, self.terms.accepted
+        if not (rule.weighs or wildcards or accepted_values):
             return False
-        if "any" in rule.compare or (wild and any(_equal(asked.theirs(), one) for one in wild)):
+        if "any" in rule.compare or (
+            wildcards and any(_equal(context.theirs(), wildcard) for wildcard in wildcards)
+        ):
             return True
-        more = given.get(call.id, {}).get(argument, ()) if call is not None and given else ()
-        if _right(rule, ours, theirs, asked):
+        further_values = (
+            accepted_values.get(call.id, {}).get(argument, ()) if call is not None and accepted_values else ()
+        )
+        if _right(rule, pred_value, gold_value, context):
             return True
-        accepted = ((value, rule.form.of(value)) for value in (*rule.accepted, *more))
-        return any(_right(rule, ours, form, asked.of(value)) for value, form in accepted)
+        accepted = ((value, rule.form.of(value)) for value in (*rule.accepted, *further_values))
+        return any(_right(rule, pred_value, form, context.of(value)) for value, form in accepted)
 
 
 _AS_IT_IS = Rule()
 _LINKED = (Ref, Unresolved, Template)
 
 
-def _equal(one: Value, other: Value) -> bool:
-    return bool(value_key(one, OWN) == value_key(other, OWN))
+def _equal(first: Value, second: Value) -> bool:
+    return bool(value_key(first, OWN) == value_key(second, OWN))
 
 
-def _right(rule: Rule, ours: Value, theirs: Value, asked: Asked) -> bool:
+def _right(rule: Rule, pred_value: Value, gold_value: Value, context: Asked) -> bool:
     """Whether a value will do for one of those that are right; one yes is enough."""
-    if agree(ours, theirs, rule, asked.alike):
+    if agree(pred_value, gold_value, rule, context.alike):
         return True
     if rule.pattern is None and rule.function is None:
         return False
-    one, other = asked.ours(), asked.theirs()
-    if holds(one, _LINKED) or holds(other, _LINKED):
+    pred_written, gold_written = context.ours(), context.theirs()
+    if holds(pred_written, _LINKED) or holds(gold_written, _LINKED):
         return False
-    if rule.pattern is not None and isinstance(one, str) and re.fullmatch(rule.pattern, one, re.DOTALL):
+    if (
+        rule.pattern is not None
+        and isinstance(pred_written, str)
+        and re.fullmatch(rule.pattern, pred_written, re.DOTALL)
+    ):
         return True
-    return rule.function is not None and _answered(rule, rule.function, one, other)
+    return rule.function is not None and _answered(rule, rule.function, pred_written, gold_written)
 
 
-def _answered(rule: Rule, function: Callable[[Value, Value], bool], ours: Value, theirs: Value) -> bool:
+def _answered(
+    rule: Rule, function: Callable[[Value, Value], bool], pred_value: Value, gold_value: Value
+) -> bool:
     """What a function of the user's says of two values.
 
     Raises:
         PolicyError: it fails; names the rule and the values.
     """
     try:
-        return bool(function(ours, theirs))
+        return bool(function(pred_value, gold_value))
     except (Exception, SystemExit) as error:  # a function may not end the command either
-        named = getattr(function, "__name__", "function")
-        values = f"{shortened(repr(ours), 40)} (the prediction's) and {shortened(repr(theirs), 40)} (gold's)"
+        function_name = getattr(function, "__name__", "function")
+        pred_text, gold_text = shortened(repr(pred_value), 40), shortened(repr(gold_value), 40)
+        values = f"{pred_text} (the prediction's) and {gold_text} (gold's)"
         reason = f"{type(error).__name__}: {error}"
-        raise PolicyError(f"{rule.where or 'a rule'}: {named!r} failed on {values}: {reason}") from error
+        raise PolicyError(
+            f"{rule.where or 'a rule'}: {function_name!r} failed on {values}: {reason}"
+        ) from error

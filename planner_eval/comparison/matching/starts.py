@@ -16,29 +16,35 @@ def pair_in_order(pairing: Pairing, blocks: list[Block]) -> None:
 
     preds = {pred for block in blocks for pred in block.preds}
     golds = {gold for block in blocks for gold in block.golds}
-    ours = _after_needed(pairing.pred, pairing.ranks.preds(range(len(pairing.pred.known))))
-    theirs = _after_needed(pairing.gold, pairing.ranks.golds(range(len(pairing.gold.known))))
-    tools = [pairing.pred.tool(at) for at in ours], [pairing.gold.tool(at) for at in theirs]
+    pred_order = _after_needed(pairing.pred, pairing.ranks.preds(range(len(pairing.pred.known))))
+    gold_order = _after_needed(pairing.gold, pairing.ranks.golds(range(len(pairing.gold.known))))
+    tools = [pairing.pred.tool(call) for call in pred_order], [pairing.gold.tool(call) for call in gold_order]
     runs = SequenceMatcher(None, *tools, autojunk=False)
-    for start, there, size in runs.get_matching_blocks():
-        for pred, gold in zip(ours[start : start + size], theirs[there : there + size], strict=True):
+    for start, gold_start, size in runs.get_matching_blocks():
+        for pred, gold in zip(
+            pred_order[start : start + size], gold_order[gold_start : gold_start + size], strict=True
+        ):
             if pred in preds and gold in golds:
                 pairing.pair(pred, gold)
     _pair_rest(pairing, blocks)
 
 
-def _after_needed(side: Side, ranked: list[int]) -> list[int]:
+def _after_needed(plan_calls: Side, ranked: list[int]) -> list[int]:
     """The calls of a plan, each just after those that it needs: first what nobody uses, by rank."""
     order: dict[int, None] = {}
-    work = [*reversed(ranked), *reversed([at for at in ranked if not side.users[at]])]
+    work = [*reversed(ranked), *reversed([call for call in ranked if not plan_calls.users[call]])]
     entered: set[int] = set()
     while work:
-        at = work[-1]
-        if at in entered:
+        call = work[-1]
+        if call in entered:
             order.setdefault(work.pop())
         else:
-            entered.add(at)
-            work += [one for one in reversed(side.numbered.producers(at)) if one not in entered]
+            entered.add(call)
+            work += [
+                producer
+                for producer in reversed(plan_calls.numbered.producers(call))
+                if producer not in entered
+            ]
     return [*order]
 
 
@@ -61,10 +67,10 @@ def _pair_alike(pairing: Pairing, block: Block, left: list[int], right: list[int
     for gold in block.golds:
         if pairing.to_pred[gold] < 0:
             golds.setdefault(right[gold], []).append(gold)
-    for colour, there in golds.items():
-        here = preds.get(colour, ())
-        if len(here) == len(there) and (len(here) == 1 or not single):
-            for pred, gold in zip(here, there, strict=True):
+    for colour, gold_calls in golds.items():
+        pred_calls = preds.get(colour, ())
+        if len(pred_calls) == len(gold_calls) and (len(pred_calls) == 1 or not single):
+            for pred, gold in zip(pred_calls, gold_calls, strict=True):
                 if pairing.to_gold[pred] < 0 and pairing.to_pred[gold] < 0:
                     pairing.pair(pred, gold)
                     _follow(pairing, pred, gold)
@@ -74,35 +80,35 @@ def _follow(pairing: Pairing, pred: int, gold: int) -> None:
     """Pair free calls that partners refer to at like places, or that alone refer to these, and so on."""
     work = [(pred, gold)]
 
-    def pair(one: int, other: int) -> None:
-        free = pairing.to_gold[one] < 0 and pairing.to_pred[other] < 0
-        if free and pairing.pred.tool(one) == pairing.gold.tool(other):
-            pairing.pair(one, other)
-            work.append((one, other))
+    def pair(pred_call: int, gold_call: int) -> None:
+        free = pairing.to_gold[pred_call] < 0 and pairing.to_pred[gold_call] < 0
+        if free and pairing.pred.tool(pred_call) == pairing.gold.tool(gold_call):
+            pairing.pair(pred_call, gold_call)
+            work.append((pred_call, gold_call))
 
     while work:
         pred, gold = work.pop()
-        ours = pairing.pred.arguments(pred)
+        pred_args = pairing.pred.arguments(pred)
         for name, (shape, producers, _) in pairing.gold.arguments(gold).items():
-            if name in ours and ours[name][0] == shape:
-                for one, other in zip(ours[name][1], producers, strict=True):
-                    pair(one, other)
-        here, there = (
+            if name in pred_args and pred_args[name][0] == shape:
+                for pred_call, gold_call in zip(pred_args[name][1], producers, strict=True):
+                    pair(pred_call, gold_call)
+        pred_users, gold_users = (
             _free_users(pairing.pred, pred, pairing.to_gold),
             _free_users(pairing.gold, gold, pairing.to_pred),
         )
-        for use in here.keys() & there.keys():
-            if len(here[use]) == 1 == len(there[use]):
-                pair(here[use][0], there[use][0])
+        for use in pred_users.keys() & gold_users.keys():
+            if len(pred_users[use]) == 1 == len(gold_users[use]):
+                pair(pred_users[use][0], gold_users[use][0])
 
 
-def _free_users(side: Side, position: int, partner: list[int]) -> dict[Any, list[int]]:
+def _free_users(plan_calls: Side, position: int, partner: list[int]) -> dict[Any, list[int]]:
     """The free consumers of a call by name, argument and which reference of it."""
-    found: dict[Any, list[int]] = {}
-    for consumer, argument, slot in side.users[position]:
+    free_users: dict[Any, list[int]] = {}
+    for consumer, argument, slot in plan_calls.users[position]:
         if partner[consumer] < 0:
-            found.setdefault((side.tool(consumer), argument, slot), []).append(consumer)
-    return found
+            free_users.setdefault((plan_calls.tool(consumer), argument, slot), []).append(consumer)
+    return free_users
 
 
 def _pair_rest(pairing: Pairing, blocks: list[Block]) -> None:
