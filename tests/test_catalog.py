@@ -211,7 +211,6 @@ def test_function_objects_with_rich_annotations() -> None:
     assert as_catalog([invite, len]).tools[1].name == "len"
 
 
-# ---------------------------------------------------------------- bad files
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
@@ -280,7 +279,6 @@ def test_other_bad_input(tmp_path: Path) -> None:
         as_catalog([{"name": "f", "parameters": spiral}])
 
 
-# ---------------------------------------------------------------- types and values
 @pytest.mark.parametrize(
     ("words", "shown"),
     [

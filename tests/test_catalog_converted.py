@@ -32,7 +32,6 @@ def _file(folder: Path, content: Any) -> str:
     return str(file)
 
 
-# ---------------------------------------------------------------- through the command line
 @pytest.mark.parametrize("format", OTHERS)
 def test_what_a_format_cannot_say_is_given_up_only_when_that_is_asked_for(
     tmp_path: Path, format: str
@@ -138,7 +137,6 @@ def test_what_services_refuse_is_not_written(tmp_path: Path) -> None:
     assert gemini[0]["functionDeclarations"][0]["responseJsonSchema"] == {"type": "string"}
 
 
-# ---------------------------------------------------------------- the law
 ODD = (
     "find",
     "a.b",

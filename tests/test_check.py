@@ -263,7 +263,6 @@ def test_broken_and_hostile_plans_are_checked_too() -> None:
     assert check(Plan((Call("1", "x"),)), Catalog())[0].code == "check.unknown_tool"
 
 
-# ---------------------------------------------------------------- published gold
 def counts(plans: Iterator[tuple[Plan, Catalog]]) -> dict[str, int]:
     found = Counter(
         each.code.removeprefix("check.") for plan, catalog in plans for each in check(plan, catalog)
@@ -385,7 +384,6 @@ def test_complexfuncbench_example(reference: Path) -> None:
     assert check(plan, names) == check(plan, exact) == ()
 
 
-# ---------------------------------------------------------------- types of parts
 @pytest.mark.more
 def test_types_inside_themselves_and_of_fields_that_nobody_listed_are_checked(tmp_path: Path) -> None:
     from tests.test_cli import planeval

@@ -262,7 +262,6 @@ def test_arguments_together_are_held_too(tmp_path: Path) -> None:
     assert planeval("check", "-", "--catalog", str(file), text=good).returncode == 0
 
 
-# ---------------------------------------------------------------- as jsonschema has it
 @pytest.mark.more
 @pytest.mark.parametrize("seed", range(3))
 def test_verdicts_are_those_of_jsonschema(seed: int) -> None:
@@ -311,7 +310,6 @@ def _loops(schema: Any) -> bool:
     return False
 
 
-# ---------------------------------------------------------------- references
 OPEN: list[tuple[Any, Any, bool]] = [
     ({"type": "string", "pattern": "^a", "minLength": 3}, Ref(0), True),
     ({"type": "string", "pattern": "^a"}, Template(("b ", Ref(0))), True),
@@ -375,7 +373,6 @@ def test_a_finding_holds_for_all_that_a_reference_may_be() -> None:
     assert decided > 200
 
 
-# ---------------------------------------------------------------- hostile
 @pytest.mark.parametrize(
     ("pattern", "text", "codes"),
     [
@@ -559,7 +556,6 @@ def test_texts_and_placeholders_of_a_benchmark() -> None:
     assert found(schema, "$$$", holes=["$$$"]) == ()
 
 
-# ---------------------------------------------------------------- Python functions
 class File(BaseModel):  # not the word for a text
     name: str
     size: int = 0

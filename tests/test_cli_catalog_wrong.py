@@ -172,7 +172,6 @@ def test_a_catalog_without_tools_says_so(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "tools.json lists no tools\n")
 
 
-# ---------------------------------------------------------------- what would be read as taking nothing
 TAKES = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 
 

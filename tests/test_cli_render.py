@@ -173,7 +173,6 @@ def test_a_diff_as_listing_and_as_boxes() -> None:
     assert "╭" in subprocess.run([*command, "boxes"], cwd=ROOT, capture_output=True).stdout.decode()
 
 
-# ---------------------------------------------------------------- many pairs into a folder
 def diffed(*argv: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "planner_eval", "diff", *map(str, argv)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)

@@ -29,7 +29,6 @@ def call(name: str, label: str, *values: Any) -> dict[str, Any]:
     return {"name": name, "label": label, "arguments": {f"arg_{i}": value for i, value in enumerate(values)}}
 
 
-# ---------------------------------------------------------------- answers of our own
 @pytest.fixture(scope="module", params=["inline", "process", "strict"])
 def run(request: pytest.FixtureRequest) -> Iterator[NestfulRunner]:
     with NestfulRunner(level=request.param, seconds=2) as runner:
@@ -94,7 +93,6 @@ def test_an_answer_without_end_costs_its_deadline(run: NestfulRunner) -> None:
     assert outcome.failure.kind == "timeout"
 
 
-# ---------------------------------------------------------------- the reference vectors
 def _lines(path: Path) -> list[dict[str, Any]]:
     with gzip.open(path, "rt") as file:
         return [json.loads(line) for line in file]

@@ -37,7 +37,6 @@ def size(drawn: str) -> tuple[float, float]:
     return float(found[1]), float(found[2])
 
 
-# ---------------------------------------------------------------- plans without references
 @pytest.mark.parametrize("count", [1, 3, 12, 32])
 def test_a_flat_plan_wraps_in_written_order(count: int, tmp_path: Path) -> None:
     """Thirty-two calls in one row were 4,000 points wide, with letters of four pixels on a screen."""
@@ -71,7 +70,6 @@ def test_each_box_without_arrows_stands_in_one_row(apps: list[str]) -> None:
     assert sorted(box for row in rows for box in row) == (list(range(len(boxes))) if len(boxes) > ROW else [])
 
 
-# ---------------------------------------------------------------- diffs
 def told(found: Drawable, form: str) -> str:
     """What a drawing says, its entities undone."""
     drawn = html.unescape(render(found, format=form).decode())

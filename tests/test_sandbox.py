@@ -260,7 +260,6 @@ def processes_in(folder: Path) -> list[str]:
     return found
 
 
-# ---------------------------------------------------------------- disk and tasks
 USED_UP = {
     "fill_a_folder_that_nobody_lists": ("OSError", "disk-limit"),
     "fill_unlinked_files": ("OSError", "disk-limit"),
@@ -332,7 +331,6 @@ def test_what_is_no_attack_still_works(used_up: tuple[str, Any], scene: Scene) -
     assert list(scene.temporary.iterdir()) == []
 
 
-# ---------------------------------------------------------------- what a plan may cost
 @pytest.fixture(scope="module")
 def box() -> Iterator[Sandbox]:
     with Sandbox(tool_source(str(ATTACKS_FILE)), limits=Limits(seconds=SECONDS)) as sandbox:
@@ -417,7 +415,6 @@ def test_process_replaces_a_worker_that_a_plan_killed() -> None:
     ]
 
 
-# ---------------------------------------------------------------- the parent
 STARTER = """
 import sys, time
 sys.path.insert(0, sys.argv[1])

@@ -24,13 +24,7 @@ from tests.sandbox.run_beside import SECONDS
 from tests.test_cli import planeval
 from tests.test_sandbox import ATTACKS_FILE, HERE, NOBODY, processes_in, python_for
 
-SPIES = [
-    "spy_in_frames",
-    "spy_in_objects",
-    "spy_in_folders",
-    "spy_in_own_process",
-    "spy_in_other_processes",
-]
+SPIES = ["spy_in_frames", "spy_in_objects", "spy_in_folders", "spy_in_own_process", "spy_in_other_processes"]
 HEAD = f"SECRET-{secrets.token_hex(4)}-"
 """Of this process alone: beside it other tests may run, with secrets of their own."""
 STARTER = """
@@ -93,7 +87,6 @@ def outcomes(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, Any]
     return {row["record"]: row for row in rows}
 
 
-# ---------------------------------------------------------------- the plans beside
 @pytest.mark.parametrize("more", [(), ("--allow-read", "/proc", "--allow-read", tempfile.gettempdir())])
 def test_a_plan_finds_nothing_of_the_plan_beside_it(tmp_path: Path, more: tuple[str, ...]) -> None:
     if len(os.sched_getaffinity(0)) < 2:
@@ -196,7 +189,6 @@ def test_where_supervisor_or_zygote_is_killed_nothing_goes_on(open_folder: Path,
     assert list(open_folder.iterdir()) == []
 
 
-# ---------------------------------------------------------------- what lies beside the tools' file
 READER = "def read(path):\n    with open(path) as file:\n        return file.read()[:40]\n"
 
 

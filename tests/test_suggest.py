@@ -223,7 +223,6 @@ def test_an_app_wrong_or_left_out_is_the_one_that_offers_the_tool(text: str, app
     assert found.left == ()
 
 
-# ---------------------------------------------------------------- the question
 @pytest.mark.parametrize(
     ("query", "name", "kind", "meant"),
     [
@@ -436,7 +435,6 @@ def test_of_a_long_value_the_part_that_differs_is_told() -> None:
     assert trimmed.reason == "the allowed value, without the space around it"
 
 
-# ---------------------------------------------------------------- a model
 @pytest.mark.parametrize(
     ("answer", "says"),
     [('{"argument": "a"}', None), ('{"argument": "b"}', "rename q to b"), ('{"value": "y"}', None)],
@@ -495,7 +493,6 @@ def test_a_model_is_asked_only_about_what_is_left_and_its_silence_is_no_error() 
     assert answered('{"tool": 3}') is None
 
 
-# ---------------------------------------------------------------- laws
 VALUES = st.one_of(
     st.none(), st.booleans(), st.integers(-3, 9),
     st.sampled_from(["Rome", "3", "yes", "$a.price$", "first", ""]),
@@ -550,7 +547,6 @@ def test_likeness_is_even_and_between_0_and_1(one: str, other: str) -> None:
     assert alike(one, one) == 1.0
 
 
-# ---------------------------------------------------------------- how much work
 def test_the_work_is_bounded_and_what_was_not_looked_at_is_said() -> None:
     many = Catalog(tuple(tool(f"get_item_number_{at}", Parameter("a", NUMBER)) for at in range(10_000)))
     start = process_time()
@@ -565,7 +561,6 @@ def test_the_work_is_bounded_and_what_was_not_looked_at_is_said() -> None:
     assert process_time() - start < 30 * slowness()
 
 
-# ---------------------------------------------------------------- planted faults
 def rates(samples: Any, every: float = 1.0) -> tuple[Counter[str], Counter[str]]:
     """Of single faults planted in right gold plans how many are mended rightly first, and of how many."""
     right: Counter[str] = Counter()
@@ -624,7 +619,6 @@ def test_planted_faults_of_published_gold_are_mended(reference: Path) -> None:
             assert right[kind] >= low.get(kind, 0.85) * count, (kind, right[kind], count)
 
 
-# ---------------------------------------------------------------- the command
 LINES = [
     {"id": "right", "plan": '[{"name": "get_rate", "arguments": {"base": "EUR", "quote": "USD"}}]'},
     {"id": "wrong", "plan": '[{"name": "getRates", "arguments": {"base": "EUR", "quote": "usd"}}]'},

@@ -32,7 +32,6 @@ def likely(found: Suggested) -> list[Any]:
     return [one.get("value", one.get("name")) for mend in kept for one in mend.operations]
 
 
-# ---------------------------------------------------------------- texts that name nothing
 MARKS = st.text(alphabet=".[]${}<>#'/-_ 1a", max_size=8)
 
 
@@ -52,7 +51,6 @@ def test_no_text_of_marks_ends_the_run(text: str, kind: str) -> None:
     assert len(found.left) <= len(found.faults)
 
 
-# ---------------------------------------------------------------- tools
 OTHERS = [
     "reject_invite accept_invite", "decline_invite accept_invite", "deny_loan approve_loan",
     "place_order cancel_order", "get_order cancel_order", "make_booking cancel_booking",
@@ -111,7 +109,6 @@ def test_an_argument_is_renamed_where_its_name_says_the_same(given: str, there: 
     assert dict(found.mended.calls[0].arguments) == {there if renamed else given: "x"}
 
 
-# ---------------------------------------------------------------- allowed values
 @pytest.mark.parametrize(
     ("allowed", "given", "meant"),
     [
@@ -181,7 +178,6 @@ def test_what_may_be_several_things_is_not_taken_as_one(given: Any, kind: str) -
     assert likely(found) == [] or found.faults[0].tied
 
 
-# ---------------------------------------------------------------- the question
 TEXT, WHOLE, NUMBER, DAY = (
     {"type": "string"}, {"type": "integer"}, {"type": "number"}, {"type": "string", "format": "date"},
 )  # fmt: skip
@@ -246,7 +242,6 @@ def test_what_a_question_says_is_taken(query: str, name: str, kinds: Any, meant:
     assert missing(query, name, **kinds) == [meant]
 
 
-# ---------------------------------------------------------------- of two mends the one that leaves no fault
 def of_app(app: str, name: str, needed: tuple[str, ...], *optional: str) -> Tool:
     given = tuple(Parameter(one, Type(("string",)), required=one in needed) for one in (*needed, *optional))
     return Tool(name, parameters=given, app=app)

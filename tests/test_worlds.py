@@ -44,7 +44,6 @@ Rents: [ride_type = getride(#destination='Old Lighthouse', #number_of_seats='2',
 """
 
 
-# ---------------------------------------------------------------- AppBench's world in particular
 def test_facts_are_found_and_consumers_are_served(appbench: World) -> None:
     plan = parse(PLAN, dialect="appbench")
     assert [call.status for call in execute(plan, BASE["appbench"].copy()).calls] == [
@@ -194,7 +193,6 @@ def test_hostile_text_is_only_text(appbench: World) -> None:
     assert appbench.dump() == before
 
 
-# ---------------------------------------------------------------- the bank
 def test_a_transfer_moves_money_and_can_be_taken_back(bank: World) -> None:
     giver, taker = (row["accountID"] for row in table(bank, "accounts")[:2])
     before = bank.dump()
@@ -239,7 +237,6 @@ def test_documents_kept_by_the_generic_tables(bank: World) -> None:
         bank.call(None, "removeBeneficiary", {"customerID": "C7", "beneficiaryID": other})
 
 
-# ---------------------------------------------------------------- laws
 DOORS = {
     "tables": {
         "doors": {"columns": {"name": "text"}, "unique": ["name"], "taken": "{new} hangs already", "rows": 0},

@@ -365,7 +365,6 @@ def test_calls_from_many_threads_lose_nothing() -> None:
         )
 
 
-# ---------------------------------------------------------------- recorded worlds
 RECORD = {
     "conversations": [
         {"role": "user", "content": "…"},

@@ -33,7 +33,6 @@ def run(world: World, calls: list[tuple[str | None, str, dict[str, Any]]]) -> No
             world.call(app, name, arguments)
 
 
-# ---------------------------------------------------------------- on the command line
 STAY = (
     "Hotels: [address = bookhouse(#where_to='Oslo', #number_of_adults='{}', "
     "#check_in_date='{}', #check_out_date='{}')]"
@@ -97,7 +96,6 @@ def test_blanks_around_a_city_are_no_part_of_it(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["calls"][0]["value"]["from_city"] == "Oslo"
 
 
-# ---------------------------------------------------------------- the bank
 AMOUNTS = st.sampled_from([1, 0.01, 0.001, 19.99, 250.5, 12_000, 60_000, -5, 0, 1e-9, 10**12, "zzz"])
 CURRENCIES = st.sampled_from(["USD", "usd", "USD", "EUR", "JPY", "zzz"])
 MONEY = st.one_of(
@@ -187,7 +185,6 @@ def test_accounts_of_facts_hold_the_currency_of_their_transfer() -> None:
         assert (kept["E1"], kept["E2"]) == ("EUR", "EUR")
 
 
-# ---------------------------------------------------------------- AppBench's apps
 DAYS = st.sampled_from(["2018-12-31", "2019-02-28", "2019-03-01", "2019-03-02", "2019-03-05", "2019-03-12"])
 SEATS = st.sampled_from([1, 2, 9, 30, 400, 0, -3])
 KINDS = ["buses", "events", "showings", "trains", "houses", "cars", "restaurants", "homes"]
@@ -285,7 +282,6 @@ def check_stays(world: World) -> None:
         assert sum(r["start_date"] <= first <= r["end_date"] for r in same) <= cars[at]
 
 
-# ---------------------------------------------------------------- the library
 @examples(100)
 @given(SEEDS, st.lists(st.tuples(st.booleans(), PLACES, PLACES), max_size=15))
 def test_no_copy_is_lost_or_lent_twice(seed: int, steps: list[tuple[bool, int, int]]) -> None:
@@ -311,7 +307,6 @@ def copies(world: World) -> Counter[str]:
     return found
 
 
-# ---------------------------------------------------------------- searches
 def filters(api: Api, argument: Argument) -> bool:
     return any(match.argument == argument.name for match in api.matches)
 
@@ -404,7 +399,6 @@ def unfiltered(world: World, calls: Any) -> tuple[int, list[Any]]:
     return tried, wrong
 
 
-# ---------------------------------------------------------------- many seeds
 def test_plans_are_judged_over_seeds(tmp_path: Path) -> None:
     bus = {"from_city": "Oslo", "to_city": "Lyon", "departure_date": "2019-03-05"}
     gold = {"name": "findbus", "arguments": bus, "label": "$c1"}

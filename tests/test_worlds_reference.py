@@ -113,7 +113,6 @@ def test_one_world_holds_the_facts_of_all_plans(reference: Path) -> None:
     assert failed == BROKEN.keys()
 
 
-# ---------------------------------------------------------------- searching for the unknown
 UNKNOWN = {"text": "Nowhere at all", "date": "2049-12-31"}
 
 
@@ -201,7 +200,6 @@ def others(world: World, api: Api, given: dict[str, Any]) -> int:
     return int(world.connection.execute(query, [values[match.argument] for match in used]).fetchone()[0])
 
 
-# ---------------------------------------------------------------- the catalogue and the world agree
 def test_the_world_offers_what_the_catalogue_lists(reference: Path) -> None:
     from planner_eval.catalogs.formats import read_catalog
 
@@ -229,7 +227,6 @@ def test_the_world_offers_what_the_catalogue_lists(reference: Path) -> None:
     assert ours - called == never, "these have tests of their own in test_worlds.py"
 
 
-# ---------------------------------------------------------------- CallNavi's bank
 def test_the_bank_answers_all_80_functions_of_gold(reference: Path) -> None:
     from planner_eval.catalogs.formats import read_catalog
 
@@ -294,7 +291,6 @@ def leaves(value: Any) -> Any:
         yield from leaves(item)
 
 
-# ---------------------------------------------------------------- the generic table world, the recorded world
 def test_all_of_callnavi_as_generic_worlds(reference: Path) -> None:
     """All 1,084 gold calls against worlds derived from the catalogues alone, placeholders as they stand."""
     from planner_eval.catalogs.formats import read_catalog

@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from typing import Any
 
 
-# ---------------------------------------------------------------- network
 def tcp_connect(port: int) -> str:
     with socket.create_connection(("127.0.0.1", port), timeout=2):
         return "connected"
@@ -37,7 +36,6 @@ def unix_socketpair() -> str:
     return "made"
 
 
-# ---------------------------------------------------------------- files
 def read_file(path: str) -> str:
     with open(path) as file:
         return file.read()[:20]
@@ -102,7 +100,6 @@ def symlink_out(path: str) -> str:
         return file.read()[:20]
 
 
-# ---------------------------------------------------------------- disk
 def _fill(name: str = "", files: int = 16) -> None:
     """Write 8 MB each, 128 MB in all."""
     for number in range(files):
@@ -168,7 +165,6 @@ def reserve_3_gb() -> str:
     return "reserved"
 
 
-# ---------------------------------------------------------------- processes
 def thousand_threads() -> str:
     threading.stack_size(64 << 10)
     for _ in range(1281):
@@ -253,7 +249,6 @@ def limit_process(pid: int) -> str:
     return "limited"
 
 
-# ---------------------------------------------------------------- what else the system offers
 def _call(number: int, *arguments: Any) -> None:
     """One system call by its number on this machine's kind, x86_64."""
     import ctypes
@@ -379,7 +374,6 @@ def fill_nameless_files() -> str:
     return "128 MB written"
 
 
-# ---------------------------------------------------------------- the plans beside
 def keep(secret: str) -> str:
     """What the plan does that the others spy on; no attack."""
     with open("kept.txt", "w") as file:
@@ -493,7 +487,6 @@ def descriptors() -> list[int]:
     return found
 
 
-# ---------------------------------------------------------------- resources
 def allocate_4_gb() -> str:
     return f"{len(bytearray(4 << 30))} bytes"
 
@@ -528,7 +521,6 @@ def segfault() -> None:
     ctypes.string_at(8)
 
 
-# ---------------------------------------------------------------- against the parent that listens
 def flood_output() -> None:
     while True:
         os.write(3, b"[" + b"x" * 65536 + b"\n")

@@ -19,7 +19,6 @@ FORGED = '1,0.0,1,null,""]\n["end",null]\n'
 """What ends a reply early, were it taken as it stands."""
 
 
-# ---------------------------------------------------------------- values
 def text_leaves() -> Any:
     class Value:
         def __repr__(self) -> str:
@@ -227,7 +226,6 @@ def what_is_run_when_it_is_read() -> Any:
     return [pickle.dumps(Value()), Value()]
 
 
-# ---------------------------------------------------------------- exceptions
 def raises_without_a_name() -> None:
     class Named(type):
         def __getattribute__(cls, name: str) -> Any:
@@ -284,7 +282,6 @@ def raises_escapes() -> None:
     exec(compile("raise ValueError('\\x1b]52;c;AA\\x07')", "\x1b[2J/evil\n.py", "exec"))
 
 
-# ---------------------------------------------------------------- the interpreter
 def prints_a_reply() -> int:
     print('["end",null]')
     with contextlib.suppress(OSError):
