@@ -178,7 +178,7 @@ def test_states_come_from_a_file_a_field_or_nowhere(folder: Path, tools: str) ->
     [
         ("[1", "line 1, column 3"),
         ("3", "expected an object, the state of all records, found 3"),
-        ('[{"id": "a"}]', "record 1: expected a record with an id and state or initial_state or initial_con"),
+        ('[{"id": "a"}]', "record 1: expected a record with an id and state or initial_state or "),
         ('[{"id": "a", "state": {}}, {"id": "a", "state": {}}]', "record 2: the id a has a state already"),
         ("[]", "there is no state in it"),
     ],
