@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -14,12 +15,12 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from planner_eval.base.errors import CatalogError
-from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
+from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Type
 from planner_eval.catalogs.formats import FORMATS, WRITABLE, as_catalog, read_catalog, to_data
 from planner_eval.catalogs.schema import schema_of, type_of
 from planner_eval.catalogs.values import fits, problem
 from planner_eval.catalogs.words import type_of_words
-from planner_eval.catalogs.writing import written_names
+from planner_eval.catalogs.writing import losses, written_names
 from tests.conftest import ROOT
 
 CASES = ROOT / "tests" / "cases" / "catalogs"
@@ -122,13 +123,12 @@ def test_a_format_may_be_named(name: str) -> None:
 
 
 def test_conventions_come_with_the_format() -> None:
-    own, rates = read_catalog(CASES / "own.json"), read_catalog(CASES / "appbench.json")
-    for catalog in (own, rates):
+    for name in ("own.json", "appbench.json"):
+        catalog = read_catalog(CASES / name)
         assert (catalog.text_values, catalog.holes, catalog.reports_all) == (True, ("?",), True)
     assert read_catalog(CASES / "callnavi.json").holes == ("$$$",)
-    assert read_catalog(CASES / "openai.json") == Catalog(
-        read_catalog(CASES / "openai.json").tools, "openai.json"
-    )
+    plain = read_catalog(CASES / "openai.json")
+    assert plain == Catalog(plain.tools, "openai.json")
 
 
 def test_what_is_said_of_tools_is_kept() -> None:
@@ -163,20 +163,19 @@ def test_overloads_and_apps_are_found() -> None:
 
 
 @pytest.mark.parametrize("name", SIGNATURES)
-@pytest.mark.parametrize("format", WRITABLE)
-def test_a_catalog_can_be_written_and_read_again(name: str, format: str) -> None:
+def test_a_catalog_can_be_written_and_read_again(name: str) -> None:
+    def told(tools: Any) -> list[Any]:
+        return [(one.full_name, one.app, one.signature().split(")")[0], one.open) for one in tools]
+
     catalog = read_catalog(CASES / name)
-    data = json.loads(json.dumps(to_data(catalog, format)))
-    again = as_catalog(data, name=catalog.name)
-    kept = list(written_names(catalog, format).values()) if format != "planeval" else list(catalog.tools)
-    assert [tool.full_name for tool in again.tools] == [tool.full_name for tool in kept]
-    assert [tool.app for tool in again.tools] == [tool.app for tool in kept]
-    assert [tool.signature().split(")")[0] for tool in again.tools] == [
-        tool.signature().split(")")[0] for tool in kept
-    ]
-    assert [tool.open for tool in again.tools] == [tool.open for tool in kept]
-    if format == "planeval" and name != "toolalpaca.json":
-        assert again == catalog
+    for format in WRITABLE:
+        again = as_catalog(json.loads(json.dumps(to_data(catalog, format))), name=catalog.name)
+        kept = written_names(catalog, format).values() if format != "planeval" else catalog.tools
+        assert told(again.tools) == told(kept)
+        if format == "planeval" and name != "toolalpaca.json":
+            assert again == catalog
+        if not losses(catalog, format):
+            assert [tool.signature() for tool in again.tools] == [tool.signature() for tool in catalog.tools]
 
 
 class Person(BaseModel):
@@ -201,10 +200,8 @@ def test_function_objects_with_rich_annotations() -> None:
         raise NotImplementedError
 
     (tool,) = as_catalog(invite).tools
-    assert tool.signature() == (
-        "invite(person: object, place: object, how?: one of 'mail', 'phone' = 'mail', when? = None)"
-        " -> array of integer"
-    )
+    taken = "person: object, place: object, how?: one of 'mail', 'phone' = 'mail', when? = None"
+    assert tool.signature() == f"invite({taken}) -> array of integer"
     assert tool.parameters[0].type.at(("age",)) == Type(("integer",))
     assert tool.parameters[1].type.at(("town",)) is None
     assert tool.parameters[2].description == "The way."
@@ -217,26 +214,12 @@ def test_function_objects_with_rich_annotations() -> None:
         ("none.json", None, "no such file"),
         ("empty.json", "", "not JSON"),
         ("number.json", "3", "no catalog that planeval knows"),
-        ("broken.json", '[{"name": "a"', "not JSON"),
         ("half.jsonl", '{"name": "a"}\n{"name"', "line 2, column 8: not JSON"),
         ("deep.json", "[" * 100_000, "line 1, column 201: the text nests deeper than 200 levels"),
         ("noname.json", '[{"name": "a"}, {"type": "function", "function": {}}]', "tool 1: name"),
         ("params.json", '[{"name": "a", "parameters": 3}]', "tool 0 'a': parameters"),
-        (
-            "type.json",
-            '[{"name": "a", "parameters": {"type": "int", "properties": {}}}]',
-            "unknown type 'int'",
-        ),
-        (
-            "ref.json",
-            '[{"name": "a", "parameters": {"properties": {"x": {"$ref": "#/no"}}}}]',
-            "points to nothing",
-        ),
-        (
-            "out.json",
-            '[{"name": "a", "parameters": {"properties": {"x": {"$ref": "http://x"}}}}]',
-            "same document",
-        ),
+        ("type.json", '[{"name": "a", "parameters": {"type": "int", "properties": {}}}]', "type 'int'"),
+        ("ref.json", '[{"name": "a", "parameters": {"properties": {"x": {"$ref": "#/no"}}}}]', "to nothing"),
         ("apps.json", '{"apps": [{"app": "A", "apis": 3}]}', 'a list under "apis"'),
         ("api.json", '{"apps": [{"app": "A", "apis": [{}]}]}', "not in the appbench format"),
         ("ports.json", '{"api_ports": [{"parameters": {}}]}', "not in the callnavi format"),
@@ -260,21 +243,21 @@ def test_a_bad_file_is_named_with_what_is_wrong(
 
 
 def test_other_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(CatalogError, match="is a directory"):
-        read_catalog(tmp_path)
     (tmp_path / "latin.json").write_bytes(b'[{"name": "caf\xe9"}]')
-    with pytest.raises(CatalogError, match="not UTF-8"):
-        read_catalog(tmp_path / "latin.json")
-    with pytest.raises(CatalogError, match="unknown catalog format 'swagger'"):
-        as_catalog([], "swagger")
-    with pytest.raises(CatalogError, match="cannot write"):
-        to_data(Catalog(), "python")
-    loop = {
-        "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}},
-        "properties": {"x": {"$ref": "#/$defs/a"}},
-    }
+    wrong: list[tuple[Callable[[], Any], str]] = [
+        (lambda: read_catalog(tmp_path), "is a directory"),
+        (lambda: read_catalog(tmp_path / "latin.json"), "not UTF-8"),
+        (lambda: as_catalog([], "swagger"), "unknown catalog format 'swagger'"),
+        (lambda: to_data(Catalog(), "python"), "cannot write"),
+        (lambda: read_catalog(""), "no catalog named"),
+    ]
+    for made, said in wrong:
+        with pytest.raises(CatalogError, match=said):
+            made()
+    properties = {"x": {"$ref": "#/$defs/a"}}
+    loop = {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "properties": properties}
     assert as_catalog([{"name": "f", "parameters": loop}]).tools[0].parameters[0].type == ANY
-    spiral = {"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}, "properties": {"x": {"$ref": "#/$defs/a"}}}
+    spiral = {"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}, "properties": properties}
     with pytest.raises(CatalogError, match="refers to itself"):
         as_catalog([{"name": "f", "parameters": spiral}])
 
@@ -282,140 +265,102 @@ def test_other_bad_input(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
-        ("String", "string"),
-        ("int or float", "integer or number"),
-        ("list of float", "array of number"),
-        ("list of strings", "array of string"),
-        ("Date (yyyy-mm-dd)", "date"),
-        ("List[Dict[str, int]]", "array of object"),
-        ("Optional[int]", "integer or null"),
-        ("Tuple[int, ...]", "array of integer"),
-        ("Tuple[int, str]", "array"),
-        ("int | list[str]", "integer or array of string"),
-        ("numpy.ndarray", "anything"),
-        ("whatever it takes", "anything"),
-        ("List[" * 4000, "anything"),
-        ("[" * 1500, "anything"),
+        ("String", "string"), ("int or float", "integer or number"), ("list of float", "array of number"),
+        ("list of strings", "array of string"), ("Date (yyyy-mm-dd)", "date"),
+        ("List[Dict[str, int]]", "array of object"), ("Optional[int]", "integer or null"),
+        ("Tuple[int, ...]", "array of integer"), ("Tuple[int, str]", "array"),
+        ("int | list[str]", "integer or array of string"), ("numpy.ndarray", "anything"),
+        ("whatever it takes", "anything"), ("List[" * 4000, "anything"), ("[" * 1500, "anything"),
     ],
-)
+)  # fmt: skip
 def test_types_in_words(words: str, shown: str) -> None:
     assert str(type_of_words(words)) == shown
+
+
+INTEGER, TEXT, NUMBERS = (
+    {"type": "integer"},
+    {"type": "string"},
+    {"type": "array", "items": {"type": "number"}},
+)
+EITHER, TEXTS = {"anyOf": [TEXT, INTEGER]}, {"type": "array", "items": TEXT}
+DATE, TIME = {"type": "string", "format": "date"}, {"type": "string", "format": "time"}
 
 
 @pytest.mark.parametrize(
     ("value", "schema", "texts", "code"),
     [
-        (2.0, {"type": "integer"}, False, None),
-        (2.5, {"type": "integer"}, False, "check.wrong_type"),
-        (True, {"type": "integer"}, False, "check.wrong_type"),
-        ("4", {"type": "integer"}, False, "check.wrong_type"),
-        ("4", {"type": "integer"}, True, None),
-        ("4.5", {"type": "integer"}, True, "check.wrong_type"),
-        ("true", {"type": "boolean"}, True, None),
-        (500, {"type": "string"}, True, None),
-        (500, {"type": "string"}, False, "check.wrong_type"),
-        (None, {"type": ["string", "null"]}, False, None),
-        (1, {"enum": [1, 2]}, False, None),
-        (1.0, {"enum": [1, 2]}, False, None),
-        (True, {"enum": [1, 2]}, False, "check.enum"),
-        ("1", {"enum": [1, 2]}, True, None),
-        ("x", {"const": "y"}, False, "check.enum"),
+        (2.0, INTEGER, False, None), (2.5, INTEGER, False, "wrong_type"),
+        (True, INTEGER, False, "wrong_type"),
+        ("4", INTEGER, False, "wrong_type"), ("4", INTEGER, True, None), ("4.5", INTEGER, True, "wrong_type"),
+        ("true", {"type": "boolean"}, True, None), (500, TEXT, True, None), (500, TEXT, False, "wrong_type"),
+        (None, {"type": ["string", "null"]}, False, None), (1, {"enum": [1, 2]}, False, None),
+        (1.0, {"enum": [1, 2]}, False, None), (True, {"enum": [1, 2]}, False, "enum"),
+        ("1", {"enum": [1, 2]}, True, None), ("x", {"const": "y"}, False, "enum"),
         (5, {"type": "number", "minimum": 5}, False, None),
-        (5, {"type": "number", "exclusiveMinimum": 5}, False, "check.out_of_range"),
-        (5, {"type": "number", "minimum": 5, "exclusiveMinimum": True}, False, "check.out_of_range"),
-        ("6", {"type": "number", "maximum": 5}, True, "check.out_of_range"),
-        ("ab", {"type": "string", "minLength": 3}, False, "check.out_of_range"),
-        ([1, 2], {"type": "array", "maxItems": 1}, False, "check.out_of_range"),
-        ("2024-02-30", {"type": "string", "format": "date"}, False, "check.format"),
-        ("2024-02-29", {"type": "string", "format": "date"}, False, None),
-        ("25:00", {"type": "string", "format": "time"}, False, "check.format"),
-        ("09:30", {"type": "string", "format": "time"}, False, None),
+        (5, {"type": "number", "exclusiveMinimum": 5}, False, "out_of_range"),
+        (5, {"type": "number", "minimum": 5, "exclusiveMinimum": True}, False, "out_of_range"),
+        ("6", {"type": "number", "maximum": 5}, True, "out_of_range"),
+        ("ab", {"type": "string", "minLength": 3}, False, "out_of_range"),
+        ([1, 2], {"type": "array", "maxItems": 1}, False, "out_of_range"),
+        ("2024-02-30", DATE, False, "format"), ("2024-02-29", DATE, False, None),
+        ("25:00", TIME, False, "format"), ("09:30", TIME, False, None), (3, EITHER, False, None),
         ("2024-02-29T10:00:00Z", {"type": "string", "format": "date-time"}, False, None),
-        ("a@b", {"type": "string", "format": "email"}, False, None),
-        (3, {"anyOf": [{"type": "string"}, {"type": "integer"}]}, False, None),
-        ([], {"anyOf": [{"type": "string"}, {"type": "integer"}]}, False, "check.wrong_type"),
-        (float("nan"), {"type": "integer"}, False, "check.wrong_type"),
-        ({"a": 1}, {}, False, None),
+        ("a@b", {"type": "string", "format": "email"}, False, None), ([], EITHER, False, "wrong_type"),
+        (float("nan"), INTEGER, False, "wrong_type"), ({"a": 1}, {}, False, None),
     ],
-)
+)  # fmt: skip
 def test_values_against_schemas(value: Any, schema: dict[str, Any], texts: bool, code: str | None) -> None:
     found = problem(value, type_of(schema), texts=texts)
-    assert (found[0] if found else None) == code
+    assert (found[0] if found else None) == (code and f"check.{code}")
 
 
 @pytest.mark.parametrize(
     ("output", "into", "texts", "good"),
     [
-        ({"type": "integer"}, {"type": "number"}, False, True),
-        ({"type": "number"}, {"type": "integer"}, False, True),
-        ({"type": "number"}, {"type": "string"}, False, False),
-        ({"type": "number"}, {"type": "string"}, True, True),
-        ({"type": "boolean"}, {"type": "integer"}, True, False),
-        ({}, {"type": "integer"}, False, True),
+        (INTEGER, {"type": "number"}, False, True), ({"type": "number"}, INTEGER, False, True),
+        ({"type": "number"}, TEXT, False, False), ({"type": "number"}, TEXT, True, True),
+        ({"type": "boolean"}, INTEGER, True, False), ({}, INTEGER, False, True),
         ({"enum": ["a", "b"]}, {"enum": ["b", "c"]}, False, True),
-        ({"enum": ["a"]}, {"enum": ["c"]}, False, False),
-        ({"enum": ["a"]}, {"type": "integer"}, False, False),
-        ({"type": "integer"}, {"enum": ["a"]}, False, False),
-        ({"type": "string", "format": "date"}, {"type": "string", "format": "time"}, False, False),
-        ({"type": "string", "format": "date"}, {"type": "string"}, False, True),
-        ({"type": "string"}, {"type": "string", "format": "date"}, False, True),
-        (
-            {"type": "array", "items": {"type": "string"}},
-            {"type": "array", "items": {"type": "number"}},
-            False,
-            False,
-        ),
-        ({"type": "array"}, {"type": "array", "items": {"type": "number"}}, False, True),
-        ({"type": ["string", "null"]}, {"type": "string"}, False, True),
-        ({"properties": {"a": {"type": "integer"}}}, {"properties": {"a": {"type": "string"}}}, False, False),
+        ({"enum": ["a"]}, {"enum": ["c"]}, False, False), ({"enum": ["a"]}, INTEGER, False, False),
+        (INTEGER, {"enum": ["a"]}, False, False), (DATE, TIME, False, False), (DATE, TEXT, False, True),
+        (TEXT, DATE, False, True), (TEXTS, NUMBERS, False, False), ({"type": "array"}, NUMBERS, False, True),
+        ({"type": ["string", "null"]}, TEXT, False, True), (EITHER, {"type": "number"}, False, True),
+        ({"properties": {"a": INTEGER}}, {"properties": {"a": TEXT}}, False, False),
         ({"properties": {"a": {}}}, {"properties": {"b": {}}, "required": ["b"]}, False, False),
         ({"properties": {"a": {}}}, {"properties": {"b": {}}}, False, True),
-        ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, {"type": "number"}, False, True),
     ],
-)
+)  # fmt: skip
 def test_outputs_against_inputs(output: Any, into: Any, texts: bool, good: bool) -> None:
     assert fits(type_of(output), type_of(into), texts=texts) is good
 
 
-SIMPLE = st.sampled_from(["string", "integer", "number", "boolean", "null"]).map(lambda kind: {"type": kind})
+KINDS = ("number", "boolean", "null")
 SCHEMAS = st.recursive(
-    SIMPLE | st.just({}) | st.just({"type": "string", "format": "date"}) | st.just({"enum": ["a", 1]}),
+    st.sampled_from([{"type": "string"}, INTEGER, *({"type": kind} for kind in KINDS), {}, DATE])
+    | st.just({"enum": ["a", 1]}),
     lambda inner: st.one_of(
-        inner.map(lambda items: {"type": "array", "items": items}),
-        st.dictionaries(st.sampled_from("abc"), inner, min_size=1).map(
-            lambda p: {"type": "object", "properties": p}
+        st.builds(lambda items: {"type": "array", "items": items}, inner),
+        st.builds(
+            lambda fields: {"type": "object", "properties": fields},
+            st.dictionaries(st.sampled_from("abc"), inner, min_size=1),
         ),
-        st.lists(inner, min_size=2, max_size=3).map(lambda each: {"anyOf": each}),
+        st.builds(lambda each: {"anyOf": each}, st.lists(inner, min_size=2, max_size=3)),
     ),
     max_leaves=8,
 )
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner),
-    max_leaves=6,
-)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5)
 
 
 @given(SCHEMAS)
-def test_a_type_written_as_schema_is_the_same_type(schema: dict[str, Any]) -> None:
+def test_a_type_written_as_schema_is_the_same_type_and_fits_itself(schema: dict[str, Any]) -> None:
     kind = type_of(schema)
     assert type_of(schema_of(kind)) == kind
+    assert fits(kind, kind)
 
 
-@given(SCHEMAS)
-def test_every_type_fits_itself(schema: dict[str, Any]) -> None:
-    assert fits(type_of(schema), type_of(schema))
-
-
-@given(SCHEMAS, SCHEMAS, JSON)
-def test_a_value_of_both_types_means_that_they_fit(
-    one: dict[str, Any], other: dict[str, Any], value: Any
-) -> None:
-    if (
-        not isinstance(value, (list, dict))
-        and not problem(value, type_of(one))
-        and not problem(value, type_of(other))
-    ):
+@given(SCHEMAS, SCHEMAS, SCALARS)
+def test_a_value_of_both_types_means_that_they_fit(one: Any, other: Any, value: Any) -> None:
+    if not problem(value, type_of(one)) and not problem(value, type_of(other)):
         assert fits(type_of(one), type_of(other))
 
 
@@ -423,25 +368,18 @@ def test_the_tools_of_a_world_are_a_catalog() -> None:
     catalog = read_catalog("world:appbench")
     assert len(catalog) == 81
     (find,) = catalog.find("findbus")
-    assert find.signature().startswith(
-        "Buses.findbus(from_city: string, to_city: string, departure_date: date"
-    )
+    taken = "from_city: string, to_city: string, departure_date: date"
+    assert find.signature().startswith(f"Buses.findbus({taken}")
     assert find.parameters[3] == Parameter("num_passengers", Type(("integer",)), False, "", 1, True)
     assert (find.action, catalog.find("buybusticket")[0].action) == (False, True)
-    with pytest.raises(CatalogError, match="no catalog named"):
-        read_catalog("")
-    assert isinstance(find, Tool)
 
 
 def test_a_type_inside_itself_is_read_once_however_often_it_comes_again() -> None:
     names = ("f0", "f1", "f2", "f3", "f4")
-    fields = {name: {"$ref": f"#/$defs/{name}"} for name in names}
-    one = {"type": "object", "properties": fields}
-    root = {"$ref": "#/$defs/f0", "$defs": dict.fromkeys(names, one)}
-    kind = type_of(root)
+    one = {"type": "object", "properties": {name: {"$ref": f"#/$defs/{name}"} for name in names}}
+    kind = type_of({"$ref": "#/$defs/f0", "$defs": dict.fromkeys(names, one)})
     ways = [kind.at(path) for path in (("f0",), ("f1", "f0"), ("f4", "f3", "f0"), ("f0", "f1", "f0"))]
-    found = {id(each.again) for each in ways if each is not None}
-    assert len(found) == 1
+    assert len({id(each.again) for each in ways if each is not None}) == 1
     again = kind.at(("f0",))
     assert again is not None
     assert again.unfolded.at(("f0",)) == again

@@ -19,21 +19,16 @@ from collections.abc import Iterator
 from typing import Any
 
 
-def tcp_connect(port: int) -> str:
-    with socket.create_connection(("127.0.0.1", port), timeout=2):
-        return "connected"
+def tcp_connect(port: int) -> None:
+    socket.create_connection(("127.0.0.1", port), timeout=2)
 
 
-def udp_send(port: int) -> str:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as channel:
-        channel.sendto(b"x", ("127.0.0.1", port))
-    return "sent"
+def udp_send(port: int) -> None:
+    socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", port))
 
 
-def unix_socketpair() -> str:
-    for end in socket.socketpair():
-        end.close()
-    return "made"
+def unix_socketpair() -> None:
+    socket.socketpair()
 
 
 def read_file(path: str) -> str:
@@ -45,15 +40,13 @@ def list_folder(path: str) -> list[str]:
     return os.listdir(path)
 
 
-def write_file(path: str) -> str:
+def write_file(path: str) -> None:
     with open(path, "w") as file:
         file.write("was here")
-    return "written"
 
 
 def write_in_own_folder() -> str:
-    with open("notes.txt", "w") as file:
-        file.write("a" * 100_000)
+    write_file("notes.txt")
     with tempfile.TemporaryFile() as file:
         file.write(b"b")
     os.mkdir("inner")
@@ -61,60 +54,47 @@ def write_in_own_folder() -> str:
     return f"{os.path.getsize('kept.txt')} bytes"
 
 
-def large_file() -> str:
-    with open("large", "wb") as file:
-        for _ in range(20):
-            file.write(bytes(1 << 20))
-    return "20 MB written"
+def large_file() -> None:
+    _fill("large", 20)
 
 
-def many_files() -> str:
+def many_files() -> None:
     for number in range(1_000_000):
-        with open(f"{number}", "wb") as file:
-            file.write(bytes(1 << 20))
-    return "1 TB written"
+        _fill(f"{number}", 1)
 
 
-def open_by_ctypes(path: str) -> str:
+def open_by_ctypes(path: str) -> None:
     import ctypes
 
-    descriptor = ctypes.CDLL(None).open(path.encode(), os.O_RDONLY)
-    if descriptor < 0:
+    if ctypes.CDLL(None).open(path.encode(), os.O_RDONLY) < 0:
         raise PermissionError(path)
-    return os.read(descriptor, 20).decode()
 
 
-def change_mode(path: str) -> str:
+def change_mode(path: str) -> None:
     os.chmod(path, 0o777)
-    return "changed"
 
 
-def empty_by_truncating_open(path: str) -> str:
+def empty_by_truncating_open(path: str) -> None:
     os.close(os.open(path, os.O_RDONLY | os.O_TRUNC))
-    return "emptied"
 
 
 def symlink_out(path: str) -> str:
     os.symlink(path, "link")
-    with open("link") as file:
-        return file.read()[:20]
+    return read_file("link")
 
 
-def _fill(name: str = "", files: int = 16) -> None:
-    """Write 8 MB each, 128 MB in all."""
-    for number in range(files):
-        with open(f"{name}{number}", "wb") as file:
-            for _ in range(8):
-                file.write(bytes(1 << 20))
+def _fill_all(folder: str = "") -> None:
+    """Write 128 MB."""
+    for number in range(16):
+        _fill(f"{folder}{number}")
+    time.sleep(0.5)
 
 
-def fill_a_folder_that_nobody_lists() -> str:
+def fill_a_folder_that_nobody_lists() -> None:
     os.umask(0o477)
     os.mkdir("shut")
     os.umask(0o077)
-    _fill("shut/")
-    time.sleep(0.5)
-    return "128 MB written"
+    _fill_all("shut/")
 
 
 def fill_unlinked_files() -> str:
@@ -146,79 +126,73 @@ def fill_mapped_files() -> str:
     return f"{len(kept)} files of 8 MB"
 
 
-def fill_too_deep_a_folder() -> str:
+
+
+def fill_too_deep_a_folder() -> None:
     for _ in range(40):
         os.mkdir("x" * 200)
         os.chdir("x" * 200)
-    _fill()
-    time.sleep(0.5)
-    return "128 MB written"
+    _fill_all()
 
 
-def reserve_3_gb() -> str:
+def reserve_3_gb() -> None:
     import ctypes
 
     libc = ctypes.CDLL(None, use_errno=True)
     with open("file", "wb") as file:
         if libc.fallocate(file.fileno(), 1, ctypes.c_long(0), ctypes.c_long(3 << 30)) != 0:
             raise OSError(ctypes.get_errno(), "fallocate")
-    return "reserved"
 
 
-def thousand_threads() -> str:
+def _fill(name: str = "", files: int = 16) -> None:
+    """Write 8 MB each, 128 MB in all."""
+    for number in range(files):
+        with open(f"{name}{number}", "wb") as file:
+            for _ in range(8):
+                file.write(bytes(1 << 20))
+
+
+def _threads(number: int, seconds: float) -> int:
+    started = [threading.Thread(target=time.sleep, args=(seconds,), daemon=True) for _ in range(number)]
+    for thread in started:
+        thread.start()
+    return len(started)
+
+
+def thousand_threads() -> None:
     threading.stack_size(64 << 10)
-    for _ in range(1281):
-        threading.Thread(target=time.sleep, args=(2,), daemon=True).start()
+    _threads(1281, 2)
     time.sleep(0.5)
-    return "started"
 
 
 def some_threads() -> int:
     """No attack."""
-    started = [threading.Thread(target=time.sleep, args=(0.01,)) for _ in range(20)]
-    for thread in started:
-        thread.start()
-    for thread in started:
-        thread.join()
-    return len(started)
+    return _threads(20, 0.01)
 
 
-def fork_forty() -> str:
+def fork_forty() -> None:
     for _ in range(40):
         if os.fork() == 0:
             time.sleep(1)
             os._exit(0)
-    return "forked"
 
 
-def two_hundred_threads() -> str:
-    for _ in range(200):
-        threading.Thread(target=time.sleep, args=(1,), daemon=True).start()
-    return "started"
-
-
-def execute_program() -> str:
-    if os.spawnv(os.P_WAIT, "/bin/true", ["true"]) != 0:
-        raise PermissionError("the program did not run")
-    return "ran"
+def two_hundred_threads() -> None:
+    _threads(200, 1)
 
 
 def replace_by_program() -> str:
     os.execv("/bin/true", ["true"])
 
 
-def signal_process(pid: int, number: int) -> str:
+def signal_process(pid: int, number: int) -> None:
     os.kill(pid, number)
-    return "signalled"
 
 
-def signal_by_descriptor(pid: int) -> str:
+def signal_by_descriptor(pid: int) -> None:
     import fcntl
 
-    read_end, write_end = os.pipe()
-    fcntl.fcntl(read_end, fcntl.F_SETOWN, pid)
-    os.close(write_end)
-    return "owned"
+    fcntl.fcntl(os.pipe()[0], fcntl.F_SETOWN, pid)
 
 
 def environment_of(pid: int) -> str:
@@ -242,11 +216,10 @@ def memory_of(pid: int) -> str:
     return "asked"
 
 
-def limit_process(pid: int) -> str:
+def limit_process(pid: int) -> None:
     import resource
 
     resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
-    return "limited"
 
 
 def _call(number: int, *arguments: Any) -> None:
@@ -292,21 +265,17 @@ def system_calls() -> str:
     raise PermissionError("each is refused")
 
 
-def shared_folder() -> str:
-    path = "/dev/shm/planeval-attack"
-    with open(path, "w") as file:
-        file.write("x")
-    os.unlink(path)
-    return "written"
+def shared_folder() -> None:
+    write_file("/dev/shm/planeval-attack")
+    os.unlink("/dev/shm/planeval-attack")
 
 
-def hard_link_out(path: str) -> str:
+def hard_link_out(path: str) -> None:
     try:
         os.link(path, "link")
     except OSError as error:
         raise PermissionError(error.errno, error.strerror) from error  # another disk is as good
     os.unlink("link")
-    return "linked"
 
 
 def change_files(paths: list[str]) -> str:
@@ -365,13 +334,10 @@ def twelve_thousand_files() -> str:
     return f"{made} made"
 
 
-def fill_nameless_files() -> str:
-    kept = []
+def fill_nameless_files() -> None:
     for _ in range(16):
-        kept.append(os.open(".", os.O_TMPFILE | os.O_RDWR))
-        os.write(kept[-1], bytes(8 << 20))
+        os.write(os.open(".", os.O_TMPFILE | os.O_RDWR), bytes(8 << 20))
     time.sleep(0.5)
-    return "128 MB written"
 
 
 def keep(secret: str) -> str:
@@ -491,19 +457,8 @@ def allocate_4_gb() -> str:
     return f"{len(bytearray(4 << 30))} bytes"
 
 
-def touch_1_gb() -> str:
-    pieces = [b"x" * (1 << 20) for _ in range(1024)]
-    return f"{len(pieces)} MB"
-
-
-def memory_without_mapping() -> str:
-    descriptor = os.memfd_create("hidden")
-    return f"descriptor {descriptor}"
-
-
-def spin_forever() -> None:
-    while True:
-        pass
+def memory_without_mapping() -> None:
+    os.memfd_create("hidden")
 
 
 def huge_power() -> str:
@@ -521,24 +476,6 @@ def segfault() -> None:
     ctypes.string_at(8)
 
 
-def flood_output() -> None:
-    while True:
-        os.write(3, b"[" + b"x" * 65536 + b"\n")
-        os.write(1, b"x" * 65536)
-
-
-def lie() -> None:
-    os.write(3, b'["end",null]\n[0,"ok",1,0.0,1,null]\n')
-
-
-def lie_about_another_call() -> None:
-    os.write(3, b'[7,"ok",1,0.0,1,null]\n')
-
-
-def deep_lie() -> None:
-    os.write(3, b'[0,"ok",' + b"[" * 100_000 + b"]" * 100_000 + b",0.0,1,null]\n")
-
-
 def close_and_sleep() -> None:
     os.close(3)
     while True:
@@ -547,10 +484,6 @@ def close_and_sleep() -> None:
 
 def leave() -> None:
     os._exit(0)
-
-
-def interrupt() -> None:
-    raise KeyboardInterrupt
 
 
 def swallow_everything() -> None:
@@ -562,41 +495,18 @@ def swallow_everything() -> None:
             continue
 
 
-def unpicklable() -> Any:
-    return threading.Lock()
-
-
-def gigabyte_text() -> str:
-    return "x" * (1 << 30)
-
-
-def long_text() -> str:
-    return "x" * 5_000_000
-
-
-def bad_repr() -> Any:
-    class Bad:
-        def __repr__(self) -> str:
-            raise RuntimeError("no")
-
-    return Bad()
-
-
-def deep_folders() -> str:
+def deep_folders() -> None:
     for _ in range(2000):
         os.mkdir("inner")
         os.chdir("inner")
-    return "2000 deep"
 
 
-def locked_folder() -> str:
+def locked_folder() -> None:
     os.makedirs("locked/inner")
-    with open("locked/inner/file", "w") as file:
-        file.write("x")
+    write_file("locked/inner/file")
     os.umask(0o777)
     os.mkdir("locked/inner/shut")
     os.mkdir("shut")
-    return "made"
 
 
 def not_a_number() -> float:
