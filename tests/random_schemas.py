@@ -48,14 +48,8 @@ class Drawn:
         """JSON data."""
         draw = self.random.choice
         kinds = [
-            "null",
-            "bool",
-            "int",
-            "float",
-            "text",
-            "text",
-            *(["list", "dict"] * (3 if depth < 3 else 0)),
-        ]
+            "null", "bool", "int", "float", "text", "text", *(["list", "dict"] * (3 if depth < 3 else 0)),
+        ]  # fmt: skip
         parts = range(self.random.randint(0, 4))
         made: dict[str, Callable[[], Any]] = {
             "null": lambda: None,
@@ -97,29 +91,23 @@ class Drawn:
             return {keyword: number(0, 2) for keyword in keywords if self.random.random() < 0.4}
 
         plain: dict[str, Callable[[], Any]] = {
-            "enum": lambda: [self.value(2) for _ in range(number(1, 4))],
-            "const": lambda: self.value(2),
-            "multipleOf": lambda: draw([1, 2, 3, 0.5, 2.5]),
-            "minimum": lambda: draw([0, 1, 2.5]),
-            "maximum": lambda: draw([0, 3, 2.5]),
-            "exclusiveMinimum": lambda: draw([0, 1]),
+            "enum": lambda: [self.value(2) for _ in range(number(1, 4))], "const": lambda: self.value(2),
+            "multipleOf": lambda: draw([1, 2, 3, 0.5, 2.5]), "minimum": lambda: draw([0, 1, 2.5]),
+            "maximum": lambda: draw([0, 3, 2.5]), "exclusiveMinimum": lambda: draw([0, 1]),
             "exclusiveMaximum": lambda: draw([3, 2.5]),
             **dict.fromkeys(("minLength", "maxLength", "minItems", "minProperties"), lambda: number(0, 2)),
             **dict.fromkeys(("maxItems", "maxProperties"), lambda: number(0, 3)),
-            "pattern": lambda: draw(PATTERNS),
-            "uniqueItems": lambda: draw([True, True, False]),
+            "pattern": lambda: draw(PATTERNS), "uniqueItems": lambda: draw([True, True, False]),
             **dict.fromkeys(("items", "not", "propertyNames", "additionalProperties"), one),
-            "prefixItems": lambda: some(3),
-            "required": lambda: self.random.sample(NAMES, number(0, 2)),
+            "prefixItems": lambda: some(3), "required": lambda: self.random.sample(NAMES, number(0, 2)),
             "properties": lambda: {name: one() for name in self.random.sample(NAMES, number(1, 3))},
             "patternProperties": lambda: {draw(["^x", "a", "b$", *REPEATED]): one()},
             "dependentRequired": lambda: {draw(NAMES): [draw(NAMES)]},
-            "dependentSchemas": lambda: {draw(NAMES): one()},
-            "allOf": lambda: some(2),
+            "dependentSchemas": lambda: {draw(NAMES): one()}, "allOf": lambda: some(2),
             **dict.fromkeys(("anyOf", "oneOf"), lambda: some(3)),
             **dict.fromkeys(("unevaluatedProperties", "unevaluatedItems"), lambda: draw([False, one()])),
             "$ref": lambda: draw(["#/$defs/any", "#/$defs/positive", "#/$defs/again"]),
-        }
+        }  # fmt: skip
         made: dict[str, Callable[[], dict[str, Any]]] = {
             keyword: lambda keyword=keyword, drawn=drawn: {keyword: drawn()}  # type: ignore[misc]
             for keyword, drawn in plain.items()

@@ -69,11 +69,7 @@ SIGNATURES = {
     "taskbench_parameters.json": ["get_weather(location: string, date: date)"],
     "own.json": ["Rates.getrate(base: string) -> rate"],
     "openai_builtin.json": [
-        "web_search(…)",
-        "code_interpreter(…)",
-        "get_rate(base: string)",
-        "run_query(…)",
-        "patch(…)",
+        "web_search(…)", "code_interpreter(…)", "get_rate(base: string)", "run_query(…)", "patch(…)",
     ],
     "anthropic.json": ["web_search(…)", "get_rate(base: string)", "now()"],
     "mcp_pages.jsonl": ["get_rate(base: string)", "now(…)"],
@@ -102,7 +98,7 @@ SIGNATURES = {
         "Tower Bells.hangBell(name: string, inside?: object) -> name, inside",
         "Tower Bells.bells_id_delete(id: integer)",
     ],
-}
+}  # fmt: skip
 
 
 def test_every_case_is_listed() -> None:
@@ -278,10 +274,8 @@ def test_types_in_words(words: str, shown: str) -> None:
 
 
 INTEGER, TEXT, NUMBERS = (
-    {"type": "integer"},
-    {"type": "string"},
-    {"type": "array", "items": {"type": "number"}},
-)
+    {"type": "integer"}, {"type": "string"}, {"type": "array", "items": {"type": "number"}},
+)  # fmt: skip
 EITHER, TEXTS = {"anyOf": [TEXT, INTEGER]}, {"type": "array", "items": TEXT}
 DATE, TIME = {"type": "string", "format": "date"}, {"type": "string", "format": "time"}
 

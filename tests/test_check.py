@@ -22,12 +22,10 @@ from planner_eval.records.plans import read_plan
 GUEST = {"name": {"type": "string"}, "age": {"type": "integer"}}
 GUESTS = {"type": "object", "properties": GUEST, "required": ["name"]}
 SEARCHED = {
-    "city": {"type": "string"},
-    "stars": {"type": "integer", "minimum": 1, "maximum": 5},
-    "board": {"enum": ["none", "half", "full"]},
-    "from": {"type": "string", "format": "date"},
+    "city": {"type": "string"}, "stars": {"type": "integer", "minimum": 1, "maximum": 5},
+    "board": {"enum": ["none", "half", "full"]}, "from": {"type": "string", "format": "date"},
     "guests": {"type": "array", "maxItems": 2, "items": GUESTS},
-}
+}  # fmt: skip
 FOUND = {
     "id": {"type": "integer"},
     "name": {"type": "string"},
@@ -100,18 +98,13 @@ def oslo(**more: Any) -> dict[str, Any]:
         ([oslo(guests=[{"name": 1}])], "check.wrong_type", 0, "guests", None),
         ([OSLO, call("book", id="$var_1.number$")], "check.unknown_output", 1, "id", '"$var_1.number$"'),
         ([OSLO, call("book", id="$var_1.name$")], "check.output_type", 1, "id", '"$var_1.name$"'),
-        (
-            [OSLO, call("book", id="$var_1.place.lng$")],
-            "check.unknown_output",
-            1,
-            "id",
-            '"$var_1.place.lng$"',
-        ),
+        ([OSLO, call("book", id="$var_1.place.lng$")], "check.unknown_output", 1, "id",
+         '"$var_1.place.lng$"'),
         ([OSLO, call("book", id="$var_1$")], "check.output_type", 1, "id", '"$var_1$"'),
         ([call("book", id=1), oslo(stars="$var_1.code$")], "check.output_type", 1, "stars", '"$var_1.code$"'),
         ([OSLO, ROME, call("book", id="$var_1.id$")], "check.unused_result", 1, None, None),
     ],
-)
+)  # fmt: skip
 def test_each_finding_has_its_code_and_place(
     calls: list[dict[str, Any]], code: str, position: int, argument: str | None, covers: str | None
 ) -> None:
@@ -266,15 +259,13 @@ def test_nestful_v2_gold_against_its_own_tools(reference: Path) -> None:
 CALLNAVI = {
     "aviation": {"missing_argument": 5, "unknown_argument": 5, "unknown_tool": 5},
     "bank": {"missing_argument": 8, "unknown_argument": 8, "wrong_type": 4},
-    "gov": {"missing_argument": 9, "unknown_argument": 9},
-    "hospital": {},
+    "gov": {"missing_argument": 9, "unknown_argument": 9}, "hospital": {},
     "hotel": {"enum": 1, "unknown_argument": 1, "wrong_type": 1},
     "hr": {"missing_argument": 3, "unknown_argument": 6, "unknown_tool": 1},
     "insurance": {"missing_argument": 2},
     "logistics": {"missing_argument": 3, "unknown_argument": 4, "wrong_type": 2},
-    "shopping": {"missing_argument": 1, "unknown_argument": 1},
-    "telecommunications": {"unknown_argument": 1},
-}
+    "shopping": {"missing_argument": 1, "unknown_argument": 1}, "telecommunications": {"unknown_argument": 1},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("domain", CALLNAVI)

@@ -155,14 +155,12 @@ def test_arguments_together_are_held_too(tmp_path: Path) -> None:
     top = {
         "type": "object",
         "properties": {
-            "city": {"type": "string", "pattern": "^[A-Z]"},
-            "zip": {},
-            "from": {"format": "date"},
+            "city": {"type": "string", "pattern": "^[A-Z]"}, "zip": {}, "from": {"format": "date"},
         },
         "anyOf": [{"required": ["city"]}, {"required": ["zip"]}],
         "dependentRequired": {"city": ["from"]},
         "maxProperties": 2,
-    }
+    }  # fmt: skip
     for arguments, said in (
         ({}, "find: fits none of 2 alternatives: the field 'city' is needed or the field 'zip' is needed"),
         ({"city": "Oslo"}, "find needs the argument 'from' where 'city' is given [check.missing_argument]"),
@@ -232,13 +230,10 @@ OPEN: list[tuple[Any, Any, bool]] = [
     ({"type": "string", "pattern": "^a"}, Template(("b ", Ref(0))), True),
     ({"type": "integer", "multipleOf": 2}, Template(("b ", Ref(0))), False),
     ({"uniqueItems": True}, [Ref(0), Ref(0, ("id",)), "a"], True),
-    ({"uniqueItems": True}, [Ref(0), "a", "a"], False),
-    ({"uniqueItems": True}, [Ref(0), Ref(0)], False),
+    ({"uniqueItems": True}, [Ref(0), "a", "a"], False), ({"uniqueItems": True}, [Ref(0), Ref(0)], False),
     ({"oneOf": [{"type": "number"}, {"type": "integer"}]}, Ref(0), True),
-    ({"oneOf": [{"required": ["a"]}, LOOSE]}, {"a": Ref(0)}, True),
-    ({"oneOf": AB}, {"c": Ref(0)}, False),
-    ({"not": {"required": ["a"]}}, {"a": Ref(0)}, True),
-    ({"not": {"type": "string"}}, Ref(0), True),
+    ({"oneOf": [{"required": ["a"]}, LOOSE]}, {"a": Ref(0)}, True), ({"oneOf": AB}, {"c": Ref(0)}, False),
+    ({"not": {"required": ["a"]}}, {"a": Ref(0)}, True), ({"not": {"type": "string"}}, Ref(0), True),
     ({"if": {"properties": {"k": {"const": 1}}}, "then": AB[0], "else": AB[1]}, {"k": Ref(0)}, True),
     ({"if": {"required": ["z"]}, "else": {"required": ["y"]}}, {"k": Ref(0)}, False),
     ({"contains": {"const": 3}}, [1, Ref(0)], True),
@@ -248,7 +243,7 @@ OPEN: list[tuple[Any, Any, bool]] = [
     ({"const": {"a": [1, 2]}}, {"a": [Ref(0), 3]}, False),
     ({"properties": {"a": False}, "additionalProperties": True}, {"a": Ref(0)}, False),
     ({"minItems": 2, "uniqueItems": True}, [Ref(0)], False),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("schema", "value", "good"), OPEN, ids=[json.dumps(each[0])[:50] for each in OPEN])

@@ -19,10 +19,8 @@ from tests.inside import planeval
 def added(second: Any = 4) -> str:
     add = {"name": "add", "label": "$var_1", "arguments": {"arg_0": 2, "arg_1": 3}}
     multiply = {
-        "name": "multiply",
-        "label": "$var_2",
-        "arguments": {"arg_0": "$var_1.result$", "arg_1": second},
-    }
+        "name": "multiply", "label": "$var_2", "arguments": {"arg_0": "$var_1.result$", "arg_1": second},
+    }  # fmt: skip
     return json.dumps([add, multiply])
 
 

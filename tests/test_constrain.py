@@ -59,12 +59,10 @@ def test_a_schema_is_sent_and_its_object_around_the_calls_taken_off(
 @pytest.mark.parametrize(
     ("name", "way"),
     [
-        ("vllm", ("structured_outputs", "grammar")),
-        ("vllm-guided", ("guided_grammar",)),
-        ("sglang", ("ebnf",)),
-        ("llama.cpp", ("grammar",)),
+        ("vllm", ("structured_outputs", "grammar")), ("vllm-guided", ("guided_grammar",)),
+        ("sglang", ("ebnf",)), ("llama.cpp", ("grammar",)),
     ],
-)
+)  # fmt: skip
 def test_a_grammar_is_sent_where_the_server_takes_it(
     server: ModelServer, tmp_path: Path, name: str, way: tuple[str, ...]
 ) -> None:

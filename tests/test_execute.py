@@ -460,13 +460,11 @@ def test_the_published_folder_gives_one_file_a_function(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (None, "cannot be read"),
-        ("{", "line 1, column 2: not JSON: found"),
-        ('{"a": "b.py", "a": "c.py"}', 'an object gives the key "a" twice'),
-        ("[]", "expected an object"),
+        (None, "cannot be read"), ("{", "line 1, column 2: not JSON: found"),
+        ('{"a": "b.py", "a": "c.py"}', 'an object gives the key "a" twice'), ("[]", "expected an object"),
         ('{"f": "../../etc/passwd.py"}', "outside the folder"),
     ],
-)
+)  # fmt: skip
 def test_a_function_map_that_is_wrong_is_said(tmp_path: Path, text: str | None, message: str) -> None:
     if text is not None:
         (tmp_path / "func_file_map.json").write_text(text)
@@ -590,13 +588,10 @@ NONE = "no recorded call: "
         ('{"tool": "f", "arguments": [], "value": 1}', f"line 3: {NONE}arguments are an object, found []"),
         ('{"tool": "f", "arguments": {}, "error": "x"}', f'{NONE}an error is [kind, message], found "x"'),
         ('{"tool": "x", "arguments": {}, "value": 1} {}', "not JSON"),
-        (
-            '{"tool": "x", "arguments": {"a": 1, "a": 2}}',
-            'column 37: an object gives the key "a" twice',
-        ),
+        ('{"tool": "x", "arguments": {"a": 1, "a": 2}}', 'column 37: an object gives the key "a" twice'),
         ('{"tool": "x", "arguments": {}, "value": ' + "[" * 5000, "the text nests"),
     ],
-)
+)  # fmt: skip
 def test_a_record_that_is_none_is_said_with_its_line(tmp_path: Path, line: str, said: str) -> None:
     (tmp_path / "answers.jsonl").write_text('{"tool": "x", "arguments": {}, "value": 1}\n\n' + line)
     with pytest.raises(ExecutionError, match=r"answers\.jsonl, line 3") as error:

@@ -80,23 +80,18 @@ PAY, BOOK, CANCEL, LOOK = ("pay", {"sum": 5}), ("book", {"seat": 1}), ("cancel",
 @pytest.mark.parametrize(
     ("pred", "gold", "acts", "same"),
     [
-        (RATES, (JPY, USD, ratio(1, 0)), (), True),
-        (RATES, (JPY, USD, ratio(0, 1)), (), False),
+        (RATES, (JPY, USD, ratio(1, 0)), (), True), (RATES, (JPY, USD, ratio(0, 1)), (), False),
         (RATES, (USD, JPY, ratio(1, 0)), (), False),
         ((("f", {}), ("g", {"x": Ref(0), "y": Ref(0)})), TWICE, (), True),
         ((("f", {"x": 1}),), (("f", {"x": 1.0}),), (), True),
         ((("f", {"x": 1}),), (("f", {"x": True}),), (), False),
-        ((("f", {}), ("g", {})), (("f", {}),), (), False),
-        ((PAY,), (PAY, PAY), (), True),
-        ((PAY,), (PAY, PAY), ACTS, False),
-        ((BOOK, CANCEL), (BOOK, CANCEL), ACTS, True),
-        ((BOOK, CANCEL), (CANCEL, BOOK), ACTS, False),
-        ((LOOK, BOOK), (LOOK, BOOK), ACTS, True),
-        ((LOOK, BOOK), (BOOK, LOOK), ACTS, False),
-        ((LOOK, BOOK, LOOK), (LOOK, LOOK, BOOK), ACTS, False),
+        ((("f", {}), ("g", {})), (("f", {}),), (), False), ((PAY,), (PAY, PAY), (), True),
+        ((PAY,), (PAY, PAY), ACTS, False), ((BOOK, CANCEL), (BOOK, CANCEL), ACTS, True),
+        ((BOOK, CANCEL), (CANCEL, BOOK), ACTS, False), ((LOOK, BOOK), (LOOK, BOOK), ACTS, True),
+        ((LOOK, BOOK), (BOOK, LOOK), ACTS, False), ((LOOK, BOOK, LOOK), (LOOK, LOOK, BOOK), ACTS, False),
         ((LOOK, LOOK, BOOK), (LOOK, BOOK), ACTS, True),
     ],
-)
+)  # fmt: skip
 def test_equal_meanings(pred: Any, gold: Any, acts: Any, same: bool) -> None:
     assert same_meaning(plan(*pred), plan(*gold), acts=acts) is same
 
@@ -242,11 +237,8 @@ def test_each_plan_has_the_tools_first_state_or_it_is_said(kind: str, tmp_path: 
     made = execute_file(str(path))
     one = made.Counter()
     several: dict[str, Any] = {
-        "object": one,
-        "class": made.Counter,
-        "methods": {"up": one.up},
-        "module": made,
-    }
+        "object": one, "class": made.Counter, "methods": {"up": one.up}, "module": made,
+    }  # fmt: skip
     tools = {**several, "file": f"{path}:Counter", "process": str(path), "functions": [made.up]}[kind]
     isolation = {"file": "inline", "process": "process"}.get(kind)
     single, double = plan(("up", {})), plan(("up", {}), ("up", {}))

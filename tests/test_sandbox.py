@@ -43,15 +43,12 @@ class Scene:
         self.folder, self.secret, self.temporary = folder, folder / "secret.txt", folder / "temporary"
         secret, parent = {"path": str(self.secret)}, {"pid": "PARENT"}
         self.given: dict[str, dict[str, Any]] = {
-            "tcp_connect": {"port": tcp},
-            "udp_send": {"port": udp},
-            "read_passwd": {"path": "/etc/passwd"},
-            "list_folder": {"path": str(folder)},
-            "write_file": {"path": str(folder / "written.txt")},
+            "tcp_connect": {"port": tcp}, "udp_send": {"port": udp}, "read_passwd": {"path": "/etc/passwd"},
+            "list_folder": {"path": str(folder)}, "write_file": {"path": str(folder / "written.txt")},
             "signal_process": {"pid": "PARENT", "number": 0},
             "change_files": {"paths": [str(ATTACKS_FILE), str(OURS)]},
             "empty_by_truncating_open": {"path": str(ATTACKS_FILE)},
-        }
+        }  # fmt: skip
         for name in ("read_file", "open_by_ctypes", "change_mode", "symlink_out", "hard_link_out"):
             self.given[name] = secret
         for name in ("environment_of", "memory_of", "signal_by_descriptor", "limit_process"):

@@ -15,27 +15,18 @@ from tests.test_cli import planeval
 TOOLS = Path(__file__).parent / "sandbox" / "values.py"
 NAMES = [name for name in re.findall(r"^(?:async )?def (\w+)", TOOLS.read_text(), re.M) if name != "well"]
 DIE = {
-    "closes_what_is_open",
-    "breaks_the_interpreter",
-    "breaks_what_runs_it",
-    "rings_later",
+    "closes_what_is_open", "breaks_the_interpreter", "breaks_what_runs_it", "rings_later",
     "ends_as_it_is_forgotten",
-}
+}  # fmt: skip
 """Those that end their process, whatever it is."""
 FAIL = {name for name in NAMES if name.startswith("raises_")} | {
-    "without_end",
-    "asynchronously_without_end",
-    "awaited_for_what_is_none",
-    "traces_what_follows",
-}
+    "without_end", "asynchronously_without_end", "awaited_for_what_is_none", "traces_what_follows",
+}  # fmt: skip
 NOT_HERE = {*DIE, "traces_what_follows", "items_without_end", "prints_a_reply"}
 """What planeval's own process cannot be kept from, where the user has tools run in it."""
 SHOWN = {
-    "integer_forges": 3,
-    "number_forges": 3.0,
-    "complex_forges": {"~": "complex", "v": ["1.0", "0.0"]},
-    "bytes_forge": {"~": "bytes", "v": "616263"},
-    "string_forges": FORGED,
+    "integer_forges": 3, "number_forges": 3.0, "complex_forges": {"~": "complex", "v": ["1.0", "0.0"]},
+    "bytes_forge": {"~": "bytes", "v": "616263"}, "string_forges": FORGED,
     "type_without_a_name": {"~": "object", "type": "object", "text": "unreadable: SystemExit"},
     "cycle": {"~": "object", "type": "list", "text": "nests deeper than 100 levels"},
 }  # fmt: skip

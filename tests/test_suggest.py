@@ -46,10 +46,8 @@ def tool(name: str, *parameters: Parameter, returns: tuple[Parameter, ...] = (),
 CLASS = Parameter("class", Type(("string",), enum=("Economy", "First")), required=False)
 LATE, DAY = Parameter("late", Type(("boolean",)), required=False), Type(("string",), format="date")
 STARS, HOTEL, CITY = (
-    Parameter("stars", WHOLE, required=False),
-    Parameter("hotel_id", TEXT),
-    Parameter("city", TEXT),
-)
+    Parameter("stars", WHOLE, required=False), Parameter("hotel_id", TEXT), Parameter("city", TEXT),
+)  # fmt: skip
 PRICE, AMOUNT, BOOKING = Parameter("price", NUMBER), Parameter("amount", NUMBER), Parameter("booking", TEXT)
 BOOKED = (HOTEL, CLASS, LATE, Parameter("day", DAY, required=False))
 TOOLS = Catalog(
@@ -188,12 +186,10 @@ APPS = Catalog(
 @pytest.mark.parametrize(
     ("text", "app"),
     [
-        ("Trains: [find(#city='Rome')]", "Hotels"),
-        ("Taxis: [find(#from='Rome', #to='Oslo')]", "Trains"),
-        ("Hotels: [ride(#to='Rome')]", "Taxis"),
-        ("Hotels: [find(#city='Rome')]\nride(#to='Oslo')", "Taxis"),
+        ("Trains: [find(#city='Rome')]", "Hotels"), ("Taxis: [find(#from='Rome', #to='Oslo')]", "Trains"),
+        ("Hotels: [ride(#to='Rome')]", "Taxis"), ("Hotels: [find(#city='Rome')]\nride(#to='Oslo')", "Taxis"),
     ],
-)
+)  # fmt: skip
 def test_an_app_wrong_or_left_out_is_the_one_that_offers_the_tool(text: str, app: str) -> None:
     found = pe.suggest(text, APPS)
     assert found.mended.calls[-1].app == app
@@ -610,13 +606,11 @@ def test_apply_takes_the_patches(file: Path, tmp_path: Path) -> None:
 
 def test_exit_codes(tmp_path: Path) -> None:
     cases: list[tuple[Any, list[str], int, str]] = [
-        ([LINES[0]], [], 0, ""),
-        ([LINES[1]], [], 1, ""),
-        ([LINES[0]], ["--replay"], 2, ""),
+        ([LINES[0]], [], 0, ""), ([LINES[1]], [], 1, ""), ([LINES[0]], ["--replay"], 2, ""),
         ([LINES[0]], ["--query", "nosuch"], 2, ""),
         ([LINES[0] | {"query": ""}], ["--query", "query"], 2, "there: its values are no words"),
         ([[]], [], 1, "1 without any call"),
-    ]
+    ]  # fmt: skip
     for lines, more, code, said in cases:
         found, _, err = suggest(write(tmp_path / "one.jsonl", *lines), *more)
         assert (found, said in err) == (code, True), err

@@ -235,12 +235,10 @@ def of_app(app: str, name: str, needed: tuple[str, ...], *optional: str) -> Tool
 
 CINEMA = Catalog(
     (
-        of_app("Media", "findmovies", ("genre",)),
-        of_app("Movies", "findmovies", ("location",), "genre"),
-        of_app("Hotels", "search", ("where_to",)),
-        of_app("Hotels", "book", ("where_to",), "adults"),
+        of_app("Media", "findmovies", ("genre",)), of_app("Movies", "findmovies", ("location",), "genre"),
+        of_app("Hotels", "search", ("where_to",)), of_app("Hotels", "book", ("where_to",), "adults"),
     )
-)
+)  # fmt: skip
 
 
 def test_an_app_that_takes_what_is_given_is_not_exchanged_for_want_of_a_value() -> None:

@@ -14,18 +14,19 @@ from typing import Any
 
 import pytest
 
+from planner_eval.catalogs.formats import read_catalog
 from planner_eval.execution import execute, execute_many
 from planner_eval.plan.model import Call, Plan, Ref, references
 from planner_eval.records.files import read_file
 from planner_eval.records.plans import read_plan
 from planner_eval.worlds import CallError, World, facts_of, load, world_source
 from planner_eval.worlds.database import quoted
-from planner_eval.worlds.definition import Api
+from planner_eval.worlds.definition import Api, Definition
 from planner_eval.worlds.generic import extend
 from planner_eval.worlds.replay import Replay
+from planner_eval.worlds.verifying import verify
 from tests.test_worlds_laws import unfiltered
 
-PARTS = ("ss", "sm", "ms", "mm")
 
 BROKEN: dict[tuple[str, int], str] = {
     ("mm", 12): "the first call takes three of its arguments from itself",
@@ -40,14 +41,11 @@ BROKEN: dict[tuple[str, int], str] = {
 @cache
 def gold(reference: Path) -> dict[tuple[str, int], Plan]:
     """AppBench's gold plans by set and position."""
-    files = {
-        part: read_file(str(reference / f"datasets/appbench/test_{part}.json"), role="gold") for part in PARTS
-    }
-    return {
-        (part, position): read_plan(record)
-        for part, file in files.items()
-        for position, record in enumerate(file.records)
-    }
+    found = {}
+    for part in ("ss", "sm", "ms", "mm"):
+        file = read_file(str(reference / f"datasets/appbench/test_{part}.json"), role="gold")
+        found |= {(part, position): read_plan(record) for position, record in enumerate(file.records)}
+    return found
 
 
 @cache
@@ -101,16 +99,10 @@ def test_what_is_broken_is_broken_as_listed(reference: Path) -> None:
 
 def test_one_world_holds_the_facts_of_all_plans(reference: Path) -> None:
     plans = gold(reference)
-    facts = facts_of(plans.values())
-    with base().copy(facts) as world:
+    with base().copy(facts_of(plans.values())) as world:
         source = world_source(world)
-    traces = execute_many(plans.values(), source, isolation="inline")
-    failed = {
-        key
-        for key, trace in zip(plans, traces, strict=True)
-        if any(call.status != "ok" for call in trace.calls)
-    }
-    assert failed == BROKEN.keys()
+    traces = zip(plans, execute_many(plans.values(), source, isolation="inline"), strict=True)
+    assert {key for key, trace in traces if not trace.ok} == BROKEN.keys()
 
 
 UNKNOWN = {"text": "Nowhere at all", "date": "2049-12-31"}
@@ -134,28 +126,19 @@ def searches(plan: Plan) -> list[tuple[int, str]]:
 def test_200_plans_with_one_value_unknown(reference: Path) -> None:
     plans = {key: plan for key, plan in gold(reference).items() if key not in BROKEN}
     chances = [(key, place) for key, plan in plans.items() for place in searches(plan)]
-    one_each = {}
     random.Random(6).shuffle(chances)
-    for key, place in chances:
-        one_each.setdefault(key, place)
-    chosen = sorted(one_each.items())
+    chosen = sorted(dict(reversed(chances)).items())
     random.Random(7).shuffle(chosen)
     assert len(chosen[:200]) == 200
-    sets: Counter[str] = Counter()
     for key, (position, name) in chosen[:200]:
         plan = plans[key]
         with base().copy(facts_of([plan])) as world:
             trace = execute(changed(plan, position, name), world)
-        assert trace.calls[position].status == "ok", key
-        assert trace.calls[position].value == {}, key
+        assert (trace.calls[position].status, trace.calls[position].value) == ("ok", {}), key
         direct = {edge.consumer for edge in plan.edges if edge.producer == position}
-        assert direct
-        for consumer in direct:
-            assert trace.calls[consumer].status in ("failed", "skipped"), (key, consumer)
-        first = min(direct)
-        assert trace.calls[first].error is not None
-        sets[key[0]] += 1
-    assert set(sets) >= {"sm", "ms", "mm"}
+        assert all(trace.calls[consumer].status in ("failed", "skipped") for consumer in direct), key
+        assert trace.calls[min(direct)].error is not None
+    assert {key[0] for key, _ in chosen[:200]} >= {"sm", "ms", "mm"}
 
 
 def changed(plan: Plan, position: int, name: str) -> Plan:
@@ -201,21 +184,17 @@ def others(world: World, api: Api, given: dict[str, Any]) -> int:
 
 
 def test_the_world_offers_what_the_catalogue_lists(reference: Path) -> None:
-    from planner_eval.catalogs.formats import read_catalog
-
     catalogue = read_catalog(reference / "datasets/appbench/catalogue.json")
     world = load("appbench")
     assert len(world.apis) == len(catalogue) == 81
     listed = json.loads((reference / "datasets/appbench/catalogue.json").read_text())["apps"]
-    ours = {
-        f"{app['app']}.{api['name']}" for app in listed if app["listed_in_benchmark"] for api in app["apis"]
-    }
+    apps = {app["app"]: app["apis"] for app in listed if app["listed_in_benchmark"]}
+    ours = {f"{app}.{api['name']}" for app, apis in apps.items() for api in apis}
     assert len(ours) == 33
     for tool in catalogue.tools:
         api = world.apis[tool.full_name]
-        assert [a.name for a in api.arguments if a.required] == [
-            p.name for p in tool.parameters if p.required
-        ]
+        needed = [p.name for p in tool.parameters if p.required]
+        assert [a.name for a in api.arguments if a.required] == needed
         assert {a.name for a in api.arguments} == {p.name for p in tool.parameters}, tool.full_name
         assert {name for name, _ in api.returns} == {p.name for p in tool.returns.fields}, tool.full_name
     called = {call.tool for plan in gold(reference).values() for call in plan.calls}
@@ -227,9 +206,15 @@ def test_the_world_offers_what_the_catalogue_lists(reference: Path) -> None:
     assert ours - called == never, "these have tests of their own in test_worlds.py"
 
 
-def test_the_bank_answers_all_80_functions_of_gold(reference: Path) -> None:
-    from planner_eval.catalogs.formats import read_catalog
+def truth_of(question: dict[str, Any]) -> tuple[list[tuple[str, dict[str, Any]]], Any]:
+    """The calls of a question of CallNavi, and the facts of their plan."""
+    truth = question["ground_truth"]
+    calls = list(zip(truth["API"], truth["parameters"] or [{}] * len(truth["API"]), strict=True))
+    made = (Call(str(n), name, tuple(given.items())) for n, (name, given) in enumerate(calls))
+    return calls, facts_of([Plan(tuple(made))])
 
+
+def test_the_bank_answers_all_80_functions_of_gold(reference: Path) -> None:
     catalogue = read_catalog(reference / "datasets/callnavi/APIs/bank.json")
     bank = load("bank")
     assert set(bank.apis) == {tool.name for tool in catalogue.tools}
@@ -242,20 +227,15 @@ def test_the_bank_answers_all_80_functions_of_gold(reference: Path) -> None:
     called: Counter[str] = Counter()
     empty = []
     for question in questions:
-        truth = question["ground_truth"]
-        calls = list(zip(truth["API"], truth["parameters"] or [{}] * len(truth["API"]), strict=True))
-        plan = Plan(tuple(Call(str(n), name, tuple(given.items())) for n, (name, given) in enumerate(calls)))
-        with start.copy(facts_of([plan])) as world:
+        calls, facts = truth_of(question)
+        with start.copy(facts) as world:
             results: list[Any] = []
             for name, given in calls:
                 arguments = {key: filled(key, value, given, results, world) for key, value in given.items()}
                 results.append(world.call(None, name, arguments))
                 called[name] += 1
-                if not results[-1]:
-                    empty.append(question["id"])
-    assert len(questions) == 115
-    assert sum(called.values()) == 177
-    assert len(called) == 80
+            empty += [question["id"]] * (not all(results))
+    assert (len(questions), sum(called.values()), len(called)) == (115, 177, 80)
     assert empty == ["ban082"], "a statement's period that gold leaves open"
 
 
@@ -293,22 +273,14 @@ def leaves(value: Any) -> Any:
 
 def test_all_of_callnavi_as_generic_worlds(reference: Path) -> None:
     """All 1,084 gold calls against worlds derived from the catalogues alone, placeholders as they stand."""
-    from planner_eval.catalogs.formats import read_catalog
-    from planner_eval.worlds.definition import Definition
-
     done: Counter[str] = Counter()
     for path in sorted((reference / "datasets/callnavi/Questions").glob("*.json")):
-        world = World(
-            extend(Definition(path.stem), read_catalog(path.parents[1] / "APIs" / path.name)), seed=2
-        )
+        catalogue = read_catalog(path.parents[1] / "APIs" / path.name)
+        world = World(extend(Definition(path.stem), catalogue), seed=2)
         for question in json.loads(path.read_text()):
-            truth = question["ground_truth"]
-            calls = list(zip(truth["API"], truth["parameters"] or [{}] * len(truth["API"]), strict=True))
-            plan = Plan(
-                tuple(Call(str(n), name, tuple(given.items())) for n, (name, given) in enumerate(calls))
-            )
+            calls, facts = truth_of(question)
             for name, given in calls:
-                with world.copy(facts_of([plan])) as copy:
+                with world.copy(facts) as copy:
                     try:
                         copy.call(None, name, given)
                         done["answered"] += 1
@@ -326,17 +298,11 @@ def test_all_of_callnavi_as_generic_worlds(reference: Path) -> None:
 
 
 def test_every_published_catalog_makes_a_world(reference: Path) -> None:
-    from planner_eval.worlds.verifying import verify
-
     data = reference / "datasets"
-    files = [
-        data / "appbench/catalogue.json",
-        *sorted((data / "nestful/v1").rglob("*-spec.json")),
-        data / "nestful/v2/nestful_v2_collected.jsonl",
-        *sorted((data / "complexfuncbench").glob("[te]*.json")),
-        *sorted((data / "functionchat").glob("*.jsonl")),
-        *sorted((data / "callnavi").glob("A*/*.json")),
-    ]
+    files = [data / "appbench/catalogue.json", data / "nestful/v2/nestful_v2_collected.jsonl"]
+    for folder, names in (("nestful/v1", "*-spec.json"), ("complexfuncbench", "[te]*.json"),
+                          ("functionchat", "*.jsonl"), ("callnavi/APIs", "*.json")):  # fmt: skip
+        files += sorted((data / folder).rglob(names))
     apis = 0
     for file in files:
         definition = load(f"catalog:{file}")

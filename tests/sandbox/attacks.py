@@ -126,8 +126,6 @@ def fill_mapped_files() -> str:
     return f"{len(kept)} files of 8 MB"
 
 
-
-
 def fill_too_deep_a_folder() -> None:
     for _ in range(40):
         os.mkdir("x" * 200)
@@ -234,26 +232,15 @@ def _call(number: int, *arguments: Any) -> None:
 
 
 SYSTEM_CALLS = {
-    "abstract socket": (41, 1, 1, 0),
-    "shared memory": (29, 0, 4096, 0o1600),
-    "semaphores": (64, 0, 1, 0o1600),
-    "message queue": (240, b"planeval", 0o102, 0o600, 0),
-    "kernel's key ring": (250, 0, -3, 1),
-    "a kernel ring": (425, 1, bytes(256)),
-    "trace the parent": (101, 16, 1, 0, 0),
-    "a handle of the parent": (434, 1, 0),
-    "fork without libc": (57,),
-    "user namespace": (272, 0x10000000),
-    "mount": (165, b"none", b".", b"tmpfs", 0, b""),
-    "new root": (161, b"."),
-    "slow the parent": (141, 0, 1, 0),
-    "core dumps": (157, 4, 1, 0, 0, 0),
-    "filters of its own": (317, 1, 0, b""),
-    "programs in the kernel": (321, 0, bytes(128), 128),
-    "page faults": (323, 0),
-    "watch files": (253,),
-    "fork of another architecture": (0x40000000 + 57,),
-}
+    "abstract socket": (41, 1, 1, 0), "shared memory": (29, 0, 4096, 0o1600),
+    "semaphores": (64, 0, 1, 0o1600), "message queue": (240, b"planeval", 0o102, 0o600, 0),
+    "kernel's key ring": (250, 0, -3, 1), "a kernel ring": (425, 1, bytes(256)),
+    "trace the parent": (101, 16, 1, 0, 0), "a handle of the parent": (434, 1, 0), "fork without libc": (57,),
+    "user namespace": (272, 0x10000000), "mount": (165, b"none", b".", b"tmpfs", 0, b""),
+    "new root": (161, b"."), "slow the parent": (141, 0, 1, 0), "core dumps": (157, 4, 1, 0, 0, 0),
+    "filters of its own": (317, 1, 0, b""), "programs in the kernel": (321, 0, bytes(128), 128),
+    "page faults": (323, 0), "watch files": (253,), "fork of another architecture": (0x40000000 + 57,),
+}  # fmt: skip
 
 
 def system_calls() -> str:
