@@ -33,14 +33,10 @@ class Drawn:
     def pair(self) -> tuple[dict[str, Any], Any]:
         """The schema of a tool's parameters, and a value for the argument v."""
         defs = {
-            "any": self.schema(2),
-            "positive": {"type": "integer", "minimum": 1},
-            "again": {
-                "type": "object",
-                "properties": {"a": {"$ref": "#/$defs/again"}, "b": self.schema(3)},
-                "additionalProperties": self.random.choice([True, False]),
-            },
-        }
+            "any": self.schema(2), "positive": {"type": "integer", "minimum": 1},
+            "again": {"type": "object", "properties": {"a": {"$ref": "#/$defs/again"}, "b": self.schema(3)},
+             "additionalProperties": self.random.choice([True, False])},
+        }  # fmt: skip
         top = {"type": "object", "properties": {"v": self.schema()}, "required": ["v"]}
         return {**top, "additionalProperties": False, "$defs": defs}, self.value()
 
@@ -116,43 +112,6 @@ class Drawn:
         made["if"] = lambda: {"if": one(), "then": one(), **({"else": one()} if draw([True, False]) else {})}
         return made
 
-    # ------------------------------------------------------------ what types say
-    def plain_pair(self) -> tuple[dict[str, Any], Any]:
-        """A schema that says no more than types do, and a value."""
-        again = {"type": "object", "properties": {"a": {"$ref": "#/$defs/again"}, "b": self._plain(2)}}
-        top = {"type": "object", "properties": {"v": self._plain()}, "$defs": {"again": again}}
-        return top, self.value()
-
-    def _plain(self, depth: int = 0) -> dict[str, Any]:
-        draw, chance = self.random.choice, self.random.random
-        kind = draw(
-            [*KINDS[:3], "boolean", "null", "enum", "$ref", *(["object", "array", "anyOf"] * 2 * (depth < 4))]
-        )
-        if kind == "enum":
-            return {"type": "string", "enum": self.random.sample(["a", "ab", "1"], 2)}
-        if kind == "$ref":
-            return {"$ref": "#/$defs/again"}
-        if kind == "anyOf":
-            return {"anyOf": [self._plain(depth + 1) for _ in range(self.random.randint(1, 3))]}
-        made: dict[str, Any] = {"type": kind}
-        if kind == "array":
-            made |= {"items": self._plain(depth + 1), **({"minItems": 1} if chance() < 0.3 else {})}
-        elif kind == "object":
-            names = self.random.sample(NAMES, self.random.randint(1, 3))
-            made["properties"] = {name: self._plain(depth + 1) for name in names}
-            others = (
-                {"additionalProperties": draw([True, False, {"type": "string"}])} if chance() < 0.2 else {}
-            )
-            made |= {**others, **({"required": [draw(names if others else NAMES)]} if chance() < 0.4 else {})}
-            if chance() < 0.2:
-                made["type"] = ["object", "null"]
-        elif chance() < 0.3:
-            made |= {"string": {"minLength": 1}, "integer": {"minimum": 1}, "number": {"maximum": 2}}.get(
-                kind, {}
-            )
-        return made
-
-    # ------------------------------------------------------------ references
     def hidden(self, value: Any) -> tuple[Any, Any]:
         """A value with a reference for one part, and that part's place; None where it has no parts."""
         if not isinstance(value, (list, dict)) or not value:

@@ -1,4 +1,4 @@
-"""Catalogs: every format, bad files, conversion, types."""
+"""Catalogs: every format, bad files, types; converted, what a format cannot say is listed."""
 
 from __future__ import annotations
 
@@ -15,52 +15,42 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from planner_eval.base.errors import CatalogError
-from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Type
+from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
 from planner_eval.catalogs.formats import FORMATS, WRITABLE, as_catalog, read_catalog, to_data
 from planner_eval.catalogs.schema import schema_of, type_of
 from planner_eval.catalogs.values import fits, problem
 from planner_eval.catalogs.words import type_of_words
-from planner_eval.catalogs.writing import losses, written_names
-from tests.conftest import ROOT
+from planner_eval.catalogs.writing import losses, renamed, written_names
+from tests.conftest import ROOT, examples
+from tests.inside import planeval
 
 CASES = ROOT / "tests" / "cases" / "catalogs"
 
+KIND = "kind?: one of 'cash', 'card', 'wire'"
+MORE = "options?: object, session?, seen?: object, stops?: array of string, most?: integer"
 SIGNATURES = {
-    "openai.json": [
-        "get_rate(base: string, quote: one of 'USD', 'EUR', 'JPY', day?: date)",
-        "ratio(first: number, second: number)",
-        "notify(people: array of object, urgent?: boolean or null = False)",
-    ],
-    "mcp.json": [
-        "get_rate(base: string, quote: string) -> rate, day",
-        "ratio(first: number, second: number) -> value",
-        "notify(text: string)",
-    ],
+    "openai.json": ["get_rate(base: string, quote: one of 'USD', 'EUR', 'JPY', day?: date)",
+     "ratio(first: number, second: number)",
+     "notify(people: array of object, urgent?: boolean or null = False)"],
+    "mcp.json": ["get_rate(base: string, quote: string) -> rate, day",
+     "ratio(first: number, second: number) -> value", "notify(text: string)"],
     "jsonschema.json": ["get_rate(base: string, quote: string)", "ratio(first: number, second: number)"],
     "functions.py": [
         "get_rate(base: string, quote: one of 'USD', 'EUR', 'JPY', day?: string or null = None)",
         "ratio(first: number, second?: number = 1.0, digits?: integer or null = None) -> number",
         "notify(…) -> null",
     ],
-    "appbench.json": [
-        "Rates.getrate(base: string, day: date, kind?: one of 'cash', 'card', 'wire', amount?: integer)"
-        " -> rate, note",
-        "Post.send(amount: number, at: time) -> nothing",
-    ],
+    "appbench.json": [f"Rates.getrate(base: string, day: date, {KIND}, amount?: integer) -> rate, note",
+     "Post.send(amount: number, at: time) -> nothing"],
     "nestful_v1.json": [
         "Rates.Get(base: string, limit?: number = 10, sort?: one of 'up', 'down') -> rate, place",
         "Send(text, kind?: one of 'note', 'call' = 'note') -> sent",
         "Send(text, urgent)",
     ],
-    "nestful_v2.jsonl": [
-        "divide(arg_0: integer or number, arg_1: integer or number) -> result",
-        "count(items: array of string, start?: integer or number or null) -> output_0",
-    ],
-    "callnavi.json": [
-        "getRate(base: string, kind: one of 'cash', 'card', parcel: object, pet, day) -> Rate",
-        "getName(phoneNumber) -> Name",
-        "book() -> Confirmation, bookingId",
-    ],
+    "nestful_v2.jsonl": ["divide(arg_0: integer or number, arg_1: integer or number) -> result",
+     "count(items: array of string, start?: integer or number or null) -> output_0"],
+    "callnavi.json": ["getRate(base: string, kind: one of 'cash', 'card', parcel: object, pet, day) -> Rate",
+     "getName(phoneNumber) -> Name", "book() -> Confirmation, bookingId"],
     "functionchat.jsonl": ["ratio(first: number)", "notify()"],
     "complexfuncbench.json": ["Search_Rates(…)", "Get_Rate(Now)(…)"],
     "complexfuncbench_exact.json": ["Search_Rates(base?, quote?, …)", "Get_Rate(Now)(…)"],
@@ -68,30 +58,22 @@ SIGNATURES = {
     "taskbench.json": ["Text Search(0)", "Audio Splicer(0, 1)"],
     "taskbench_parameters.json": ["get_weather(location: string, date: date)"],
     "own.json": ["Rates.getrate(base: string) -> rate"],
-    "openai_builtin.json": [
-        "web_search(…)", "code_interpreter(…)", "get_rate(base: string)", "run_query(…)", "patch(…)",
-    ],
+    "openai_builtin.json": ["web_search(…)", "code_interpreter(…)", "get_rate(base: string)", "run_query(…)",
+     "patch(…)"],
     "anthropic.json": ["web_search(…)", "get_rate(base: string)", "now()"],
     "mcp_pages.jsonl": ["get_rate(base: string)", "now(…)"],
-    "gemini.json": [
-        "googleSearch(…)",
-        "get_rate(base: string, quotes?: array of one of 'USD', 'JPY', day?: date) -> rate",
-        "notify(text: string)",
-    ],
+    "gemini.json": ["googleSearch(…)",
+     "get_rate(base: string, quotes?: array of one of 'USD', 'JPY', day?: date) -> rate",
+     "notify(text: string)"],
     "gemini_python.json": ["get_rate(base: string or integer, names?: array of string)"],
     "bedrock.json": ["get_rate(base: string, amount?: number)", "grounding(…)"],
-    "bfcl.jsonl": [
-        "map.distance(start: array of number, unit?: one of 'km', 'mile' = 'km', options?: object, session?,"
-        " seen?: object, stops?: array of string, most?: integer)",
-        "map.distance(start: string)",
-    ],
+    "bfcl.jsonl": [f"map.distance(start: array of number, unit?: one of 'km', 'mile' = 'km', {MORE})",
+     "map.distance(start: string)"],
     "bfcl_documents.jsonl": ["ring() -> loud", "wait(seconds?: integer = 1)"],
     "ultratool.jsonl": ["ring(times?: integer) -> rung", "wait(seconds: number)"],
     "ultratool_usage.json": ["ring(times?: integer) -> rung"],
-    "sealtools.jsonl": [
-        "ringBell(bell: string, times?: integer, tower) -> loudness",
-        "listBells() -> names, tower",
-    ],
+    "sealtools.jsonl": ["ringBell(bell: string, times?: integer, tower) -> loudness",
+     "listBells() -> names, tower"],
     "sealtools_nestools.jsonl": ["list_bells() -> names", "ring(bell: string, hard?: boolean) -> loud"],
     "toolalpaca.json": [
         "Tower Bells.listBells(size?: one of 'small', 'large', page?: integer) -> array of object",
@@ -106,16 +88,12 @@ def test_every_case_is_listed() -> None:
 
 
 @pytest.mark.parametrize("name", SIGNATURES)
-def test_a_format_is_recognised_and_read(name: str) -> None:
+def test_a_format_is_recognised_and_read_and_may_be_named(name: str) -> None:
     catalog = read_catalog(CASES / name)
     assert [tool.signature() for tool in catalog.tools] == SIGNATURES[name]
-
-
-@pytest.mark.parametrize("name", SIGNATURES)
-def test_a_format_may_be_named(name: str) -> None:
     format = {"functions.py": "python", "own.json": "planeval"}.get(name) or name.split(".")[0].split("_")[0]
     assert format in FORMATS
-    assert read_catalog(CASES / name, format) == read_catalog(CASES / name)
+    assert read_catalog(CASES / name, format) == catalog
 
 
 def test_conventions_come_with_the_format() -> None:
@@ -132,10 +110,8 @@ def test_what_is_said_of_tools_is_kept() -> None:
     assert rate.description == "What one currency costs in another."
     assert rate.parameters[0].description == "The currency that is bought, three letters."
     assert [each.description for each in ratio.parameters] == [
-        "What is divided.",
-        "What it is divided by.",
-        "",
-    ]
+        "What is divided.", "What it is divided by.", "",
+    ]  # fmt: skip
     assert notify.open
     search, _, note = read_catalog(CASES / "mcp.json").tools
     assert (search.action, note.action) == (False, True)
@@ -225,7 +201,7 @@ def test_function_objects_with_rich_annotations() -> None:
         ("list.yaml", "a: [", "not YAML"),
     ],
 )
-def test_a_bad_file_is_named_with_what_is_wrong(
+def test_a_bad_file_is_named_and_what_is_wrong(
     tmp_path: Path, name: str, text: str | None, said: str
 ) -> None:
     path = tmp_path / name
@@ -379,3 +355,195 @@ def test_a_type_inside_itself_is_read_once_however_often_it_comes_again() -> Non
     assert again.unfolded.at(("f0",)) == again
     assert pickle.loads(pickle.dumps(kind)) == kind
     assert str(again) == "object"
+
+
+APPBENCH = str(CASES / "appbench.json")
+PLAN = '[{"name": "getrate", "app": "Rates", "arguments": {"base": "EUR", "day": "2024-01-01"}}]'
+PLACELESS = "how plans of this catalog are to be read (values as text, placeholders, unused results)"
+OTHERS = [format for format in WRITABLE if format != "planeval"]
+
+
+def _file(folder: Path, content: Any) -> str:
+    file = folder / "tools.json"
+    file.write_text(json.dumps(content))
+    return str(file)
+
+
+@pytest.mark.parametrize("format", OTHERS)
+def test_what_a_format_cannot_say_is_given_up_only_when_asked_for(tmp_path: Path, format: str) -> None:
+    target = tmp_path / "out.json"
+    done = planeval("catalog", "convert", APPBENCH, "--to", format, "-o", str(target))
+    assert (done.returncode, done.stdout, target.exists()) == (3, "", False)
+    told = done.stderr.splitlines()
+    assert f"{format} has no place for {PLACELESS}" in told
+    assert told[-1] == "nothing is written: --loss writes the rest, --to planeval keeps everything"
+    done = planeval("catalog", "convert", APPBENCH, "--to", format, "--loss", "-o", str(target))
+    assert done.returncode == 0
+    lost = [line for line in done.stderr.splitlines() if line.endswith(": left out")]
+    assert lost == [f"{line}: left out" for line in told[:-1]]
+    assert planeval("catalog", "convert", APPBENCH, "--to", "planeval").stderr == ""
+
+
+@pytest.mark.parametrize("format", OTHERS)
+def test_tools_of_apps_are_found_in_every_format(tmp_path: Path, format: str) -> None:
+    target = str(tmp_path / "out.json")
+    assert planeval("catalog", "convert", APPBENCH, "--to", format, "--loss", "-o", target).returncode == 0
+    shown = [line.split("(")[0] for line in planeval("catalog", "show", target).stdout.splitlines()]
+    assert shown == ["Rates.getrate", "Post.send"]
+    for new in ('"getrate", "app": "Rates"', '"getrate"', '"Rates.getrate"'):
+        plan = PLAN.replace('"getrate", "app": "Rates"', new)
+        done = planeval("check", "-", "--catalog", target, text=plan)
+        assert (done.returncode, done.stdout) == (0, "")
+    found = planeval("check", "-", "--catalog", target, text=PLAN.replace("Rates", "Post"))
+    assert "Post has no permission to call getrate; it belongs to Rates [check.permission]" in found.stdout
+
+
+def test_a_name_that_a_format_cannot_hold_is_said_and_found_by_both(tmp_path: Path) -> None:
+    target = str(tmp_path / "out.json")
+    tools = [{"name": f"Trains.{name}", "parameters": {}} for name in ("find", "buy")]
+    done = planeval("catalog", "convert", _file(tmp_path, tools), "--to", "openai", "-o", target)
+    said = "openai has 2 tools under other names, as 'Trains_find' for 'Trains.find'\n"
+    assert (done.returncode, done.stderr) == (0, said)
+    written = [each["function"]["name"] for each in json.loads(Path(target).read_text())]
+    assert written == ["Trains_find", "Trains_buy"]
+    for name, code in (("Trains.find", 0), ("Trains_find", 0), ("Trains-find", 1)):
+        found = planeval("check", "-", "--catalog", target, text=f'[{{"name": "{name}", "arguments": {{}}}}]')
+        assert (found.returncode, "check.unknown_tool" in found.stdout) == (code, bool(code))
+
+
+def test_a_dotted_name_of_a_list_without_apps_is_the_tool_of_an_app(tmp_path: Path) -> None:
+    file = _file(tmp_path, {"tools": [{"name": "Rates.getrate", "inputSchema": {"type": "object"}}]})
+    done = planeval("check", "-", "--catalog", file, text=PLAN)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("format", WRITABLE)
+def test_definitions_go_where_their_schemas_go(tmp_path: Path, format: str) -> None:
+    stop = {"type": "object", "properties": {"city": {"type": "string"}, "next": {"$ref": "#/$defs/Stop"}}}
+    trip = {"type": "object", "properties": {"first": {"$ref": "#/$defs/Stop"}}, "required": ["first"]}
+    file = _file(tmp_path, {"$defs": {"Trip": trip, "Stop": stop}})
+    target = str(tmp_path / "out.json")
+    done = planeval("catalog", "convert", file, "--to", format, "-o", target)
+    assert (done.returncode, done.stderr) == (0, "")
+    plan = '[{"name": "Trip", "arguments": {"first": {"city": "Rome", "next": {"next": {"city": 3}}}}}]'
+    found = planeval("check", "-", "--catalog", target, text=plan)
+    assert "first.next.next.city: expected string, found integer 3" in found.stdout
+
+
+@pytest.mark.parametrize("format", WRITABLE)
+def test_a_type_inside_itself_is_written_where_no_schema_was_read(format: str) -> None:
+    stop = type_of(
+        {"$ref": "#/$defs/Stop", "$defs": {"Stop": {"properties": {"next": {"$ref": "#/$defs/Stop"}}}}}
+    )
+    again = as_catalog(to_data(Catalog((Tool("go", parameters=stop.fields),)), format), format)
+    inner = again.tools[0].parameters[0].type
+    assert inner.at(("next", "next")) is not None
+    assert inner.at(("next", "other")) is None
+
+
+def test_what_services_refuse_is_not_written(tmp_path: Path) -> None:
+    tools = [{"name": "f", "inputSchema": {"properties": {"x": {}}}, "outputSchema": {"type": "string"}}]
+    file = _file(tmp_path, {"tools": tools})
+    done = planeval("catalog", "convert", file, "--to", "mcp", "--loss")
+    assert done.stderr == "mcp has no place for what 1 tool returns, which is no object: left out\n"
+    (written,) = json.loads(done.stdout)["tools"]
+    assert "outputSchema" not in written
+    assert written["inputSchema"]["type"] == "object"
+    gemini = json.loads(planeval("catalog", "convert", file, "--to", "gemini").stdout)
+    assert gemini[0]["functionDeclarations"][0]["responseJsonSchema"] == {"type": "string"}
+
+
+ODD = ["find", "a.b", "a_b", "Get (x)", "1st", "für", "$defs", "title", "properties", "name", "function"]
+LONG = [letter * length for letter, length in (("x", 64), ("x", 70), ("y", 130), ("y", 131))]
+NAMES = st.sampled_from([*ODD, *LONG]) | st.text(min_size=1, max_size=4)
+PLAIN = st.sampled_from(
+    [
+        {}, {"type": "string", "minLength": 1, "maxLength": 3}, {"const": True}, {"enum": ["a", 1, None]},
+        {"type": ["integer", "null"], "minimum": 1, "exclusiveMaximum": 9},
+        {"type": "string", "format": "date"}, {"type": "object", "additionalProperties": {"type": "number"}},
+        {"type": "object", "additionalProperties": False},
+    ]
+)  # fmt: skip
+ADDED = st.sampled_from([{}, {"additionalProperties": True}, {"additionalProperties": {"type": "null"}}])
+
+
+def objects(names: st.SearchStrategy[str], fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.builds(
+        lambda fields, needed, more: {"type": "object", "properties": fields, "required": needed, **more},
+        st.dictionaries(names, fields, max_size=3),
+        st.lists(names, unique=True, max_size=2),
+        ADDED,
+    )
+
+
+OF_TOOLS = st.recursive(
+    PLAIN,
+    lambda inner: st.one_of(
+        inner.map(lambda items: {"type": "array", "items": items, "maxItems": 2}),
+        st.lists(inner, min_size=2, max_size=3).map(lambda each: {"anyOf": each}),
+        objects(st.sampled_from(["a", "type", "properties", "$ref"]), inner),
+    ),
+    max_leaves=6,
+)
+OBJECTS = objects(st.text(max_size=3), OF_TOOLS.map(lambda each: {**each, "description": "x"}))
+
+
+@st.composite
+def tools(draw: st.DrawFn) -> Tool:
+    """A tool with the schema that it was read from, or without one."""
+    schema = draw(OBJECTS)
+    returned = draw(st.none() | OF_TOOLS)
+    (tool,) = as_catalog([{"name": "x", "parameters": schema, "returns": returned}]).tools
+    kept = draw(st.booleans())
+    return Tool(
+        draw(NAMES),
+        draw(st.sampled_from([None, None, "A", "a", "Ä.b"])),
+        draw(st.sampled_from(["", "Does it."])),
+        tool.parameters,
+        open=tool.open,
+        returns=tool.returns,
+        action=draw(st.sampled_from([None, True, False])),
+        schema=tool.schema if kept else None,
+        returns_schema=returned if kept else None,
+        others=tool.others,
+    )
+
+
+CATALOGS = st.builds(
+    Catalog,
+    st.lists(tools(), max_size=4).map(tuple),
+    st.just("catalog"),
+    st.booleans(),
+    st.sampled_from([(), ("?",)]),
+    st.booleans(),
+)
+
+
+@pytest.mark.parametrize("format", WRITABLE)
+@examples(60)
+@given(catalog=CATALOGS)
+def test_what_a_format_can_say_comes_back_as_it_was(format: str, catalog: Catalog) -> None:
+    data = json.loads(json.dumps(to_data(catalog, format)))
+    again = as_catalog(data, format)
+    if catalog.tools:
+        assert as_catalog(data) == again, "the format is recognised"
+    lost = losses(catalog, format)
+    if not lost:
+        assert again == catalog
+    if format == "planeval":
+        assert not lost
+        return
+    firsts: dict[tuple[str | None, str], Tool] = {}
+    for tool in catalog.tools:
+        firsts.setdefault((tool.app, tool.name), tool)
+    assert len(again.tools) == len(firsts) == len(written_names(catalog, format))
+    assert (len(firsts) < len(catalog.tools)) == any("variant" in each for each in lost)
+    for found, tool in zip(again.tools, firsts.values(), strict=True):
+        assert (found.app, found.name, found.description) == (tool.app, tool.name, tool.description)
+        assert (found.parameters, found.open, found.others) == (tool.parameters, tool.open, tool.others)
+        assert found.returns in ((tool.returns,) if format == "gemini" else (tool.returns, ANY))
+        assert found.action == (tool.action if format == "mcp" else None)
+        assert tool.full_name in {each.full_name for each in again.find(tool.name, tool.app)}
+    assert {own for own, _ in renamed(catalog, format)} <= {tool.full_name for tool in catalog.tools}
+    kept = all(one.returns == two.returns for one, two in zip(again.tools, firsts.values(), strict=True))
+    assert kept or any(each.startswith("what ") for each in lost)

@@ -45,16 +45,13 @@ def tool(
 
 TOOLS = as_catalog(
     {
-        "format": "planeval-catalog/1",
-        "name": "trips",
-        "tools": [
-            tool("search", "Hotels", SEARCHED, FOUND, "city"),
-            tool("book", "Hotels", BOOKED, {"code": {"type": "string"}}, "id", action=True),
-            {"name": "search", "app": "Trains", "parameters": {"type": "object", "properties": {"to": {}}}},
-            {"name": "free", "parameters": {"type": "object", "additionalProperties": True}},
-        ],
+        "format": "planeval-catalog/1", "name": "trips",
+        "tools": [tool("search", "Hotels", SEARCHED, FOUND, "city"),
+         tool("book", "Hotels", BOOKED, {"code": {"type": "string"}}, "id", action=True),
+         {"name": "search", "app": "Trains", "parameters": {"type": "object", "properties": {"to": {}}}},
+         {"name": "free", "parameters": {"type": "object", "additionalProperties": True}}],
     }
-)
+)  # fmt: skip
 
 SEARCH = "Hotels.search"
 
@@ -105,7 +102,7 @@ def oslo(**more: Any) -> dict[str, Any]:
         ([OSLO, ROME, call("book", id="$var_1.id$")], "check.unused_result", 1, None, None),
     ],
 )  # fmt: skip
-def test_each_finding_has_its_code_and_place(
+def test_findings(
     calls: list[dict[str, Any]], code: str, position: int, argument: str | None, covers: str | None
 ) -> None:
     found = findings(calls)
@@ -162,10 +159,8 @@ def test_of_variants_the_one_that_fits_counts() -> None:
     catalog = read_catalog(Path(__file__).parent / "cases/catalogs/nestful_v1.json")
     wrong = ["check.enum", "check.missing_argument"]
     for given, codes in (
-        ({"text": "a", "urgent": True}, []),
-        ({"text": "a"}, []),
-        ({"kind": "smoke"}, wrong),
-    ):
+        ({"text": "a", "urgent": True}, []), ({"text": "a"}, []), ({"kind": "smoke"}, wrong),
+    ):  # fmt: skip
         assert [each[0] for each in findings([call("Send", **given)], catalog)] == codes
 
 
@@ -225,14 +220,10 @@ def test_appbench_gold(reference: Path) -> None:
 
 
 NESTFUL = {
-    "executable/executable": {
-        "enum": 1, "missing_argument": 1, "output_type": 17, "unknown_argument": 34, "unknown_output": 29,
-        "unused_result": 2, "wrong_type": 5,
-    },
-    "non-executable/non-executable-glaive": {
-        "missing_argument": 21, "output_type": 30, "unknown_argument": 15, "unknown_output": 6,
-        "unknown_tool": 11, "unused_result": 2, "wrong_type": 40,
-    },
+    "executable/executable": {"enum": 1, "missing_argument": 1, "output_type": 17, "unknown_argument": 34,
+     "unknown_output": 29, "unused_result": 2, "wrong_type": 5},
+    "non-executable/non-executable-glaive": {"missing_argument": 21, "output_type": 30,
+     "unknown_argument": 15, "unknown_output": 6, "unknown_tool": 11, "unused_result": 2, "wrong_type": 40},
     "non-executable/non-executable-sgd": {"enum": 4, "missing_argument": 8, "unknown_argument": 2},
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""planeval check and planeval catalog through their real entry point."""
+"""planeval check and planeval catalog; catalogs that are none are refused, never taken in silence."""
 
 from __future__ import annotations
 
@@ -121,3 +121,179 @@ def test_a_catalogs_text_cannot_move_the_cursor(tmp_path: Path) -> None:
     path.write_text(json.dumps([{"name": "a\x1b[31m", "description": "\x07", "parameters": {}}]))
     for argv in (("show", str(path)), ("show", str(path), "--tool", "a\x1b[31m")):
         assert "\x1b" not in planeval("catalog", *argv).stdout
+
+
+SEARCH = '[{"name": "search", "label": "$a", "arguments": {"city": "Rome"}}]'
+
+
+def _catalog(folder: Path, content: Any) -> str:
+    file = folder / "tools.json"
+    file.write_text(content if isinstance(content, str) else json.dumps(content))
+    return str(file)
+
+
+def _tool(parameters: Any) -> list[dict[str, Any]]:
+    return [{"type": "function", "function": {"name": "search", "parameters": parameters}}]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        SEARCH,
+        [{"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"city": "Rome"}'}}],
+        [{"type": "tool_use", "id": "t", "name": "search", "input": {"city": "Rome"}}],
+        {"name": "search", "arguments": {"city": "Rome"}},
+    ],
+)
+def test_a_plan_is_no_catalog(tmp_path: Path, content: Any) -> None:
+    done = planeval("catalog", "show", _catalog(tmp_path, content))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "tools.json: entry 0, 'search', is a call, not a tool: it has" in done.stderr
+    assert "this seems to be a plan" in done.stderr
+
+
+def _doubling(step: str) -> str:
+    """A tool whose 30 definitions each name the next one twice: a thousand million schemas in 30 lines."""
+    texts = [step.replace("{}", f'{{"$ref": "#/$defs/d{level}"}}') for level in range(1, 30)]
+    definitions = ", ".join(f'"d{level}": {text}' for level, text in enumerate([*texts, "{}"]))
+    city = '{"city": {"$ref": "#/$defs/d0"}}'
+    return f'[{{"name": "search", "parameters": {{"properties": {city}, "$defs": {{{definitions}}}}}}}]'
+
+
+TAKES = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+NESTED = '{"type": "array", "items": ' * 300 + "{}" + "}" * 300
+
+
+@pytest.mark.parametrize(
+    ("content", "key"),
+    [
+        ([{"name": "search", "description": "d", "schema": TAKES}], "schema"),
+        ([{"name": "search", "description": "d", "args": {"city": {"type": "str"}}}], "args"),
+        ([{"name": "search", "parameters": TAKES, "results": {"type": "object"}}], "results"),
+        ([{"type": "function", "function": {"name": "search", "input": TAKES, "description": ""}}], "input"),
+        ([{"type": "function", "function": {"name": "search"}, "output": TAKES}], "output"),
+        ([{"type": "tool", "name": "search", "schema": TAKES}], "schema"),
+        ([{"functionDeclarations": [{"name": "search", "schema": TAKES}]}], "schema"),
+        ([{"toolSpec": {"name": "search", "inputSchema": {"json": TAKES}, "outputs": TAKES}}], "outputs"),
+        ([{"question": "?", "function": [{"name": "search", "description": "", "schema": TAKES}]}], "schema"),
+    ],
+)
+def test_a_schema_under_an_unknown_key_is_refused(tmp_path: Path, content: Any, key: str) -> None:
+    done = planeval("catalog", "show", _catalog(tmp_path, content))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"what stands under {key!r} is not read" in done.stderr
+    assert "expected what it takes under parameters or inputSchema or input_schema" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ([{"name": "Ann", "age": 3}], "entry 0, 'Ann', is no tool: expected a description or parameters"),
+        ({"model": "m", "temperature": 1}, "found an object of 'model', 'temperature'"),
+        ([{"functions_declared": []}], "found a list whose first item is an object of 'functions_decl"),
+        ({}, "found an empty object"),
+        (_tool({"city": {"type": "string"}}), "tool 0 'search': expected the JSON Schema of an object"),
+        (_tool({"type": "array"}), 'arguments are an object, so expected "type": "object", found \'array\''),
+        (_tool({**TAKES, "required": "city"}), "required must be a list of names, found 'city'"),
+        (_tool({"properties": {"city": {"type": 3}}}), "type must be a name or a list of names, found 3"),
+        (_tool({"properties": {"city": {"anyOf": 3}}}), "city: anyOf must be a list of schemas, found 3"),
+        (f'[{{"name": "search", "parameters": {{"properties": {{"city": {NESTED}}}}}}}]',
+         "a JSON Schema is nested more than 64 levels deep"),
+        (_doubling('{"properties": {"x": {}, "y": {}}}'), "one of more than 20,000 schemas, its references"),
+        ([{"name": "f", "parameters": {"type": "OBJECT", "properties": {"a": {"type": "TEXT"}}}}],
+         "unknown type 'TEXT'; Gemini knows NULL, BOOLEAN, INTEGER, NUMBER, STRING, ARRAY, OBJECT"),
+        ([{"functionDeclarations": ["f"]}], "expected a function declaration, found 'f'"),
+        ([{"toolSpec": {"name": "f", "inputSchema": TAKES}}],
+         "tool 'f': expected a JSON Schema under \"json\""),
+        ({"toolConfig": {"tools": [3]}}, "expected a list of tools, found [3]"),
+        ([{"question": "?", "function": [3]}], "expected a function's document, found 3"),
+        ([{"question": "?", "function": ""}], "a record has no tools under 'function', found 'question', 'f"),
+        ([{"api_name": 3}], 'expected a tool with an "api_name"'),
+        ([{"api_name": "f", "required": "a"}], "tool 'f': required must be a list of names, found 'a'"),
+        ([{"api_name": "f", "parameters": ["a"]}], "tool 'f': parameters: expected an object of names, fou"),
+        ([{"api_name": "f", "responses": {"a": "str"}}], "tool 'f': responses: expected an object for 'a', "),
+        ([{"Name": "Bells", "Documentation": "{"}], "'Bells': its \"Documentation\" is a text that is no J"),
+        ([{"Name": "Bells", "Documentation": None}], "'Bells': expected an OpenAPI document with \"paths\""),
+        ({"result": {"tools": [{"name": "f", "inputSchema": {}}], "nextCursor": "2"}}, "a nextCursor, '2': "),
+        ({"tools": {"name": "f"}, "name": "g"}, "expected a list of tools, found {'name': 'f'}"),
+    ],
+)  # fmt: skip
+def test_a_wrong_catalog_is_refused_with_what_was_found(tmp_path: Path, content: Any, message: str) -> None:
+    done = planeval("catalog", "show", _catalog(tmp_path, content))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_name_that_is_required_and_not_described_is_missed(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city", "stars"]}
+    file = _catalog(tmp_path, _tool(schema))
+    assert planeval("catalog", "show", file).stdout == "search(city: string, stars)\n"
+    done = planeval("check", "-", "--catalog", file, text=SEARCH)
+    assert done.returncode == 1
+    assert "search needs the argument 'stars' [check.missing_argument]" in done.stdout
+    assert done.stderr == "1 plan checked against 1 tool: 1 error\n"
+
+
+def test_misspelt_keywords_and_repeated_names_are_said(tmp_path: Path) -> None:
+    city = {"type": "string", "minimun": 3, "x-order": 1, "colour": "red"}
+    schema = {"type": "object", "properties": {"city": city}, "requried": ["city"]}
+    done = planeval("check", "-", "--catalog", _catalog(tmp_path, _tool(schema) * 2), text=SEARCH)
+    assert (done.returncode, done.stdout) == (0, "")
+    told = "is no keyword of JSON Schema and is not looked at; did you mean"
+    assert done.stderr.splitlines() == [
+        f"tools.json: search: 'requried' {told} 'required'?",
+        f"tools.json: search: city: 'minimun' {told} 'minimum'?",
+        "tools.json: search stands 2 times: the one that a call breaks least counts",
+        "1 plan checked against 2 tools: nothing found",
+    ]
+
+
+def test_positions_in_lists_are_outputs(tmp_path: Path) -> None:
+    whole = {"type": "integer"}
+    found = {"type": "array", "items": {"type": "object", "properties": {"id": whole}}}
+    search = {"name": "search", "inputSchema": {"type": "object"}, "outputSchema": found}
+    use = {"name": "use", "inputSchema": {"type": "object", "properties": {"x": whole}}}
+    file = _catalog(tmp_path, {"tools": [search, use]})
+    for way, code, said in (("0.id", 0, ""), ("0.name", 1, "has no output '0.name'")):
+        calls = [
+            {"name": "search", "label": "$a", "arguments": {}},
+            {"name": "use", "arguments": {"x": f"$a.{way}$"}},
+        ]
+        done = planeval("check", "-", "--catalog", file, text=json.dumps(calls))
+        assert (done.returncode, said in done.stdout) == (code, True)
+
+
+def test_what_a_tool_takes_and_returns_is_shown_apart(tmp_path: Path) -> None:
+    nothing = {"type": "object", "properties": {}, "additionalProperties": False}
+    log = {"name": "log", "inputSchema": {"type": "object"}, "outputSchema": nothing}
+    file = _catalog(tmp_path, {"tools": [log]})
+    takes = "log\n  takes: nothing that is declared\n    and arguments that are not listed\n"
+    assert planeval("catalog", "show", file, "--tool", "log").stdout == f"{takes}  returns: nothing\n"
+    assert planeval("catalog", "show", file).stdout == "log(…) -> nothing\n"
+    done = planeval("catalog", "show", _catalog(tmp_path, []))
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "tools.json lists no tools\n")
+
+
+BELL = '[{"name": "ringBell", "arguments": {"bell": "Emma", "times": "2", "tower": "N"}}]'
+BELLS = '[{"name": "listBells", "arguments": {"size": "", "page": 1}}]'
+
+
+@pytest.mark.parametrize(
+    ("name", "plan", "said"),
+    [
+        ("sealtools.jsonl", BELL, None),
+        ("ultratool_usage.json", '[{"name": "ring", "arguments": {"times": "2"}}]', None),
+        ("sealtools_nestools.jsonl", '[{"name": "ring", "arguments": {"bell": "Emma", "hard": "true"}}]',
+         "hard: expected boolean, found string 'true'"),
+        ("toolalpaca.json", BELLS, None),
+        ("toolalpaca.json", BELLS.replace('""', '"huge"'),
+         "size: expected one of 'small', 'large', found string 'huge'"),
+    ],
+)  # fmt: skip
+def test_texts_for_numbers_and_for_nothing_are_right_where_published(
+    name: str, plan: str, said: str | None
+) -> None:
+    file = Path(__file__).parent / "cases" / "catalogs" / name
+    done = planeval("check", "-", "--catalog", file, text=plan)
+    assert (done.returncode, (said or "") in done.stdout) == (int(said is not None), True)

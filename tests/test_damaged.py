@@ -41,9 +41,7 @@ def test_what_a_token_limit_cuts_is_not_read_over_and_over(tmp_path: Path, mende
 
 @measures
 @pytest.mark.parametrize("before", ["", '{"id": "a", "plan": []},'])
-def test_a_file_that_is_cut_inside_a_text_of_json_is_cut_into_records_once(
-    tmp_path: Path, before: str
-) -> None:
+def test_a_file_that_is_cut_inside_a_text_of_json_is_read_once(tmp_path: Path, before: str) -> None:
     """Each escaped quote cost the rest of the file: 250 kB took minutes before a plan was read."""
     rows = '{\\"a\\": \\"x\\"},' * 14_000
     (tmp_path / "plan.txt").write_text(f'[{before}{{"name":"f","arguments":"{{\\"rows\\": [{rows}')
@@ -189,17 +187,6 @@ def test_too_much_costs_no_more_than_the_limit_is_worth(name: str, tmp_path: Pat
     done, peak = measured("parse", str(tmp_path / "plan.txt"), seconds=20)
     assert said in done.stdout + done.stderr, (done.stdout[:200], done.stderr[-200:])
     assert 0 < peak < most
-
-
-@pytest.mark.more
-@measures
-def test_a_plan_of_many_lines_takes_no_thousandfold_memory(tmp_path: Path) -> None:
-    """The tree of 250 kB of calls alone took more than is allowed here."""
-    (tmp_path / "plan.txt").write_text("f(a=1)\n" * 36_000)
-    done, peak = measured("convert", str(tmp_path / "plan.txt"), "--to", "pythonic")
-    assert done.returncode == 0, done.stderr[-300:]
-    assert done.stdout.count("f(a=1)") == 36_000
-    assert 0 < peak < 180
 
 
 def test_empty_objects_are_not_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:

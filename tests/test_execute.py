@@ -324,7 +324,8 @@ def test_a_plan_past_its_deadline_keeps_what_it_did(tools_file: str) -> None:
 
 def test_the_answer_is_filled_in(box: Sandbox) -> None:
     calls = plan(("search", {"city": "Rome"})).calls
-    for path, answer in ((("hotels", 0, "name"), (("hotel", "Rome Inn"),)), (("nowhere",), None)):
+    found: Any = {("hotels", 0, "name"): (("hotel", "Rome Inn"),), ("nowhere",): None}
+    for path, answer in found.items():
         assert execute(Plan(calls, answer=(("hotel", Ref(0, path)),)), box).answer == answer
     empty = execute(Plan(), box)
     assert (empty.ok, empty.result) == (True, None)

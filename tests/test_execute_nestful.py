@@ -127,10 +127,8 @@ def test_each_executed_row_of_the_vectors(reference: Path) -> None:
             for row in report.rows:
                 if (*key, row.id) in alone:
                     seen[key[0]] += 1
-                    assert next(f.value for f in row.figures if f.name == "win") == alone[(*key, row.id)], (
-                        key,
-                        row.id,
-                    )
+                    won = next(f.value for f in row.figures if f.name == "win")
+                    assert won == alone[(*key, row.id)], (key, row.id)
     assert (whole, sets) == (64, 64)
     assert seen == {"v2_math_random": 3200, "v2_released_few": 5 * 64}
 

@@ -130,7 +130,7 @@ def test_a_run_with_other_tools_is_another_run(tmp_path: Path) -> None:
         ("--format json -o run/", "--format applies only to what is written into a file"),
     ],
 )
-def test_what_cannot_be_done_in_parts_is_refused(
+def test_what_has_no_parts_is_refused(
     more: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -92,9 +92,7 @@ def ran(plans: str, tools: str, *more: object) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("isolation", ["strict", "process", "inline"])
 @pytest.mark.parametrize("name", ["desk.py:Desk", "desk.py"])
-def test_the_state_of_a_plan_hangs_on_its_record_alone(
-    folder: Path, tools: str, name: str, isolation: str
-) -> None:
+def test_a_state_hangs_on_its_record_alone(folder: Path, tools: str, name: str, isolation: str) -> None:
     one = {"id": "a", "plan": f"{PUT}\n{GET}", "state": {"rows": {"y": 5}}}
     refused = {"id": "b", "plan": GET, "initial_config": {"lines": 1}}
     other = {"id": "c", "plan": GET, "initial_state": {"rows": {"y": 7}}}
@@ -178,7 +176,7 @@ def test_states_come_from_a_file_a_field_or_nowhere(folder: Path, tools: str) ->
     [
         ("[1", "line 1, column 3"),
         ("3", "expected an object, the state of all records, found 3"),
-        ('[{"id": "a"}]', "record 1: expected a record with an id and state or initial_state or "),
+        ('[{"id": "a"}]', "record 1: expected a record with an id and state or initial_state"),
         ('[{"id": "a", "state": {}}, {"id": "a", "state": {}}]', "record 2: the id a has a state already"),
         ("[]", "there is no state in it"),
     ],

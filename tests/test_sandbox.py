@@ -1,11 +1,13 @@
-"""The attack table: what hostile tools may try, and that nothing comes of it under level strict."""
+"""The attack table: what hostile tools may try, that nothing comes of it, and that no plan finds another."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
+import secrets
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -24,6 +26,8 @@ from planner_eval.execution import Limits, Sandbox, channel, execute, execute_ma
 from planner_eval.execution.lockdown import prepared_filter, restrict_syscalls
 from planner_eval.execution.namespaces import _UNSHARE
 from planner_eval.plan.model import Call, Plan, Ref
+from tests.inside import planeval as inside
+from tests.sandbox.run_beside import SECONDS as BESIDE
 from tests.test_cli import planeval
 
 HERE = Path(__file__).parent / "sandbox"
@@ -141,7 +145,8 @@ def as_user(user: str, *argv: str, temporary: Path, **more: Any) -> dict[str, An
 
 
 def run_as(user: str, scene: Scene, attacks: list[str], how: str = "strict", **more: Any) -> dict[str, Any]:
-    argv = (str(RUNNER), how, str(SECONDS), *map(scene.named, attacks))
+    seconds = 10.0 if how == "threads" else SECONDS
+    argv = (str(RUNNER), how, str(seconds), *map(scene.named, attacks))
     found = as_user(user, *argv, temporary=scene.temporary, cwd=scene.folder, **more)
     if "refused" in found and "preexec_fn" not in more:
         pytest.skip(f"isolation: {found['refused']}")
@@ -162,9 +167,7 @@ REASONS = {
 }  # fmt: skip
 
 
-def test_each_attack_fails_for_the_reason_it_should_and_leaves_nothing(
-    outcome: dict[str, Any], scene: Scene
-) -> None:
+def test_each_attack_fails_as_it_should_and_leaves_nothing(outcome: dict[str, Any], scene: Scene) -> None:
     for attack in EVERYTHING:
         found = outcome["results"][scene.named(attack)]
         if attack == ALLOWED:
@@ -224,9 +227,7 @@ USED_UP = {
 
 @pytest.mark.parametrize("user", ["root", "ordinary"])
 @pytest.mark.parametrize("held_by", ["kernel", "outside"])
-def test_disk_and_tasks_are_limited_and_what_is_no_attack_still_works(
-    user: str, held_by: str, scene: Scene
-) -> None:
+def test_disk_and_tasks_are_limited_and_the_rest_works(user: str, held_by: str, scene: Scene) -> None:
     refused = _filter_without(_UNSHARE.get(os.uname().machine, 272))
     more = {"preexec_fn": lambda: restrict_syscalls(refused)} if held_by == "outside" else {}
     found = run_as(user, scene, [*USED_UP, ALLOWED, "some_threads"], "threads", **more)
@@ -267,39 +268,8 @@ def test_doctor_says_which_limit_holds_and_that_process_protects_no_plan() -> No
     assert any("isolation process" in line and "share one interpreter" in line for line in lines)
 
 
-@pytest.fixture(scope="module")
-def box() -> Iterator[Sandbox]:
-    with Sandbox(tool_source(str(ATTACKS_FILE)), limits=Limits(seconds=SECONDS)) as sandbox:
-        try:
-            execute(one("not_a_number"), sandbox)
-        except ExecutionError as error:
-            pytest.skip(f"isolation: {error}")
-        yield sandbox
-
-
 def one(tool: str, **arguments: Any) -> Plan:
     return Plan((Call("c1", tool, tuple(arguments.items())), Call("c2", tool, (("x", Ref(0)),))))
-
-
-@pytest.mark.parametrize(
-    ("tool", "kind", "ended"),
-    [
-        ("close_and_sleep", "worker-died", "worker-died"),
-        ("leave", "worker-died", "worker-died"),
-        ("swallow_everything", "timeout", "timeout"),
-    ],
-)
-def test_a_hostile_plan_costs_one_row(box: Sandbox, tool: str, kind: str, ended: str) -> None:
-    started = time.monotonic()
-    traces = list(execute_many([one("not_a_number"), one(tool), one("not_a_number")], box))
-    assert time.monotonic() - started < SECONDS + 2
-    before, hostile, after = traces
-    assert [call.status for call in hostile.calls] == ["failed", "skipped"]
-    assert hostile.calls[0].error is not None
-    assert hostile.calls[0].error.kind == kind
-    assert (hostile.ended.kind if hostile.ended else None) == ended
-    for trace in (before, after):
-        assert repr(trace.calls[0].value) == "nan"
 
 
 def test_folders_made_to_stay_are_removed(scene: Scene) -> None:
@@ -316,31 +286,44 @@ def test_each_plan_starts_afresh_under_strict(tmp_path: Path) -> None:
 
 
 def test_process_replaces_a_worker_that_a_plan_killed() -> None:
-    plans = [one(name) for name in ("not_a_number", "segfault", "leave", "sleep_forever", "not_a_number")]
+    names = "not_a_number segfault leave close_and_sleep sleep_forever swallow_everything not_a_number"
     with Sandbox(tool_source(str(ATTACKS_FILE)), level="process", limits=Limits(seconds=0.5)) as sandbox:
-        said = [str(trace.ended) for trace in execute_many(plans, sandbox)]
-    died = ["worker-died: killed by SIGSEGV", "worker-died: exited with 0"]
-    assert said == ["None", *died, "timeout: stopped after 0.5 seconds", "None"]
+        traces = list(execute_many(map(one, names.split()), sandbox))
+    said = [str(trace.ended) for trace in traces]
+    late = "timeout: stopped after 0.5 seconds"
+    assert said[1:3] == ["worker-died: killed by SIGSEGV", "worker-died: exited with 0"]
+    assert said[3].startswith("worker-died")
+    assert [said[0], *said[4:]] == ["None", late, late, "None"]
+    assert [call.status for call in traces[2].calls] == ["failed", "skipped"]
 
 
 STARTER = """
-import sys, time
+import sys
 sys.path.insert(0, sys.argv[1])
+from planner_eval.base.errors import ExecutionError
 from planner_eval.execution import Limits, Sandbox, tool_source
 from planner_eval.execution.program import compile_plan
 from planner_eval.plan.model import Call, Plan
-box = Sandbox(tool_source(sys.argv[2]), level=sys.argv[3], limits=Limits(seconds=60))
-box._send(compile_plan(Plan((Call("c1", "sleep_forever"),))))
-print(box._backend.pipe.process.pid, flush=True)
-time.sleep(60)
+with Sandbox(tool_source(sys.argv[2]), level=sys.argv[3], limits=Limits(seconds=60)) as box:
+    ticket = box._send(compile_plan(Plan((Call("c1", "sleep_forever"),))))
+    print(box._backend.pipe.process.pid, flush=True)
+    try:
+        box._collect(ticket)
+    except ExecutionError as error:
+        print(error)
 """
+
+
+def begun(level: str, folder: Path) -> subprocess.Popen[str]:
+    """A process that runs a plan without end; it prints the number of its worker."""
+    command = [sys.executable, "-c", STARTER, str(HERE.parents[1]), str(ATTACKS_FILE), level]
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
 
 
 @pytest.mark.parametrize("level", ["strict", "process"])
 def test_a_killed_parent_leaves_no_process_and_no_file(scene: Scene, level: str) -> None:
-    command = [sys.executable, "-c", STARTER, str(HERE.parents[1]), str(ATTACKS_FILE), level]
-    environment = {**os.environ, "TMPDIR": str(scene.temporary)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as parent:
+    with begun(level, scene.temporary) as parent:
         assert parent.stdout is not None
         worker = int(parent.stdout.readline())
         time.sleep(0.3)
@@ -427,3 +410,169 @@ def test_system_call_numbers_agree_with_this_machines_headers() -> None:
     if not checked:
         pytest.skip("isolation: no kernel headers on this machine to compare with")
     assert checked > 100
+
+
+SPIES = ["spy_in_frames", "spy_in_objects", "spy_in_folders", "spy_in_own_process", "spy_in_other_processes"]
+HEAD = f"SECRET-{secrets.token_hex(4)}-"
+"""Of this process alone: beside it other tests may run, with secrets of their own."""
+NOTHING = "PermissionError: there is no secret"
+LOST = "worker-lied: sent an invalid reply"
+EATEN = 1
+"""A spy that reads its own reply pipe may eat the outcome of the one before it, if nobody was faster."""
+
+
+def secret() -> str:
+    """A new one; several tests of one process run one after another."""
+    return HEAD + secrets.token_hex(16)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that everybody may use, so that only the sandbox can be in the way."""
+    folder = Path(tempfile.mkdtemp(prefix="beside-"))
+    folder.chmod(0o777)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def call(tool: str, **arguments: Any) -> dict[str, Any]:
+    return {"name": tool, "arguments": arguments}
+
+
+def plans_beside(folder: Path, kept: str, seconds: float, spies: list[str]) -> str:
+    """A file of plans: one that keeps a secret, one that gives it time to do so, and one that spies."""
+    plans = {
+        "keeper": [call("keep", secret=kept), call("wait", seconds=seconds)],
+        "pause": [call("wait", seconds=0.3)],
+        "spies": [call(spy, head=HEAD) for spy in spies],
+    }
+    file = folder / "plans.jsonl"
+    records = ({"id": name, "plan": json.dumps(calls)} for name, calls in plans.items())
+    file.write_text("\n".join(map(json.dumps, records)))
+    return str(file)
+
+
+def outcomes(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, Any]]:
+    assert done.returncode in (0, 1), done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    return {row["record"]: row for row in rows}
+
+
+@pytest.mark.parametrize("more", [(), ("--allow-read", "/proc", "--allow-read", tempfile.gettempdir())])
+def test_a_plan_finds_nothing_of_the_plan_beside_it(tmp_path: Path, more: tuple[str, ...]) -> None:
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("isolation: one processor runs one plan at a time")
+    argv = ("--tools", str(ATTACKS_FILE), "--isolation", "strict", "--format", "jsonl", *more)
+    found = outcomes(planeval("execute", plans_beside(tmp_path, secret(), BESIDE, SPIES), *argv))
+    assert found["keeper"]["ok"]
+    assert found["pause"]["seconds"] + found["spies"]["seconds"] < found["keeper"]["seconds"]
+    made = found["spies"]["calls"]
+    told = {call["tool"]: call.get("value", call.get("error", {}).get("kind")) for call in made}
+    assert told.keys() == set(SPIES)
+    assert set(told.values()) <= {"PermissionError", "worker-lied"}, told
+    assert list(told.values()).count("worker-lied") <= EATEN
+
+
+@pytest.mark.parametrize("user", ["root", "ordinary"])
+def test_neither_root_nor_an_ordinary_user_finds_anything(open_folder: Path, user: str) -> None:
+    argv = (str(HERE / "run_beside.py"), secret(), HEAD, str(open_folder), *SPIES)
+    told = as_user(user, *argv, temporary=open_folder, cwd=open_folder)
+    if "refused" in told:
+        pytest.skip(f"isolation: {told['refused']}")
+    assert (told["uid"] == 0) == (user == "root")
+    assert told["kept"]
+    assert told["spied"] < told["keeping"]
+    assert told["found"].keys() == set(SPIES)
+    lost = [said for said in told["found"].values() if said.startswith(LOST)]
+    assert all(said in lost or said.endswith(NOTHING) for said in told["found"].values()), told
+    assert len(lost) <= EATEN
+    assert list(open_folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("spy", SPIES)
+def test_without_a_sandbox_spies_find_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spy: str) -> None:
+    kept = secret()
+    file = plans_beside(tmp_path, kept, 0.0, [spy])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(HERE.parents[1]))
+    argv = ("--tools", str(ATTACKS_FILE), "--isolation", "inline", "--format", "jsonl")
+    found = outcomes(planeval("execute", file, *argv))
+    assert found["spies"]["calls"][0]["value"] == kept
+
+
+def test_a_plan_has_four_descriptors() -> None:
+    assert execute(Plan((Call("c1", "descriptors"),)), str(ATTACKS_FILE)).result == [0, 1, 2, 3]
+
+
+def test_large_plans_side_by_side_arrive_whole(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text("def size(text):\n    return len(text)\n")
+    sizes = [3_000_000, 1, 400_000, 10, *[200_000, 10] * 6]
+    plans = [Plan((Call("c1", "size", (("text", "x" * size),)),)) for size in sizes]
+    with Sandbox(tool_source(str(tmp_path / "tools.py")), jobs=4) as box:
+        assert [trace.result for trace in execute_many(plans, box)] == sizes
+
+
+@pytest.mark.parametrize("killed", ["waiter", "supervisor", "zygote"])
+def test_where_supervisor_or_zygote_is_killed_nothing_goes_on(open_folder: Path, killed: str) -> None:
+    with begun("strict", open_folder) as parent:
+        assert parent.stdout is not None
+        chain = [int(parent.stdout.readline())]
+        patience = time.monotonic() + 5
+        while len(processes_in(open_folder)) < 3 and time.monotonic() < patience:
+            time.sleep(0.02)
+        assert len(processes_in(open_folder)) == 3  # the supervisor, the zygote and the child
+        while len(chain) < 3:  # what waits for the supervisor, the supervisor, the zygote
+            chain += [int(Path(f"/proc/{chain[-1]}/task/{chain[-1]}/children").read_text())]
+        os.kill(chain[["waiter", "supervisor", "zygote"].index(killed)], signal.SIGKILL)
+        said = parent.stdout.read()
+    assert said == "the server that starts the workers is gone; run the plans again\n"
+    assert processes_in(open_folder) == []
+    assert list(open_folder.iterdir()) == []
+
+
+READER = "def read(path):\n    with open(path) as file:\n        return file.read()[:40]\n"
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    """A tools file with true neighbours, and with links and worse that lead elsewhere."""
+    elsewhere, folder = tmp_path / "elsewhere", tmp_path / "tools"
+    for place in (elsewhere / "package", folder / "lib", folder / "own"):
+        place.mkdir(parents=True)
+    for name in ("secret.txt", "secret.py", "package/__init__.py", "package/secret.txt"):
+        (elsewhere / name).write_text("# a secret\n")
+    sums = "\ndef sums():\n    import linked, near, own\n    return linked.INNER + near.NEAR + own.OWN\n"
+    files = {"lib/inner.py": "INNER = 1\n", "own/__init__.py": "OWN = 3\n", "near.py": "NEAR = 2\n"}
+    for name, text in (*files.items(), ("notes.txt", "a secret\n"), ("reader.py", READER + sums)):
+        (folder / name).write_text(text)
+    links = {
+        "linked.py": "lib/inner.py", "all.py": "/", "noted.py": "notes.txt", "up": "..",
+        "null.py": "/dev/full",
+    }  # fmt: skip
+    links |= {"outside.py": str(elsewhere / "secret.py"), "package": str(elsewhere / "package")}
+    for name, place in links.items():
+        (folder / name).symlink_to(place)
+    os.mkfifo(folder / "fifo.py")
+    return folder / "reader.py"
+
+
+def test_links_beside_the_tools_open_nothing_elsewhere(tools: Path) -> None:
+    there = (
+        "elsewhere/secret.txt", "elsewhere/secret.py", "elsewhere/package/secret.txt", "tools/outside.py",
+    )  # fmt: skip
+    ours = ("tools/noted.py", "tools/notes.txt", "tools/package/secret.txt")
+    paths = [*(str(tools.parents[1] / name) for name in (*there, *ours)), "/etc/passwd", "/dev/full"]
+    plan = json.dumps([*(call("read", path=path) for path in paths), call("sums")])
+    done = inside("execute", "-", "--tools", tools, "--format", "json", text=plan)
+    *read, sums = json.loads(done.stdout)["calls"]
+    assert [one["error"]["kind"] for one in read] == ["PermissionError"] * len(paths)
+    assert sums["value"] == 6, "what the tools import from beside still loads"
+
+
+def test_only_regular_files_of_the_folder_are_named(tools: Path) -> None:
+    read = tool_source(str(tools)).read
+    near = {place for place in read if str(tools.parent) in place}
+    names = {str(Path(place).relative_to(tools.parent)) for place in near}
+    assert names == {"reader.py", "near.py", "own", "lib/inner.py"}
+    with contextlib.chdir(tools.parent):
+        assert {place for place in tool_source("reader").read if str(tools.parent) in place} == near

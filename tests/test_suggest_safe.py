@@ -48,7 +48,8 @@ def test_no_text_of_marks_ends_the_run(text: str, kind: str) -> None:
 
 
 OTHERS = [
-    "reject_invite accept_invite", "decline_invite accept_invite", "deny_loan approve_loan",
+    "unlock_door lock_door", "reject_invite accept_invite", "decline_invite accept_invite",
+    "deny_loan approve_loan",
     "place_order cancel_order", "make_booking cancel_booking", "credit_account debit_account",
     "revoke_access grant_access", "get_funds transfer_funds", "describe_table drop_table",
     "restore_file delete_file", "read_file delete_file", "get_process kill_process", "resume_job pause_job",
@@ -135,7 +136,10 @@ def test_numbers_are_compared_as_numbers(allowed: list[Any], given: Any, meant: 
         ("open or closed", "open"), ("slow", "low"), ("republic", "public"), ("interactive", "inactive"),
         ("grey", "green"), ("cancel", "delete"), ("no", "north"), ("off", "office"), ("male", "female"),
         ("KJFK", "KLFK"), ("premium economy", "economy"), ("economy", "premium economy"), ("on", "once"),
-        ("not economy", "economy"), ("es", "se"),
+        ("not economy", "economy"), ("es", "se"), ("unavailable", "available"), ("inactive", "active"),
+        ("non-vegetarian", "vegetarian"), ("not enabled", "enabled"), ("disabled", "enabled"),
+        ("available", "unavailable"), ("no smoking", "smoking"), ("ascending", "descending"),
+        ("sugar-free", "sugar"), ("included", "excluded"),
     ],
 )  # fmt: skip
 def test_what_is_like_an_allowed_value_by_letters_alone_is_not_taken(given: str, allowed: str) -> None:
@@ -215,6 +219,13 @@ def test_what_a_question_does_not_mean_is_not_taken(query: str, name: str, kind:
         ("Pay 900 NOK", "total_cost", WHOLE, 900), ("Book 2 seats", "seats", WHOLE, 2),
         ("At 5% interest pay 100 dollars", "amount", NUMBER, 100),
         ("Fly on 1 May 2026", "date", DAY, "2026-05-01"), ("an economy seat", "seat", SEAT, "economy"),
+        ("Find 3 rooms on 2024-05-01", "rooms", WHOLE, 3), ("Fly from Oslo to Rome", "origin", TEXT, "Oslo"),
+        ("Fly from Oslo to Rome", "destination", TEXT, "Rome"),
+        ("Show the orders of user ID cc0019, order 77", "userId", TEXT, "cc0019"),
+        ("Play 'Good Together' please", "song", TEXT, "Good Together"),
+        ("The dot product of [4, 5, 6]", "b", {"type": "array", "items": NUMBER}, [4, 5, 6]),
+        ("Write to a.b@example.org", "email", TEXT, "a.b@example.org"),
+        ("on May 1, 2024 at noon", "day", DAY, "2024-05-01"),
         ("in the US", "country", {"type": "string", "enum": ["IT", "US"]}, "US"),
         ("transfer it to account AC-99", "to_account", TEXT, "AC-99"),
     ],

@@ -114,23 +114,19 @@ def api(**given: Any) -> dict[str, Any]:
         ({"today": "tomorrow"}, "today is 'tomorrow', expected a date yyyy-mm-dd"),
         ({"pools": 3}, "pools is 3, expected a table"),
         ({"pools": {"city": 3}}, "pools: city is 3, expected text or a list"),
-        ({"tables": {"t": 3}}, "tables: t is 3, expected a table"),
-        (columns(a="integer:9..1"), "is empty"),
-        (columns(a="integer:x..1"), "expected numbers"),
-        (columns(a="integer:4"), "expected low..high"),
-        (columns(a="colour"), "unknown type 'colour'"),
-        (columns(a=4), "a list of choices or a text"),
+        ({"tables": {"t": 3}}, "tables: t is 3, expected a table"), (columns(a="integer:9..1"), "is empty"),
+        (columns(a="integer:x..1"), "expected numbers"), (columns(a="integer:4"), "expected low..high"),
+        (columns(a="colour"), "unknown type 'colour'"), (columns(a=4), "a list of choices or a text"),
         (columns(**{"a b": "text"}), "tables.t.columns: the key is 'a b', expected letters, digits and _"),
         (columns(a="pool:town"), "no pool and no column 'town'"),
         (columns(a="text:{town}"), "no pool and no column 'town'"),
         (columns(a="text:x by c"), "there is no column 'c'"),
-        (columns(a="from:u.a"), "expected from:table.column"),
-        (columns(a="from:t.a"), "must come before"),
+        (columns(a="from:u.a"), "expected from:table.column"), (columns(a="from:t.a"), "must come before"),
         (columns(a="text", A="text"), "duplicate column"),
         ({"tables": {"t": {"columns": {"a": "text"}, "unique": ["z"]}}}, "unique names 'z'"),
-        ({"tables": {"t": {"columns": {"a": "text"}, "rows": -1}}}, "rows is -1, expected a number from 0 on"),
-        (api(reads="u"), "there is no table 'u'"),
-        (api(args=["a b"]), "an argument is written"),
+        ({"tables": {"t": {"columns": {"a": "text"}, "rows": -1}}},
+         "rows is -1, expected a number from 0 on"),
+        (api(reads="u"), "there is no table 'u'"), (api(args=["a b"]), "an argument is written"),
         (api(args=3), "api.f: args is 3, expected text or a list"),
         (api(args=["a:colour"]), "unknown type 'colour'"),
         (api(args=["a"], match={"a": "z"}), "which is no column"),
@@ -142,14 +138,13 @@ def api(**given: Any) -> dict[str, Any]:
         (api(where=["z > 0"]), "no such column: z"),
         (api(set={"z": "1"}), "set z: no such column in the table t"),
         (api(then=["DROP TABLES"]), "syntax error"),
-        (api(returns={"x": "nope(a)"}), "no such function: nope"),
-        (api(require=[["a > :z", "no"]]), ":z"),
+        (api(returns={"x": "nope(a)"}), "no such function: nope"), (api(require=[["a > :z", "no"]]), ":z"),
         ({"api": {"f": {"adds": "t", "values": {"a": "((1"}}}}, "incomplete input"),
         (api(fact={"z": "1"}), "fact z"),
         ({"api": {"f": {"python": "walk"}}}, "a world in a Python file can define it"),
         ({"generic": {"f.g": "a b -> c"}}, "expected name, name:type"),
     ],
-)
+)  # fmt: skip
 def test_what_a_file_cannot_say(tmp_path: Path, change: dict[str, Any], said: str) -> None:
     path = tmp_path / "own.json"
     path.write_text(json.dumps({**GOOD, **change}))
@@ -175,7 +170,8 @@ def small_world(path: Path, **api: Any) -> str:
     [
         "ATTACH DATABASE '{}' AS other", "VACUUM INTO '{}'", "PRAGMA writable_schema = ON", "COMMIT",
         "SAVEPOINT mine", "DROP TABLE rooms", "CREATE TABLE more (a)", "DELETE FROM sqlite_master",
-        "UPDATE rooms SET city = random()", "UPDATE rooms SET city = CURRENT_DATE", "SELECT load_extension('x')",
+        "UPDATE rooms SET city = random()", "UPDATE rooms SET city = CURRENT_DATE",
+        "SELECT load_extension('x')",
     ],
 )  # fmt: skip
 def test_statements_of_a_world_reach_nothing_but_its_rows(statement: str, tmp_path: Path) -> None:
@@ -215,8 +211,6 @@ def test_a_statement_that_is_ended_leaves_the_world_as_it_was() -> None:
             world.call(None, "find", {"city": "Oslo", "beds": 10**30})
 
 
-
-
 @pytest.mark.parametrize(
     "text", ['name = "x"', "[tables]\n[api]", '[api.now]\nargs = []\nreturns = { n = "1" }']
 )
@@ -236,14 +230,11 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     shipped = sorted(file.stem for file in (ROOT / "data" / "worlds").glob("*.toml"))
     assert {"appbench", "bank", "library"} <= {*shipped}
     cases: list[tuple[str, str | None, str]] = [
-        ("a.toml", "a = ", "Invalid value"),
-        ("a.json", "{", "line 1, column 2: not JSON"),
+        ("a.toml", "a = ", "Invalid value"), ("a.json", "{", "line 1, column 2: not JSON"),
         ("a.py", "import nothing_of_that_name", "does not import: ModuleNotFoundError"),
-        ("b.py", "x = 1", "defines WORLD"),
-        ("c.py", "WORLD = 3", "c.py: found 3, expected a table"),
-        ("none.toml", None, "no such file"),
-        ("", None, "is a directory"),
-    ]
+        ("b.py", "x = 1", "defines WORLD"), ("c.py", "WORLD = 3", "c.py: found 3, expected a table"),
+        ("none.toml", None, "no such file"), ("", None, "is a directory"),
+    ]  # fmt: skip
     for name, text, said in cases:
         if text is not None:
             (tmp_path / name).write_text(text)
@@ -297,12 +288,12 @@ def test_worlds_from_catalogs(tmp_path: Path) -> None:
     path.write_text(json.dumps({"format": "planeval-catalog/1", "tools": tools}))
     booking = {"booking_id": "$var_2.booking_id$"}
     made: list[tuple[str, dict[str, Any]]] = [
-        ("find_room", {"city": "Bergen"}),
-        ("book_room", {"room_id": "$var_1.room_id$", "X-Guest": "Ada"}),
-        ("update_room", {**booking, "new_beds": 3}),
-        ("cancel_room", booking),
+        ("find_room", {"city": "Bergen"}), ("book_room", {"room_id": "$var_1.room_id$", "X-Guest": "Ada"}),
+        ("update_room", {**booking, "new_beds": 3}), ("cancel_room", booking),
+    ]  # fmt: skip
+    calls = [
+        {"name": name, "label": f"$var_{n}", "arguments": given} for n, (name, given) in enumerate(made, 1)
     ]
-    calls = [{"name": name, "label": f"$var_{n}", "arguments": given} for n, (name, given) in enumerate(made, 1)]
     plan = parse(calls, dialect="nestful")
     with World(f"catalog:{path}", facts=facts_of([plan])) as world:
         trace = execute(plan, world)
@@ -338,14 +329,12 @@ def test_calls_from_many_threads_lose_nothing() -> None:
 TWICE = [{"name": "Find", "arguments": {"q": "a", "n": 10}}, {"name": "Now", "arguments": {}}]
 RECORD = {
     "conversations": [
-        {"role": "user", "content": "…"},
-        {"role": "assistant", "function_call": TWICE},
+        {"role": "user", "content": "…"}, {"role": "assistant", "function_call": TWICE},
         {"role": "observation", "content": [{"id": 1}, "noon"]},
-        {"role": "assistant", "function_call": TWICE[1:]},
-        {"role": "observation", "content": ["later"]},
+        {"role": "assistant", "function_call": TWICE[1:]}, {"role": "observation", "content": ["later"]},
         {"role": "assistant", "content": "…"},
     ]
-}
+}  # fmt: skip
 
 
 def test_a_recording_answers_as_it_was_made() -> None:
@@ -363,5 +352,3 @@ def test_a_recording_answers_as_it_was_made() -> None:
         Replay.from_conversations([RECORD, short])
     with pytest.raises(InputError, match="record 0"):
         Replay.from_conversations({})
-
-

@@ -6,10 +6,14 @@ Run as a script (``attacks.py NAME [JSON arguments]``) an attack meets no confin
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import fcntl
 import gc
 import json
+import mmap
 import os
 import re
+import resource
 import socket
 import sys
 import tempfile
@@ -54,6 +58,12 @@ def write_in_own_folder() -> str:
     return f"{os.path.getsize('kept.txt')} bytes"
 
 
+def _fill(name: str, megabytes: int = 8) -> None:
+    with open(name, "wb") as file:
+        for _ in range(megabytes):
+            file.write(bytes(1 << 20))
+
+
 def large_file() -> None:
     _fill("large", 20)
 
@@ -64,8 +74,6 @@ def many_files() -> None:
 
 
 def open_by_ctypes(path: str) -> None:
-    import ctypes
-
     if ctypes.CDLL(None).open(path.encode(), os.O_RDONLY) < 0:
         raise PermissionError(path)
 
@@ -112,8 +120,6 @@ def fill_unlinked_files() -> str:
 
 
 def fill_mapped_files() -> str:
-    import mmap
-
     kept = []
     for _ in range(16):
         with open("file", "w+b") as file:
@@ -134,20 +140,10 @@ def fill_too_deep_a_folder() -> None:
 
 
 def reserve_3_gb() -> None:
-    import ctypes
-
     libc = ctypes.CDLL(None, use_errno=True)
     with open("file", "wb") as file:
         if libc.fallocate(file.fileno(), 1, ctypes.c_long(0), ctypes.c_long(3 << 30)) != 0:
             raise OSError(ctypes.get_errno(), "fallocate")
-
-
-def _fill(name: str = "", files: int = 16) -> None:
-    """Write 8 MB each, 128 MB in all."""
-    for number in range(files):
-        with open(f"{name}{number}", "wb") as file:
-            for _ in range(8):
-                file.write(bytes(1 << 20))
 
 
 def _threads(number: int, seconds: float) -> int:
@@ -188,8 +184,6 @@ def signal_process(pid: int, number: int) -> None:
 
 
 def signal_by_descriptor(pid: int) -> None:
-    import fcntl
-
     fcntl.fcntl(os.pipe()[0], fcntl.F_SETOWN, pid)
 
 
@@ -199,8 +193,6 @@ def environment_of(pid: int) -> str:
 
 
 def memory_of(pid: int) -> str:
-    import ctypes
-
     class Piece(ctypes.Structure):
         _fields_ = (("start", ctypes.c_void_p), ("size", ctypes.c_size_t))
 
@@ -215,15 +207,11 @@ def memory_of(pid: int) -> str:
 
 
 def limit_process(pid: int) -> None:
-    import resource
-
     resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
 
 
 def _call(number: int, *arguments: Any) -> None:
     """One system call by its number on this machine's kind, x86_64."""
-    import ctypes
-
     libc = ctypes.CDLL(None, use_errno=True)
     given = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
     done = libc.syscall(ctypes.c_long(number), *given)
@@ -274,8 +262,6 @@ def change_files(paths: list[str]) -> str:
 
 
 def raise_own_limits() -> str:
-    import resource
-
     for name in ("AS", "FSIZE", "NOFILE", "NPROC", "CPU", "CORE"):
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (resource.RLIM_INFINITY,) * 2)
@@ -285,8 +271,6 @@ def raise_own_limits() -> str:
 
 def look_around() -> str:
     """A secret of the environment, by whatever name, in what Python, libc and the kernel say of it."""
-    import ctypes
-
     found = [str(os.environ)]
     pointers = ctypes.POINTER(ctypes.c_char_p).in_dll(ctypes.CDLL(None), "environ")
     while (entry := pointers[len(found) - 1]) is not None:
@@ -458,8 +442,6 @@ def sleep_forever() -> None:
 
 
 def segfault() -> None:
-    import ctypes
-
     ctypes.string_at(8)
 
 
