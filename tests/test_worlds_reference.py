@@ -135,10 +135,13 @@ def test_all_of_callnavi_as_generic_worlds(reference: Path) -> None:
 
 def test_every_published_catalog_makes_a_world(reference: Path) -> None:
     data = reference / "datasets"
-    files = [data / "appbench/catalogue.json", data / "nestful/v2/nestful_v2_collected.jsonl"]
-    for folder, names in (("nestful/v1", "*-spec.json"), ("complexfuncbench", "[te]*.json"),
-                          ("functionchat", "*.jsonl"), ("callnavi/APIs", "*.json")):  # fmt: skip
-        files += sorted((data / folder).rglob(names))
+    files = [data / "appbench/catalogue.json", *sorted((data / "nestful/v1").rglob("*-spec.json"))]
+    files += [data / "nestful/v2/nestful_v2_collected.jsonl"]
+    files += sorted((data / "complexfuncbench").glob("[te]*.json"))
+    files += [
+        *sorted((data / "functionchat").glob("*.jsonl")),
+        *sorted((data / "callnavi").glob("A*/*.json")),
+    ]
     apis = 0
     for file in files:
         definition = load(f"catalog:{file}")
