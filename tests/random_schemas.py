@@ -33,14 +33,10 @@ class Drawn:
     def pair(self) -> tuple[dict[str, Any], Any]:
         """The schema of a tool's parameters, and a value for the argument v."""
         defs = {
-            "any": self.schema(2),
-            "positive": {"type": "integer", "minimum": 1},
-            "again": {
-                "type": "object",
-                "properties": {"a": {"$ref": "#/$defs/again"}, "b": self.schema(3)},
-                "additionalProperties": self.random.choice([True, False]),
-            },
-        }
+            "any": self.schema(2), "positive": {"type": "integer", "minimum": 1},
+            "again": {"type": "object", "properties": {"a": {"$ref": "#/$defs/again"}, "b": self.schema(3)},
+             "additionalProperties": self.random.choice([True, False])},
+        }  # fmt: skip
         top = {"type": "object", "properties": {"v": self.schema()}, "required": ["v"]}
         return {**top, "additionalProperties": False, "$defs": defs}, self.value()
 
@@ -48,14 +44,8 @@ class Drawn:
         """JSON data."""
         draw = self.random.choice
         kinds = [
-            "null",
-            "bool",
-            "int",
-            "float",
-            "text",
-            "text",
-            *(["list", "dict"] * (3 if depth < 3 else 0)),
-        ]
+            "null", "bool", "int", "float", "text", "text", *(["list", "dict"] * (3 if depth < 3 else 0)),
+        ]  # fmt: skip
         parts = range(self.random.randint(0, 4))
         made: dict[str, Callable[[], Any]] = {
             "null": lambda: None,
@@ -97,29 +87,23 @@ class Drawn:
             return {keyword: number(0, 2) for keyword in keywords if self.random.random() < 0.4}
 
         plain: dict[str, Callable[[], Any]] = {
-            "enum": lambda: [self.value(2) for _ in range(number(1, 4))],
-            "const": lambda: self.value(2),
-            "multipleOf": lambda: draw([1, 2, 3, 0.5, 2.5]),
-            "minimum": lambda: draw([0, 1, 2.5]),
-            "maximum": lambda: draw([0, 3, 2.5]),
-            "exclusiveMinimum": lambda: draw([0, 1]),
+            "enum": lambda: [self.value(2) for _ in range(number(1, 4))], "const": lambda: self.value(2),
+            "multipleOf": lambda: draw([1, 2, 3, 0.5, 2.5]), "minimum": lambda: draw([0, 1, 2.5]),
+            "maximum": lambda: draw([0, 3, 2.5]), "exclusiveMinimum": lambda: draw([0, 1]),
             "exclusiveMaximum": lambda: draw([3, 2.5]),
             **dict.fromkeys(("minLength", "maxLength", "minItems", "minProperties"), lambda: number(0, 2)),
             **dict.fromkeys(("maxItems", "maxProperties"), lambda: number(0, 3)),
-            "pattern": lambda: draw(PATTERNS),
-            "uniqueItems": lambda: draw([True, True, False]),
+            "pattern": lambda: draw(PATTERNS), "uniqueItems": lambda: draw([True, True, False]),
             **dict.fromkeys(("items", "not", "propertyNames", "additionalProperties"), one),
-            "prefixItems": lambda: some(3),
-            "required": lambda: self.random.sample(NAMES, number(0, 2)),
+            "prefixItems": lambda: some(3), "required": lambda: self.random.sample(NAMES, number(0, 2)),
             "properties": lambda: {name: one() for name in self.random.sample(NAMES, number(1, 3))},
             "patternProperties": lambda: {draw(["^x", "a", "b$", *REPEATED]): one()},
             "dependentRequired": lambda: {draw(NAMES): [draw(NAMES)]},
-            "dependentSchemas": lambda: {draw(NAMES): one()},
-            "allOf": lambda: some(2),
+            "dependentSchemas": lambda: {draw(NAMES): one()}, "allOf": lambda: some(2),
             **dict.fromkeys(("anyOf", "oneOf"), lambda: some(3)),
             **dict.fromkeys(("unevaluatedProperties", "unevaluatedItems"), lambda: draw([False, one()])),
             "$ref": lambda: draw(["#/$defs/any", "#/$defs/positive", "#/$defs/again"]),
-        }
+        }  # fmt: skip
         made: dict[str, Callable[[], dict[str, Any]]] = {
             keyword: lambda keyword=keyword, drawn=drawn: {keyword: drawn()}  # type: ignore[misc]
             for keyword, drawn in plain.items()
@@ -128,43 +112,6 @@ class Drawn:
         made["if"] = lambda: {"if": one(), "then": one(), **({"else": one()} if draw([True, False]) else {})}
         return made
 
-    # ------------------------------------------------------------ what types say
-    def plain_pair(self) -> tuple[dict[str, Any], Any]:
-        """A schema that says no more than types do, and a value."""
-        again = {"type": "object", "properties": {"a": {"$ref": "#/$defs/again"}, "b": self._plain(2)}}
-        top = {"type": "object", "properties": {"v": self._plain()}, "$defs": {"again": again}}
-        return top, self.value()
-
-    def _plain(self, depth: int = 0) -> dict[str, Any]:
-        draw, chance = self.random.choice, self.random.random
-        kind = draw(
-            [*KINDS[:3], "boolean", "null", "enum", "$ref", *(["object", "array", "anyOf"] * 2 * (depth < 4))]
-        )
-        if kind == "enum":
-            return {"type": "string", "enum": self.random.sample(["a", "ab", "1"], 2)}
-        if kind == "$ref":
-            return {"$ref": "#/$defs/again"}
-        if kind == "anyOf":
-            return {"anyOf": [self._plain(depth + 1) for _ in range(self.random.randint(1, 3))]}
-        made: dict[str, Any] = {"type": kind}
-        if kind == "array":
-            made |= {"items": self._plain(depth + 1), **({"minItems": 1} if chance() < 0.3 else {})}
-        elif kind == "object":
-            names = self.random.sample(NAMES, self.random.randint(1, 3))
-            made["properties"] = {name: self._plain(depth + 1) for name in names}
-            others = (
-                {"additionalProperties": draw([True, False, {"type": "string"}])} if chance() < 0.2 else {}
-            )
-            made |= {**others, **({"required": [draw(names if others else NAMES)]} if chance() < 0.4 else {})}
-            if chance() < 0.2:
-                made["type"] = ["object", "null"]
-        elif chance() < 0.3:
-            made |= {"string": {"minLength": 1}, "integer": {"minimum": 1}, "number": {"maximum": 2}}.get(
-                kind, {}
-            )
-        return made
-
-    # ------------------------------------------------------------ references
     def hidden(self, value: Any) -> tuple[Any, Any]:
         """A value with a reference for one part, and that part's place; None where it has no parts."""
         if not isinstance(value, (list, dict)) or not value:

@@ -17,29 +17,14 @@ from tests.conftest import ROOT
 SVG = "{http://www.w3.org/2000/svg}"
 
 HOSTILE = [
-    '<IMG SRC="/etc/passwd"/>',
-    "<<B>bold</B>>",
-    "<",
-    "a\\",
-    "\\N \\G \\E \\T \\H \\L \\l \\r \\n",
-    "NUL\x00 and \x1b[31mred\x1b[0m\x07\x08\r",
-    "a\ud800b\udfff",
-    'q"u\'o`te\\"',
-    "&amp; &#x41; &bogus; &",
-    "{a|b} <port> $x$ %%{init}%% ; end",
-    "right\u202eleft \u2066iso\u2069 \u061c \u200f",
-    "\ufffe\uffff\u0085\u2028\u2029",
-    "x" * 20_000,
-    "한" * 20_000,
-    "\\" * 20_000,
-    '"' * 20_000,
+    '<IMG SRC="/etc/passwd"/>', "<<B>bold</B>>", "<", "a\\", "\\N \\G \\E \\T \\H \\L \\l \\r \\n",
+    "NUL\x00 and \x1b[31mred\x1b[0m\x07\x08\r", "a\ud800b\udfff", 'q"u\'o`te\\"', "&amp; &#x41; &bogus; &",
+    "{a|b} <port> $x$ %%{init}%% ; end", "right\u202eleft \u2066iso\u2069 \u061c \u200f",
+    "\ufffe\uffff\u0085\u2028\u2029", "x" * 20_000, "한" * 20_000, "\\" * 20_000, '"' * 20_000,
     "tab\tnew\nline",
     "1. list - item * star # head https://example.org www.example.org a@b.org [t](u) ![i](j)",
-    "subgraph end classDef graph digraph node edge strict",
-    "",
-    " ",
-    "😀 e\u0301 \U000e0041",
-]
+    "subgraph end classDef graph digraph node edge strict", "", " ", "😀 e\u0301 \U000e0041",
+]  # fmt: skip
 """Texts that break drawings: markup, escapes, control characters, length."""
 
 

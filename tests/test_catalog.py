@@ -1,9 +1,10 @@
-"""Catalogs: every format, bad files, conversion, types."""
+"""Catalogs: every format, bad files, types; converted, what a format cannot say is listed."""
 
 from __future__ import annotations
 
 import json
 import pickle
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -19,47 +20,37 @@ from planner_eval.catalogs.formats import FORMATS, WRITABLE, as_catalog, read_ca
 from planner_eval.catalogs.schema import schema_of, type_of
 from planner_eval.catalogs.values import fits, problem
 from planner_eval.catalogs.words import type_of_words
-from planner_eval.catalogs.writing import written_names
-from tests.conftest import ROOT
+from planner_eval.catalogs.writing import losses, renamed, written_names
+from tests.conftest import ROOT, examples
+from tests.inside import planeval
 
 CASES = ROOT / "tests" / "cases" / "catalogs"
 
+KIND = "kind?: one of 'cash', 'card', 'wire'"
+MORE = "options?: object, session?, seen?: object, stops?: array of string, most?: integer"
 SIGNATURES = {
-    "openai.json": [
-        "get_rate(base: string, quote: one of 'USD', 'EUR', 'JPY', day?: date)",
-        "ratio(first: number, second: number)",
-        "notify(people: array of object, urgent?: boolean or null = False)",
-    ],
-    "mcp.json": [
-        "get_rate(base: string, quote: string) -> rate, day",
-        "ratio(first: number, second: number) -> value",
-        "notify(text: string)",
-    ],
+    "openai.json": ["get_rate(base: string, quote: one of 'USD', 'EUR', 'JPY', day?: date)",
+     "ratio(first: number, second: number)",
+     "notify(people: array of object, urgent?: boolean or null = False)"],
+    "mcp.json": ["get_rate(base: string, quote: string) -> rate, day",
+     "ratio(first: number, second: number) -> value", "notify(text: string)"],
     "jsonschema.json": ["get_rate(base: string, quote: string)", "ratio(first: number, second: number)"],
     "functions.py": [
         "get_rate(base: string, quote: one of 'USD', 'EUR', 'JPY', day?: string or null = None)",
         "ratio(first: number, second?: number = 1.0, digits?: integer or null = None) -> number",
         "notify(…) -> null",
     ],
-    "appbench.json": [
-        "Rates.getrate(base: string, day: date, kind?: one of 'cash', 'card', 'wire', amount?: integer)"
-        " -> rate, note",
-        "Post.send(amount: number, at: time) -> nothing",
-    ],
+    "appbench.json": [f"Rates.getrate(base: string, day: date, {KIND}, amount?: integer) -> rate, note",
+     "Post.send(amount: number, at: time) -> nothing"],
     "nestful_v1.json": [
         "Rates.Get(base: string, limit?: number = 10, sort?: one of 'up', 'down') -> rate, place",
         "Send(text, kind?: one of 'note', 'call' = 'note') -> sent",
         "Send(text, urgent)",
     ],
-    "nestful_v2.jsonl": [
-        "divide(arg_0: integer or number, arg_1: integer or number) -> result",
-        "count(items: array of string, start?: integer or number or null) -> output_0",
-    ],
-    "callnavi.json": [
-        "getRate(base: string, kind: one of 'cash', 'card', parcel: object, pet, day) -> Rate",
-        "getName(phoneNumber) -> Name",
-        "book() -> Confirmation, bookingId",
-    ],
+    "nestful_v2.jsonl": ["divide(arg_0: integer or number, arg_1: integer or number) -> result",
+     "count(items: array of string, start?: integer or number or null) -> output_0"],
+    "callnavi.json": ["getRate(base: string, kind: one of 'cash', 'card', parcel: object, pet, day) -> Rate",
+     "getName(phoneNumber) -> Name", "book() -> Confirmation, bookingId"],
     "functionchat.jsonl": ["ratio(first: number)", "notify()"],
     "complexfuncbench.json": ["Search_Rates(…)", "Get_Rate(Now)(…)"],
     "complexfuncbench_exact.json": ["Search_Rates(base?, quote?, …)", "Get_Rate(Now)(…)"],
@@ -67,41 +58,29 @@ SIGNATURES = {
     "taskbench.json": ["Text Search(0)", "Audio Splicer(0, 1)"],
     "taskbench_parameters.json": ["get_weather(location: string, date: date)"],
     "own.json": ["Rates.getrate(base: string) -> rate"],
-    "openai_builtin.json": [
-        "web_search(…)",
-        "code_interpreter(…)",
-        "get_rate(base: string)",
-        "run_query(…)",
-        "patch(…)",
-    ],
+    "openai_builtin.json": ["web_search(…)", "code_interpreter(…)", "get_rate(base: string)", "run_query(…)",
+     "patch(…)"],
     "anthropic.json": ["web_search(…)", "get_rate(base: string)", "now()"],
     "mcp_pages.jsonl": ["get_rate(base: string)", "now(…)"],
-    "gemini.json": [
-        "googleSearch(…)",
-        "get_rate(base: string, quotes?: array of one of 'USD', 'JPY', day?: date) -> rate",
-        "notify(text: string)",
-    ],
+    "gemini.json": ["googleSearch(…)",
+     "get_rate(base: string, quotes?: array of one of 'USD', 'JPY', day?: date) -> rate",
+     "notify(text: string)"],
     "gemini_python.json": ["get_rate(base: string or integer, names?: array of string)"],
     "bedrock.json": ["get_rate(base: string, amount?: number)", "grounding(…)"],
-    "bfcl.jsonl": [
-        "map.distance(start: array of number, unit?: one of 'km', 'mile' = 'km', options?: object, session?,"
-        " seen?: object, stops?: array of string, most?: integer)",
-        "map.distance(start: string)",
-    ],
+    "bfcl.jsonl": [f"map.distance(start: array of number, unit?: one of 'km', 'mile' = 'km', {MORE})",
+     "map.distance(start: string)"],
     "bfcl_documents.jsonl": ["ring() -> loud", "wait(seconds?: integer = 1)"],
     "ultratool.jsonl": ["ring(times?: integer) -> rung", "wait(seconds: number)"],
     "ultratool_usage.json": ["ring(times?: integer) -> rung"],
-    "sealtools.jsonl": [
-        "ringBell(bell: string, times?: integer, tower) -> loudness",
-        "listBells() -> names, tower",
-    ],
+    "sealtools.jsonl": ["ringBell(bell: string, times?: integer, tower) -> loudness",
+     "listBells() -> names, tower"],
     "sealtools_nestools.jsonl": ["list_bells() -> names", "ring(bell: string, hard?: boolean) -> loud"],
     "toolalpaca.json": [
         "Tower Bells.listBells(size?: one of 'small', 'large', page?: integer) -> array of object",
         "Tower Bells.hangBell(name: string, inside?: object) -> name, inside",
         "Tower Bells.bells_id_delete(id: integer)",
     ],
-}
+}  # fmt: skip
 
 
 def test_every_case_is_listed() -> None:
@@ -109,26 +88,21 @@ def test_every_case_is_listed() -> None:
 
 
 @pytest.mark.parametrize("name", SIGNATURES)
-def test_a_format_is_recognised_and_read(name: str) -> None:
+def test_a_format_is_recognised_and_read_and_may_be_named(name: str) -> None:
     catalog = read_catalog(CASES / name)
     assert [tool.signature() for tool in catalog.tools] == SIGNATURES[name]
-
-
-@pytest.mark.parametrize("name", SIGNATURES)
-def test_a_format_may_be_named(name: str) -> None:
     format = {"functions.py": "python", "own.json": "planeval"}.get(name) or name.split(".")[0].split("_")[0]
     assert format in FORMATS
-    assert read_catalog(CASES / name, format) == read_catalog(CASES / name)
+    assert read_catalog(CASES / name, format) == catalog
 
 
 def test_conventions_come_with_the_format() -> None:
-    own, rates = read_catalog(CASES / "own.json"), read_catalog(CASES / "appbench.json")
-    for catalog in (own, rates):
+    for name in ("own.json", "appbench.json"):
+        catalog = read_catalog(CASES / name)
         assert (catalog.text_values, catalog.holes, catalog.reports_all) == (True, ("?",), True)
     assert read_catalog(CASES / "callnavi.json").holes == ("$$$",)
-    assert read_catalog(CASES / "openai.json") == Catalog(
-        read_catalog(CASES / "openai.json").tools, "openai.json"
-    )
+    plain = read_catalog(CASES / "openai.json")
+    assert plain == Catalog(plain.tools, "openai.json")
 
 
 def test_what_is_said_of_tools_is_kept() -> None:
@@ -136,10 +110,8 @@ def test_what_is_said_of_tools_is_kept() -> None:
     assert rate.description == "What one currency costs in another."
     assert rate.parameters[0].description == "The currency that is bought, three letters."
     assert [each.description for each in ratio.parameters] == [
-        "What is divided.",
-        "What it is divided by.",
-        "",
-    ]
+        "What is divided.", "What it is divided by.", "",
+    ]  # fmt: skip
     assert notify.open
     search, _, note = read_catalog(CASES / "mcp.json").tools
     assert (search.action, note.action) == (False, True)
@@ -163,20 +135,19 @@ def test_overloads_and_apps_are_found() -> None:
 
 
 @pytest.mark.parametrize("name", SIGNATURES)
-@pytest.mark.parametrize("format", WRITABLE)
-def test_a_catalog_can_be_written_and_read_again(name: str, format: str) -> None:
+def test_a_catalog_can_be_written_and_read_again(name: str) -> None:
+    def told(tools: Any) -> list[Any]:
+        return [(one.full_name, one.app, one.signature().split(")")[0], one.open) for one in tools]
+
     catalog = read_catalog(CASES / name)
-    data = json.loads(json.dumps(to_data(catalog, format)))
-    again = as_catalog(data, name=catalog.name)
-    kept = list(written_names(catalog, format).values()) if format != "planeval" else list(catalog.tools)
-    assert [tool.full_name for tool in again.tools] == [tool.full_name for tool in kept]
-    assert [tool.app for tool in again.tools] == [tool.app for tool in kept]
-    assert [tool.signature().split(")")[0] for tool in again.tools] == [
-        tool.signature().split(")")[0] for tool in kept
-    ]
-    assert [tool.open for tool in again.tools] == [tool.open for tool in kept]
-    if format == "planeval" and name != "toolalpaca.json":
-        assert again == catalog
+    for format in WRITABLE:
+        again = as_catalog(json.loads(json.dumps(to_data(catalog, format))), name=catalog.name)
+        kept = written_names(catalog, format).values() if format != "planeval" else catalog.tools
+        assert told(again.tools) == told(kept)
+        if format == "planeval" and name != "toolalpaca.json":
+            assert again == catalog
+        if not losses(catalog, format):
+            assert [tool.signature() for tool in again.tools] == [tool.signature() for tool in catalog.tools]
 
 
 class Person(BaseModel):
@@ -201,43 +172,26 @@ def test_function_objects_with_rich_annotations() -> None:
         raise NotImplementedError
 
     (tool,) = as_catalog(invite).tools
-    assert tool.signature() == (
-        "invite(person: object, place: object, how?: one of 'mail', 'phone' = 'mail', when? = None)"
-        " -> array of integer"
-    )
+    taken = "person: object, place: object, how?: one of 'mail', 'phone' = 'mail', when? = None"
+    assert tool.signature() == f"invite({taken}) -> array of integer"
     assert tool.parameters[0].type.at(("age",)) == Type(("integer",))
     assert tool.parameters[1].type.at(("town",)) is None
     assert tool.parameters[2].description == "The way."
     assert as_catalog([invite, len]).tools[1].name == "len"
 
 
-# ---------------------------------------------------------------- bad files
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
         ("none.json", None, "no such file"),
         ("empty.json", "", "not JSON"),
         ("number.json", "3", "no catalog that planeval knows"),
-        ("broken.json", '[{"name": "a"', "not JSON"),
         ("half.jsonl", '{"name": "a"}\n{"name"', "line 2, column 8: not JSON"),
         ("deep.json", "[" * 100_000, "line 1, column 201: the text nests deeper than 200 levels"),
         ("noname.json", '[{"name": "a"}, {"type": "function", "function": {}}]', "tool 1: name"),
         ("params.json", '[{"name": "a", "parameters": 3}]', "tool 0 'a': parameters"),
-        (
-            "type.json",
-            '[{"name": "a", "parameters": {"type": "int", "properties": {}}}]',
-            "unknown type 'int'",
-        ),
-        (
-            "ref.json",
-            '[{"name": "a", "parameters": {"properties": {"x": {"$ref": "#/no"}}}}]',
-            "points to nothing",
-        ),
-        (
-            "out.json",
-            '[{"name": "a", "parameters": {"properties": {"x": {"$ref": "http://x"}}}}]',
-            "same document",
-        ),
+        ("type.json", '[{"name": "a", "parameters": {"type": "int", "properties": {}}}]', "type 'int'"),
+        ("ref.json", '[{"name": "a", "parameters": {"properties": {"x": {"$ref": "#/no"}}}}]', "to nothing"),
         ("apps.json", '{"apps": [{"app": "A", "apis": 3}]}', 'a list under "apis"'),
         ("api.json", '{"apps": [{"app": "A", "apis": [{}]}]}', "not in the appbench format"),
         ("ports.json", '{"api_ports": [{"parameters": {}}]}', "not in the callnavi format"),
@@ -247,7 +201,7 @@ def test_function_objects_with_rich_annotations() -> None:
         ("list.yaml", "a: [", "not YAML"),
     ],
 )
-def test_a_bad_file_is_named_with_what_is_wrong(
+def test_a_bad_file_is_named_and_what_is_wrong(
     tmp_path: Path, name: str, text: str | None, said: str
 ) -> None:
     path = tmp_path / name
@@ -261,163 +215,122 @@ def test_a_bad_file_is_named_with_what_is_wrong(
 
 
 def test_other_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(CatalogError, match="is a directory"):
-        read_catalog(tmp_path)
     (tmp_path / "latin.json").write_bytes(b'[{"name": "caf\xe9"}]')
-    with pytest.raises(CatalogError, match="not UTF-8"):
-        read_catalog(tmp_path / "latin.json")
-    with pytest.raises(CatalogError, match="unknown catalog format 'swagger'"):
-        as_catalog([], "swagger")
-    with pytest.raises(CatalogError, match="cannot write"):
-        to_data(Catalog(), "python")
-    loop = {
-        "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}},
-        "properties": {"x": {"$ref": "#/$defs/a"}},
-    }
+    wrong: list[tuple[Callable[[], Any], str]] = [
+        (lambda: read_catalog(tmp_path), "is a directory"),
+        (lambda: read_catalog(tmp_path / "latin.json"), "not UTF-8"),
+        (lambda: as_catalog([], "swagger"), "unknown catalog format 'swagger'"),
+        (lambda: to_data(Catalog(), "python"), "cannot write"),
+        (lambda: read_catalog(""), "no catalog named"),
+    ]
+    for made, said in wrong:
+        with pytest.raises(CatalogError, match=said):
+            made()
+    properties = {"x": {"$ref": "#/$defs/a"}}
+    loop = {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "properties": properties}
     assert as_catalog([{"name": "f", "parameters": loop}]).tools[0].parameters[0].type == ANY
-    spiral = {"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}, "properties": {"x": {"$ref": "#/$defs/a"}}}
+    spiral = {"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}, "properties": properties}
     with pytest.raises(CatalogError, match="refers to itself"):
         as_catalog([{"name": "f", "parameters": spiral}])
 
 
-# ---------------------------------------------------------------- types and values
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
-        ("String", "string"),
-        ("int or float", "integer or number"),
-        ("list of float", "array of number"),
-        ("list of strings", "array of string"),
-        ("Date (yyyy-mm-dd)", "date"),
-        ("List[Dict[str, int]]", "array of object"),
-        ("Optional[int]", "integer or null"),
-        ("Tuple[int, ...]", "array of integer"),
-        ("Tuple[int, str]", "array"),
-        ("int | list[str]", "integer or array of string"),
-        ("numpy.ndarray", "anything"),
-        ("whatever it takes", "anything"),
-        ("List[" * 4000, "anything"),
-        ("[" * 1500, "anything"),
+        ("String", "string"), ("int or float", "integer or number"), ("list of float", "array of number"),
+        ("list of strings", "array of string"), ("Date (yyyy-mm-dd)", "date"),
+        ("List[Dict[str, int]]", "array of object"), ("Optional[int]", "integer or null"),
+        ("Tuple[int, ...]", "array of integer"), ("Tuple[int, str]", "array"),
+        ("int | list[str]", "integer or array of string"), ("numpy.ndarray", "anything"),
+        ("whatever it takes", "anything"), ("List[" * 4000, "anything"), ("[" * 1500, "anything"),
     ],
-)
+)  # fmt: skip
 def test_types_in_words(words: str, shown: str) -> None:
     assert str(type_of_words(words)) == shown
+
+
+INTEGER, TEXT, NUMBERS = (
+    {"type": "integer"}, {"type": "string"}, {"type": "array", "items": {"type": "number"}},
+)  # fmt: skip
+EITHER, TEXTS = {"anyOf": [TEXT, INTEGER]}, {"type": "array", "items": TEXT}
+DATE, TIME = {"type": "string", "format": "date"}, {"type": "string", "format": "time"}
 
 
 @pytest.mark.parametrize(
     ("value", "schema", "texts", "code"),
     [
-        (2.0, {"type": "integer"}, False, None),
-        (2.5, {"type": "integer"}, False, "check.wrong_type"),
-        (True, {"type": "integer"}, False, "check.wrong_type"),
-        ("4", {"type": "integer"}, False, "check.wrong_type"),
-        ("4", {"type": "integer"}, True, None),
-        ("4.5", {"type": "integer"}, True, "check.wrong_type"),
-        ("true", {"type": "boolean"}, True, None),
-        (500, {"type": "string"}, True, None),
-        (500, {"type": "string"}, False, "check.wrong_type"),
-        (None, {"type": ["string", "null"]}, False, None),
-        (1, {"enum": [1, 2]}, False, None),
-        (1.0, {"enum": [1, 2]}, False, None),
-        (True, {"enum": [1, 2]}, False, "check.enum"),
-        ("1", {"enum": [1, 2]}, True, None),
-        ("x", {"const": "y"}, False, "check.enum"),
+        (2.0, INTEGER, False, None), (2.5, INTEGER, False, "wrong_type"),
+        (True, INTEGER, False, "wrong_type"),
+        ("4", INTEGER, False, "wrong_type"), ("4", INTEGER, True, None), ("4.5", INTEGER, True, "wrong_type"),
+        ("true", {"type": "boolean"}, True, None), (500, TEXT, True, None), (500, TEXT, False, "wrong_type"),
+        (None, {"type": ["string", "null"]}, False, None), (1, {"enum": [1, 2]}, False, None),
+        (1.0, {"enum": [1, 2]}, False, None), (True, {"enum": [1, 2]}, False, "enum"),
+        ("1", {"enum": [1, 2]}, True, None), ("x", {"const": "y"}, False, "enum"),
         (5, {"type": "number", "minimum": 5}, False, None),
-        (5, {"type": "number", "exclusiveMinimum": 5}, False, "check.out_of_range"),
-        (5, {"type": "number", "minimum": 5, "exclusiveMinimum": True}, False, "check.out_of_range"),
-        ("6", {"type": "number", "maximum": 5}, True, "check.out_of_range"),
-        ("ab", {"type": "string", "minLength": 3}, False, "check.out_of_range"),
-        ([1, 2], {"type": "array", "maxItems": 1}, False, "check.out_of_range"),
-        ("2024-02-30", {"type": "string", "format": "date"}, False, "check.format"),
-        ("2024-02-29", {"type": "string", "format": "date"}, False, None),
-        ("25:00", {"type": "string", "format": "time"}, False, "check.format"),
-        ("09:30", {"type": "string", "format": "time"}, False, None),
+        (5, {"type": "number", "exclusiveMinimum": 5}, False, "out_of_range"),
+        (5, {"type": "number", "minimum": 5, "exclusiveMinimum": True}, False, "out_of_range"),
+        ("6", {"type": "number", "maximum": 5}, True, "out_of_range"),
+        ("ab", {"type": "string", "minLength": 3}, False, "out_of_range"),
+        ([1, 2], {"type": "array", "maxItems": 1}, False, "out_of_range"),
+        ("2024-02-30", DATE, False, "format"), ("2024-02-29", DATE, False, None),
+        ("25:00", TIME, False, "format"), ("09:30", TIME, False, None), (3, EITHER, False, None),
         ("2024-02-29T10:00:00Z", {"type": "string", "format": "date-time"}, False, None),
-        ("a@b", {"type": "string", "format": "email"}, False, None),
-        (3, {"anyOf": [{"type": "string"}, {"type": "integer"}]}, False, None),
-        ([], {"anyOf": [{"type": "string"}, {"type": "integer"}]}, False, "check.wrong_type"),
-        (float("nan"), {"type": "integer"}, False, "check.wrong_type"),
-        ({"a": 1}, {}, False, None),
+        ("a@b", {"type": "string", "format": "email"}, False, None), ([], EITHER, False, "wrong_type"),
+        (float("nan"), INTEGER, False, "wrong_type"), ({"a": 1}, {}, False, None),
     ],
-)
+)  # fmt: skip
 def test_values_against_schemas(value: Any, schema: dict[str, Any], texts: bool, code: str | None) -> None:
     found = problem(value, type_of(schema), texts=texts)
-    assert (found[0] if found else None) == code
+    assert (found[0] if found else None) == (code and f"check.{code}")
 
 
 @pytest.mark.parametrize(
     ("output", "into", "texts", "good"),
     [
-        ({"type": "integer"}, {"type": "number"}, False, True),
-        ({"type": "number"}, {"type": "integer"}, False, True),
-        ({"type": "number"}, {"type": "string"}, False, False),
-        ({"type": "number"}, {"type": "string"}, True, True),
-        ({"type": "boolean"}, {"type": "integer"}, True, False),
-        ({}, {"type": "integer"}, False, True),
+        (INTEGER, {"type": "number"}, False, True), ({"type": "number"}, INTEGER, False, True),
+        ({"type": "number"}, TEXT, False, False), ({"type": "number"}, TEXT, True, True),
+        ({"type": "boolean"}, INTEGER, True, False), ({}, INTEGER, False, True),
         ({"enum": ["a", "b"]}, {"enum": ["b", "c"]}, False, True),
-        ({"enum": ["a"]}, {"enum": ["c"]}, False, False),
-        ({"enum": ["a"]}, {"type": "integer"}, False, False),
-        ({"type": "integer"}, {"enum": ["a"]}, False, False),
-        ({"type": "string", "format": "date"}, {"type": "string", "format": "time"}, False, False),
-        ({"type": "string", "format": "date"}, {"type": "string"}, False, True),
-        ({"type": "string"}, {"type": "string", "format": "date"}, False, True),
-        (
-            {"type": "array", "items": {"type": "string"}},
-            {"type": "array", "items": {"type": "number"}},
-            False,
-            False,
-        ),
-        ({"type": "array"}, {"type": "array", "items": {"type": "number"}}, False, True),
-        ({"type": ["string", "null"]}, {"type": "string"}, False, True),
-        ({"properties": {"a": {"type": "integer"}}}, {"properties": {"a": {"type": "string"}}}, False, False),
+        ({"enum": ["a"]}, {"enum": ["c"]}, False, False), ({"enum": ["a"]}, INTEGER, False, False),
+        (INTEGER, {"enum": ["a"]}, False, False), (DATE, TIME, False, False), (DATE, TEXT, False, True),
+        (TEXT, DATE, False, True), (TEXTS, NUMBERS, False, False), ({"type": "array"}, NUMBERS, False, True),
+        ({"type": ["string", "null"]}, TEXT, False, True), (EITHER, {"type": "number"}, False, True),
+        ({"properties": {"a": INTEGER}}, {"properties": {"a": TEXT}}, False, False),
         ({"properties": {"a": {}}}, {"properties": {"b": {}}, "required": ["b"]}, False, False),
         ({"properties": {"a": {}}}, {"properties": {"b": {}}}, False, True),
-        ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, {"type": "number"}, False, True),
     ],
-)
+)  # fmt: skip
 def test_outputs_against_inputs(output: Any, into: Any, texts: bool, good: bool) -> None:
     assert fits(type_of(output), type_of(into), texts=texts) is good
 
 
-SIMPLE = st.sampled_from(["string", "integer", "number", "boolean", "null"]).map(lambda kind: {"type": kind})
+KINDS = ("number", "boolean", "null")
 SCHEMAS = st.recursive(
-    SIMPLE | st.just({}) | st.just({"type": "string", "format": "date"}) | st.just({"enum": ["a", 1]}),
+    st.sampled_from([{"type": "string"}, INTEGER, *({"type": kind} for kind in KINDS), {}, DATE])
+    | st.just({"enum": ["a", 1]}),
     lambda inner: st.one_of(
-        inner.map(lambda items: {"type": "array", "items": items}),
-        st.dictionaries(st.sampled_from("abc"), inner, min_size=1).map(
-            lambda p: {"type": "object", "properties": p}
+        st.builds(lambda items: {"type": "array", "items": items}, inner),
+        st.builds(
+            lambda fields: {"type": "object", "properties": fields},
+            st.dictionaries(st.sampled_from("abc"), inner, min_size=1),
         ),
-        st.lists(inner, min_size=2, max_size=3).map(lambda each: {"anyOf": each}),
+        st.builds(lambda each: {"anyOf": each}, st.lists(inner, min_size=2, max_size=3)),
     ),
     max_leaves=8,
 )
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner),
-    max_leaves=6,
-)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5)
 
 
 @given(SCHEMAS)
-def test_a_type_written_as_schema_is_the_same_type(schema: dict[str, Any]) -> None:
+def test_a_type_written_as_schema_is_the_same_type_and_fits_itself(schema: dict[str, Any]) -> None:
     kind = type_of(schema)
     assert type_of(schema_of(kind)) == kind
+    assert fits(kind, kind)
 
 
-@given(SCHEMAS)
-def test_every_type_fits_itself(schema: dict[str, Any]) -> None:
-    assert fits(type_of(schema), type_of(schema))
-
-
-@given(SCHEMAS, SCHEMAS, JSON)
-def test_a_value_of_both_types_means_that_they_fit(
-    one: dict[str, Any], other: dict[str, Any], value: Any
-) -> None:
-    if (
-        not isinstance(value, (list, dict))
-        and not problem(value, type_of(one))
-        and not problem(value, type_of(other))
-    ):
+@given(SCHEMAS, SCHEMAS, SCALARS)
+def test_a_value_of_both_types_means_that_they_fit(one: Any, other: Any, value: Any) -> None:
+    if not problem(value, type_of(one)) and not problem(value, type_of(other)):
         assert fits(type_of(one), type_of(other))
 
 
@@ -425,27 +338,212 @@ def test_the_tools_of_a_world_are_a_catalog() -> None:
     catalog = read_catalog("world:appbench")
     assert len(catalog) == 81
     (find,) = catalog.find("findbus")
-    assert find.signature().startswith(
-        "Buses.findbus(from_city: string, to_city: string, departure_date: date"
-    )
+    taken = "from_city: string, to_city: string, departure_date: date"
+    assert find.signature().startswith(f"Buses.findbus({taken}")
     assert find.parameters[3] == Parameter("num_passengers", Type(("integer",)), False, "", 1, True)
     assert (find.action, catalog.find("buybusticket")[0].action) == (False, True)
-    with pytest.raises(CatalogError, match="no catalog named"):
-        read_catalog("")
-    assert isinstance(find, Tool)
 
 
 def test_a_type_inside_itself_is_read_once_however_often_it_comes_again() -> None:
     names = ("f0", "f1", "f2", "f3", "f4")
-    fields = {name: {"$ref": f"#/$defs/{name}"} for name in names}
-    one = {"type": "object", "properties": fields}
-    root = {"$ref": "#/$defs/f0", "$defs": dict.fromkeys(names, one)}
-    kind = type_of(root)
+    one = {"type": "object", "properties": {name: {"$ref": f"#/$defs/{name}"} for name in names}}
+    kind = type_of({"$ref": "#/$defs/f0", "$defs": dict.fromkeys(names, one)})
     ways = [kind.at(path) for path in (("f0",), ("f1", "f0"), ("f4", "f3", "f0"), ("f0", "f1", "f0"))]
-    found = {id(each.again) for each in ways if each is not None}
-    assert len(found) == 1
+    assert len({id(each.again) for each in ways if each is not None}) == 1
     again = kind.at(("f0",))
     assert again is not None
     assert again.unfolded.at(("f0",)) == again
     assert pickle.loads(pickle.dumps(kind)) == kind
     assert str(again) == "object"
+
+
+APPBENCH = str(CASES / "appbench.json")
+PLAN = '[{"name": "getrate", "app": "Rates", "arguments": {"base": "EUR", "day": "2024-01-01"}}]'
+PLACELESS = "how plans of this catalog are to be read (values as text, placeholders, unused results)"
+OTHERS = [format for format in WRITABLE if format != "planeval"]
+
+
+def _file(folder: Path, content: Any) -> str:
+    file = folder / "tools.json"
+    file.write_text(json.dumps(content))
+    return str(file)
+
+
+@pytest.mark.parametrize("format", OTHERS)
+def test_what_a_format_cannot_say_is_given_up_only_when_asked_for(tmp_path: Path, format: str) -> None:
+    target = tmp_path / "out.json"
+    done = planeval("catalog", "convert", APPBENCH, "--to", format, "-o", str(target))
+    assert (done.returncode, done.stdout, target.exists()) == (3, "", False)
+    told = done.stderr.splitlines()
+    assert f"{format} has no place for {PLACELESS}" in told
+    assert told[-1] == "nothing is written: --loss writes the rest, --to planeval keeps everything"
+    done = planeval("catalog", "convert", APPBENCH, "--to", format, "--loss", "-o", str(target))
+    assert done.returncode == 0
+    lost = [line for line in done.stderr.splitlines() if line.endswith(": left out")]
+    assert lost == [f"{line}: left out" for line in told[:-1]]
+    assert planeval("catalog", "convert", APPBENCH, "--to", "planeval").stderr == ""
+
+
+@pytest.mark.parametrize("format", OTHERS)
+def test_tools_of_apps_are_found_in_every_format(tmp_path: Path, format: str) -> None:
+    target = str(tmp_path / "out.json")
+    assert planeval("catalog", "convert", APPBENCH, "--to", format, "--loss", "-o", target).returncode == 0
+    shown = [line.split("(")[0] for line in planeval("catalog", "show", target).stdout.splitlines()]
+    assert shown == ["Rates.getrate", "Post.send"]
+    for new in ('"getrate", "app": "Rates"', '"getrate"', '"Rates.getrate"'):
+        plan = PLAN.replace('"getrate", "app": "Rates"', new)
+        done = planeval("check", "-", "--catalog", target, text=plan)
+        assert (done.returncode, done.stdout) == (0, "")
+    found = planeval("check", "-", "--catalog", target, text=PLAN.replace("Rates", "Post"))
+    assert "Post has no permission to call getrate; it belongs to Rates [check.permission]" in found.stdout
+
+
+def test_a_name_that_a_format_cannot_hold_is_said_and_found_by_both(tmp_path: Path) -> None:
+    target = str(tmp_path / "out.json")
+    tools = [{"name": f"Trains.{name}", "parameters": {}} for name in ("find", "buy")]
+    done = planeval("catalog", "convert", _file(tmp_path, tools), "--to", "openai", "-o", target)
+    said = "openai has 2 tools under other names, as 'Trains_find' for 'Trains.find'\n"
+    assert (done.returncode, done.stderr) == (0, said)
+    written = [each["function"]["name"] for each in json.loads(Path(target).read_text())]
+    assert written == ["Trains_find", "Trains_buy"]
+    for name, code in (("Trains.find", 0), ("Trains_find", 0), ("Trains-find", 1)):
+        found = planeval("check", "-", "--catalog", target, text=f'[{{"name": "{name}", "arguments": {{}}}}]')
+        assert (found.returncode, "check.unknown_tool" in found.stdout) == (code, bool(code))
+
+
+def test_a_dotted_name_of_a_list_without_apps_is_the_tool_of_an_app(tmp_path: Path) -> None:
+    file = _file(tmp_path, {"tools": [{"name": "Rates.getrate", "inputSchema": {"type": "object"}}]})
+    done = planeval("check", "-", "--catalog", file, text=PLAN)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("format", WRITABLE)
+def test_definitions_go_where_their_schemas_go(tmp_path: Path, format: str) -> None:
+    stop = {"type": "object", "properties": {"city": {"type": "string"}, "next": {"$ref": "#/$defs/Stop"}}}
+    trip = {"type": "object", "properties": {"first": {"$ref": "#/$defs/Stop"}}, "required": ["first"]}
+    file = _file(tmp_path, {"$defs": {"Trip": trip, "Stop": stop}})
+    target = str(tmp_path / "out.json")
+    done = planeval("catalog", "convert", file, "--to", format, "-o", target)
+    assert (done.returncode, done.stderr) == (0, "")
+    plan = '[{"name": "Trip", "arguments": {"first": {"city": "Rome", "next": {"next": {"city": 3}}}}}]'
+    found = planeval("check", "-", "--catalog", target, text=plan)
+    assert "first.next.next.city: expected string, found integer 3" in found.stdout
+
+
+@pytest.mark.parametrize("format", WRITABLE)
+def test_a_type_inside_itself_is_written_where_no_schema_was_read(format: str) -> None:
+    stop = type_of(
+        {"$ref": "#/$defs/Stop", "$defs": {"Stop": {"properties": {"next": {"$ref": "#/$defs/Stop"}}}}}
+    )
+    again = as_catalog(to_data(Catalog((Tool("go", parameters=stop.fields),)), format), format)
+    inner = again.tools[0].parameters[0].type
+    assert inner.at(("next", "next")) is not None
+    assert inner.at(("next", "other")) is None
+
+
+def test_what_services_refuse_is_not_written(tmp_path: Path) -> None:
+    tools = [{"name": "f", "inputSchema": {"properties": {"x": {}}}, "outputSchema": {"type": "string"}}]
+    file = _file(tmp_path, {"tools": tools})
+    done = planeval("catalog", "convert", file, "--to", "mcp", "--loss")
+    assert done.stderr == "mcp has no place for what 1 tool returns, which is no object: left out\n"
+    (written,) = json.loads(done.stdout)["tools"]
+    assert "outputSchema" not in written
+    assert written["inputSchema"]["type"] == "object"
+    gemini = json.loads(planeval("catalog", "convert", file, "--to", "gemini").stdout)
+    assert gemini[0]["functionDeclarations"][0]["responseJsonSchema"] == {"type": "string"}
+
+
+ODD = ["find", "a.b", "a_b", "Get (x)", "1st", "für", "$defs", "title", "properties", "name", "function"]
+LONG = [letter * length for letter, length in (("x", 64), ("x", 70), ("y", 130), ("y", 131))]
+NAMES = st.sampled_from([*ODD, *LONG]) | st.text(min_size=1, max_size=4)
+PLAIN = st.sampled_from(
+    [
+        {}, {"type": "string", "minLength": 1, "maxLength": 3}, {"const": True}, {"enum": ["a", 1, None]},
+        {"type": ["integer", "null"], "minimum": 1, "exclusiveMaximum": 9},
+        {"type": "string", "format": "date"}, {"type": "object", "additionalProperties": {"type": "number"}},
+        {"type": "object", "additionalProperties": False},
+    ]
+)  # fmt: skip
+ADDED = st.sampled_from([{}, {"additionalProperties": True}, {"additionalProperties": {"type": "null"}}])
+
+
+def objects(names: st.SearchStrategy[str], fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.builds(
+        lambda fields, needed, more: {"type": "object", "properties": fields, "required": needed, **more},
+        st.dictionaries(names, fields, max_size=3),
+        st.lists(names, unique=True, max_size=2),
+        ADDED,
+    )
+
+
+OF_TOOLS = st.recursive(
+    PLAIN,
+    lambda inner: st.one_of(
+        inner.map(lambda items: {"type": "array", "items": items, "maxItems": 2}),
+        st.lists(inner, min_size=2, max_size=3).map(lambda each: {"anyOf": each}),
+        objects(st.sampled_from(["a", "type", "properties", "$ref"]), inner),
+    ),
+    max_leaves=6,
+)
+OBJECTS = objects(st.text(max_size=3), OF_TOOLS.map(lambda each: {**each, "description": "x"}))
+
+
+@st.composite
+def tools(draw: st.DrawFn) -> Tool:
+    """A tool with the schema that it was read from, or without one."""
+    schema = draw(OBJECTS)
+    returned = draw(st.none() | OF_TOOLS)
+    (tool,) = as_catalog([{"name": "x", "parameters": schema, "returns": returned}]).tools
+    kept = draw(st.booleans())
+    return Tool(
+        draw(NAMES),
+        draw(st.sampled_from([None, None, "A", "a", "Ä.b"])),
+        draw(st.sampled_from(["", "Does it."])),
+        tool.parameters,
+        open=tool.open,
+        returns=tool.returns,
+        action=draw(st.sampled_from([None, True, False])),
+        schema=tool.schema if kept else None,
+        returns_schema=returned if kept else None,
+        others=tool.others,
+    )
+
+
+CATALOGS = st.builds(
+    Catalog,
+    st.lists(tools(), max_size=4).map(tuple),
+    st.just("catalog"),
+    st.booleans(),
+    st.sampled_from([(), ("?",)]),
+    st.booleans(),
+)
+
+
+@pytest.mark.parametrize("format", WRITABLE)
+@examples(60)
+@given(catalog=CATALOGS)
+def test_what_a_format_can_say_comes_back_as_it_was(format: str, catalog: Catalog) -> None:
+    data = json.loads(json.dumps(to_data(catalog, format)))
+    again = as_catalog(data, format)
+    if catalog.tools:
+        assert as_catalog(data) == again, "the format is recognised"
+    lost = losses(catalog, format)
+    if not lost:
+        assert again == catalog
+    if format == "planeval":
+        assert not lost
+        return
+    firsts: dict[tuple[str | None, str], Tool] = {}
+    for tool in catalog.tools:
+        firsts.setdefault((tool.app, tool.name), tool)
+    assert len(again.tools) == len(firsts) == len(written_names(catalog, format))
+    assert (len(firsts) < len(catalog.tools)) == any("variant" in each for each in lost)
+    for found, tool in zip(again.tools, firsts.values(), strict=True):
+        assert (found.app, found.name, found.description) == (tool.app, tool.name, tool.description)
+        assert (found.parameters, found.open, found.others) == (tool.parameters, tool.open, tool.others)
+        assert found.returns in ((tool.returns,) if format == "gemini" else (tool.returns, ANY))
+        assert found.action == (tool.action if format == "mcp" else None)
+        assert tool.full_name in {each.full_name for each in again.find(tool.name, tool.app)}
+    assert {own for own, _ in renamed(catalog, format)} <= {tool.full_name for tool in catalog.tools}
+    kept = all(one.returns == two.returns for one, two in zip(again.tools, firsts.values(), strict=True))
+    assert kept or any(each.startswith("what ") for each in lost)

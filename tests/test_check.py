@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,60 +19,39 @@ from planner_eval.plan.model import Call, Plan
 from planner_eval.records.files import read_file
 from planner_eval.records.plans import read_plan
 
+GUEST = {"name": {"type": "string"}, "age": {"type": "integer"}}
+GUESTS = {"type": "object", "properties": GUEST, "required": ["name"]}
+SEARCHED = {
+    "city": {"type": "string"}, "stars": {"type": "integer", "minimum": 1, "maximum": 5},
+    "board": {"enum": ["none", "half", "full"]}, "from": {"type": "string", "format": "date"},
+    "guests": {"type": "array", "maxItems": 2, "items": GUESTS},
+}  # fmt: skip
+FOUND = {
+    "id": {"type": "integer"},
+    "name": {"type": "string"},
+    "rooms": {"type": "array", "items": {"type": "number"}},
+    "place": {"type": "object", "properties": {"lat": {"type": "number"}}},
+}
+BOOKED = {"id": {"type": "integer"}, "note": {"type": "string"}, "nights": {}}
+
+
+def tool(
+    name: str, app: str, given: Any, returns: Any, *required: str, action: bool = False
+) -> dict[str, Any]:
+    parameters = {"type": "object", "properties": given, "required": list(required)}
+    returned = {"type": "object", "properties": returns}
+    return {"name": name, "app": app, "parameters": parameters, "returns": returned, "action": action}
+
+
 TOOLS = as_catalog(
     {
-        "format": "planeval-catalog/1",
-        "name": "trips",
-        "tools": [
-            {
-                "name": "search",
-                "app": "Hotels",
-                "parameters": {
-                    "type": "object",
-                    "properties": {
-                        "city": {"type": "string"},
-                        "stars": {"type": "integer", "minimum": 1, "maximum": 5},
-                        "board": {"enum": ["none", "half", "full"]},
-                        "from": {"type": "string", "format": "date"},
-                        "guests": {
-                            "type": "array",
-                            "maxItems": 2,
-                            "items": {
-                                "type": "object",
-                                "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
-                                "required": ["name"],
-                            },
-                        },
-                    },
-                    "required": ["city"],
-                },
-                "returns": {
-                    "type": "object",
-                    "properties": {
-                        "id": {"type": "integer"},
-                        "name": {"type": "string"},
-                        "rooms": {"type": "array", "items": {"type": "number"}},
-                        "place": {"type": "object", "properties": {"lat": {"type": "number"}}},
-                    },
-                },
-                "action": False,
-            },
-            {
-                "name": "book",
-                "app": "Hotels",
-                "parameters": {
-                    "type": "object",
-                    "properties": {"id": {"type": "integer"}, "note": {"type": "string"}, "nights": {}},
-                    "required": ["id"],
-                },
-                "returns": {"type": "object", "properties": {"code": {"type": "string"}}},
-                "action": True,
-            },
-            {"name": "search", "app": "Trains", "parameters": {"type": "object", "properties": {"to": {}}}},
-            {"name": "free", "parameters": {"type": "object", "additionalProperties": True}},
-        ],
+        "format": "planeval-catalog/1", "name": "trips",
+        "tools": [tool("search", "Hotels", SEARCHED, FOUND, "city"),
+         tool("book", "Hotels", BOOKED, {"code": {"type": "string"}}, "id", action=True),
+         {"name": "search", "app": "Trains", "parameters": {"type": "object", "properties": {"to": {}}}},
+         {"name": "free", "parameters": {"type": "object", "additionalProperties": True}}],
     }
-)
+)  # fmt: skip
 
 SEARCH = "Hotels.search"
 
@@ -81,18 +60,19 @@ def call(tool: str, **arguments: Any) -> dict[str, Any]:
     return {"name": tool, "arguments": arguments}
 
 
-def findings(
-    calls: list[dict[str, Any]], catalog: Catalog = TOOLS
-) -> list[tuple[str, int | None, str | None, str]]:
+def findings(calls: list[dict[str, Any]], catalog: Catalog = TOOLS) -> list[tuple[Any, ...]]:
     """Code, call, argument and the text that the finding's span covers."""
-    calls = [{"label": f"$var_{n}", **each} for n, each in enumerate(calls, 1)]
-    text = json.dumps(calls)
-    plan = locate(parse(text, dialect="nestful"))
-    found = check(plan, catalog)
+    text = json.dumps([{"label": f"$var_{n}", **each} for n, each in enumerate(calls, 1)])
+    found = check(locate(parse(text, dialect="nestful")), catalog)
     assert all(each.span is not None for each in found if each.call is not None)
-    return [
-        (each.code, each.call, each.argument, text[slice(*each.span)] if each.span else "") for each in found
-    ]
+    return [(one.code, one.call, one.argument, text[slice(*one.span)] if one.span else "") for one in found]
+
+
+OSLO, ROME = call(SEARCH, city="Oslo"), call(SEARCH, city="Rome")
+
+
+def oslo(**more: Any) -> dict[str, Any]:
+    return call(SEARCH, city="Oslo", **more)
 
 
 @pytest.mark.parametrize(
@@ -106,43 +86,23 @@ def findings(
         ([call("book", id=1, room=2)], "check.unknown_argument", 0, "room", "2"),
         ([call("book", id="1")], "check.wrong_type", 0, "id", '"1"'),
         ([call("book", id=True)], "check.wrong_type", 0, "id", "true"),
-        ([call(SEARCH, city="Oslo", board="all")], "check.enum", 0, "board", '"all"'),
-        ([call(SEARCH, city="Oslo", stars=6)], "check.out_of_range", 0, "stars", "6"),
-        ([call(SEARCH, city="Oslo", guests=[{"name": "a"}] * 3)], "check.out_of_range", 0, "guests", None),
-        ([call(SEARCH, city="Oslo", **{"from": "soon"})], "check.format", 0, "from", '"soon"'),
-        ([call(SEARCH, city="Oslo", guests=[{"age": 3}])], "check.missing_argument", 0, "guests", None),
-        (
-            [call(SEARCH, city="Oslo", guests=[{"name": "a", "x": 1}])],
-            "check.unknown_argument", 0, "guests", None,
-        ),
-        ([call(SEARCH, city="Oslo", guests=[{"name": 1}])], "check.wrong_type", 0, "guests", None),
-        (
-            [call(SEARCH, city="Oslo"), call("book", id="$var_1.number$")],
-            "check.unknown_output", 1, "id", '"$var_1.number$"',
-        ),
-        (
-            [call(SEARCH, city="Oslo"), call("book", id="$var_1.name$")],
-            "check.output_type", 1, "id", '"$var_1.name$"',
-        ),
-        (
-            [call(SEARCH, city="Oslo"), call("book", id="$var_1.place.lng$")],
-            "check.unknown_output", 1, "id", '"$var_1.place.lng$"',
-        ),
-        (
-            [call(SEARCH, city="Oslo"), call("book", id="$var_1$")],
-            "check.output_type", 1, "id", '"$var_1$"',
-        ),
-        (
-            [call("book", id=1), call(SEARCH, city="Oslo", stars="$var_1.code$")],
-            "check.output_type", 1, "stars", '"$var_1.code$"',
-        ),
-        (
-            [call(SEARCH, city="Oslo"), call(SEARCH, city="Rome"), call("book", id="$var_1.id$")],
-            "check.unused_result", 1, None, None,
-        ),
+        ([oslo(board="all")], "check.enum", 0, "board", '"all"'),
+        ([oslo(stars=6)], "check.out_of_range", 0, "stars", "6"),
+        ([oslo(guests=[{"name": "a"}] * 3)], "check.out_of_range", 0, "guests", None),
+        ([oslo(**{"from": "soon"})], "check.format", 0, "from", '"soon"'),
+        ([oslo(guests=[{"age": 3}])], "check.missing_argument", 0, "guests", None),
+        ([oslo(guests=[{"name": "a", "x": 1}])], "check.unknown_argument", 0, "guests", None),
+        ([oslo(guests=[{"name": 1}])], "check.wrong_type", 0, "guests", None),
+        ([OSLO, call("book", id="$var_1.number$")], "check.unknown_output", 1, "id", '"$var_1.number$"'),
+        ([OSLO, call("book", id="$var_1.name$")], "check.output_type", 1, "id", '"$var_1.name$"'),
+        ([OSLO, call("book", id="$var_1.place.lng$")], "check.unknown_output", 1, "id",
+         '"$var_1.place.lng$"'),
+        ([OSLO, call("book", id="$var_1$")], "check.output_type", 1, "id", '"$var_1$"'),
+        ([call("book", id=1), oslo(stars="$var_1.code$")], "check.output_type", 1, "stars", '"$var_1.code$"'),
+        ([OSLO, ROME, call("book", id="$var_1.id$")], "check.unused_result", 1, None, None),
     ],
 )  # fmt: skip
-def test_each_finding_has_its_code_and_place(
+def test_findings(
     calls: list[dict[str, Any]], code: str, position: int, argument: str | None, covers: str | None
 ) -> None:
     found = findings(calls)
@@ -162,13 +122,13 @@ def test_every_code_is_explained_and_raised_here() -> None:
 @pytest.mark.parametrize(
     "calls",
     [
-        [call(SEARCH, city="Oslo", stars=4, board="half", **{"from": "2026-05-01"})],
-        [call(SEARCH, city="Oslo", guests=[{"name": "Ada", "age": 3}, {"name": "Bo"}])],
-        [call(SEARCH, city="Oslo"), call("book", id="$var_1.id$", note="to $var_1.name$")],
-        [call(SEARCH, city="Oslo"), call("book", id="$var_1.rooms[0]$", nights="$var_1.place.lat$")],
+        [oslo(stars=4, board="half", **{"from": "2026-05-01"})],
+        [oslo(guests=[{"name": "Ada", "age": 3}, {"name": "Bo"}])],
+        [OSLO, call("book", id="$var_1.id$", note="to $var_1.name$")],
+        [OSLO, call("book", id="$var_1.rooms[0]$", nights="$var_1.place.lat$")],
         [call("free", anything=[1, {"a": None}])],
         [call("book", id=1), call("book", id=2), call("Hotels.search", city="$var_1.code$")],
-        [call(SEARCH, city="Oslo"), call(SEARCH, city="Rome")],
+        [OSLO, ROME],
         [call("book", id=1), call("Hotels.search", city="$var_1$")],
     ],
 )
@@ -177,66 +137,49 @@ def test_plans_without_findings(calls: list[dict[str, Any]]) -> None:
 
 
 def test_messages_say_what_was_found_and_expected() -> None:
-    plan = parse(
-        json.dumps([call("Hotels.search", city=4, guests=[{"name": "a", "age": "x"}]), call("serch")])
-    )
+    plan = parse(json.dumps([call(SEARCH, city=4, guests=[{"name": "a", "age": "x"}]), call("serch")]))
     assert [(each.severity, each.message) for each in check(plan, TOOLS)] == [
         ("error", "city: expected string, found integer 4"),
         ("error", "guests[0].age: expected integer, found string 'x'"),
         ("error", "trips has no tool 'serch'; did you mean search?"),
     ]
-    pair = [{**call(SEARCH, city="Oslo"), "label": "$var_1"}, call("book", id="$var_1.nr$")]
+    pair = [{**OSLO, "label": "$var_1"}, call("book", id="$var_1.nr$")]
     (found,) = check(parse(json.dumps(pair), dialect="nestful"), TOOLS)
     assert found.message == "id: call 1 (Hotels.search) has no output 'nr'; it returns id, name, rooms, place"
 
 
 def test_an_answer_is_checked_and_uses_results() -> None:
-    calls = [
-        {**call(SEARCH, city="Oslo"), "label": "var1"},
-        {**call(SEARCH, city="Rome"), "label": "var2"},
-        {"name": "var_result", "arguments": {"id": "$var1.id$", "nr": "$var1.nr$"}},
-    ]
-    found = check(parse(json.dumps(calls), dialect="nestful"), TOOLS)
-    assert [(each.code, each.call, each.argument) for each in found] == [
-        ("check.unused_result", 1, None),
-        ("check.unknown_output", None, "nr"),
-    ]
+    answer = call("var_result", id="$var1.id$", nr="$var1.nr$")
+    calls = [{**OSLO, "label": "var1"}, {**ROME, "label": "var2"}, answer]
+    found = [(one.code, one.call, one.argument) for one in check(parse(json.dumps(calls)), TOOLS)]
+    assert found == [("check.unused_result", 1, None), ("check.unknown_output", None, "nr")]
 
 
 def test_of_variants_the_one_that_fits_counts() -> None:
     catalog = read_catalog(Path(__file__).parent / "cases/catalogs/nestful_v1.json")
-    assert findings([call("Send", text="a", urgent=True)], catalog) == []
-    assert findings([call("Send", text="a")], catalog) == []
-    assert [each[0] for each in findings([call("Send", kind="smoke")], catalog)] == [
-        "check.enum",
-        "check.missing_argument",
-    ]
+    wrong = ["check.enum", "check.missing_argument"]
+    for given, codes in (
+        ({"text": "a", "urgent": True}, []), ({"text": "a"}, []), ({"kind": "smoke"}, wrong),
+    ):  # fmt: skip
+        assert [each[0] for each in findings([call("Send", **given)], catalog)] == codes
 
 
-FORMATTED = [
-    ("date", "2026-05-01", True),
-    ("date", "2026-W18-5", False),
-    ("date", "20260501", False),
-    ("date", "2026-02-30", False),
-    ("date-time", "2026-05-01T10:00:00Z", True),
-    ("date-time", "2026-05-01 10:00", True),
-    ("date-time", "2026-W18-5T10:00:00", False),
-    ("date-time", "20260501T100000", False),
-    ("date-time", "2026-05-01_10:00", False),
-    ("date-time", "2026-05-01T25:00", False),
-    ("time", "09:30", True),
-    ("time", "0930", False),
-    ("time", "0\u0669:30", False),
-]
-
-
-@pytest.mark.parametrize(("form", "text", "fits"), FORMATTED)
-def test_days_and_times_are_such_as_rfc_3339_writes(form: str, text: str, fits: bool) -> None:
+@pytest.mark.parametrize(
+    ("form", "good", "bad"),
+    [
+        ("date", ["2026-05-01"], ["2026-W18-5", "20260501", "2026-02-30"]),
+        ("date-time", ["2026-05-01T10:00:00Z", "2026-05-01 10:00"],
+         ["2026-W18-5T10:00:00", "20260501T100000", "2026-05-01_10:00", "2026-05-01T25:00"]),
+        ("time", ["09:30"], ["0930", "0\u0669:30"]),
+    ],
+)  # fmt: skip
+def test_days_and_times_are_such_as_rfc_3339_writes(form: str, good: list[str], bad: list[str]) -> None:
     """Python's own reader takes weeks, and digits alone."""
     kind = {"type": "object", "properties": {"on": {"type": "string", "format": form}}}
     catalog = as_catalog([{"name": "f", "parameters": kind}])
-    plan = Plan((Call("a", "f", (("on", text),)),))
-    assert [each.code for each in check(plan, catalog)] == ([] if fits else ["check.format"])
+    for text in (*good, *bad):
+        found = [each.code for each in check(Plan((Call("a", "f", (("on", text),)),)), catalog)]
+        assert found == ["check.format"] * (text in bad), text
 
 
 def test_conventions_of_a_benchmark() -> None:
@@ -263,38 +206,24 @@ def test_broken_and_hostile_plans_are_checked_too() -> None:
     assert check(Plan((Call("1", "x"),)), Catalog())[0].code == "check.unknown_tool"
 
 
-# ---------------------------------------------------------------- published gold
-def counts(plans: Iterator[tuple[Plan, Catalog]]) -> dict[str, int]:
-    found = Counter(
-        each.code.removeprefix("check.") for plan, catalog in plans for each in check(plan, catalog)
-    )
-    return dict(sorted(found.items()))
+def counts(plans: Iterable[tuple[Plan, Catalog]]) -> dict[str, int]:
+    found = Counter(each.code for plan, catalog in plans for each in check(plan, catalog))
+    return {code.removeprefix("check."): count for code, count in sorted(found.items())}
 
 
-APPBENCH = {
-    "ss": {},
-    "sm": {},
-    "ms": {"unused_result": 56},
-    "mm": {"enum": 16, "missing_argument": 78, "unknown_argument": 132, "unused_result": 187},
-}
-
-
-@pytest.mark.parametrize("part", APPBENCH)
-def test_appbench_gold(reference: Path, part: str) -> None:
+def test_appbench_gold(reference: Path) -> None:
     catalog = read_catalog(reference / "datasets/appbench/catalogue.json")
-    records = read_file(str(reference / f"datasets/appbench/test_{part}.json"), role="gold").records
-    assert counts((read_plan(record), catalog) for record in records) == APPBENCH[part]
+    mixed = {"enum": 16, "missing_argument": 78, "unknown_argument": 132, "unused_result": 187}
+    for part, expected in {"ss": {}, "sm": {}, "ms": {"unused_result": 56}, "mm": mixed}.items():
+        records = read_file(str(reference / f"datasets/appbench/test_{part}.json"), role="gold").records
+        assert counts((read_plan(record), catalog) for record in records) == expected
 
 
 NESTFUL = {
-    "executable/executable": {
-        "enum": 1, "missing_argument": 1, "output_type": 17, "unknown_argument": 34, "unknown_output": 29,
-        "unused_result": 2, "wrong_type": 5,
-    },
-    "non-executable/non-executable-glaive": {
-        "missing_argument": 21, "output_type": 30, "unknown_argument": 15, "unknown_output": 6,
-        "unknown_tool": 11, "unused_result": 2, "wrong_type": 40,
-    },
+    "executable/executable": {"enum": 1, "missing_argument": 1, "output_type": 17, "unknown_argument": 34,
+     "unknown_output": 29, "unused_result": 2, "wrong_type": 5},
+    "non-executable/non-executable-glaive": {"missing_argument": 21, "output_type": 30,
+     "unknown_argument": 15, "unknown_output": 6, "unknown_tool": 11, "unused_result": 2, "wrong_type": 40},
     "non-executable/non-executable-sgd": {"enum": 4, "missing_argument": 8, "unknown_argument": 2},
 }  # fmt: skip
 
@@ -321,15 +250,13 @@ def test_nestful_v2_gold_against_its_own_tools(reference: Path) -> None:
 CALLNAVI = {
     "aviation": {"missing_argument": 5, "unknown_argument": 5, "unknown_tool": 5},
     "bank": {"missing_argument": 8, "unknown_argument": 8, "wrong_type": 4},
-    "gov": {"missing_argument": 9, "unknown_argument": 9},
-    "hospital": {},
+    "gov": {"missing_argument": 9, "unknown_argument": 9}, "hospital": {},
     "hotel": {"enum": 1, "unknown_argument": 1, "wrong_type": 1},
     "hr": {"missing_argument": 3, "unknown_argument": 6, "unknown_tool": 1},
     "insurance": {"missing_argument": 2},
     "logistics": {"missing_argument": 3, "unknown_argument": 4, "wrong_type": 2},
-    "shopping": {"missing_argument": 1, "unknown_argument": 1},
-    "telecommunications": {"unknown_argument": 1},
-}
+    "shopping": {"missing_argument": 1, "unknown_argument": 1}, "telecommunications": {"unknown_argument": 1},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("domain", CALLNAVI)
@@ -348,30 +275,27 @@ def truth_plan(truth: dict[str, Any]) -> Plan:
 @pytest.mark.more
 def test_functionchat_gold(reference: Path) -> None:
     """No gold call breaks its schema; four dates are written in words."""
-    pairs = list(functionchat(reference / "datasets/functionchat"))
-    assert len(pairs) == 500 + 70 + 100
-    assert counts(iter(pairs)) == {"format": 4}
 
-
-def functionchat(folder: Path) -> Iterator[tuple[Plan, Catalog]]:
     def lines(name: str) -> list[dict[str, Any]]:
-        text = (folder / f"FunctionChat-{name}.jsonl").read_text(encoding="utf-8")
+        text = (reference / f"datasets/functionchat/FunctionChat-{name}.jsonl").read_text(encoding="utf-8")
         return [json.loads(line) for line in text.splitlines()]
 
-    def plan(name: str, arguments: str) -> Plan:
-        return Plan((Call("1", name, tuple(json.loads(arguments).items())),))
-
+    found: list[tuple[dict[str, str], Any]] = []
     for record in lines("Singlecall"):
         for offered in record["tools"]:
-            for truth in record["ground_truth"]:
-                yield plan(**json.loads(truth["content"])), as_catalog(offered["content"])
-    for record in lines("Dialog"):
-        for turn in record["turns"]:
-            for made in turn["ground_truth"].get("tool_calls") or ():
-                yield plan(**made["function"]), as_catalog(record["tools"])
-    for record in lines("CallDecision"):
-        for made in record["ground_truth"].get("tool_calls") or ():
-            yield plan(**made["function"]), as_catalog(record["input_tools"])
+            found += [(json.loads(truth["content"]), offered["content"]) for truth in record["ground_truth"]]
+    turns = [
+        (record["tools"], turn["ground_truth"]) for record in lines("Dialog") for turn in record["turns"]
+    ]
+    turns += [(record["input_tools"], record["ground_truth"]) for record in lines("CallDecision")]
+    for tools, truth in turns:
+        found += [(made["function"], tools) for made in truth.get("tool_calls") or ()]
+    pairs = [
+        (Plan((Call("1", made["name"], tuple(json.loads(made["arguments"]).items())),)), as_catalog(tools))
+        for made, tools in found
+    ]
+    assert len(pairs) == 500 + 70 + 100
+    assert counts(pairs) == {"format": 4}
 
 
 def test_complexfuncbench_example(reference: Path) -> None:
@@ -385,66 +309,28 @@ def test_complexfuncbench_example(reference: Path) -> None:
     assert check(plan, names) == check(plan, exact) == ()
 
 
-# ---------------------------------------------------------------- types of parts
-@pytest.mark.more
-def test_types_inside_themselves_and_of_fields_that_nobody_listed_are_checked(tmp_path: Path) -> None:
-    from tests.test_cli import planeval
-
-    node = {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string"},
-            "kids": {"type": "array", "items": {"$ref": "#/$defs/node"}},
-        },
-        "required": ["name"],
-    }
-    counts = {"type": "object", "additionalProperties": {"type": "integer"}}
-    file = tmp_path / "tools.json"
-    file.write_text(
-        json.dumps(
-            [
-                {
-                    "name": "grow",
-                    "parameters": {
-                        "type": "object",
-                        "properties": {"tree": {"$ref": "#/$defs/node"}, "counts": counts},
-                        "$defs": {"node": node},
-                    },
-                },
-                {"name": "count", "parameters": counts},
-            ]
-        )
-    )
-    right = {"name": "a", "kids": [{"name": "b", "kids": [{"name": "c", "kids": []}]}]}
-    wrong = {
-        "name": "a",
-        "kids": [{"name": "b", "kids": [{"name": "c", "kids": [{"name": 5}, {"nam": "d"}]}]}],
-    }
-    calls: list[tuple[dict[str, Any], list[str]]] = [
-        ({"name": "grow", "arguments": {"tree": right, "counts": {"x": 1}}}, []),
-        (
-            {"name": "grow", "arguments": {"tree": wrong}},
-            [
-                "tree.kids[0].kids[0].kids[0].name: expected string, found integer 5",
-                "tree.kids[0].kids[0].kids[1].nam: there is no field 'nam'; the fields are name, kids",
-                "tree.kids[0].kids[0].kids[1]: the field 'name' is needed",
-            ],
-        ),
-        (
-            {"name": "grow", "arguments": {"tree": right, "counts": {"x": "1"}}},
-            ["counts.x: expected integer, found string '1'"],
-        ),
-        ({"name": "count", "arguments": {"a": 1, "b": 2.5}}, ["b: expected integer, found number 2.5"]),
-    ]
-    for call, expected in calls:
-        done = planeval("check", "-", "--catalog", str(file), text=json.dumps([call]))
-        assert done.returncode == bool(expected), done.stdout
-        for text in expected:
-            assert text in done.stdout
-        assert "not looked at" not in done.stderr
-
-
-def test_an_empty_schema_of_other_fields_takes_any(tmp_path: Path) -> None:
+def test_types_inside_themselves_and_of_fields_that_nobody_listed_are_checked() -> None:
+    again = {"$ref": "#/$defs/node"}
+    kinds = {"name": {"type": "string"}, "kids": {"type": "array", "items": again}}
+    node = {"type": "object", "properties": kinds, "required": ["name"]}
+    numbers = {"type": "object", "additionalProperties": {"type": "integer"}}
+    grown = {"type": "object", "properties": {"tree": again, "counts": numbers}, "$defs": {"node": node}}
     anything = {"type": "object", "properties": {"a": {}}, "additionalProperties": {}}
-    catalog = as_catalog([{"name": "f", "parameters": anything}])
-    assert not list(check(parse('[{"name": "f", "arguments": {"b": 1}}]'), catalog))
+    tools = {"grow": grown, "count": numbers, "any": anything}
+    catalog = as_catalog([{"name": name, "parameters": given} for name, given in tools.items()])
+
+    def tree(*kids: Any) -> dict[str, Any]:
+        return {"name": "a", "kids": [{"name": "b", "kids": [{"name": "c", "kids": [*kids]}]}]}
+
+    deep = "tree.kids[0].kids[0].kids"
+    calls: list[tuple[Any, list[str]]] = [
+        (call("any", b=1), []),
+        (call("grow", tree=tree(), counts={"x": 1}), []),
+        (call("grow", tree=tree({"name": 5})), [f"{deep}[0].name: expected string, found integer 5"]),
+        (call("grow", tree=tree(), counts={"x": "1"}), ["counts.x: expected integer, found string '1'"]),
+        (call("count", a=1, b=2.5), ["b: expected integer, found number 2.5"]),
+    ]
+    unnamed = f"{deep}[0].nam: there is no field 'nam'; the fields are name, kids"
+    calls.append((call("grow", tree=tree({"nam": "d"})), [unnamed, f"{deep}[0]: the field 'name' is needed"]))
+    for made, expected in calls:
+        assert [one.message for one in check(parse(json.dumps([made])), catalog)] == expected

@@ -20,11 +20,9 @@ import planner_eval as pe
 from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.check import check
 from planner_eval.catalogs.formats import as_catalog
-from planner_eval.catalogs.judge import Judge
-from planner_eval.catalogs.plain import is_plain
 from planner_eval.plan.model import Call, Diagnostic, Plan, Ref, Template
 from tests.inside import planeval
-from tests.memory import measured, measures, slowness
+from tests.memory import slowness
 from tests.random_schemas import Drawn
 
 
@@ -40,18 +38,15 @@ def found(schema: Any, value: Any, **conventions: Any) -> tuple[Diagnostic, ...]
     return tuple(one for one in check(Plan(calls), catalog) if one.code != "check.unused_result")
 
 
+TAGS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
 DEFS = {
     "positive": {"type": "integer", "minimum": 1},
-    "tree": {
-        "type": "object",
-        "properties": {
-            "left": {"$ref": "#/$defs/tree"},
-            "tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
-        },
-    },
+    "tree": {"type": "object", "properties": {"left": {"$ref": "#/$defs/tree"}, "tags": TAGS}},
     "named": {"$anchor": "here", "type": "string", "pattern": "^n"},
 }
-TEXTS = {"type": "array", "items": {"type": "string"}}
+INTEGER, TEXT = {"type": "integer"}, {"type": "string"}
+IS_CARD = {"properties": {"kind": {"const": "card"}}, "required": ["kind"]}
+TWO = [{"properties": {"b": {}}}, {"required": ["c"], "properties": {"c": {}}}]
 KEYWORDS: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
     ({"type": "integer"}, [1, 2.0, -3], ["1", 1.5, True, None]),
     ({"type": ["string", "null"], "pattern": "^a"}, ["ab", None], ["b", 1]),
@@ -72,24 +67,13 @@ KEYWORDS: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
     ({"prefixItems": [{"type": "integer"}], "items": False}, [[1], []], [[1, 2]]),
     ({"items": [{"type": "integer"}], "additionalItems": {"type": "null"}}, [[1, None]], [[1, 2], [""]]),
     ({"contains": {"const": 3}}, [[1, 3]], [[1], []]),
-    (
-        {"contains": {"type": "integer"}, "minContains": 2, "maxContains": 3},
-        [[1, 2, "a"]],
-        [[1], [1, 2, 3, 4]],
-    ),
+    ({"contains": INTEGER, "minContains": 2, "maxContains": 3}, [[1, 2, "a"]], [[1], [1, 2, 3, 4]]),
     ({"minProperties": 1, "maxProperties": 2}, [{"a": 1}], [{}, {"a": 1, "b": 2, "c": 3}]),
     ({"required": ["a"], "type": "object"}, [{"a": None}], [{}, []]),
-    ({"patternProperties": {"^x": {"type": "integer"}}}, [{"x1": 1, "y": "a"}], [{"x1": "a"}]),
-    (
-        {"type": "object", "properties": {"a": {}}, "patternProperties": {"^x": {"type": "integer"}}},
-        [{"a": 1, "x2": 2}],
-        [{"y": 1}, {"x2": "a"}],
-    ),
-    (
-        {"additionalProperties": {"type": "integer"}, "properties": {"a": {}}},
-        [{"a": "", "b": 1}],
-        [{"b": ""}],
-    ),
+    ({"patternProperties": {"^x": INTEGER}}, [{"x1": 1, "y": "a"}], [{"x1": "a"}]),
+    ({"type": "object", "properties": {"a": {}}, "patternProperties": {"^x": INTEGER}},
+     [{"a": 1, "x2": 2}], [{"y": 1}, {"x2": "a"}]),
+    ({"additionalProperties": INTEGER, "properties": {"a": {}}}, [{"a": "", "b": 1}], [{"b": ""}]),
     ({"type": "object", "additionalProperties": {}, "properties": {"a": {}}}, [{"z": "anything"}], ["text"]),
     ({"propertyNames": {"pattern": "^[a-z]+$"}}, [{"ab": 1}], [{"A": 1}]),
     ({"dependentRequired": {"card": ["name"]}}, [{"card": 1, "name": 2}, {"name": 1}], [{"card": 1}]),
@@ -99,36 +83,17 @@ KEYWORDS: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
     ({"anyOf": [{"minimum": 5}, {"type": "string"}], "maximum": 9}, [7, "a"], [3, 10]),
     ({"oneOf": [{"multipleOf": 3}, {"multipleOf": 5}]}, [9, 10], [15, 7]),
     ({"not": {"enum": [0, "none"]}}, [1, None], [0, "none"]),
-    (
-        {
-            "if": {"properties": {"kind": {"const": "card"}}, "required": ["kind"]},
-            "then": {"required": ["number"]},
-            "else": {"maxProperties": 1},
-        },
-        [{"kind": "card", "number": 1}, {"kind": "cash"}],
-        [{"kind": "card"}, {"kind": "cash", "number": 1}],
-    ),
+    ({"if": IS_CARD, "then": {"required": ["number"]}, "else": {"maxProperties": 1}},
+     [{"kind": "card", "number": 1}, {"kind": "cash"}], [{"kind": "card"}, {"kind": "cash", "number": 1}]),
     ({"$ref": "#/$defs/positive", "maximum": 5}, [3], [0, 6, "3"]),
     ({"$ref": "#here"}, ["nn"], ["m"]),
-    (
-        {"$ref": "#/$defs/tree"},
-        [{"left": {"left": {"tags": ["a"]}}}],
-        [{"left": {"left": {"tags": ["a", "a"]}}}],
-    ),
-    (
-        {
-            "type": "object",
-            "properties": {"a": {}},
-            "anyOf": [{"properties": {"b": {}}}, {"required": ["c"], "properties": {"c": {}}}],
-            "unevaluatedProperties": False,
-        },
-        [{"a": 1, "b": 1}],
-        [{"z": 1}],
-    ),
+    ({"$ref": "#/$defs/tree"}, [{"left": {"tags": ["a"]}}], [{"left": {"left": {"tags": ["a", "a"]}}}]),
+    ({"type": "object", "properties": {"a": {}}, "anyOf": TWO, "unevaluatedProperties": False},
+     [{"a": 1, "b": 1}], [{"z": 1}]),
     ({"prefixItems": [{}], "unevaluatedItems": False}, [[1]], [[1, 2]]),
     ({"type": "string", "nullable": True, "maxLength": 1, "pattern": ""}, [None, "a"], ["ab"]),
     (False, [], [1, None, {}]),
-]
+]  # fmt: skip
 """A schema, values that it allows, values that it does not: by the standard's text, not by any program."""
 
 
@@ -142,82 +107,32 @@ def test_each_keyword(schema: Any, good: list[Any], bad: list[Any]) -> None:
         assert found(schema, value), value
 
 
+ONE = {"oneOf": [{"type": "number"}, {"type": "integer"}]}
+ANY = {"anyOf": [{"type": "string", "pattern": "^x"}, {"type": "integer"}]}
 SAID: list[tuple[Any, Any, str, str]] = [
-    (
-        {**TEXTS, "uniqueItems": True},
-        ["a", "b", "a"],
-        "check.repeated_item",
-        "v[2]: 'a' stands twice, and items must be unique",
-    ),
-    (
-        {"type": "string", "pattern": "^[0-9]{4}$"},
-        "12",
-        "check.pattern",
-        "v: expected a text that matches '^[0-9]{4}$', found string '12'",
-    ),
+    (TAGS, ["a", "b", "a"], "check.repeated_item", "v[2]: 'a' stands twice, and items must be unique"),
+    ({"type": "string", "pattern": "^[0-9]{4}$"}, "12", "check.pattern",
+     "v: expected a text that matches '^[0-9]{4}$', found string '12'"),
     ({"type": "integer", "multipleOf": 5}, 7, "check.out_of_range", "v: expected a multiple of 5, found 7"),
     ({"not": {"const": 0}}, 0, "check.not_allowed", "v: the tool excludes integer 0 here"),
-    (
-        {"oneOf": [{"type": "number"}, {"type": "integer"}]},
-        1,
-        "check.not_allowed",
-        "v: integer 1 fits 2 of 2 alternatives, and only one may be meant",
-    ),
-    (
-        {"type": "object", "minProperties": 1},
-        {},
-        "check.out_of_range",
-        "v: expected 1 to any number of fields, found 0",
-    ),
-    (
-        {"dependentRequired": {"card": ["name"]}},
-        {"card": 1},
-        "check.missing_argument",
-        "v: the field 'name' is needed where 'card' is given",
-    ),
-    (
-        {"prefixItems": [{}, {}], "items": False},
-        [1, 2, 3],
-        "check.out_of_range",
-        "v: expected at most 2 items, found 3",
-    ),
-    (
-        {"contains": {"const": "x"}},
-        ["a"],
-        "check.out_of_range",
-        "v: expected at least 1 of the items to be one of 'x', found 0",
-    ),
-    (
-        {"propertyNames": {"maxLength": 2}},
-        {"long": 1},
-        "check.unknown_argument",
-        "v.long: a field may not be called 'long': expected 0 to 2 characters, found 4",
-    ),
-    (
-        {"unevaluatedProperties": {"type": "null"}},
-        {"b": 1},
-        "check.wrong_type",
-        "v.b: expected null, found integer 1",
-    ),
-    (
-        {"enum": []},
-        1,
-        "check.enum",
-        "v: expected no value at all (the list of allowed ones is empty), found integer 1",
-    ),
-    (
-        {"anyOf": [{"type": "string", "pattern": "^x"}, {"type": "integer"}]},
-        "y",
-        "check.pattern",
-        "v: expected a text that matches '^x', found string 'y'",
-    ),
-    (
-        {"anyOf": [{"type": "string", "pattern": "^x"}, {"type": "integer"}]},
-        None,
-        "check.wrong_type",
-        "v: expected string or integer, found null",
-    ),
-]
+    (ONE, 1, "check.not_allowed", "v: integer 1 fits 2 of 2 alternatives, and only one may be meant"),
+    ({"type": "object", "minProperties": 1}, {}, "check.out_of_range",
+     "v: expected 1 to any number of fields, found 0"),
+    ({"dependentRequired": {"card": ["name"]}}, {"card": 1}, "check.missing_argument",
+     "v: the field 'name' is needed where 'card' is given"),
+    ({"prefixItems": [{}, {}], "items": False}, [1, 2, 3], "check.out_of_range",
+     "v: expected at most 2 items, found 3"),
+    ({"contains": {"const": "x"}}, ["a"], "check.out_of_range",
+     "v: expected at least 1 of the items to be one of 'x', found 0"),
+    ({"propertyNames": {"maxLength": 2}}, {"long": 1}, "check.unknown_argument",
+     "v.long: a field may not be called 'long': expected 0 to 2 characters, found 4"),
+    ({"unevaluatedProperties": {"type": "null"}}, {"b": 1}, "check.wrong_type",
+     "v.b: expected null, found integer 1"),
+    ({"enum": []}, 1, "check.enum",
+     "v: expected no value at all (the list of allowed ones is empty), found integer 1"),
+    (ANY, "y", "check.pattern", "v: expected a text that matches '^x', found string 'y'"),
+    (ANY, None, "check.wrong_type", "v: expected string or integer, found null"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("schema", "value", "code", "message"), SAID, ids=[each[3][:40] for each in SAID])
@@ -225,49 +140,40 @@ def test_what_is_said_of_a_value(schema: Any, value: Any, code: str, message: st
     assert [(one.code, one.message) for one in found(schema, value)] == [(code, message)]
 
 
+def checked(folder: Path, parameters: Any, arguments: str, *more: str) -> Any:
+    """What the command says of a call of a tool with the parameters."""
+    file = folder / "tools.json"
+    file.write_text(json.dumps([{"name": "find", "description": "d", "parameters": parameters}]))
+    plan = f'[{{"name": "find", "arguments": {arguments}}}]'
+    return planeval("check", "-", "--catalog", file, *more, text=plan)
+
+
 def test_arguments_together_are_held_too(tmp_path: Path) -> None:
     """Keywords of all the arguments, through the command."""
     top = {
         "type": "object",
-        "properties": {
-            "city": {"type": "string", "pattern": "^[A-Z]"},
-            "zip": {},
-            "from": {"format": "date"},
-        },
-        "anyOf": [{"required": ["city"]}, {"required": ["zip"]}],
-        "dependentRequired": {"city": ["from"]},
+        "properties": {"city": {"type": "string", "pattern": "^[A-Z]"}, "zip": {},
+         "from": {"format": "date"}},
+        "anyOf": [{"required": ["city"]}, {"required": ["zip"]}], "dependentRequired": {"city": ["from"]},
         "maxProperties": 2,
-    }
-    file = tmp_path / "tools.json"
-    file.write_text(json.dumps([{"name": "find", "parameters": top}]))
+    }  # fmt: skip
     for arguments, said in (
         ({}, "find: fits none of 2 alternatives: the field 'city' is needed or the field 'zip' is needed"),
         ({"city": "Oslo"}, "find needs the argument 'from' where 'city' is given [check.missing_argument]"),
-        (
-            {"city": "oslo", "from": "soon"},
-            "city: expected a text that matches '^[A-Z]', found string 'oslo'",
-        ),
-        (
-            {"city": "Oslo", "from": "soon"},
-            "warning: from: expected a date (yyyy-mm-dd), found string 'soon'",
-        ),
+        ({"city": "oslo", "from": ""}, "city: expected a text that matches '^[A-Z]', found string 'oslo'"),
+        ({"city": "O", "from": "soon"}, "warning: from: expected a date (yyyy-mm-dd), found string 'soon'"),
         ({"zip": 1, "town": 2}, "find takes no argument 'town'; it takes city, zip, from"),
         ({"zip": 1, "city": "Oslo", "from": "2026-01-01"}, "find: expected 0 to 2 fields, found 3"),
+        ({"city": "Oslo", "from": "2026-01-01"}, ""),
     ):
-        plan = json.dumps([{"name": "find", "arguments": arguments}])
-        done = planeval("check", "-", "--catalog", str(file), text=plan)
-        assert done.returncode == 1
+        done = checked(tmp_path, top, json.dumps(arguments))
+        assert done.returncode == bool(said)
         assert said in done.stdout, (arguments, done.stdout)
-    good = json.dumps([{"name": "find", "arguments": {"city": "Oslo", "from": "2026-01-01"}}])
-    assert planeval("check", "-", "--catalog", str(file), text=good).returncode == 0
 
 
-# ---------------------------------------------------------------- as jsonschema has it
 @pytest.mark.more
-@pytest.mark.parametrize("seed", range(3))
-def test_verdicts_are_those_of_jsonschema(seed: int) -> None:
-    """A thousand random pairs a seed; three seeds in every run."""
-    drawn = Drawn(random.Random(seed))
+def test_verdicts_are_those_of_jsonschema() -> None:
+    drawn = Drawn(random.Random(1))
     told = 0
     for _ in range(1000):
         top, value = drawn.pair()
@@ -283,22 +189,6 @@ def test_verdicts_are_those_of_jsonschema(seed: int) -> None:
     assert len(drawn.used) == 33
 
 
-@pytest.mark.more
-def test_types_and_schemas_find_the_same() -> None:
-    """What is quick and what is whole differ in nothing where both say all; objects are closed."""
-    drawn = Drawn(random.Random(7))
-    wrong = 0
-    for _ in range(1000):
-        top, value = drawn.plain_pair()
-        assert is_plain(top)
-        plan = Plan((Call("1", "f", (("v", value),)),))
-        quick = check(plan, as_catalog([{"name": "f", "description": "d", "parameters": top}]))
-        whole = Judge(top).wrong({"v": value})
-        assert bool(quick) == bool(whole), json.dumps([top, value])
-        wrong += bool(whole)
-    assert wrong > 300
-
-
 def _loops(schema: Any) -> bool:
     """Whether a $ref leads to nothing but itself, which jsonschema has no end of."""
     validator = jsonschema.Draft202012Validator(schema)
@@ -311,28 +201,20 @@ def _loops(schema: Any) -> bool:
     return False
 
 
-# ---------------------------------------------------------------- references
+AB, LOOSE = (
+    [{"required": ["a"]}, {"required": ["b"]}],
+    {"properties": {"b": {}}, "additionalProperties": True},
+)
 OPEN: list[tuple[Any, Any, bool]] = [
     ({"type": "string", "pattern": "^a", "minLength": 3}, Ref(0), True),
     ({"type": "string", "pattern": "^a"}, Template(("b ", Ref(0))), True),
     ({"type": "integer", "multipleOf": 2}, Template(("b ", Ref(0))), False),
     ({"uniqueItems": True}, [Ref(0), Ref(0, ("id",)), "a"], True),
-    ({"uniqueItems": True}, [Ref(0), "a", "a"], False),
-    ({"uniqueItems": True}, [Ref(0), Ref(0)], False),
+    ({"uniqueItems": True}, [Ref(0), "a", "a"], False), ({"uniqueItems": True}, [Ref(0), Ref(0)], False),
     ({"oneOf": [{"type": "number"}, {"type": "integer"}]}, Ref(0), True),
-    (
-        {"oneOf": [{"required": ["a"]}, {"properties": {"b": {}}, "additionalProperties": True}]},
-        {"a": Ref(0)},
-        True,
-    ),
-    ({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}, {"c": Ref(0)}, False),
-    ({"not": {"required": ["a"]}}, {"a": Ref(0)}, True),
-    ({"not": {"type": "string"}}, Ref(0), True),
-    (
-        {"if": {"properties": {"k": {"const": 1}}}, "then": {"required": ["x"]}, "else": {"required": ["y"]}},
-        {"k": Ref(0)},
-        True,
-    ),
+    ({"oneOf": [{"required": ["a"]}, LOOSE]}, {"a": Ref(0)}, True), ({"oneOf": AB}, {"c": Ref(0)}, False),
+    ({"not": {"required": ["a"]}}, {"a": Ref(0)}, True), ({"not": {"type": "string"}}, Ref(0), True),
+    ({"if": {"properties": {"k": {"const": 1}}}, "then": AB[0], "else": AB[1]}, {"k": Ref(0)}, True),
     ({"if": {"required": ["z"]}, "else": {"required": ["y"]}}, {"k": Ref(0)}, False),
     ({"contains": {"const": 3}}, [1, Ref(0)], True),
     ({"contains": {"const": 3}, "maxContains": 1}, [3, Ref(0)], True),
@@ -341,7 +223,7 @@ OPEN: list[tuple[Any, Any, bool]] = [
     ({"const": {"a": [1, 2]}}, {"a": [Ref(0), 3]}, False),
     ({"properties": {"a": False}, "additionalProperties": True}, {"a": Ref(0)}, False),
     ({"minItems": 2, "uniqueItems": True}, [Ref(0)], False),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("schema", "value", "good"), OPEN, ids=[json.dumps(each[0])[:50] for each in OPEN])
@@ -357,25 +239,19 @@ def test_a_finding_holds_for_all_that_a_reference_may_be() -> None:
     for _ in range(1500):
         top, value = drawn.pair()
         held, at = drawn.hidden(value)
-        if at is None:
+        if at is None or _loops(top):
             continue
         plan = Plan((Call("0", "g"), Call("1", "f", (("v", held),))))
         tools = [{"name": "f", "description": "d", "parameters": top}, {"name": "g", "description": "d"}]
-        if _loops(top):
-            continue
-        said = [
-            one
-            for one in check(plan, as_catalog(tools))
-            if one.call == 1 and one.code != "check.unused_result"
-        ]
+        found = [one for one in check(plan, as_catalog(tools)) if one.call == 1]
+        said = [one.message for one in found if one.code != "check.unused_result"]
         validator = jsonschema.Draft202012Validator(top)
         fits = any(validator.is_valid({"v": drawn.instead(held, other)}) for other in drawn.many)
-        assert not (fits and said), json.dumps([top, value, [one.message for one in said]], default=str)
+        assert not (fits and said), json.dumps([top, value, said], default=str)
         decided += bool(said)
     assert decided > 200
 
 
-# ---------------------------------------------------------------- hostile
 @pytest.mark.parametrize(
     ("pattern", "text", "codes"),
     [
@@ -395,7 +271,8 @@ def test_patterns_come_to_an_end(pattern: str, text: str, codes: list[str]) -> N
 
 
 REPEATED = {"patternProperties": {"^(a|b)+$": {}}, "unevaluatedProperties": False}
-BRANCH = {"properties": {"k": {"pattern": "^(a|b)+$"}, "a": True}, "required": ["k"]}
+AS = {"properties": {"k": {"pattern": "^(a|b)+$"}}}
+BRANCH = {"properties": {**AS["properties"], "a": True}, "required": ["k"]}
 LOOKS = "^(?=(a+)+$)b"
 UNDECIDED = {"pattern": LOOKS}
 LONG = "a" * 40
@@ -409,21 +286,10 @@ LONG = "a" * 40
         ({**REPEATED, "unevaluatedProperties": {"type": "null"}}, {"B": 1}, ["check.wrong_type"]),
         ({"allOf": [REPEATED]}, {"B": 1}, ["check.unknown_argument"]),
         ({"dependentSchemas": {"B": REPEATED}}, {"B": 1}, ["check.unknown_argument"]),
-        (
-            {"anyOf": [BRANCH, {"properties": {"k": True, "b": True}}], "unevaluatedProperties": False},
-            {"k": "z", "a": 1},
-            ["check.unknown_argument"],
-        ),
-        (
-            {
-                "if": {"properties": {"k": {"pattern": "^(a|b)+$"}}},
-                "then": {"properties": {"a": True}},
-                "properties": {"k": True},
-                "unevaluatedProperties": False,
-            },
-            {"k": "z", "a": 1},
-            ["check.unknown_argument"],
-        ),
+        ({"anyOf": [BRANCH, {"properties": {"k": True, "b": True}}], "unevaluatedProperties": False},
+         {"k": "z", "a": 1}, ["check.unknown_argument"]),
+        ({"if": AS, "then": {"properties": {"a": True}}, "properties": {"k": True},
+          "unevaluatedProperties": False}, {"k": "z", "a": 1}, ["check.unknown_argument"]),
         ({"not": REPEATED}, {"B": 1}, []),
         ({"not": REPEATED}, {"a": 1}, ["check.not_allowed"]),
         # what cannot be decided is said so, and nothing else is made of it
@@ -433,22 +299,16 @@ LONG = "a" * 40
         ({"if": UNDECIDED, "then": False}, LONG, ["check.undecided"]),
         ({"oneOf": [UNDECIDED, {"type": "string"}]}, LONG, ["check.undecided"]),
         ({"contains": UNDECIDED, "maxContains": 0, "minContains": 0}, [LONG], ["check.undecided"]),
-        (
-            {"if": {"items": UNDECIDED}, "else": {"prefixItems": [{}]}, "unevaluatedItems": False},
-            [LONG],
-            ["check.undecided"],
-        ),
+        ({"if": {"items": UNDECIDED}, "else": {"prefixItems": [{}]}, "unevaluatedItems": False},
+         [LONG], ["check.undecided"]),
     ],
-)
-def test_patterns_with_repeated_groups_decide(
+)  # fmt: skip
+def test_patterns_of_repeated_groups_decide(
     schema: Any, value: Any, codes: list[str], tmp_path: Path
 ) -> None:
     """Also of fields that no part describes, and inside conditions."""
-    file = tmp_path / "tools.json"
     parameters = {"type": "object", "properties": {"v": schema}}
-    file.write_text(json.dumps([{"name": "f", "description": "d", "parameters": parameters}]))
-    plan = json.dumps([{"name": "f", "arguments": {"v": value}}])
-    done = planeval("check", "-", "--catalog", str(file), "--format", "json", text=plan)
+    done = checked(tmp_path, parameters, json.dumps({"v": value}), "--format", "json")
     assert [one["code"] for one in json.loads(done.stdout)] == codes, done.stdout
     assert done.returncode == bool(codes)
 
@@ -456,37 +316,25 @@ def test_patterns_with_repeated_groups_decide(
 @pytest.mark.more
 def test_alternatives_that_double_and_deep_values_come_to_an_end(tmp_path: Path) -> None:
     again = {"$ref": "#/$defs/t"}
-    doubling = {
-        "t": {
-            "type": "object",
-            "properties": {"n": {"anyOf": [again, {"allOf": [again]}, {"not": {"not": again}}]}},
-            "minProperties": 1,
-            "additionalProperties": False,
-        }
-    }
-    parameters = {"type": "object", "properties": {"v": again}, "$defs": doubling}
-    file = tmp_path / "tools.json"
-    file.write_text(json.dumps([{"name": "f", "parameters": parameters}]))
+    n = {"anyOf": [again, {"allOf": [again]}, {"not": {"not": again}}]}
+    doubling = {"type": "object", "properties": {"n": n}, "minProperties": 1, "additionalProperties": False}
+    parameters = {"type": "object", "properties": {"v": again}, "$defs": {"t": doubling}}
+    said = "find: is too large or too deep to be held against the tool's schema [check.undecided]"
     for depth in (12, 180):
-        plan = '[{"name": "f", "arguments": {"v": ' + '{"n": ' * depth + "1" + "}" * depth + "}}]"
-        done = planeval("check", "-", "--catalog", str(file), text=plan)
+        done = checked(tmp_path, parameters, '{"v": ' + '{"n": ' * depth + "1" + "}" * (depth + 1))
         assert (done.returncode, done.stderr.count("Traceback")) == (1, 0)
-        assert (
-            "f: is too large or too deep to be held against the tool's schema [check.undecided]"
-            in done.stdout
-        )
+        assert said in done.stdout
 
 
 def _own_alternatives(key: str, count: int, depth: int) -> tuple[dict[str, Any], Any]:
     """Parameters whose alternatives hold themselves, told apart by a field, and a value of none of them."""
-    kinds = [
-        {"type": "object", "required": ["k"], "properties": {"n": {"$ref": "#/$defs/n"}, "k": {"const": at}}}
-        for at in range(count)
-    ]
+    inner = {"$ref": "#/$defs/n"}
+    fields = [{"n": inner, "k": {"const": at}} for at in range(count)]
+    kinds = [{"type": "object", "required": ["k"], "properties": each} for each in fields]
     value: Any = 5
     for _ in range(depth):
         value = {"n": value, "k": "none"}
-    return {"properties": {"v": {"$ref": "#/$defs/n"}}, "$defs": {"n": {key: kinds}}}, {"v": value}
+    return {"properties": {"v": inner}, "$defs": {"n": {key: kinds}}}, {"v": value}
 
 
 def test_what_is_said_of_alternatives_inside_alternatives_does_not_multiply() -> None:
@@ -495,18 +343,6 @@ def test_what_is_said_of_alternatives_inside_alternatives_does_not_multiply() ->
     (found,) = pe.check([{"name": "f", "arguments": arguments}], [{"name": "f", "parameters": parameters}])
     assert found.message.startswith("v: fits none of 5 alternatives: n: fits none of 5 alternatives: ")
     assert len(found.message) < 1000
-
-
-@pytest.mark.more
-@measures
-def test_calls_whose_alternatives_double_take_little_each(tmp_path: Path) -> None:
-    """Each took three seconds until it was called too deep."""
-    parameters, arguments = _own_alternatives("oneOf", 2, 16)
-    file, plan = tmp_path / "tools.json", tmp_path / "plan.json"
-    file.write_text(json.dumps([{"name": "f", "parameters": parameters}]))
-    plan.write_text(json.dumps([{"name": "f", "arguments": arguments}] * 8))
-    done, _ = measured("check", str(plan), "--catalog", str(file), seconds=12)
-    assert done.stdout.count("check.undecided") == 8, done.stderr
 
 
 @pytest.mark.more
@@ -521,11 +357,9 @@ def test_many_rows_of_alternatives_are_not_too_many() -> None:
 
 
 def test_nothing_is_fetched_and_invalid_schemas_are_named(tmp_path: Path) -> None:
+    far = "https://example.com/schema.json"
     for schema, said in (
-        (
-            {"$ref": "https://example.com/schema.json"},
-            "$ref 'https://example.com/schema.json': only references within the same document",
-        ),
+        ({"$ref": far}, f"$ref '{far}': only references within the same document"),
         ({"type": []}, "v: type must be a kind of value or a list of such, found []"),
         ({"pattern": "("}, "v: pattern must be a regular expression, found '('"),
         ({"minLength": "3"}, "v: minLength must be a whole number, 0 or more, found '3'"),
@@ -534,13 +368,9 @@ def test_nothing_is_fetched_and_invalid_schemas_are_named(tmp_path: Path) -> Non
         ({"dependentRequired": {"a": "b"}}, "v: dependentRequired must be an object of lists of names"),
         ({"allOf": {"a": 1}}, "v: allOf must be a list of schemas, found {'a': 1}"),
     ):
-        file = tmp_path / "tools.json"
-        file.write_text(
-            json.dumps([{"name": "f", "parameters": {"type": "object", "properties": {"v": schema}}}])
-        )
-        done = planeval("check", "-", "--catalog", str(file), text='[{"name": "f", "arguments": {"v": 1}}]')
+        done = checked(tmp_path, {"type": "object", "properties": {"v": schema}}, '{"v": 1}')
         assert (done.returncode, done.stdout) == (2, "")
-        assert f"tools.json: tool 0 'f': {said}" in done.stderr, done.stderr
+        assert f"tools.json: tool 0 'find': {said}" in done.stderr, done.stderr
 
 
 def test_a_catalog_goes_to_other_processes() -> None:
@@ -559,7 +389,6 @@ def test_texts_and_placeholders_of_a_benchmark() -> None:
     assert found(schema, "$$$", holes=["$$$"]) == ()
 
 
-# ---------------------------------------------------------------- Python functions
 class File(BaseModel):  # not the word for a text
     name: str
     size: int = 0
@@ -591,6 +420,8 @@ def test_functions_are_held_to_their_annotations() -> None:
         kind: Literal["a", "b"] = "a",
         first: Optional[File] = None,  # noqa: UP045 - as many write it
         what: object = None,
+        tags: set[str] | None = None,
+        more: list[frozenset[int]] | None = None,
     ) -> list[File]:
         """Store files."""
         return files
@@ -600,28 +431,22 @@ def test_functions_are_held_to_their_annotations() -> None:
         return [one.message for one in pe.check(json.dumps(call), store)]
 
     assert said() == said(by={"k": {"name": "b"}}, pair=[1, "a"], even=4, board="half", at={"x": 1}) == []
-    assert said(what=3, first={"name": "c"}, span={"start": "now"}, kind="b") == []
-    assert said(files=["a"]) == ["files[0]: expected object, found string 'a'"]
-    assert said(files=[{"size": 1}]) == ["files[0]: the field 'name' is needed"]
-    assert said(by={"k": {"name": 1}}) == ["by.k.name: expected string, found integer 1"]
-    assert said(pair=["a", 1])[0] == "pair[0]: expected integer, found string 'a'"
-    assert said(even=3) == ["even: expected a multiple of 2, found 3"]
-    assert said(board="none") == ["board: expected one of 'half', 'full', found string 'none'"]
-    assert said(at={}) == ["at: the field 'x' is needed"]
-    assert said(first={"size": 2}) == ["first: the field 'name' is needed"]
-    assert said(kind="c") == ["kind: expected one of 'a', 'b', found string 'c'"]
-
-
-def test_a_set_holds_nothing_twice() -> None:
-    def order(tags: set[str], more: list[frozenset[int]] | None = None) -> None:
-        """Order."""
-
-    def said(**arguments: Any) -> list[str]:
-        return [one.message for one in pe.check([{"name": "order", "arguments": arguments}], order)]
-
-    assert said(tags=["a", "b"], more=[[1, 2], [1]]) == []
-    assert said(tags=["a", "a"]) == ["tags[1]: 'a' stands twice, and items must be unique"]
-    assert said(tags=["a"], more=[[1, 1]]) == ["more[0][1]: 1 stands twice, and items must be unique"]
+    assert said(what=3, first={"name": "c"}, span={"start": "now"}, kind="b", tags=["a", "b"]) == []
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"files": ["a"]}, "files[0]: expected object, found string 'a'"),
+        ({"files": [{"size": 1}]}, "files[0]: the field 'name' is needed"),
+        ({"by": {"k": {"name": 1}}}, "by.k.name: expected string, found integer 1"),
+        ({"pair": ["a", "b"]}, "pair[0]: expected integer, found string 'a'"),
+        ({"even": 3}, "even: expected a multiple of 2, found 3"),
+        ({"board": "none"}, "board: expected one of 'half', 'full', found string 'none'"),
+        ({"at": {}}, "at: the field 'x' is needed"),
+        ({"first": {"size": 2}}, "first: the field 'name' is needed"),
+        ({"kind": "c"}, "kind: expected one of 'a', 'b', found string 'c'"),
+        ({"tags": ["a", "a"]}, "tags[1]: 'a' stands twice, and items must be unique"),
+        ({"more": [[1, 1]]}, "more[0][1]: 1 stands twice, and items must be unique"),
+    ]
+    for arguments, message in wrong:
+        assert said(**arguments) == [message]
 
 
 def test_a_class_of_a_python_file_is_no_word(tmp_path: Path) -> None:

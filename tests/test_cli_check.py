@@ -1,9 +1,10 @@
-"""planeval check and planeval catalog through their real entry point."""
+"""planeval check and planeval catalog; catalogs that are none are refused, never taken in silence."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,10 +21,12 @@ PLAN = """[
 """
 
 
-def test_findings_are_shown_with_their_places(tmp_path: Path) -> None:
-    path = tmp_path / "plan.json"
-    path.write_text(PLAN)
-    done = planeval("check", str(path), "--catalog", RATES)
+def check(text: str, *more: str) -> Any:
+    return planeval("check", "-", "--catalog", RATES, *more, text=text)
+
+
+def test_findings_are_shown_with_their_places() -> None:
+    done = check(PLAN)
     assert done.returncode == 1
     assert done.stdout.splitlines() == [
         "line 2, column 80, call 1 (get_rate): error: quote: expected string, found integer 7 "
@@ -32,86 +35,57 @@ def test_findings_are_shown_with_their_places(tmp_path: Path) -> None:
         "it returns rate, day [check.unknown_output]",
     ]
     assert done.stderr == "1 plan checked against 3 tools: 2 errors\n"
-
-
-def test_a_good_plan_has_no_findings() -> None:
-    done = planeval("check", "-", "--catalog", RATES, text='[{"name": "notify", "arguments": {"text": "a"}}]')
+    done = check('[{"name": "notify", "arguments": {"text": "a"}}]')
     assert (done.returncode, done.stdout.strip()) == (0, "")
     assert done.stderr == "1 plan checked against 3 tools: nothing found\n"
 
 
 @pytest.mark.parametrize("form", ["json", "jsonl", "csv", "md"])
 def test_findings_as_data(form: str) -> None:
-    done = planeval("check", "-", "--catalog", RATES, "--format", form, text=PLAN)
-    assert done.returncode == 1
-    assert done.stderr == ""
+    done = check(PLAN, "--format", form)
+    assert (done.returncode, done.stderr) == (1, "")
     if form == "json":
         first = json.loads(done.stdout)[0]
-        assert first["code"] == "check.wrong_type"
-        assert (first["call"], first["tool"], first["argument"]) == (1, "get_rate", "quote")
-        assert (first["line"], first["column"]) == (2, 80)
+        found = [first[key] for key in ("code", "call", "tool", "argument", "line", "column")]
+        assert found == ["check.wrong_type", 1, "get_rate", "quote", 2, 80]
     else:
         assert len(done.stdout.splitlines()) == {"jsonl": 2, "csv": 3, "md": 4}[form]
 
 
 def test_codes_and_severities_can_be_left_out() -> None:
-    done = planeval(
-        "check",
-        "-",
-        "--catalog",
-        RATES,
-        "--ignore",
-        "check.wrong_type",
-        "--ignore",
-        "check.unknown_output",
-        text=PLAN,
-    )
-    assert done.returncode == 0
-    unused = '[{"name": "get_rate", "label": "$var_1", "arguments": {"base": "a", "quote": "b"}}, '
-    unused += '{"name": "get_rate", "label": "$var_2", "arguments": {"base": "a", "quote": "b"}}, '
-    unused += '{"name": "notify", "arguments": {"text": "$var_2.day$"}}]'
-    assert planeval("check", "-", "--catalog", RATES, text=unused).returncode == 1
-    assert planeval("check", "-", "--catalog", RATES, "--level", "error", text=unused).returncode == 0
+    assert check(PLAN, "--ignore", "check.wrong_type", "--ignore", "check.unknown_output").returncode == 0
+    given = {"base": "a", "quote": "b"}
+    unused = [{"name": "get_rate", "label": f"$var_{n}", "arguments": given} for n in (1, 2)]
+    plan = json.dumps([*unused, {"name": "notify", "arguments": {"text": "$var_2.day$"}}])
+    assert (check(plan).returncode, check(plan, "--level", "error").returncode) == (1, 0)
 
 
 def test_many_records_and_one_that_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "plans.jsonl"
-    rows = [
-        {"id": "a", "output": json.loads(PLAN)},
-        {"id": "b", "output": '{"name": 3'},
-        {"id": "c", "output": []},
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = planeval("check", str(path), "--catalog", RATES)
+    rows = {"a": json.loads(PLAN), "b": '{"name": 3', "c": []}
+    path.write_text("".join(json.dumps({"id": key, "output": row}) + "\n" for key, row in rows.items()))
+    done = planeval("check", path, "--catalog", RATES)
     assert done.returncode == 1
-    assert [line.split(",")[0].split(":")[0] for line in done.stdout.splitlines()] == [
-        "record a",
-        "record a",
-        "record b",
-    ]
+    heads = [line.split(",")[0].split(":")[0] for line in done.stdout.splitlines()]
+    assert heads == ["record a", "record a", "record b"]
     assert done.stderr.endswith("; 1 unreadable\n")
-    assert planeval("check", "-", "--catalog", RATES, text='{"name": 3').returncode == 3
+    assert check('{"name": 3').returncode == 3
 
 
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (("check", "-"), "--catalog"),
-        (("check", "nothing.json", "--catalog", RATES), "nothing.json"),
-        (("check", "-", "--catalog", "nothing.json"), "nothing.json: no such file"),
-        (("check", "-", "--catalog", str(CASES)), "is a directory"),
-        (
-            ("check", "-", "--catalog", RATES, "--catalog-format", "swagger"),
-            "unknown catalog format 'swagger'",
-        ),
-        (("check", "-", "--catalog", "world:nowhere"), "no world 'nowhere'; shipped: appbench, "),
-        (("catalog", "show", RATES, "--tool", "get_rates"), "did you mean 'get_rate'?"),
-        (("catalog", "convert", RATES), "--to"),
-        (("catalog", "convert", RATES, "--to", "python"), "'python' is not one of"),
+        ("check -", "--catalog"),
+        (f"check nothing.json --catalog {RATES}", "nothing.json"),
+        ("check - --catalog nothing.json", "nothing.json: no such file"),
+        (f"check - --catalog {RATES} --catalog-format swagger", "unknown catalog format 'swagger'"),
+        ("check - --catalog world:nowhere", "no world 'nowhere'; shipped: appbench, "),
+        (f"catalog show {RATES} --tool get_rates", "did you mean 'get_rate'?"),
+        (f"catalog convert {RATES} --to python", "'python' is not one of"),
     ],
 )
-def test_usage_errors(argv: tuple[str, ...], said: str) -> None:
-    done = planeval(*argv, text=GOOD)
+def test_usage_errors(argv: str, said: str) -> None:
+    done = planeval(*argv.split(), text=GOOD)
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
@@ -121,54 +95,25 @@ def test_the_tools_of_a_world_and_several_catalogs() -> None:
     weather = "Weather: [a = getweather(#city='Oslo', #day='2019-03-01')]"
     done = planeval("check", "-", "--catalog", "world:appbench", text=weather)
     assert "takes no argument 'day'; it takes city, date [check.unknown_argument]" in done.stdout
-    both = planeval(
-        "check",
-        "-",
-        "--catalog",
-        RATES,
-        "--catalog",
-        "world:bank",
-        text='[{"name": "getLoanStatus", "arguments": {"loanID": "L1"}}]',
-    )
+    both = check('[{"name": "getLoanStatus", "arguments": {"loanID": "L1"}}]', "--catalog", "world:bank")
     assert both.returncode == 0, both.stdout
 
 
 def test_catalogs_are_shown_and_converted(tmp_path: Path) -> None:
     done = planeval("catalog", "show", RATES)
     assert done.stdout.splitlines()[0] == "get_rate(base: string, quote: string) -> rate, day"
-    full = planeval("catalog", "show", RATES, "--tool", "get_rate").stdout.splitlines()
-    assert full == [
-        "get_rate",
-        "  What one currency costs in another.",
-        "  takes:",
-        "    base (string)",
-        "    quote (string)",
-        "  returns:",
-        "    rate (number)",
-        "    day (date)",
-    ]
-    assert (
-        json.loads(planeval("catalog", "show", RATES, "--format", "json").stdout)[0]["required"]
-        == "base, quote"
+    full = (
+        "get_rate\n  What one currency costs in another.\n  takes:\n    base (string)\n    quote (string)\n"
     )
-    target = tmp_path / "out.json"
-    assert planeval("catalog", "convert", RATES, "--to", "planeval", "-o", str(target)).returncode == 0
-    assert planeval("catalog", "show", str(target)).stdout == done.stdout
-    assert (
-        json.loads(planeval("catalog", "convert", RATES, "--to", "openai", "--loss").stdout)[0]["type"]
-        == "function"
-    )
-
-
-def test_variants_that_a_format_has_no_place_for_are_said(tmp_path: Path) -> None:
-    file = tmp_path / "tools.json"
-    variants = [{"name": "f", "parameters": {"properties": {name: {}}, "type": "object"}} for name in "abc"]
-    file.write_text(json.dumps([*variants, {"name": "g", "parameters": {}}]))
-    for form in ("openai", "mcp", "jsonschema"):
-        done = planeval("catalog", "convert", str(file), "--to", form)
-        assert (done.returncode, done.stdout) == (3, "")
-        assert f"{form} has no place for 2 further variants of tools that have one name\n" in done.stderr
-    assert planeval("catalog", "convert", str(file), "--to", "planeval").stdout.count('"f"') == 3
+    full += "  returns:\n    rate (number)\n    day (date)\n"
+    assert planeval("catalog", "show", RATES, "--tool", "get_rate").stdout == full
+    rows = json.loads(planeval("catalog", "show", RATES, "--format", "json").stdout)
+    assert rows[0]["required"] == "base, quote"
+    target = str(tmp_path / "out.json")
+    assert planeval("catalog", "convert", RATES, "--to", "planeval", "-o", target).returncode == 0
+    assert planeval("catalog", "show", target).stdout == done.stdout
+    lossy = planeval("catalog", "convert", RATES, "--to", "openai", "--loss")
+    assert json.loads(lossy.stdout)[0]["type"] == "function"
 
 
 def test_a_catalogs_text_cannot_move_the_cursor(tmp_path: Path) -> None:
@@ -176,3 +121,179 @@ def test_a_catalogs_text_cannot_move_the_cursor(tmp_path: Path) -> None:
     path.write_text(json.dumps([{"name": "a\x1b[31m", "description": "\x07", "parameters": {}}]))
     for argv in (("show", str(path)), ("show", str(path), "--tool", "a\x1b[31m")):
         assert "\x1b" not in planeval("catalog", *argv).stdout
+
+
+SEARCH = '[{"name": "search", "label": "$a", "arguments": {"city": "Rome"}}]'
+
+
+def _catalog(folder: Path, content: Any) -> str:
+    file = folder / "tools.json"
+    file.write_text(content if isinstance(content, str) else json.dumps(content))
+    return str(file)
+
+
+def _tool(parameters: Any) -> list[dict[str, Any]]:
+    return [{"type": "function", "function": {"name": "search", "parameters": parameters}}]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        SEARCH,
+        [{"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"city": "Rome"}'}}],
+        [{"type": "tool_use", "id": "t", "name": "search", "input": {"city": "Rome"}}],
+        {"name": "search", "arguments": {"city": "Rome"}},
+    ],
+)
+def test_a_plan_is_no_catalog(tmp_path: Path, content: Any) -> None:
+    done = planeval("catalog", "show", _catalog(tmp_path, content))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "tools.json: entry 0, 'search', is a call, not a tool: it has" in done.stderr
+    assert "this seems to be a plan" in done.stderr
+
+
+def _doubling(step: str) -> str:
+    """A tool whose 30 definitions each name the next one twice: a thousand million schemas in 30 lines."""
+    texts = [step.replace("{}", f'{{"$ref": "#/$defs/d{level}"}}') for level in range(1, 30)]
+    definitions = ", ".join(f'"d{level}": {text}' for level, text in enumerate([*texts, "{}"]))
+    city = '{"city": {"$ref": "#/$defs/d0"}}'
+    return f'[{{"name": "search", "parameters": {{"properties": {city}, "$defs": {{{definitions}}}}}}}]'
+
+
+TAKES = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+NESTED = '{"type": "array", "items": ' * 300 + "{}" + "}" * 300
+
+
+@pytest.mark.parametrize(
+    ("content", "key"),
+    [
+        ([{"name": "search", "description": "d", "schema": TAKES}], "schema"),
+        ([{"name": "search", "description": "d", "args": {"city": {"type": "str"}}}], "args"),
+        ([{"name": "search", "parameters": TAKES, "results": {"type": "object"}}], "results"),
+        ([{"type": "function", "function": {"name": "search", "input": TAKES, "description": ""}}], "input"),
+        ([{"type": "function", "function": {"name": "search"}, "output": TAKES}], "output"),
+        ([{"type": "tool", "name": "search", "schema": TAKES}], "schema"),
+        ([{"functionDeclarations": [{"name": "search", "schema": TAKES}]}], "schema"),
+        ([{"toolSpec": {"name": "search", "inputSchema": {"json": TAKES}, "outputs": TAKES}}], "outputs"),
+        ([{"question": "?", "function": [{"name": "search", "description": "", "schema": TAKES}]}], "schema"),
+    ],
+)
+def test_a_schema_under_an_unknown_key_is_refused(tmp_path: Path, content: Any, key: str) -> None:
+    done = planeval("catalog", "show", _catalog(tmp_path, content))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"what stands under {key!r} is not read" in done.stderr
+    assert "expected what it takes under parameters or inputSchema or input_schema" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ([{"name": "Ann", "age": 3}], "entry 0, 'Ann', is no tool: expected a description or parameters"),
+        ({"model": "m", "temperature": 1}, "found an object of 'model', 'temperature'"),
+        ([{"functions_declared": []}], "found a list whose first item is an object of 'functions_decl"),
+        ({}, "found an empty object"),
+        (_tool({"city": {"type": "string"}}), "tool 0 'search': expected the JSON Schema of an object"),
+        (_tool({"type": "array"}), 'arguments are an object, so expected "type": "object", found \'array\''),
+        (_tool({**TAKES, "required": "city"}), "required must be a list of names, found 'city'"),
+        (_tool({"properties": {"city": {"type": 3}}}), "type must be a name or a list of names, found 3"),
+        (_tool({"properties": {"city": {"anyOf": 3}}}), "city: anyOf must be a list of schemas, found 3"),
+        (f'[{{"name": "search", "parameters": {{"properties": {{"city": {NESTED}}}}}}}]',
+         "a JSON Schema is nested more than 64 levels deep"),
+        (_doubling('{"properties": {"x": {}, "y": {}}}'), "one of more than 20,000 schemas, its references"),
+        ([{"name": "f", "parameters": {"type": "OBJECT", "properties": {"a": {"type": "TEXT"}}}}],
+         "unknown type 'TEXT'; Gemini knows NULL, BOOLEAN, INTEGER, NUMBER, STRING, ARRAY, OBJECT"),
+        ([{"functionDeclarations": ["f"]}], "expected a function declaration, found 'f'"),
+        ([{"toolSpec": {"name": "f", "inputSchema": TAKES}}],
+         "tool 'f': expected a JSON Schema under \"json\""),
+        ({"toolConfig": {"tools": [3]}}, "expected a list of tools, found [3]"),
+        ([{"question": "?", "function": [3]}], "expected a function's document, found 3"),
+        ([{"question": "?", "function": ""}], "a record has no tools under 'function', found 'question', 'f"),
+        ([{"api_name": 3}], 'expected a tool with an "api_name"'),
+        ([{"api_name": "f", "required": "a"}], "tool 'f': required must be a list of names, found 'a'"),
+        ([{"api_name": "f", "parameters": ["a"]}], "tool 'f': parameters: expected an object of names, fou"),
+        ([{"api_name": "f", "responses": {"a": "str"}}], "tool 'f': responses: expected an object for 'a', "),
+        ([{"Name": "Bells", "Documentation": "{"}], "'Bells': its \"Documentation\" is a text that is no J"),
+        ([{"Name": "Bells", "Documentation": None}], "'Bells': expected an OpenAPI document with \"paths\""),
+        ({"result": {"tools": [{"name": "f", "inputSchema": {}}], "nextCursor": "2"}}, "a nextCursor, '2': "),
+        ({"tools": {"name": "f"}, "name": "g"}, "expected a list of tools, found {'name': 'f'}"),
+    ],
+)  # fmt: skip
+def test_a_wrong_catalog_is_refused_with_what_was_found(tmp_path: Path, content: Any, message: str) -> None:
+    done = planeval("catalog", "show", _catalog(tmp_path, content))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_name_that_is_required_and_not_described_is_missed(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city", "stars"]}
+    file = _catalog(tmp_path, _tool(schema))
+    assert planeval("catalog", "show", file).stdout == "search(city: string, stars)\n"
+    done = planeval("check", "-", "--catalog", file, text=SEARCH)
+    assert done.returncode == 1
+    assert "search needs the argument 'stars' [check.missing_argument]" in done.stdout
+    assert done.stderr == "1 plan checked against 1 tool: 1 error\n"
+
+
+def test_misspelt_keywords_and_repeated_names_are_said(tmp_path: Path) -> None:
+    city = {"type": "string", "minimun": 3, "x-order": 1, "colour": "red"}
+    schema = {"type": "object", "properties": {"city": city}, "requried": ["city"]}
+    done = planeval("check", "-", "--catalog", _catalog(tmp_path, _tool(schema) * 2), text=SEARCH)
+    assert (done.returncode, done.stdout) == (0, "")
+    told = "is no keyword of JSON Schema and is not looked at; did you mean"
+    assert done.stderr.splitlines() == [
+        f"tools.json: search: 'requried' {told} 'required'?",
+        f"tools.json: search: city: 'minimun' {told} 'minimum'?",
+        "tools.json: search stands 2 times: the one that a call breaks least counts",
+        "1 plan checked against 2 tools: nothing found",
+    ]
+
+
+def test_positions_in_lists_are_outputs(tmp_path: Path) -> None:
+    whole = {"type": "integer"}
+    found = {"type": "array", "items": {"type": "object", "properties": {"id": whole}}}
+    search = {"name": "search", "inputSchema": {"type": "object"}, "outputSchema": found}
+    use = {"name": "use", "inputSchema": {"type": "object", "properties": {"x": whole}}}
+    file = _catalog(tmp_path, {"tools": [search, use]})
+    for way, code, said in (("0.id", 0, ""), ("0.name", 1, "has no output '0.name'")):
+        calls = [
+            {"name": "search", "label": "$a", "arguments": {}},
+            {"name": "use", "arguments": {"x": f"$a.{way}$"}},
+        ]
+        done = planeval("check", "-", "--catalog", file, text=json.dumps(calls))
+        assert (done.returncode, said in done.stdout) == (code, True)
+
+
+def test_what_a_tool_takes_and_returns_is_shown_apart(tmp_path: Path) -> None:
+    nothing = {"type": "object", "properties": {}, "additionalProperties": False}
+    log = {"name": "log", "inputSchema": {"type": "object"}, "outputSchema": nothing}
+    file = _catalog(tmp_path, {"tools": [log]})
+    takes = "log\n  takes: nothing that is declared\n    and arguments that are not listed\n"
+    assert planeval("catalog", "show", file, "--tool", "log").stdout == f"{takes}  returns: nothing\n"
+    assert planeval("catalog", "show", file).stdout == "log(…) -> nothing\n"
+    done = planeval("catalog", "show", _catalog(tmp_path, []))
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "tools.json lists no tools\n")
+
+
+BELL = '[{"name": "ringBell", "arguments": {"bell": "Emma", "times": "2", "tower": "N"}}]'
+BELLS = '[{"name": "listBells", "arguments": {"size": "", "page": 1}}]'
+
+
+@pytest.mark.parametrize(
+    ("name", "plan", "said"),
+    [
+        ("sealtools.jsonl", BELL, None),
+        ("ultratool_usage.json", '[{"name": "ring", "arguments": {"times": "2"}}]', None),
+        ("sealtools_nestools.jsonl", '[{"name": "ring", "arguments": {"bell": "Emma", "hard": "true"}}]',
+         "hard: expected boolean, found string 'true'"),
+        ("toolalpaca.json", BELLS, None),
+        ("toolalpaca.json", BELLS.replace('""', '"huge"'),
+         "size: expected one of 'small', 'large', found string 'huge'"),
+    ],
+)  # fmt: skip
+def test_texts_for_numbers_and_for_nothing_are_right_where_published(
+    name: str, plan: str, said: str | None
+) -> None:
+    file = Path(__file__).parent / "cases" / "catalogs" / name
+    done = planeval("check", "-", "--catalog", file, text=plan)
+    assert (done.returncode, (said or "") in done.stdout) == (int(said is not None), True)

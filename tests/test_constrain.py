@@ -31,20 +31,43 @@ def wrapped(body: dict[str, Any], number: int) -> Answer:
     return message(json.dumps({"calls": [{"name": "now", "arguments": {}}]}))
 
 
+def predict(server: ModelServer, tmp_path: Path, *more: str, out: str = "run", tasks: int = 2) -> Any:
+    file = task_file(tmp_path / "tasks.jsonl", tasks)
+    return planeval("predict", file, "--model", "m", "--url", server.url, "-o", str(tmp_path / out), *more)
+
+
 def run(server: ModelServer, tmp_path: Path, *more: str, out: str = "run") -> list[dict[str, Any]]:
-    done = planeval(
-        "predict", task_file(tmp_path / "tasks.jsonl", 2), "--model", "m", "--url", server.url,
-        "-o", str(tmp_path / out), *more,
-    )  # fmt: skip
+    done = predict(server, tmp_path, *more, out=out)
     assert done.returncode == 0, done.stderr
-    return [
-        json.loads(line) for line in (tmp_path / out / "rows.jsonl").read_text(encoding="utf-8").splitlines()
-    ]
+    rows = (tmp_path / out / "rows.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in rows.splitlines()]
 
 
-def test_a_schema_is_sent_and_its_object_around_the_calls_taken_off(
-    server: ModelServer, tmp_path: Path
-) -> None:
+def test_what_holds_the_answers_is_part_of_run_and_cache(server: ModelServer, tmp_path: Path) -> None:
+    server.script = lambda body, number: message("[]")
+    by = ("--cache", str(tmp_path / "kept.sqlite"), "--constrain", "grammar")
+    for out, more, asked in (("run", (), 2), ("again", (), 2), ("other", ("--max-calls", "3"), 4)):
+        run(server, tmp_path, *by, *more, out=out)
+        assert len(server.bodies) == asked
+    kept = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
+    assert kept["options"]["setup"]["constrain"] == {"by": "grammar", "server": "vllm", "max_calls": 8}
+    assert predict(server, tmp_path, "--constrain", "schema").returncode == 2
+    assert len(server.bodies) == 4
+
+
+def test_what_is_no_whole_plan_is_refused_before_any_request(server: ModelServer, tmp_path: Path) -> None:
+    for more, said in (
+        (("--pipeline", "function-calling"), "function-calling asks own for none"),
+        (("--dialect", "hermes"), "there is no grammar of the dialect 'hermes'"),
+        (("--dialect", "appbench"), "appbench is no JSON"),
+    ):
+        done = predict(server, tmp_path, "--constrain", "schema", *more, tasks=1)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert said in done.stderr
+    assert server.bodies == []
+
+
+def test_a_schema_is_sent_and_its_object_taken_off(server: ModelServer, tmp_path: Path) -> None:
     server.script = wrapped
     rows = run(server, tmp_path, "--constrain", "schema", "--max-calls", "3")
     sent = server.bodies[0]["response_format"]
@@ -58,58 +81,19 @@ def test_a_schema_is_sent_and_its_object_around_the_calls_taken_off(
 
 @pytest.mark.parametrize(
     ("name", "way"),
-    [
-        ("vllm", ("structured_outputs", "grammar")),
-        ("vllm-guided", ("guided_grammar",)),
-        ("sglang", ("ebnf",)),
-        ("llama.cpp", ("grammar",)),
-    ],
-)
-def test_a_grammar_is_sent_where_the_server_takes_it(
-    server: ModelServer, tmp_path: Path, name: str, way: tuple[str, ...]
+    [("vllm", "structured_outputs grammar"), ("vllm-guided", "guided_grammar"), ("sglang", "ebnf"),
+     ("llama.cpp", "grammar")],
+)  # fmt: skip
+def test_a_grammar_is_sent_as_the_server_takes(
+    server: ModelServer, tmp_path: Path, name: str, way: str
 ) -> None:
     server.script = lambda body, number: message("[]")
     run(server, tmp_path, "--constrain", "grammar", "--server", name, "--dialect", "pythonic")
     found: Any = server.bodies[0]
-    for step in way:
+    for step in way.split():
         found = found[step]
     assert GbnfWalk(found).takes("[]")
     assert not GbnfWalk(found).takes("[nosuch()]")
-
-
-def test_what_holds_the_answers_is_part_of_the_run_and_of_the_cache(
-    server: ModelServer, tmp_path: Path
-) -> None:
-    server.script = lambda body, number: message("[]")
-    cache = ("--cache", str(tmp_path / "kept.sqlite"))
-    run(server, tmp_path, *cache, "--constrain", "grammar")
-    assert len(server.bodies) == 2
-    run(server, tmp_path, *cache, "--constrain", "grammar", out="again")
-    assert len(server.bodies) == 2
-    run(server, tmp_path, *cache, "--constrain", "grammar", "--max-calls", "3", out="other")
-    assert len(server.bodies) == 4
-    asked = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
-    assert asked["options"]["setup"]["constrain"] == {"by": "grammar", "server": "vllm", "max_calls": 8}
-    done = planeval(
-        "predict", str(tmp_path / "tasks.jsonl"), "--model", "m", "--url", server.url,
-        "-o", str(tmp_path / "run"), "--constrain", "schema",
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert len(server.bodies) == 4
-
-
-def test_what_is_no_whole_plan_is_refused_before_any_request(server: ModelServer, tmp_path: Path) -> None:
-    tasks = task_file(tmp_path / "tasks.jsonl", 1)
-    for more, said in (
-        (("--pipeline", "function-calling"), "function-calling asks own for none"),
-        (("--dialect", "hermes"), "there is no grammar of the dialect 'hermes'"),
-        (("--dialect", "appbench"), "appbench is no JSON"),
-    ):
-        done = planeval("predict", tasks, "--model", "m", "--url", server.url, "-o", str(tmp_path / "run"),
-                        "--constrain", "schema", *more)  # fmt: skip
-        assert (done.returncode, done.stdout) == (2, "")
-        assert said in done.stderr
-    assert server.bodies == []
 
 
 def test_nestful_and_appbench_are_held_to_their_own_notations() -> None:

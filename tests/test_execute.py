@@ -6,8 +6,6 @@ import contextlib
 import inspect
 import json
 import math
-import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -28,8 +26,8 @@ from planner_eval.execution.job import Manner, Program, Step
 from planner_eval.execution.program import compile_plan
 from planner_eval.execution.record import record_lines
 from planner_eval.execution.wire import decode, encode
-from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
-from tests.test_cli import planeval
+from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved, references
+from tests.inside import planeval
 
 TOOLS = """
 import asyncio, time
@@ -114,6 +112,10 @@ def plan(*calls: tuple[Any, ...]) -> Plan:
     return Plan(tuple(Call(f"c{i}", name, tuple(given.items())) for i, (name, given) in enumerate(calls)))
 
 
+def run(box: Any, *calls: tuple[Any, ...], **options: Any) -> Trace:
+    return execute(plan(*calls), box, options=Options(**options))
+
+
 def value(box: Sandbox, name: str, /, **arguments: Any) -> Any:
     trace = execute(plan((name, arguments)), box)
     assert trace.ok, trace
@@ -126,62 +128,43 @@ def failure(box: Sandbox, name: str, /, **arguments: Any) -> str:
     return str(trace.calls[0].error)
 
 
-# ---------------------------------------------------------------- values and references
 def test_references_lead_into_results(box: Sandbox) -> None:
-    found = execute(
-        plan(
-            ("search", {"city": "Rome"}),
-            ("book", {"name": Ref(0, ("hotels", 0, "name")), "nights": Ref(0, ("count",))}),
-            ("book", {"name": Template(("the ", Ref(0, ("hotels", "0", "name")), "!"))}),
-            ("anything", {"all": [Ref(0, ("count",)), {"inner": Ref(1)}], "whole": Ref(0, ("output_0",))}),
-        ),
+    found = run(
         box,
+        ("search", {"city": "Rome"}),
+        ("book", {"name": Ref(0, ("hotels", 0, "name")), "nights": Ref(0, ("count",))}),
+        ("book", {"name": Template(("the ", Ref(0, ("hotels", "0", "name")), "!"))}),
+        ("anything", {"all": [Ref(0, ("count",)), {"inner": Ref(1)}], "whole": Ref(0, ("output_0",))}),
     )
-    assert found.ok
-    assert found[1].value == "booked Rome Inn for 1"
-    assert found["c2"].value == "booked the Rome Inn! for 1"
     whole = {"hotels": [{"name": "Rome Inn", "stars": 3}], "count": 1}
+    assert found.ok
+    assert [found[1].value, found["c2"].value] == ["booked Rome Inn for 1", "booked the Rome Inn! for 1"]
     assert found[3].value == [[], {"all": [1, {"inner": "booked Rome Inn for 1"}], "whole": whole}]
 
 
 def test_outputs_are_keys_attributes_positions_or_declared_names(box: Sandbox) -> None:
-    found = execute(
-        plan(
-            ("split", {"text": "one two"}),
-            ("room", {"number": 7}),
-            ("later", {"value": 4}),
-            ("anything", {"tail": Ref(0, (1,)), "n": Ref(1, ("number",)), "only": Ref(2, ("result",))}),
-        ),
-        box,
-        options=Options(outputs={"split": ("head", "tail")}),
-    )
+    calls = ("split", {"text": "one two"}), ("room", {"number": 7}), ("later", {"value": 4})
+    given = {"a": Ref(0, (1,)), "b": Ref(0, ("tail",)), "n": Ref(1, ("number",)), "x": Ref(2, ("result",))}
+    found = run(box, *calls, ("anything", given), outputs={"split": ("head", "tail")})
     assert found[0].value == ("one", "two")
     assert isinstance(found[1].value, Opaque) or box.level == "inline"
-    assert found[3].value == [[], {"tail": "two", "n": 7, "only": 8}]
-    named = execute(
-        plan(("split", {"text": "one two"}), ("book", {"name": Ref(0, ("tail",))})),
-        box,
-        options=Options(outputs={"split": ("head", "tail")}),
-    )
-    assert named.result == "booked two for 1"
+    assert found[3].value == [[], {"a": "two", "b": "two", "n": 7, "x": 8}]
 
 
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        (("hotel",), "no-such-output: dict has no 'hotel': it has 'hotels', 'count'"),
-        (("hotels", 3), "no-such-output: list has no 3: it has 1 items"),
-        (("count", "x"), "no-such-output: int has no 'x'"),
-        (("__class__",), "no-such-output: dict has no '__class__': it has 'hotels', 'count'"),
-        (("hotels", "count"), "no-such-output: list has no 'count': it has 1 items"),
+        (("hotel",), "dict has no 'hotel': it has 'hotels', 'count'"),
+        (("hotels", 3), "list has no 3: it has 1 items"),
+        (("count", "x"), "int has no 'x'"),
+        (("__class__",), "dict has no '__class__': it has 'hotels', 'count'"),
+        (("hotels", "count"), "list has no 'count': it has 1 items"),
     ],
 )
-def test_an_output_that_is_not_there_fails_its_consumer(
-    box: Sandbox, path: tuple[str | int, ...], message: str
-) -> None:
-    found = execute(plan(("search", {"city": "Rome"}), ("book", {"name": Ref(0, path)})), box)
+def test_an_output_that_is_not_there_fails_its_consumer(box: Sandbox, path: Any, message: str) -> None:
+    found = run(box, ("search", {"city": "Rome"}), ("book", {"name": Ref(0, path)}))
     assert [call.status for call in found] == ["ok", "failed"]
-    assert str(found[1].error) == message
+    assert str(found[1].error) == f"no-such-output: {message}"
 
 
 @pytest.mark.parametrize("name", ["result", "output", "output_0"])
@@ -197,9 +180,8 @@ def test_an_object_is_the_only_output_of_its_tool(name: str) -> None:
 
 
 def test_private_attributes_are_no_outputs(box: Sandbox) -> None:
-    found = execute(plan(("room", {"number": 7}), ("book", {"name": Ref(0, ("_secret",))})), box)
-    assert found[1].error is not None
-    assert found[1].error.kind == "no-such-output"
+    found = run(box, ("room", {"number": 7}), ("book", {"name": Ref(0, ("_secret",))}))
+    assert str(found[1].error).startswith("no-such-output")
 
 
 def test_methods_and_what_python_gives_its_own_types_are_no_outputs() -> None:
@@ -209,29 +191,15 @@ def test_methods_and_what_python_gives_its_own_types_are_no_outputs() -> None:
         def open(self) -> str:
             return "opened"
 
-    def room() -> Room:
-        return Room(7)
-
-    def doors() -> set[int]:
-        return {1, 2}
-
     def take(value: Any) -> Any:
         return value
 
-    tools = {"room": room, "doors": doors, "take": take}
-    for tool, path in (
-        ("room", "open"),
-        ("room", "index"),
-        ("doors", "pop"),
-        ("doors", "add"),
-        ("take", "real"),
-    ):
-        given = {"value": 4} if tool == "take" else {}
-        found = execute(plan((tool, given), ("take", {"value": Ref(0, (path,))})), tools)
-        assert found[1].error is not None, (tool, path)
-        assert found[1].error.kind == "no-such-output"
-    found = execute(plan(("room", {}), ("take", {"value": Ref(0, ("number",))})), tools)
-    assert found.result == 7
+    tools = {"room": lambda: Room(7), "doors": lambda: {1, 2}, "four": lambda: 4, "take": take}
+    wrong = ("room", "open"), ("room", "index"), ("doors", "pop"), ("doors", "add"), ("four", "real")
+    for tool, path in wrong:
+        found = run(tools, (tool, {}), ("take", {"value": Ref(0, (path,))}))
+        assert str(found[1].error).startswith("no-such-output"), (tool, path)
+    assert run(tools, ("room", {}), ("take", {"value": Ref(0, ("number",))})).result == 7
 
 
 def test_asynchronous_tools_and_generators(box: Sandbox) -> None:
@@ -243,27 +211,16 @@ def test_asynchronous_tools_and_generators(box: Sandbox) -> None:
 
 def test_a_tool_that_changes_its_argument_changes_nobody_elses(box: Sandbox) -> None:
     written = ["a"]
-    found = execute(
-        plan(("change", {"items": written}), ("change", {"items": Ref(0)}), ("anything", {"x": Ref(0)})),
-        box,
-    )
-    assert found[0].value == ["a", "changed"]
-    assert found[1].value == ["a", "changed", "changed"]
-    assert found[2].value == [[], {"x": ["a", "changed"]}]
+    changes = [("change", {"items": items}) for items in (written, Ref(0))]
+    found = run(box, *changes, ("anything", {"x": Ref(0)}))
+    once = ["a", "changed"]
+    assert [call.value for call in found] == [once, [*once, "changed"], [[], {"x": once}]]
     assert written == ["a"]
 
 
-# ---------------------------------------------------------------- failures
 def test_a_failed_call_stops_only_its_descendants(box: Sandbox) -> None:
-    found = execute(
-        plan(
-            ("fail", {}),
-            ("book", {"name": Ref(0)}),
-            ("book", {"name": Ref(1)}),
-            ("search", {"city": "Oslo"}),
-        ),
-        box,
-    )
+    books = [("book", {"name": Ref(at)}) for at in (0, 1)]
+    found = run(box, ("fail", {}), *books, ("search", {"city": "Oslo"}))
     assert [call.status for call in found] == ["failed", "skipped", "skipped", "ok"]
     assert str(found[0].error) == "tools.py:40: ValueError: no luck"
     assert str(found[2].error) == "producer-failed: it needs c0 (fail), which gave no value"
@@ -276,21 +233,19 @@ def test_a_failed_call_stops_only_its_descendants(box: Sandbox) -> None:
     [
         ("serch", {"city": "Rome"}, "unknown-tool: no tool is named 'serch'; did the plan mean 'search'?"),
         ("search", {}, "missing-argument: the argument 'city' is missing"),
-        (
-            "search",
-            {"city": "Rome", "star": 3},
-            "unknown-argument: no argument is named 'star'; the tool takes city, stars",
-        ),
+        ("search", {"city": "Rome", "star": 3},
+         "unknown-argument: no argument is named 'star'; the tool takes city, stars"),
         ("book", {"name": Unresolved("x")}, "unresolved: the plan has no call that returns 'x'"),
         ("quit_now", {}, "tools.py:47: SystemExit: 3"),
-        (
-            "later",
-            {"value": None},
-            "tools.py:25: TypeError: unsupported operand type(s) for *: 'NoneType' and 'int'",
-        ),
+        ("later", {"value": None},
+         "tools.py:25: TypeError: unsupported operand type(s) for *: 'NoneType' and 'int'"),
         ("positions", {"a": 1}, "missing-argument: the argument 'b' is missing"),
+        ("positions", {"arg_1": 2}, "missing-argument: the argument 'arg_0' is missing"),
+        ("positions", {"arg_0": 2}, "missing-argument: the argument 'arg_1' (b) is missing"),
+        ("search", {"arg_0": 1, "arg_1": 2, "arg_2": 3},
+         "unknown-argument: the tool takes 2 arguments, found 3"),
     ],
-)
+)  # fmt: skip
 def test_what_went_wrong_is_said(box: Sandbox, name: str, arguments: dict[str, Any], message: str) -> None:
     assert failure(box, name, **arguments) == message
 
@@ -301,50 +256,21 @@ def test_an_argument_given_twice_fails(box: Sandbox) -> None:
 
 
 def test_calls_in_a_cycle_fail_and_the_others_run(box: Sandbox) -> None:
-    found = execute(
-        plan(
-            ("book", {"name": Ref(1)}),
-            ("book", {"name": Ref(0)}),
-            ("book", {"name": Ref(0)}),
-            ("search", {"city": "Bern"}),
-            ("book", {"name": Ref(5)}),
-            ("book", {"name": "x"}),
-            ("book", {"name": Ref(6)}),
-        ),
-        box,
-    )
+    names: list[Any] = [Ref(1), Ref(0), Ref(0), "y", Ref(5), "x", Ref(6)]
+    found = run(box, *(("book", {"name": name}) for name in names))
     assert [call.status for call in found] == ["failed", "failed", "skipped", "ok", "ok", "ok", "failed"]
     assert str(found[0].error) == "cycle: calls depend on one another: c0, c1, c6"
 
 
-# ---------------------------------------------------------------- arguments
 def test_arguments_by_name_and_by_position(box: Sandbox) -> None:
     assert value(box, "positions", b=2, a=1, c=3) == [1, 2, 3]
     assert value(box, "positions", arg_1=2, arg_0=1) == [1, 2, 0]
     assert value(box, "anything", arg_1=2, arg_0=1) == [[1, 2], {}]
-    assert failure(box, "positions", arg_1=2) == "missing-argument: the argument 'arg_0' is missing"
-    assert failure(box, "positions", arg_0=2) == "missing-argument: the argument 'arg_1' (b) is missing"
-    too_many = failure(box, "search", arg_0=1, arg_1=2, arg_2=3)
-    assert too_many == "unknown-argument: the tool takes 2 arguments, found 3"
-    swapped = execute(plan(("book", {"nights": "x", "name": 2})), box, options=Options(binding="position"))
-    assert swapped.result == "booked x for 2"
-
-
-def test_an_unknown_way_of_binding_is_refused(box: Sandbox) -> None:
+    assert run(box, ("book", {"nights": "x", "name": 2}), binding="position").result == "booked x for 2"
     with pytest.raises(ExecutionError, match="by 'name' or by 'position', not by 'size'"):
-        execute(plan(("search", {})), box, options=Options(binding="size"))
+        run(box, ("search", {}), binding="size")
 
 
-def test_the_arguments_are_kept_when_asked_for(box: Sandbox) -> None:
-    found = execute(
-        plan(("search", {"city": "Rome"}), ("book", {"name": Ref(0, ("count",))})),
-        box,
-        options=Options(arguments=True),
-    )
-    assert found[1].arguments == (("name", 1),)
-
-
-# ---------------------------------------------------------------- order and time
 def test_calls_run_in_written_order_where_they_can() -> None:
     seen: list[str] = []
     tools = {name: (lambda n: lambda **given: seen.append(n))(name) for name in "abcd"}
@@ -353,7 +279,7 @@ def test_calls_run_in_written_order_where_they_can() -> None:
 
 
 def test_independent_calls_run_at_once_when_asked(tools_file: str) -> None:
-    naps = plan(*[("nap", {"seconds": 0.3})] * 4, ("anything", {"x": Ref(3)}))
+    naps = plan(*[("nap", {"seconds": 0.5})] * 4, ("anything", {"x": Ref(3)}))
     for level in ("inline", "strict"):
         started = time.monotonic()
         try:
@@ -361,7 +287,7 @@ def test_independent_calls_run_at_once_when_asked(tools_file: str) -> None:
         except ExecutionError as error:
             pytest.skip(f"isolation: {error}")
         assert found.ok, found
-        assert time.monotonic() - started < 1.0
+        assert time.monotonic() - started < 1.9
         assert [call.id for call in found] == ["c0", "c1", "c2", "c3", "c4"]
 
 
@@ -374,28 +300,21 @@ def test_a_failing_call_is_tried_again() -> None:
             raise ConnectionError("not yet")
         return "here"
 
-    found = execute(plan(("unsteady", {})), [unsteady], options=Options(retries=3, backoff=0.02))
-    assert found.result == "here"
-    assert found[0].attempts == 3
+    (found,) = run([unsteady], ("unsteady", {}), retries=3, backoff=0.02)
+    assert (found.value, found.attempts) == ("here", 3)
     assert waited[1] - waited[0] >= 0.02
     assert waited[2] - waited[1] >= 0.04
     waited.clear()
-    given_up = execute(plan(("unsteady", {})), [unsteady], options=Options(retries=1, backoff=0))
-    assert str(given_up[0].error).endswith(": ConnectionError: not yet")
-    assert given_up[0].attempts == 2
-
-
-def test_a_mistake_in_the_plan_is_not_tried_again(box: Sandbox) -> None:
-    found = execute(plan(("search", {})), box, options=Options(retries=5, backoff=1))
-    assert found[0].attempts == 1
+    (given_up,) = run([unsteady], ("unsteady", {}), retries=1, backoff=0)
+    assert str(given_up.error).endswith(": ConnectionError: not yet")
+    assert given_up.attempts == 2
+    assert run([unsteady], ("unsteady", {"x": 1}), retries=5)[0].attempts == 1, "the mistake is the plan's"
 
 
 def test_a_plan_past_its_deadline_keeps_what_it_did(tools_file: str) -> None:
-    calls = plan(
-        ("search", {"city": "Rome"}), ("nap", {"seconds": 60}), ("book", {"name": Ref(0, ("count",))})
-    )
+    then = ("nap", {"seconds": 60}), ("book", {"name": Ref(0, ("count",))})
     try:
-        found = execute(calls, tools_file, timeout=0.5)
+        found = execute(plan(("search", {"city": "Rome"}), *then), tools_file, timeout=0.5)
     except ExecutionError as error:
         pytest.skip(f"isolation: {error}")
     assert [call.status for call in found] == ["ok", "failed", "skipped"]
@@ -403,13 +322,13 @@ def test_a_plan_past_its_deadline_keeps_what_it_did(tools_file: str) -> None:
     assert str(found[2].error) == "not-run: the run had ended"
 
 
-# ---------------------------------------------------------------- traces
 def test_the_answer_is_filled_in(box: Sandbox) -> None:
     calls = plan(("search", {"city": "Rome"})).calls
-    assert execute(Plan(calls, answer=(("hotel", Ref(0, ("hotels", 0, "name"))),)), box).answer == (
-        ("hotel", "Rome Inn"),
-    )
-    assert execute(Plan(calls, answer=(("hotel", Ref(0, ("nowhere",))),)), box).answer is None
+    found: Any = {("hotels", 0, "name"): (("hotel", "Rome Inn"),), ("nowhere",): None}
+    for path, answer in found.items():
+        assert execute(Plan(calls, answer=(("hotel", Ref(0, path)),)), box).answer == answer
+    empty = execute(Plan(), box)
+    assert (empty.ok, empty.result) == (True, None)
 
 
 def test_a_trace_is_json_data(box: Sandbox) -> None:
@@ -421,21 +340,10 @@ def test_a_trace_is_json_data(box: Sandbox) -> None:
     assert data["calls"][2]["value"]["type"] == "tools.Room"
 
 
-def test_an_empty_plan_is_fine(box: Sandbox) -> None:
-    assert execute(Plan(), box).ok
-    assert execute(Plan(), box).result is None
-
-
 def test_many_plans_come_back_in_order(box: Sandbox) -> None:
-    plans = (plan(("book", {"name": str(n)})) for n in range(40))
-    assert [trace.result for trace in execute_many(plans, box)] == [f"booked {n} for 1" for n in range(40)]
-
-
-@pytest.mark.more
-def test_leaving_half_way_loses_nothing_of_the_next_run(box: Sandbox) -> None:
-    plans = (plan(("book", {"name": str(n)})) for n in range(40))
-    assert next(iter(execute_many(plans, box))).result == "booked 0 for 1"
-    assert value(box, "book", name="x") == "booked x for 1"
+    plans = [plan(("book", {"name": str(n)})) for n in range(8)]
+    assert next(iter(execute_many(plans, box))).result == "booked 0 for 1", "and half-way nothing is lost"
+    assert [trace.result for trace in execute_many(plans, box)] == [f"booked {n} for 1" for n in range(8)]
 
 
 def test_a_plan_that_nests_too_deeply_to_be_sent_is_a_row(box: Sandbox) -> None:
@@ -451,49 +359,49 @@ def test_a_plan_that_nests_too_deeply_to_be_sent_is_a_row(box: Sandbox) -> None:
 
 
 def test_runs_may_be_nested_and_shared_between_threads(box: Sandbox) -> None:
-    plans = [plan(("book", {"name": str(n)})) for n in range(12)]
+    plans = [plan(("book", {"name": str(n)})) for n in range(5)]
     outer = []
     for trace in execute_many(plans, box):
         outer.append(trace.result)
-        inner = [t.result for t in execute_many([plan(("book", {"name": f"inner {len(outer)}"}))], box)]
-        assert inner == [f"booked inner {len(outer)} for 1"]
-    assert outer == [f"booked {n} for 1" for n in range(12)]
+        (inner,) = execute_many([plan(("book", {"name": f"inner {len(outer)}"}))], box)
+        assert inner.result == f"booked inner {len(outer)} for 1"
+    assert outer == [f"booked {n} for 1" for n in range(5)]
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda one: execute(one, box).result, plans * 3))
-    assert found == outer * 3
+        assert list(pool.map(lambda one: execute(one, box).result, plans * 2)) == outer * 2
 
 
-# ---------------------------------------------------------------- sources
+SHAPES = """\
+from shapes.helper import twice
+class Shop:
+    def __init__(self):
+        self.sold = []
+    def sell(self, what):
+        self.sold.append(what)
+        return len(self.sold)
+    def state(self):
+        return self.sold
+def double(x):
+    return twice(x)
+TABLE = {'double': double, 'Shop': Shop()}
+LIST = [double]
+"""
+
+
 def test_tools_are_found_in_many_shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "shapes"
     package.mkdir()
-    (package / "__init__.py").write_text("")
-    (package / "helper.py").write_text("def twice(x):\n    return 2 * x\n")
-    (package / "tools.py").write_text(
-        "from shapes.helper import twice\n"
-        "class Shop:\n"
-        "    def __init__(self):\n        self.sold = []\n"
-        "    def sell(self, what):\n        self.sold.append(what)\n        return len(self.sold)\n"
-        "    def state(self):\n        return self.sold\n"
-        "def double(x):\n    return twice(x)\n"
-        "TABLE = {'double': double, 'Shop': Shop()}\n"
-        "LIST = [double]\n"
-    )
+    helper = "def twice(x):\n    return 2 * x\n"
+    for name, text in (("__init__", ""), ("helper", helper), ("tools", SHAPES)):
+        (package / f"{name}.py").write_text(text)
     monkeypatch.chdir(tmp_path)
     double = plan(("double", {"x": 4}))
     for spec in ("shapes.tools", "shapes.tools:TABLE", "shapes.tools:LIST", "shapes.tools:double"):
         for level in ("process", "inline"):
             assert execute(double, spec, isolation=level).result == 8, spec
-    sold = execute(
-        Plan((Call("a", "sell", (("what", "tea"),), app="Shop"),)), "shapes.tools:TABLE", isolation="process"
-    )
-    assert sold.result == 1
-    shop = execute(
-        plan(("sell", {"what": "tea"}), ("sell", {"what": "jam"})),
-        "shapes.tools:Shop",
-        isolation="process",
-        options=Options(state=True),
-    )
+    sold = Plan((Call("a", "sell", (("what", "tea"),), app="Shop"),))
+    assert execute(sold, "shapes.tools:TABLE", isolation="process").result == 1
+    both = plan(("sell", {"what": "tea"}), ("sell", {"what": "jam"}))
+    shop = execute(both, "shapes.tools:Shop", isolation="process", options=Options(state=True))
     assert shop.state == ["tea", "jam"]
 
 
@@ -505,6 +413,7 @@ def test_tools_are_found_in_many_shapes(tmp_path: Path, monkeypatch: pytest.Monk
         ("nestful:/no/such/folder", "no such folder"),
         ("recorded:/no/such/file", "no such file"),
         ("os:no_such_name", "os:no_such_name do not load: there is no 'no_such_name'"),
+        (str(Path(__file__).parent / "cli_table.toml"), "cli_table.toml is no file of Python"),
     ],
 )
 def test_tools_that_are_not_there_are_said(spec: str, message: str) -> None:
@@ -519,6 +428,7 @@ def test_tools_that_are_not_there_are_said(spec: str, message: str) -> None:
         ("import no_such_package_at_all\n", "ModuleNotFoundError: No module named 'no_such_package_at_all'"),
         ("raise SystemExit('bye')\n", "SystemExit: bye"),
         ("x = 1\n", "nothing there can be called"),
+        ("x = 1\n\nprices['a']\n", "do not load: broken.py:3: NameError: name 'prices' is not defined"),
     ],
 )
 @pytest.mark.parametrize("level", ["inline", "process", "strict"])
@@ -529,31 +439,21 @@ def test_a_file_that_does_not_load_is_said(tmp_path: Path, text: str, message: s
 
 
 def test_the_published_folder_gives_one_file_a_function(tmp_path: Path) -> None:
-    (tmp_path / "func_file_map.json").write_text(
-        json.dumps(
-            {"count_words": "py_code_file_1.py", "shout": "py_code_file_2", "sqrt": "py_code_file_3.py"}
-        )
-    )
-    (tmp_path / "py_code_file_1.py").write_text(
-        "seen = []\ndef count_words(text):\n    seen.append(text)\n    return len(text.split()), len(seen)\n"
-    )
-    (tmp_path / "py_code_file_2.py").write_text(
-        "def shout(text, times=1):\n    assert 'seen' not in globals()\n    return text.upper() * times\n"
-    )
-    (tmp_path / "py_code_file_3.py").write_text("def sqrt(x, n=2):\n    return x ** (1 / n)\n")
-    calls = plan(
-        ("shout", {"text": "a b"}),
-        ("count_words", {"text": Ref(0, ("output_0",))}),
-        ("count_words", {"text": "c"}),
-    )
+    count = "seen = []\ndef count(text):\n    seen.append(text)\n    return len(text.split()), len(seen)\n"
+    shout = "def shout(text, times=1):\n    assert 'seen' not in globals()\n    return text.upper() * times\n"
+    sqrt = "def sqrt(x, n=2):\n    return x ** (1 / n)\n"
+    for number, text in enumerate((count, shout, sqrt)):
+        (tmp_path / f"file_{number}.py").write_text(text)
+    files = {"count": "file_0.py", "shout": "file_1", "sqrt": "file_2.py"}
+    (tmp_path / "func_file_map.json").write_text(json.dumps(files))
+    counts = [("count", {"text": text}) for text in (Ref(0, ("output_0",)), "c")]
     try:
-        found = execute(calls, f"nestful:{tmp_path}")
+        found = run(f"nestful:{tmp_path}", ("shout", {"text": "a b"}), *counts)
         assert [call.value for call in found] == ["A B", (2, 1), (1, 1)]
-        assert execute(plan(("sqrt", {"x": 16.0})), f"nestful:{tmp_path}").result == 4.0
-        (tmp_path / "basic_functions.py").write_text(
-            "import math\ndef sqrt(num):\n    return math.isqrt(num)\n"
-        )
-        assert execute(plan(("sqrt", {"arg_0": 17})), f"nestful:{tmp_path}").result == 4
+        assert run(f"nestful:{tmp_path}", ("sqrt", {"x": 16.0})).result == 4.0
+        basic = "import math\ndef sqrt(num):\n    return math.isqrt(num)\n"
+        (tmp_path / "basic_functions.py").write_text(basic)
+        assert run(f"nestful:{tmp_path}", ("sqrt", {"arg_0": 17})).result == 4
     except ExecutionError as error:
         pytest.skip(f"isolation: {error}")
 
@@ -561,13 +461,11 @@ def test_the_published_folder_gives_one_file_a_function(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (None, "cannot be read"),
-        ("{", "line 1, column 2: not JSON: found"),
-        ('{"a": "b.py", "a": "c.py"}', 'an object gives the key "a" twice'),
-        ("[]", "expected an object"),
+        (None, "cannot be read"), ("{", "line 1, column 2: not JSON: found"),
+        ('{"a": "b.py", "a": "c.py"}', 'an object gives the key "a" twice'), ("[]", "expected an object"),
         ('{"f": "../../etc/passwd.py"}', "outside the folder"),
     ],
-)
+)  # fmt: skip
 def test_a_function_map_that_is_wrong_is_said(tmp_path: Path, text: str | None, message: str) -> None:
     if text is not None:
         (tmp_path / "func_file_map.json").write_text(text)
@@ -585,22 +483,18 @@ def test_a_package_is_named_by_its_file(level: str, tmp_path: Path) -> None:
     assert found.result == "sold tea", found[0].error
 
 
-# ---------------------------------------------------------------- recording
 def test_recorded_once_replayed_for_ever(tmp_path: Path, tools_file: str) -> None:
-    calls = plan(
-        ("search", {"city": "Rome"}), ("split", {"text": "a b"}), ("fail", {}), ("book", {"name": Ref(2)})
-    )
+    then = ("split", {"text": "a b"}), ("fail", {}), ("book", {"name": Ref(2)})
+    calls = plan(("search", {"city": "Rome"}), *then)
     first = execute(calls, tools_file, isolation="process", options=Options(arguments=True))
     path = tmp_path / "answers.jsonl"
     path.write_text("\n".join(record_lines(first, compile_plan(calls))) + "\n")
     again = execute(calls, f"recorded:{path}")
     assert again.isolation == "inline"
-    assert [(c.status, c.value, c.error) for c in again] == [(c.status, c.value, c.error) for c in first]
-    other = execute(plan(("search", {"city": "Oslo"})), f"recorded:{path}")
+    assert essence(again) == essence(first)
+    other = run(f"recorded:{path}", ("search", {"city": "Oslo"}))
     assert str(other[0].error) == "not-recorded: no call of 'search' with these arguments in this plan"
-    never = execute(plan(("later", {"value": 1})), f"recorded:{path}")
-    assert never[0].error is not None
-    assert never[0].error.kind == "not-recorded"
+    assert str(run(f"recorded:{path}", ("later", {"value": 1}))[0].error).startswith("not-recorded")
 
 
 class Bank:
@@ -638,99 +532,80 @@ def test_a_plan_gets_the_answers_that_were_recorded_for_it(tmp_path: Path) -> No
 
 def test_what_was_recorded_and_what_runs_never_mix(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
-    tools = Bank
-    pe.execute(AFTER, tools, isolation="inline", record=path)
+    pe.execute(AFTER, Bank, isolation="inline", record=path)
     longer = plan(("deposit", {"amount": 50}), ("deposit", {"amount": 1}), ("balance", {}))
     Bank.calls = 0
-    assert pe.execute(longer, tools, isolation="inline", record=path).result % 50 == 1
+    assert pe.execute(longer, Bank, isolation="inline", record=path).result % 50 == 1
     assert Bank.calls == 3, "the whole plan runs, for the tools must know of its first call"
     Bank.calls = 0
-    assert pe.execute(AFTER, tools, isolation="inline", record=path).ok
+    assert pe.execute(AFTER, Bank, isolation="inline", record=path).ok
     assert Bank.calls == 0
-
-
-def test_a_recorded_plan_is_known_by_its_calls_whatever_their_writing(tmp_path: Path) -> None:
-    path = tmp_path / "answers.jsonl"
-    first = pe.parse(
-        '[{"name": "deposit", "id": "x", "arguments": {"amount": 1, "into": {"b": 1, "a": [2]}}}]'
-    )
+    written = ('{"amount": 1, "into": {"b": 1, "a": [2]}}', '{"into": {"a": [2.0], "b": 1.0}, "amount": 1.0}')
+    first, same = (pe.parse(f'[{{"name": "deposit", "arguments": {given}}}]') for given in written)
     pe.execute(first, Bank, isolation="inline", record=path)
-    text = '[{"name": "deposit", "id": "y", "arguments": {"into": {"a": [2.0], "b": 1.0}, "amount": 1.0}}]'
-    assert execute(pe.parse(text), f"recorded:{path}").ok
+    assert execute(same, f"recorded:{path}").ok, "known by its calls whatever their writing"
 
 
 def test_what_no_file_can_hold_is_not_recorded(tmp_path: Path) -> None:
-    path, tools = tmp_path / "answers.jsonl", tmp_path / "rooms.py"
+    path, tools, plans = (tmp_path / name for name in ("answers.jsonl", "rooms.py", "plans.jsonl"))
     tools.write_text(
-        "class Room:\n    def __init__(self):\n        self.number = 7\n"
-        "def room():\n    return Room()\n"
-        "def take(value):\n    return value\n"
-        "def nan():\n    return float('nan')\n"
+        "class Room:\n    def __init__(self):\n        self.number = 7\ndef room():\n    return Room()\n"
+        "def take(value):\n    return value\ndef nan():\n    return float('nan')\n"
     )
-    plans = tmp_path / "plans.jsonl"
-    texts = [
-        {"id": "a", "output": "x = room()\ntake(value=x.number)"},
-        {"id": "b", "output": "take(value=2)\nnan()"},
-    ]
-    plans.write_text("\n".join(map(json.dumps, texts)))
+    texts = {"a": "x = room()\ntake(value=x.number)", "b": "take(value=2)\nnan()"}
+    plans.write_text("\n".join(json.dumps({"id": key, "output": text}) for key, text in texts.items()))
+    argv = ("execute", plans, "--tools", tools, "--isolation", "process", "--record", path)
     for _ in range(2):
-        done = planeval(
-            "execute", str(plans), "--tools", str(tools), "--isolation", "process", "--record", str(path),
-            "--format", "json",
-        )  # fmt: skip
+        done = planeval(*argv, "--format", "json")
         assert done.returncode == 0, done.stdout
         assert "1 plan not recorded, and to be run each time: a tool gave an object" in done.stderr
     assert len(path.read_text().splitlines()) == 2
-    again = planeval("execute", str(plans), "--id", "b", "--tools", f"recorded:{path}")
+    again = planeval("execute", plans, "--id", "b", "--tools", f"recorded:{path}")
     assert again.returncode == 0, again.stdout
 
 
 def test_answers_for_any_plan_hold_where_they_are_one(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
-    lines = [{"tool": "next", "arguments": {}, "value": n} for n in (1, 1)]
-    path.write_text("\n".join(map(json.dumps, lines)))
-    found = execute(plan(*[("next", {})] * 3), f"recorded:{path}")
-    assert [call.value for call in found] == [1, 1, 1]
-    path.write_text("\n".join(json.dumps({**line, "value": n}) for n, line in enumerate(lines)))
-    other = execute(plan(("next", {})), f"recorded:{path}")
-    assert "the answers to 'next' with these arguments differ, and none says for which plan" in str(
-        other[0].error
-    )
+    line = {"tool": "next", "arguments": {}}
+    path.write_text("\n".join(json.dumps({**line, "value": 1}) for _ in range(2)))
+    assert [call.value for call in run(f"recorded:{path}", *[("next", {})] * 3)] == [1, 1, 1]
+    path.write_text("\n".join(json.dumps({**line, "value": n}) for n in range(2)))
+    (other,) = run(f"recorded:{path}", ("next", {}))
+    said = "the answers to 'next' with these arguments differ, and none says for which plan"
+    assert said in str(other.error)
+
+
+NONE = "no recorded call: "
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("line", "said"),
     [
-        "{",
-        "[]",
-        '{"tool": "x"}',
-        '{"tool": "x", "arguments": 5, "value": 1}',
-        '{"tool": "x", "arguments": {}, "value": 1} {"tool": "x", "arguments": {}, "value": 2}',
-        '{"tool": "x", "arguments": {"a": 1, "a": 2}, "value": 1}',
-        '{"tool": "x", "arguments": {}, "value": ' + "[" * 5000,
+        ("{", "line 3, column 2: not JSON"),
+        ("[1]", f"line 3: {NONE}found [1]; expected an object with tool"),
+        ('{"answer": 1}', f"line 3: {NONE}there is no 'tool'"),
+        ('{"tool": "x"}', f"line 3: {NONE}there is no 'arguments'"),
+        ('{"tool": "f", "arguments": {}}', f"line 3: {NONE}there is no 'value'"),
+        ('{"tool": "f", "arguments": [], "value": 1}', f"line 3: {NONE}arguments are an object, found []"),
+        ('{"tool": "f", "arguments": {}, "error": "x"}', f'{NONE}an error is [kind, message], found "x"'),
+        ('{"tool": "x", "arguments": {}, "value": 1} {}', "not JSON"),
+        ('{"tool": "x", "arguments": {"a": 1, "a": 2}}', 'column 37: an object gives the key "a" twice'),
+        ('{"tool": "x", "arguments": {}, "value": ' + "[" * 5000, "the text nests"),
     ],
-)
-def test_a_record_that_is_none_is_said_with_its_line(tmp_path: Path, line: str) -> None:
-    path = tmp_path / "answers.jsonl"
-    path.write_text('{"tool": "x", "arguments": {}, "value": 1}\n\n' + line)
-    with pytest.raises(
-        ExecutionError,
-        match=r"answers\.jsonl, line 3(, column \d+: (not JSON|an object|the text nests)|: no recorded call)",
-    ):
-        tool_source(f"recorded:{path}")
-    path.write_text("\n\n" + '{"tool": "x", "arguments": {"a": 1, "a": 2}, "value": 1}')
-    with pytest.raises(ExecutionError, match=r'line 3, column 37: an object gives the key "a" twice'):
-        tool_source(f"recorded:{path}")
+)  # fmt: skip
+def test_a_record_that_is_none_is_said_with_its_line(tmp_path: Path, line: str, said: str) -> None:
+    (tmp_path / "answers.jsonl").write_text('{"tool": "x", "arguments": {}, "value": 1}\n\n' + line)
+    with pytest.raises(ExecutionError, match=r"answers\.jsonl, line 3") as error:
+        tool_source(f"recorded:{tmp_path / 'answers.jsonl'}")
+    assert said in str(error.value)
 
 
-# ---------------------------------------------------------------- values on the wire
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: (
         st.lists(inner, max_size=4)
-        | st.dictionaries(st.text(), inner, max_size=4)
+        | st.dictionaries(st.text() | st.integers(), inner, max_size=4)
         | st.tuples(inner, inner)
-        | st.dictionaries(st.integers(), inner, max_size=3)
     ),
     max_leaves=20,
 )
@@ -761,16 +636,13 @@ def test_a_lying_worker_is_a_value_error_or_some_value(data: Any) -> None:
 def test_special_values() -> None:
     ring: list[Any] = []
     ring.append(ring)
+    long = "a text of 100 characters, more than the output limit"
     assert math.isnan(decode(json.loads(encode(float("nan")))))  # type: ignore[arg-type]
     assert decode(json.loads(encode(10**6000))) == 10**6000
     assert decode(json.loads(encode(ring))) == Opaque("list", "nests deeper than 100 levels")
-    assert decode(json.loads(encode("x" * 100, 50))) == Opaque(
-        "str", "a text of 100 characters, more than the output limit"
-    )
-    assert decode(json.loads(encode({1, 2}))) == {1, 2}
+    assert decode(json.loads(encode("x" * 100, 50))) == Opaque("str", long)
 
 
-# ---------------------------------------------------------------- laws
 @st.composite
 def plans(draw: st.DrawFn) -> Plan:
     """Acyclic plans over five arithmetic tools, some calls failing."""
@@ -800,18 +672,10 @@ def test_concurrent_calls_give_what_single_ones_give(one: Plan) -> None:
 def test_every_call_is_accounted_for_and_failures_spread_only_forward(one: Plan) -> None:
     trace = execute(one, "nestful", isolation="inline")
     assert [call.id for call in trace] == [call.id for call in one.calls]
-    for position, call in enumerate(trace):
-        needs = {ref.call for ref in _refs(one.calls[position])}
-        if call.status == "skipped":
-            assert any(trace[producer].status != "ok" for producer in needs)
-        else:
-            assert all(trace[producer].status == "ok" for producer in needs)
-
-
-def _refs(call: Call) -> list[Ref]:
-    from planner_eval.plan.model import references
-
-    return [ref for _, item in call.arguments for _, ref in references(item) if isinstance(ref, Ref)]
+    for call, written in zip(trace, one.calls, strict=True):
+        found = (ref for _, item in written.arguments for _, ref in references(item))
+        needs = all(trace[ref.call].status == "ok" for ref in found if isinstance(ref, Ref))
+        assert needs == (call.status != "skipped")
 
 
 @given(st.lists(plans(), max_size=6))
@@ -827,23 +691,3 @@ SHARED = Sandbox(tool_source("nestful"), level="process")
 def _close_shared() -> Iterator[None]:
     yield
     SHARED.close()
-
-
-@pytest.mark.more
-def test_traces_do_not_depend_on_the_hash_seed(tools_file: str) -> None:
-    code = (
-        "import sys, json; sys.path.insert(0, sys.argv[1]); import planner_eval as pe\n"
-        "from planner_eval.execution import execute\n"
-        'plan = pe.parse(\'[{"name": "anything", "arguments": {"b": 1, "a": 2}}]\')\n'
-        "data = execute(plan, sys.argv[2], isolation='process').to_dict()\n"
-        "print(json.dumps([call['value'] for call in data['calls']]))\n"
-    )
-    root = str(Path(pe.__file__).parents[1])
-    said = set()
-    for seed in ("1", "2"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        done = subprocess.run(
-            [sys.executable, "-c", code, root, tools_file], capture_output=True, text=True, env=environment
-        )
-        said.add(done.stdout)
-    assert said == {'[[[], {"b": 1, "a": 2}]]\n'}

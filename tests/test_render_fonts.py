@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.drawing.themes import names, theme
+from planner_eval.drawing.themes import names
 from planner_eval.drawing.widths import width
 from tests.conftest import ROOT
 from tests.render_plans import SVG, bounds
@@ -104,19 +104,11 @@ def test_the_table_is_as_wide_as_dejavu_and_helvetica() -> None:
         for points, name in re.findall(r"WX (\d+) ; N (\w+)", text):
             if len(char := names_of(name)) == 1:
                 measured[char] = max(measured.get(char, 0), float(points))
-        letters = [
-            chr(code) for code in (*range(0x20, 0x530), *range(0x2000, 0x2300)) if chr(code) in measured
-        ]
+        codes = (*range(0x20, 0x530), *range(0x2000, 0x2300))
+        letters = [chr(code) for code in codes if chr(code) in measured]
         assert len(letters) > 1_800
         narrow = [char for char in letters if width(char, 1_000, bold=bold) < int(measured[char])]
         assert narrow == []
-
-
-def test_a_theme_names_a_stack_that_ends_in_any_font_without_serifs() -> None:
-    for look in names():
-        dress = theme(look)
-        stacks = {part["fontname"] for part in (dress.graph, dress.box, dress.line, dress.cluster)}
-        assert stacks == {"Helvetica,Arial,Liberation Sans,DejaVu Sans,sans-serif"}
 
 
 def test_letters_that_the_table_lacks_have_room() -> None:

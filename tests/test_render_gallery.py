@@ -95,12 +95,10 @@ def images() -> dict[str, tuple[Drawable, str]]:
     )
     files = [(ROOT / "data" / "demo" / f"{name}.json").read_text() for name in ("pred", "gold")]
     return {
-        "diff.svg": (diff(*map(parse, files)), "default"),
-        "roles.svg": (diff(pred, gold), "default"),
-        "plan.svg": (gold, "default"),
-        "print.svg": (diff(pred, gold), "print"),
+        "diff.svg": (diff(*map(parse, files)), "default"), "roles.svg": (diff(pred, gold), "default"),
+        "plan.svg": (gold, "default"), "print.svg": (diff(pred, gold), "print"),
         "shapes.svg": (shapes(), "default"),
-    }
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", images())

@@ -9,8 +9,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from planner_eval.base.errors import InputError, RenderError
-from planner_eval.base.formats import PICTURES
-from planner_eval.drawing.plots import Panel, plot, values_of
+from planner_eval.drawing.plots import Panel, plot
 
 PANELS = [
     Panel("depth", "plans", {"one": {1: 3, 2: 1}, "two": {1: 1, 4: 1}}),
@@ -24,30 +23,17 @@ def texts(picture: bytes) -> list[str]:
     return [(t.text or "").strip() for t in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
-def bars(picture: bytes, color: bytes = b"#0072b2") -> list[float]:
-    """The heights of the bars of one colour, in points."""
-    path = (
-        rb'd="M ([\d.]+) ([\d.]+) \nL [\d.]+ [\d.]+ \nL [\d.]+ ([\d.]+) [^"]*" clip-path[^>]*fill: ' + color
-    )
+def bars(picture: bytes) -> list[float]:
+    """The heights of the bars of the first colour, in points."""
+    path = rb'd="M ([\d.]+) ([\d.]+) \nL [\d.]+ [\d.]+ \nL [\d.]+ ([\d.]+) [^"]*" clip-path[^>]*fill: #0072b2'
     return [float(low) - float(high) for _, low, high in re.findall(path, picture)]
 
 
 def test_all_words_are_there() -> None:
     pytest.importorskip("matplotlib")
     shown = texts(plot(PANELS))
-    for word in (
-        "depth",
-        "calls",
-        "kinds",
-        "one",
-        "two",
-        "text",
-        "number",
-        "% of plans",
-        "% of arguments",
-        "13+",
-    ):
-        assert word in shown
+    words = {"depth", "calls", "kinds", "one", "two", "text", "number", "% of plans", "% of arguments", "13+"}
+    assert words <= set(shown)
     assert shown.count("3") >= 2  # depth has a gap at 3 for both
 
 
@@ -56,18 +42,6 @@ def test_bars_are_as_high_as_their_shares() -> None:
     heights = bars(plot([Panel("depth", "plans", {"one": {1: 3, 2: 1}})]))
     assert len(heights) == 2
     assert heights[0] / heights[1] == pytest.approx(3, rel=0.01)
-
-
-@pytest.mark.parametrize("form", PICTURES)
-def test_the_same_counts_give_the_same_bytes(form: str) -> None:
-    pytest.importorskip("matplotlib")
-    assert plot(PANELS, format=form) == plot(PANELS, format=form)
-
-
-def test_numbers_keep_their_gaps_and_words_their_order() -> None:
-    assert values_of(PANELS[0]) == [1, 2, 3, 4]
-    assert values_of(PANELS[2]) == ["text", "number"]
-    assert values_of(Panel("x", "y", {"a": {}})) == []
 
 
 def test_hostile_names_are_shown_as_they_are() -> None:

@@ -1,25 +1,30 @@
-"""The SVG of many diffs, parsed: labels, boxes, line styles, legend."""
+"""The SVG of many diffs, parsed; plans without references; what a drawing of a diff says."""
 
 from __future__ import annotations
 
 import html
 import re
 import xml.etree.ElementTree as ET
-from itertools import combinations
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.base.errors import RenderError
 from planner_eval.base.text import shortened
 from planner_eval.comparison.diff import Diff, diff
-from planner_eval.drawing import render, render_many
+from planner_eval.drawing import FORMATS, Drawable, render, render_many
 from planner_eval.drawing.overlay import diff_scene
-from planner_eval.drawing.places import DIFF_ROLES
-from planner_eval.drawing.scene import Scene
+from planner_eval.drawing.places import DIFF_ROLES, in_written_order
+from planner_eval.drawing.scene import ROW, Box, Scene, flat_rows
 from planner_eval.drawing.themes import names, theme
 from planner_eval.plan.model import Call, Plan
-from tests.render_plans import SVG, bounds, demo, outline
+from tests.conftest import examples
+from tests.inside import planeval
+from tests.render_plans import SVG, demo, outline
 
 pytest.importorskip("pygraphviz")
 
@@ -46,26 +51,19 @@ def style(group: ET.Element) -> Style:
 
 @pytest.fixture(scope="module")
 def drawn() -> dict[str, tuple[Scene, ET.Element]]:
-    pictures = render_many(DIFFS.values())
-    return {
-        name: (diff_scene(one), ET.fromstring(picture.data))
-        for (name, one), picture in zip(DIFFS.items(), pictures, strict=True)
-    }
-
-
-def test_there_are_twenty_diffs_of_every_role(drawn: dict[str, tuple[Scene, ET.Element]]) -> None:
-    boxes = {box.role for scene, _ in drawn.values() for box in scene.boxes}
-    arrows = {arrow.role for scene, _ in drawn.values() for arrow in scene.arrows}
-    assert len(drawn) >= 20
+    pictures = zip(DIFFS.items(), render_many(DIFFS.values()), strict=True)
+    found = {name: (diff_scene(one), ET.fromstring(picture.data)) for (name, one), picture in pictures}
+    boxes = {box.role for scene, _ in found.values() for box in scene.boxes}
+    arrows = {arrow.role for scene, _ in found.values() for arrow in scene.arrows}
     assert boxes == {"kept", "missing", "extra", "changed"}
     assert arrows == {"kept", "missing", "extra", "wrong"}
+    return found
 
 
 @pytest.mark.parametrize("name", DIFFS)
-def test_every_label_is_there(name: str, drawn: dict[str, tuple[Scene, ET.Element]]) -> None:
-    scene, root = drawn[name]
-    look = theme("default")
-    nodes, edges = groups(root, "node"), groups(root, "edge")
+def test_every_label_and_every_role_is_there(name: str, drawn: dict[str, tuple[Scene, ET.Element]]) -> None:
+    (scene, root), look = drawn[name], theme("default")
+    nodes = groups(root, "node")
     assert len(nodes) == len(scene.boxes)
     for position, box in enumerate(scene.boxes):
         shown = words(nodes[f"c{position}"])
@@ -75,26 +73,11 @@ def test_every_label_is_there(name: str, drawn: dict[str, tuple[Scene, ET.Elemen
             assert shortened(row.gold, look.width) in shown
     found = sorted(words(g) for g in root.iter(f"{SVG}g") if g.get("class") == "edge")
     assert found == sorted(f"{look.roles[a.role].sign} {a.label}".strip() for a in scene.arrows)
-    assert set(edges) == {f"c{a.tail}->c{a.head}" for a in scene.arrows}
-
-
-@pytest.mark.parametrize("name", DIFFS)
-def test_no_two_boxes_overlap(name: str, drawn: dict[str, tuple[Scene, ET.Element]]) -> None:
-    _, root = drawn[name]
-    for one, other in combinations([bounds(g) for g in groups(root, "node").values()], 2):
-        apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
-        assert apart, (one, other)
-
-
-@pytest.mark.parametrize("name", DIFFS)
-def test_the_legend_names_every_role_that_is_there(
-    name: str, drawn: dict[str, tuple[Scene, ET.Element]]
-) -> None:
-    scene, root = drawn[name]
+    assert set(groups(root, "edge")) == {f"c{a.tail}->c{a.head}" for a in scene.arrows}
     graph = next(g for g in root.iter(f"{SVG}g") if g.get("class") == "graph")
     caption = " ".join(t.text or "" for t in graph.findall(f"{SVG}text")).partition("Legend")[2]
     for role in DIFF_ROLES:
-        assert (theme("default").roles[role].word in caption) is (role in scene.legend)
+        assert (look.roles[role].word in caption) is (role in scene.legend)
     assert {box.role for box in scene.boxes} | {arrow.role for arrow in scene.arrows} <= {*scene.legend}
     strokes = {e.get("stroke") for e in graph.findall(f"{SVG}polygon")} - {None, "none"}
     assert len(strokes) == len(scene.legend)
@@ -122,29 +105,25 @@ def test_each_role_has_a_line_of_its_own(look: str) -> None:
     assert len({next(iter(found)) for found in lines}) == 4
 
 
-def _luminance(color: str) -> float:
-    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+def _contrast(*colors: str) -> float:
+    luminances = []
+    for color in colors:
+        parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        luminances.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+    return (max(luminances) + 0.05) / (min(luminances) + 0.05)
 
 
 @pytest.mark.parametrize("look", names())
 def test_words_are_readable_on_their_ground(look: str) -> None:
     """WCAG's contrast of 4.5 for every colour of words on every ground they can stand on."""
     dress = theme(look)
-    paper = dress.graph["bgcolor"]
-    grounds = {role.box["fillcolor"] for role in dress.roles.values()}
-    for role in dress.roles.values():
-        for ground in (paper, dress.roles["kept"].box["fillcolor"], role.box["fillcolor"]):
-            high, low = sorted((_luminance(role.text), _luminance(ground)), reverse=True)
-            assert (high + 0.05) / (low + 0.05) >= 4.5, (role.word, ground)
-    for role in ("kept", "missing", "extra", "changed", "wrong"):  # rows of a changed call
-        high, low = sorted(
-            (_luminance(dress.roles[role].text), _luminance(dress.roles["changed"].box["fillcolor"])),
-            reverse=True,
-        )
-        assert (high + 0.05) / (low + 0.05) >= 4.5, role
-    assert grounds
+    grounds = {name: role.box["fillcolor"] for name, role in dress.roles.items()}
+    for name, role in dress.roles.items():
+        for ground in (dress.graph["bgcolor"], grounds["kept"], grounds[name]):
+            assert _contrast(role.text, ground) >= 4.5, (role.word, ground)
+    for name in ("kept", "missing", "extra", "changed", "wrong"):  # rows of a changed call
+        assert _contrast(dress.roles[name].text, grounds["changed"]) >= 4.5, name
 
 
 def test_the_same_diff_gives_the_same_bytes() -> None:
@@ -176,3 +155,124 @@ def test_a_notebook_tells_what_nothing_can_draw(monkeypatch: pytest.MonkeyPatch)
         said = shown._repr_html_() or ""
         assert f'<div class="planeval-drawing"><pre>{html.escape(str(shown))}</pre><script' in said
         assert "<b>" not in said
+
+
+WRITTEN = [form for form in ("svg", "dot", "mermaid", "text", "boxes") if form in FORMATS]
+
+
+def flat(*cities: str, name: str = "seatPreference") -> str:
+    return "\n".join(f"book_flight(#city='{city}', #{name}='aisle')" for city in cities)
+
+
+def numbered(count: int) -> list[str]:
+    return [f"City {n}" for n in range(count)]
+
+
+def wide(drawn: str) -> float:
+    found = re.search(r'width="([\d.]+)pt"', drawn)
+    assert found is not None
+    return float(found[1])
+
+
+@pytest.mark.parametrize("count", [1, 12, 32])
+def test_a_flat_plan_wraps_in_written_order(count: int, tmp_path: Path) -> None:
+    """Thirty-two calls in one row were 4,000 points wide, with letters of four pixels on a screen."""
+    file = tmp_path / "plan.svg"
+    assert planeval("render", "-", "-o", file, text=flat(*numbered(count))).returncode == 0
+    drawn = html.unescape(file.read_text(encoding="utf-8"))
+    assert wide(drawn) < 200 * min(count, ROW) + 60
+    places = re.findall(r'<text[^>]* x="([-\d.]+)" y="([-\d.]+)"[^>]*>city = "City (\d+)"', drawn)
+    read = sorted((float(y), float(x), int(number)) for x, y, number in places)
+    assert [number for _, _, number in read] == list(range(count))
+
+
+def test_flat_calls_beside_others_wrap_and_mermaid_too() -> None:
+    plan = pe.parse("a = f(#x='1')\ng(#y=a)\n" + flat(*numbered(10)))
+    assert wide(render(plan).decode()) < 1200
+    assert render(plan, format="mermaid").decode().count("~~~") == 6
+
+
+@given(st.lists(st.sampled_from(["", "A", "B", "C", "D"]), max_size=30))
+@examples(100)
+def test_each_box_without_arrows_stands_in_one_row(apps: list[str]) -> None:
+    boxes = tuple(Box(f"f#{n}", "plain", "f", app or None) for n, app in enumerate(apps))
+    rows = flat_rows(Scene(boxes))
+    assert all(len(row) <= ROW for row in rows)
+    assert sorted(box for row in rows for box in row) == (list(range(len(boxes))) if len(boxes) > ROW else [])
+
+
+def told(found: Drawable, form: str) -> str:
+    """What a drawing says, its entities undone."""
+    drawn = html.unescape(render(found, format=form).decode())
+    return re.sub(r"#(\d+);", lambda entity: chr(int(entity[1])), drawn).replace("\xa0", " ")
+
+
+def test_boxes_have_the_numbers_of_the_text() -> None:
+    """A call that gold has at another place says both; a missing one stands where it would be."""
+    short, long = "f(#x='1')\nf(#x='2')\nf(#x='3')", "f(#x='1')\npay(#to='you')\nf(#x='2')\nf(#x='3')"
+    found, turned = (
+        [(box.role, box.place) for box in diff_scene(pe.diff(*pair)).boxes]
+        for pair in ((short, long), (long, short))
+    )
+    assert found[:2] == [("kept", "call 1"), ("missing", "gold's call 2")]
+    assert found[2:] == [("kept", "call 2, gold's 3"), ("kept", "call 3, gold's 4")]
+    assert turned[1:3] == [("extra", "call 2"), ("kept", "call 3, gold's 2")]
+    for form in WRITTEN:
+        for place in ("f (call 2, gold's 3)", "pay (gold's call 2)", "f (call 1)"):
+            assert place in told(pe.diff(short, long), form), form
+
+
+def test_a_reference_names_the_call_by_the_same_number() -> None:
+    found = pe.diff("a = f(#x='1')\nb = f(#x='2')\ng(#y=a)", "b = f(#x='2')\na = f(#x='1')\ng(#y=b)")
+    (row,) = diff_scene(found).boxes[-1].rows
+    assert (row.text, row.gold) == ("y ← f (call 1).a", "gold: ← f (gold's call 1).b")
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+@pytest.mark.parametrize(
+    ("pred", "gold", "said", "never"),
+    [
+        (flat("Rome", name="seat"), flat("Rome"), "gold's name: seatPreference", "gold: seatPreference"),
+        ("a = find(#x='1')\nb = pay(#y='3', #x=a)", "a = search(#x='1')\nb = pay(#y=a, #x=a)",
+         "gold: ← search.a", "gold: ← find"),
+    ],
+)  # fmt: skip
+def test_names_of_gold_are_called_so(pred: str, gold: str, said: str, never: str, form: str) -> None:
+    drawn = told(pe.diff(pred, gold), form)
+    assert (said in drawn, never in drawn) == (True, False)
+
+
+def test_the_first_mistake_causes_and_what_follows_are_marked() -> None:
+    found = pe.diff("f(#x='1')\ng(#x='1')\nh(#x='3')\nk()", "f(#x='2')\ng(#x='2')\nh(#x='4')\nk()")
+    edits = (found.edits[0], found.edits[1]._replace(cause=0), found.edits[2])
+    found = replace(found, edits=edits)
+    marks = ["first mistake", "follows from f (call 1)", "cause"]
+    assert [box.mark for box in diff_scene(found).boxes] == [*marks, ""]
+    for form in WRITTEN:
+        assert all(mark in told(found, form) for mark in marks), form
+
+
+@pytest.mark.parametrize(("pred", "gold", "legend"), [
+    ("f(#x='1')", "f(#x='1')", ("kept",)),
+    ("f(#x='1')", "f(#x='2')", ("changed",)),
+    ("f(#x='1')\ng()", "f(#x='1')", ("kept", "extra")),
+    ("a = f()\ng(#y=a)", "a = f()\nb = h()\ng(#y=b)", ("kept", "missing", "changed", "wrong")),
+])  # fmt: skip
+def test_the_legend_has_the_roles_that_are_there(pred: str, gold: str, legend: tuple[str, ...]) -> None:
+    scene = diff_scene(pe.diff(pred, gold))
+    assert scene.legend == legend
+    assert ("wrong reference" in told(pe.diff(pred, gold), "svg")) is ("wrong" in legend)
+
+
+@given(st.permutations(range(6)), st.sets(st.integers(0, 5)), st.sets(st.integers(0, 5)))
+@examples(100)
+def test_calls_of_a_diff_stand_as_they_are_written(
+    order: list[int], ours: set[int], theirs: set[int]
+) -> None:
+    def plan(calls: list[int]) -> Plan:
+        return Plan(tuple(Call(f"c{n}", f"tool{n}", (("x", n),)) for n in calls))
+
+    found = pe.diff(plan([n for n in order if n in ours]), plan(sorted(theirs)))
+    calls = in_written_order(list(found.calls()))
+    assert sorted(map(str, calls)) == sorted(map(str, found.calls()))
+    assert [call.pred for call in calls if call.pred is not None] == list(range(len(ours)))

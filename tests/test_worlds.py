@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from hypothesis import strategies as st
 from planner_eval.dialects.read import parse
 from planner_eval.execution import execute
 from planner_eval.worlds import CallError, Definition, World, facts_of, load, read
-from planner_eval.worlds.definition import NotFound, Refused, UnknownApi, WrongType
+from planner_eval.worlds.definition import Refused, UnknownApi, WrongType
 from planner_eval.worlds.typed import typed, untyped
 from tests.conftest import ROOT, examples
 from tests.world_calls import table
@@ -44,105 +43,20 @@ Rents: [ride_type = getride(#destination='Old Lighthouse', #number_of_seats='2',
 """
 
 
-# ---------------------------------------------------------------- AppBench's world in particular
 def test_facts_are_found_and_consumers_are_served(appbench: World) -> None:
     plan = parse(PLAN, dialect="appbench")
-    assert [call.status for call in execute(plan, BASE["appbench"].copy()).calls] == [
-        "ok",
-        "failed",
-        "failed",
-    ]
+    assert [one.status for one in execute(plan, BASE["appbench"].copy()).calls] == ["ok", "failed", "failed"]
     with appbench.copy(facts_of([plan])) as world:
         trace = execute(plan, world)
         assert [call.status for call in trace.calls] == ["ok"] * 3
-        assert trace.calls[1].value["location"] == "Bilbao"
-        assert trace.calls[1].value["date"] == "2019-03-01"
+        assert (trace.calls[1].value["location"], trace.calls[1].value["date"]) == ("Bilbao", "2019-03-01")
         assert len(table(world, "table_reservations")) == 1
-
-
-def test_a_search_that_finds_nothing_fails_its_consumers(appbench: World) -> None:
-    plan = parse(PLAN, dialect="appbench")
     with appbench.copy(facts_of([plan])) as world:
-        other = parse(PLAN.replace("Basque", "Martian"), dialect="appbench")
-        trace = execute(other, world)
+        trace = execute(parse(PLAN.replace("Basque", "Martian"), dialect="appbench"), world)
         assert [call.status for call in trace.calls] == ["ok", "failed", "ok"]
         assert trace.calls[0].value == {}
-        assert trace.calls[1].error is not None
-        assert trace.calls[1].error.kind == "no-such-output"
+        assert str(trace.calls[1].error).startswith("no-such-output")
         assert not table(world, "table_reservations")
-
-
-def test_seats_are_taken_until_none_are_left(appbench: World) -> None:
-    bus = table(appbench, "buses")[0]
-    arguments = {k: bus[k] for k in ("from_city", "to_city", "departure_date", "departure_time")}
-    left = bus["seats_left"]
-    appbench.call("Buses", "buybusticket", {**arguments, "num_passengers": left - 1})
-    with pytest.raises(Refused, match="only 1 seats are left"):
-        appbench.call("Buses", "buybusticket", {**arguments, "num_passengers": 2})
-    appbench.call("Buses", "buybusticket", {**arguments, "num_passengers": "1"})
-    assert table(appbench, "buses")[0]["seats_left"] == 0
-    found = appbench.call("Buses", "findbus", {k: v for k, v in arguments.items() if k != "departure_time"})
-    assert found.get("departure_time") != bus["departure_time"]
-
-
-def test_a_car_is_reserved_for_its_days_only(appbench: World) -> None:
-    appbench.connection.execute("UPDATE cars SET cars = 1")
-    car = table(appbench, "cars")[0]
-    days = {"start_date": "2019-03-02", "end_date": "2019-03-05", "pickup_time": "09:00"}
-    reserve = {
-        **days,
-        "pickup_location": car["pickup_location"],
-        "car_type": car["car_type"],
-        "add_insurance": True,
-    }
-    appbench.call("Rents", "reservecar", reserve)
-    with pytest.raises(NotFound):
-        appbench.call(
-            "Rents", "reservecar", {**reserve, "start_date": "2019-03-05", "end_date": "2019-03-06"}
-        )
-    appbench.call("Rents", "reservecar", {**reserve, "start_date": "2019-03-06", "end_date": "2019-03-07"})
-    with pytest.raises(Refused, match="before it is picked up"):
-        appbench.call(
-            "Rents", "reservecar", {**reserve, "start_date": "2019-03-12", "end_date": "2019-03-10"}
-        )
-
-
-@pytest.mark.parametrize(
-    ("app", "find", "book", "place"),
-    [
-        ("Services", "find_stylist_provider", "book_stylist_appointment", "stylists"),
-        ("Services", "find_therapist_provider", "book_therapist_appointment", "therapists"),
-    ],
-)
-def test_appointments_exclude_one_another(
-    appbench: World, app: str, find: str, book: str, place: str
-) -> None:
-    row = table(appbench, place)[0]
-    query = {"city": row["city"], **({"type": row["type"]} if "type" in row else {})}
-    found = appbench.call(app, find, query)
-    name = next(key for key in found if key.endswith("_name"))
-    appointment = {name: found[name], "appointment_time": "9:30", "appointment_date": "2019-03-04"}
-    assert appbench.call(app, book, appointment)["appointment_time"] == "09:30"
-    with pytest.raises(Refused, match="is taken on 2019-03-04 at 09:30"):
-        appbench.call(app, book, appointment)
-    appbench.call(app, book, {**appointment, "appointment_time": "10:00"})
-
-
-def test_homes_and_films(appbench: World) -> None:
-    home = table(appbench, "homes")[3]
-    wanted = {k: home[k] for k in ("area", "intent", "number_of_beds", "number_of_baths")}
-    found = appbench.call("Homes", "findhomebyarea", wanted)
-    assert found["property_name"] == home["property_name"]
-    assert found["has_garage"] is bool(home["has_garage"])
-    visit = {"property_name": found["property_name"], "visit_date": "2019-03-09"}
-    assert appbench.call("Homes", "schedulevisit", visit)["address"] == home["address"]
-    with pytest.raises(Refused, match="arranged already"):
-        appbench.call("Homes", "schedulevisit", visit)
-    film = appbench.call("Media", "findmovies", {"genre": table(appbench, "films")[0]["genre"]})
-    played = appbench.call("Media", "playmovie", {"title": film["title"], "subtitle_language": "Hindi"})
-    assert played["subtitle_language"] == "Hindi"
-    with pytest.raises(NotFound):
-        appbench.call("Media", "playmovie", {"title": "No Such Film"})
 
 
 def test_names_that_two_apps_share_need_their_app(appbench: World) -> None:
@@ -159,31 +73,21 @@ def test_other_spellings_of_a_city_are_the_city(appbench: World) -> None:
     plan = parse("Travel: [attraction_name = findattractions(#location='New York', #category='Pier')]")
     with appbench.copy(facts_of([plan])) as world:
         for city in ("NYC", "new york", "New York"):
-            assert (
-                world.call("Travel", "findattractions", {"location": city, "category": "pier"})["location"]
-                == "New York"
-            )
+            found = world.call("Travel", "findattractions", {"location": city, "category": "pier"})
+            assert found["location"] == "New York"
 
 
-@pytest.mark.parametrize(
-    ("argument", "value"),
-    [
-        ("departure_date", "tomorrow"),
-        ("departure_date", "2019-02-30"),
-        ("num_passengers", "two"),
-        ("num_passengers", 1.5),
-        ("num_passengers", True),
-        ("from_city", ["Oslo"]),
-        ("from_city", {"city": "Oslo"}),
-        ("num_passengers", 10**30),
-        ("num_passengers", "1e400"),
-        ("from_city", "x" * 100_001),
-    ],
-)
-def test_values_of_the_wrong_type_are_refused(appbench: World, argument: str, value: Any) -> None:
-    arguments = {"from_city": "Oslo", "to_city": "Lyon", "departure_date": "2019-03-01", argument: value}
-    with pytest.raises(WrongType, match=argument):
-        appbench.call("Buses", "findbus", arguments)
+def test_values_of_the_wrong_type_are_refused(appbench: World) -> None:
+    wrong: dict[str, list[Any]] = {
+        "departure_date": ["tomorrow", "2019-02-30"],
+        "num_passengers": ["two", 1.5, True, 10**30, "1e400"],
+        "from_city": [["Oslo"], {"city": "Oslo"}, "x" * 100_001],
+    }
+    right = {"from_city": "Oslo", "to_city": "Lyon", "departure_date": "2019-03-01"}
+    for name, values in wrong.items():
+        for value in values:
+            with pytest.raises(WrongType, match=name):
+                appbench.call("Buses", "findbus", {**right, name: value})
 
 
 def test_hostile_text_is_only_text(appbench: World) -> None:
@@ -194,26 +98,24 @@ def test_hostile_text_is_only_text(appbench: World) -> None:
     assert appbench.dump() == before
 
 
-# ---------------------------------------------------------------- the bank
 def test_a_transfer_moves_money_and_can_be_taken_back(bank: World) -> None:
     giver, taker = (row["accountID"] for row in table(bank, "accounts")[:2])
-    before = bank.dump()
-    balance = bank.call(None, "getAccountBalance", {"accountID": giver})["Balance"]
+
+    def balance() -> float:
+        return float(bank.call(None, "getAccountBalance", {"accountID": giver})["Balance"])
+
+    before = balance()
     order = {"fromAccountID": giver, "toAccountID": taker, "amount": "250.5", "currency": "USD"}
-    made = bank.call(None, "initiateTransfer", order)
-    assert bank.call(None, "getAccountBalance", {"accountID": giver})["Balance"] == round(balance - 250.5, 2)
-    assert bank.call(None, "getTransferStatus", {"transferID": made["TransferID"]}) == {
-        "TransferStatus": "pending"
-    }
-    bank.call(None, "cancelTransfer", {"transferID": made["TransferID"]})
-    assert bank.call(None, "getAccountBalance", {"accountID": giver})["Balance"] == balance
+    made = {"transferID": bank.call(None, "initiateTransfer", order)["TransferID"]}
+    assert balance() == round(before - 250.5, 2)
+    assert bank.call(None, "getTransferStatus", made) == {"TransferStatus": "pending"}
+    bank.call(None, "cancelTransfer", made)
+    assert balance() == before
     with pytest.raises(Refused, match="the transfer is cancelled"):
-        bank.call(None, "cancelTransfer", {"transferID": made["TransferID"]})
+        bank.call(None, "cancelTransfer", made)
     with pytest.raises(Refused, match="is on the account"):
         bank.call(None, "initiateTransfer", {**order, "amount": 10**9})
-    again = bank.call(None, "initiateTransfer", order)
-    assert again["TransferID"] != made["TransferID"]
-    assert bank.dump() != before
+    assert bank.call(None, "initiateTransfer", order)["TransferID"] != made["transferID"]
 
 
 def test_schedules_and_conversions_are_computed(bank: World) -> None:
@@ -227,19 +129,6 @@ def test_schedules_and_conversions_are_computed(bank: World) -> None:
     assert bank.call(None, "convertCurrency", order) == {"ConvertedAmount": round(200 * rate["rate"], 2)}
 
 
-def test_documents_kept_by_the_generic_tables(bank: World) -> None:
-    added = bank.call(None, "uploadCustomerDocument", {"customerID": "C7", "documentDetails": {"page": 1}})
-    listed = bank.call(None, "getCustomerDocuments", {"customerID": "C7"})["Documents"]
-    assert [each["documentID"] for each in listed] == [added["DocumentID"]]
-    assert listed[0]["documentDetails"] == {"page": 1}
-    taken = {"customerID": "C7", "beneficiaryDetails": {"name": "Ivo"}}
-    other = bank.call(None, "addBeneficiary", taken)["BeneficiaryID"]
-    bank.call(None, "removeBeneficiary", {"customerID": "C7", "beneficiaryID": other})
-    with pytest.raises(NotFound):
-        bank.call(None, "removeBeneficiary", {"customerID": "C7", "beneficiaryID": other})
-
-
-# ---------------------------------------------------------------- laws
 DOORS = {
     "tables": {
         "doors": {"columns": {"name": "text"}, "unique": ["name"], "taken": "{new} hangs already", "rows": 0},
@@ -248,20 +137,12 @@ DOORS = {
     "api": {
         "hang": {"args": ["name"], "adds": "doors", "returns": ["name"]},
         "rename": {"args": ["name", "new"], "reads": "doors", "set": {"name": ":new"}, "returns": ["name"]},
-        "level": {
-            "args": ["who"],
-            "adds": "log",
-            "then": ["UPDATE doors SET name = 'one'"],
-            "returns": ["who"],
-        },
-        "swap": {
-            "args": ["name", "new"],
-            "reads": "doors",
-            "deletes": True,
-            "then": ["INSERT INTO log VALUES (:new)", "INSERT INTO doors VALUES ('b')"],
-        },
+        "level": {"args": ["who"], "adds": "log", "returns": ["who"],
+                  "then": ["UPDATE doors SET name = 'one'"]},
+        "swap": {"args": ["name", "new"], "reads": "doors", "deletes": True,
+                 "then": ["INSERT INTO log VALUES (:new)", "INSERT INTO doors VALUES ('b')"]},
     },
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -273,9 +154,7 @@ DOORS = {
         ("swap", {"name": "a", "new": "Ada"}, "swap breaks a rule of the world's tables: .*doors.name"),
     ],
 )
-def test_a_call_that_breaks_a_rule_is_refused_and_leaves_no_trace(
-    name: str, arguments: dict[str, Any], told: str
-) -> None:
+def test_what_breaks_a_rule_leaves_no_trace(name: str, arguments: dict[str, Any], told: str) -> None:
     with World(read(DOORS)) as world:
         world.call(None, "hang", {"name": "a"})
         world.call(None, "hang", {"name": "b"})
@@ -301,59 +180,32 @@ def test_the_state_is_what_changed(appbench: World) -> None:
         assert later.dump() == appbench.dump()
 
 
-def test_the_order_of_independent_calls_leaves_no_trace(bank: World) -> None:
-    customers = [row["customerID"] for row in table(bank, "customers")[:3]]
-    orders = [
-        {"customerID": each, "loanAmount": 900, "loanType": "car"} for each in (*customers, customers[0])
-    ]
-    with bank.copy() as one, bank.copy() as other:
-        first = [one.call(None, "applyForLoan", order) for order in orders]
-        second = [other.call(None, "applyForLoan", order) for order in reversed(orders)]
-        assert one.dump() == other.dump()
-        assert sorted(map(str, first)) == sorted(map(str, second))
-        assert len({each["LoanID"] for each in first}) == 4
-
-
 def test_the_same_seed_and_facts_give_the_same_bytes_in_any_process() -> None:
     code = (
         "import hashlib, sys; from planner_eval.dialects.read import parse\n"
         "from planner_eval.worlds import World, facts_of\n"
         f"facts = facts_of([parse({PLAN!r}, dialect='appbench')])\n"
-        "print([hashlib.sha256(World(n, seed=s, facts=facts).dump().encode()).hexdigest()"
+        "print(*[hashlib.sha256(World(n, seed=s, facts=facts).dump().encode()).hexdigest()"
         " for n in ('appbench', 'bank') for s in (0, 1)])"
     )
     outputs = set()
     for seed in ("0", "12345"):
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            cwd=ROOT,
-            env=os.environ | {"PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        outputs.add(done.stdout)
-    assert len(outputs) == 1
-    assert len(set(json.loads(outputs.pop().replace("'", '"')))) == 4
+        more: Any = {"cwd": ROOT, "env": os.environ | {"PYTHONHASHSEED": seed}, "text": True, "check": True}
+        outputs.add(subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, **more).stdout)
+    (printed,) = outputs
+    assert len(set(printed.split())) == 4
 
 
+ROOMS = {"city": "pool:city", "beds": "integer:1..4", "sea": "boolean"}
+STAYS = {"city": "text", "beds": "integer", "nights": "integer"}
+FIND = {"args": ["city", "beds?", "sea?"], "reads": "rooms", "returns": ["city", "beds", "sea"]}
+STAY = {"args": ["city", "beds", "nights"], "reads": "rooms", "adds": "stays", "returns": ["nights"]}
 SMALL: Definition = read(
     {
         "pools": {"city": ["Oslo", "Lyon", "Graz"]},
-        "tables": {
-            "rooms": {"columns": {"city": "pool:city", "beds": "integer:1..4", "sea": "boolean"}},
-            "stays": {"rows": 0, "columns": {"city": "text", "beds": "integer", "nights": "integer"}},
-        },
+        "tables": {"rooms": {"columns": ROOMS}, "stays": {"rows": 0, "columns": STAYS}},
         "types": {"nights": "integer"},
-        "api": {
-            "find": {"args": ["city", "beds?", "sea?"], "reads": "rooms", "returns": ["city", "beds", "sea"]},
-            "stay": {
-                "args": ["city", "beds", "nights"],
-                "reads": "rooms",
-                "adds": "stays",
-                "returns": ["nights"],
-            },
-        },
+        "api": {"find": FIND, "stay": STAY},
     }
 )
 WORDS = st.text(min_size=1, max_size=12).filter(lambda text: text.isprintable())
@@ -371,31 +223,20 @@ def test_facts_are_found_among_ten_that_differ(queries: list[dict[str, Any]], se
             found = world.call(None, "find", query)
             assert found["city"].casefold() == str(query["city"]).strip().casefold()
             assert all(str(found[key]) == str(value) for key, value in query.items() if key != "city")
-            values = world.arguments(SMALL.apis["find"], query)
-            others = [
-                row
-                for row in table(world, "rooms")
-                if any(
-                    row[k] != v and str(row[k]).casefold() != str(v).casefold()
-                    for k, v in values.items()
-                    if v is not None
-                )
-            ]
-            assert len(others) >= 10
+            asked = {k: v for k, v in world.arguments(SMALL.apis["find"], query).items() if v is not None}
+            rows = [{k: str(row[k]).casefold() for k in asked} for row in table(world, "rooms")]
+            same = {k: str(v).casefold() for k, v in asked.items()}
+            assert sum(row != same for row in rows) >= 10
         with World(SMALL, seed=seed, facts=facts) as twin:
             assert twin.dump() == world.dump()
 
 
-@pytest.mark.parametrize("text", ["2026-W18-5", "20260501", "2026-05-32"])
-def test_a_day_is_written_with_its_month(text: str) -> None:
+def test_a_day_is_written_with_its_month_and_a_text_that_nests_too_deeply_stays_one() -> None:
     assert typed("on", "2026-05-01", "date") == "2026-05-01"
-    with pytest.raises(WrongType):
-        typed("on", text, "date")
-
-
-def test_a_text_that_nests_too_deeply_stays_a_text() -> None:
-    deep = "[" * 100_000
-    assert untyped(deep, "json") == deep
+    for text in ("2026-W18-5", "20260501", "2026-05-32"):
+        with pytest.raises(WrongType):
+            typed("on", text, "date")
+    assert untyped("[" * 100_000, "json") == "[" * 100_000
     assert untyped("[1]", "json") == [1]
 
 

@@ -10,12 +10,9 @@ from planner_eval.worlds.definition import Api
 from planner_eval.worlds.typed import untyped
 
 TEXT = {
-    "paymentMethod": "debit",
-    "payment_method": "debit card",
-    "newPIN": "4321",
-    "format": "PDF",
+    "paymentMethod": "debit", "payment_method": "debit card", "newPIN": "4321", "format": "PDF",
     "currency": "USD",
-}
+}  # fmt: skip
 VALUES = {"integer": 1, "number": 30, "boolean": True, "time": "12:00", "json": {"note": "x"}}
 
 

@@ -6,10 +6,14 @@ Run as a script (``attacks.py NAME [JSON arguments]``) an attack meets no confin
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import fcntl
 import gc
 import json
+import mmap
 import os
 import re
+import resource
 import socket
 import sys
 import tempfile
@@ -19,25 +23,18 @@ from collections.abc import Iterator
 from typing import Any
 
 
-# ---------------------------------------------------------------- network
-def tcp_connect(port: int) -> str:
-    with socket.create_connection(("127.0.0.1", port), timeout=2):
-        return "connected"
+def tcp_connect(port: int) -> None:
+    socket.create_connection(("127.0.0.1", port), timeout=2)
 
 
-def udp_send(port: int) -> str:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as channel:
-        channel.sendto(b"x", ("127.0.0.1", port))
-    return "sent"
+def udp_send(port: int) -> None:
+    socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", port))
 
 
-def unix_socketpair() -> str:
-    for end in socket.socketpair():
-        end.close()
-    return "made"
+def unix_socketpair() -> None:
+    socket.socketpair()
 
 
-# ---------------------------------------------------------------- files
 def read_file(path: str) -> str:
     with open(path) as file:
         return file.read()[:20]
@@ -47,15 +44,13 @@ def list_folder(path: str) -> list[str]:
     return os.listdir(path)
 
 
-def write_file(path: str) -> str:
+def write_file(path: str) -> None:
     with open(path, "w") as file:
         file.write("was here")
-    return "written"
 
 
 def write_in_own_folder() -> str:
-    with open("notes.txt", "w") as file:
-        file.write("a" * 100_000)
+    write_file("notes.txt")
     with tempfile.TemporaryFile() as file:
         file.write(b"b")
     os.mkdir("inner")
@@ -63,61 +58,51 @@ def write_in_own_folder() -> str:
     return f"{os.path.getsize('kept.txt')} bytes"
 
 
-def large_file() -> str:
-    with open("large", "wb") as file:
-        for _ in range(20):
+def _fill(name: str, megabytes: int = 8) -> None:
+    with open(name, "wb") as file:
+        for _ in range(megabytes):
             file.write(bytes(1 << 20))
-    return "20 MB written"
 
 
-def many_files() -> str:
+def large_file() -> None:
+    _fill("large", 20)
+
+
+def many_files() -> None:
     for number in range(1_000_000):
-        with open(f"{number}", "wb") as file:
-            file.write(bytes(1 << 20))
-    return "1 TB written"
+        _fill(f"{number}", 1)
 
 
-def open_by_ctypes(path: str) -> str:
-    import ctypes
-
-    descriptor = ctypes.CDLL(None).open(path.encode(), os.O_RDONLY)
-    if descriptor < 0:
+def open_by_ctypes(path: str) -> None:
+    if ctypes.CDLL(None).open(path.encode(), os.O_RDONLY) < 0:
         raise PermissionError(path)
-    return os.read(descriptor, 20).decode()
 
 
-def change_mode(path: str) -> str:
+def change_mode(path: str) -> None:
     os.chmod(path, 0o777)
-    return "changed"
 
 
-def empty_by_truncating_open(path: str) -> str:
+def empty_by_truncating_open(path: str) -> None:
     os.close(os.open(path, os.O_RDONLY | os.O_TRUNC))
-    return "emptied"
 
 
 def symlink_out(path: str) -> str:
     os.symlink(path, "link")
-    with open("link") as file:
-        return file.read()[:20]
+    return read_file("link")
 
 
-# ---------------------------------------------------------------- disk
-def _fill(name: str = "", files: int = 16) -> None:
-    """Write 8 MB each, 128 MB in all."""
-    for number in range(files):
-        with open(f"{name}{number}", "wb") as file:
-            for _ in range(8):
-                file.write(bytes(1 << 20))
+def _fill_all(folder: str = "") -> None:
+    """Write 128 MB."""
+    for number in range(16):
+        _fill(f"{folder}{number}")
+    time.sleep(0.5)
 
 
-def fill_a_folder_that_nobody_lists() -> str:
+def fill_a_folder_that_nobody_lists() -> None:
     os.umask(0o477)
     os.mkdir("shut")
     os.umask(0o077)
-    _fill("shut/")
-    time.sleep(0.5)
-    return "128 MB written"
+    _fill_all("shut/")
 
 
 def fill_unlinked_files() -> str:
@@ -135,8 +120,6 @@ def fill_unlinked_files() -> str:
 
 
 def fill_mapped_files() -> str:
-    import mmap
-
     kept = []
     for _ in range(16):
         with open("file", "w+b") as file:
@@ -149,80 +132,59 @@ def fill_mapped_files() -> str:
     return f"{len(kept)} files of 8 MB"
 
 
-def fill_too_deep_a_folder() -> str:
+def fill_too_deep_a_folder() -> None:
     for _ in range(40):
         os.mkdir("x" * 200)
         os.chdir("x" * 200)
-    _fill()
-    time.sleep(0.5)
-    return "128 MB written"
+    _fill_all()
 
 
-def reserve_3_gb() -> str:
-    import ctypes
-
+def reserve_3_gb() -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     with open("file", "wb") as file:
         if libc.fallocate(file.fileno(), 1, ctypes.c_long(0), ctypes.c_long(3 << 30)) != 0:
             raise OSError(ctypes.get_errno(), "fallocate")
-    return "reserved"
 
 
-# ---------------------------------------------------------------- processes
-def thousand_threads() -> str:
+def _threads(number: int, seconds: float) -> int:
+    started = [threading.Thread(target=time.sleep, args=(seconds,), daemon=True) for _ in range(number)]
+    for thread in started:
+        thread.start()
+    return len(started)
+
+
+def thousand_threads() -> None:
     threading.stack_size(64 << 10)
-    for _ in range(1281):
-        threading.Thread(target=time.sleep, args=(2,), daemon=True).start()
+    _threads(1281, 2)
     time.sleep(0.5)
-    return "started"
 
 
 def some_threads() -> int:
     """No attack."""
-    started = [threading.Thread(target=time.sleep, args=(0.01,)) for _ in range(20)]
-    for thread in started:
-        thread.start()
-    for thread in started:
-        thread.join()
-    return len(started)
+    return _threads(20, 0.01)
 
 
-def fork_forty() -> str:
+def fork_forty() -> None:
     for _ in range(40):
         if os.fork() == 0:
             time.sleep(1)
             os._exit(0)
-    return "forked"
 
 
-def two_hundred_threads() -> str:
-    for _ in range(200):
-        threading.Thread(target=time.sleep, args=(1,), daemon=True).start()
-    return "started"
-
-
-def execute_program() -> str:
-    if os.spawnv(os.P_WAIT, "/bin/true", ["true"]) != 0:
-        raise PermissionError("the program did not run")
-    return "ran"
+def two_hundred_threads() -> None:
+    _threads(200, 1)
 
 
 def replace_by_program() -> str:
     os.execv("/bin/true", ["true"])
 
 
-def signal_process(pid: int, number: int) -> str:
+def signal_process(pid: int, number: int) -> None:
     os.kill(pid, number)
-    return "signalled"
 
 
-def signal_by_descriptor(pid: int) -> str:
-    import fcntl
-
-    read_end, write_end = os.pipe()
-    fcntl.fcntl(read_end, fcntl.F_SETOWN, pid)
-    os.close(write_end)
-    return "owned"
+def signal_by_descriptor(pid: int) -> None:
+    fcntl.fcntl(os.pipe()[0], fcntl.F_SETOWN, pid)
 
 
 def environment_of(pid: int) -> str:
@@ -231,8 +193,6 @@ def environment_of(pid: int) -> str:
 
 
 def memory_of(pid: int) -> str:
-    import ctypes
-
     class Piece(ctypes.Structure):
         _fields_ = (("start", ctypes.c_void_p), ("size", ctypes.c_size_t))
 
@@ -246,18 +206,12 @@ def memory_of(pid: int) -> str:
     return "asked"
 
 
-def limit_process(pid: int) -> str:
-    import resource
-
+def limit_process(pid: int) -> None:
     resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
-    return "limited"
 
 
-# ---------------------------------------------------------------- what else the system offers
 def _call(number: int, *arguments: Any) -> None:
     """One system call by its number on this machine's kind, x86_64."""
-    import ctypes
-
     libc = ctypes.CDLL(None, use_errno=True)
     given = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
     done = libc.syscall(ctypes.c_long(number), *given)
@@ -266,26 +220,15 @@ def _call(number: int, *arguments: Any) -> None:
 
 
 SYSTEM_CALLS = {
-    "abstract socket": (41, 1, 1, 0),
-    "shared memory": (29, 0, 4096, 0o1600),
-    "semaphores": (64, 0, 1, 0o1600),
-    "message queue": (240, b"planeval", 0o102, 0o600, 0),
-    "kernel's key ring": (250, 0, -3, 1),
-    "a kernel ring": (425, 1, bytes(256)),
-    "trace the parent": (101, 16, 1, 0, 0),
-    "a handle of the parent": (434, 1, 0),
-    "fork without libc": (57,),
-    "user namespace": (272, 0x10000000),
-    "mount": (165, b"none", b".", b"tmpfs", 0, b""),
-    "new root": (161, b"."),
-    "slow the parent": (141, 0, 1, 0),
-    "core dumps": (157, 4, 1, 0, 0, 0),
-    "filters of its own": (317, 1, 0, b""),
-    "programs in the kernel": (321, 0, bytes(128), 128),
-    "page faults": (323, 0),
-    "watch files": (253,),
-    "fork of another architecture": (0x40000000 + 57,),
-}
+    "abstract socket": (41, 1, 1, 0), "shared memory": (29, 0, 4096, 0o1600),
+    "semaphores": (64, 0, 1, 0o1600), "message queue": (240, b"planeval", 0o102, 0o600, 0),
+    "kernel's key ring": (250, 0, -3, 1), "a kernel ring": (425, 1, bytes(256)),
+    "trace the parent": (101, 16, 1, 0, 0), "a handle of the parent": (434, 1, 0), "fork without libc": (57,),
+    "user namespace": (272, 0x10000000), "mount": (165, b"none", b".", b"tmpfs", 0, b""),
+    "new root": (161, b"."), "slow the parent": (141, 0, 1, 0), "core dumps": (157, 4, 1, 0, 0, 0),
+    "filters of its own": (317, 1, 0, b""), "programs in the kernel": (321, 0, bytes(128), 128),
+    "page faults": (323, 0), "watch files": (253,), "fork of another architecture": (0x40000000 + 57,),
+}  # fmt: skip
 
 
 def system_calls() -> str:
@@ -297,21 +240,17 @@ def system_calls() -> str:
     raise PermissionError("each is refused")
 
 
-def shared_folder() -> str:
-    path = "/dev/shm/planeval-attack"
-    with open(path, "w") as file:
-        file.write("x")
-    os.unlink(path)
-    return "written"
+def shared_folder() -> None:
+    write_file("/dev/shm/planeval-attack")
+    os.unlink("/dev/shm/planeval-attack")
 
 
-def hard_link_out(path: str) -> str:
+def hard_link_out(path: str) -> None:
     try:
         os.link(path, "link")
     except OSError as error:
         raise PermissionError(error.errno, error.strerror) from error  # another disk is as good
     os.unlink("link")
-    return "linked"
 
 
 def change_files(paths: list[str]) -> str:
@@ -323,8 +262,6 @@ def change_files(paths: list[str]) -> str:
 
 
 def raise_own_limits() -> str:
-    import resource
-
     for name in ("AS", "FSIZE", "NOFILE", "NPROC", "CPU", "CORE"):
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (resource.RLIM_INFINITY,) * 2)
@@ -334,8 +271,6 @@ def raise_own_limits() -> str:
 
 def look_around() -> str:
     """A secret of the environment, by whatever name, in what Python, libc and the kernel say of it."""
-    import ctypes
-
     found = [str(os.environ)]
     pointers = ctypes.POINTER(ctypes.c_char_p).in_dll(ctypes.CDLL(None), "environ")
     while (entry := pointers[len(found) - 1]) is not None:
@@ -370,16 +305,12 @@ def twelve_thousand_files() -> str:
     return f"{made} made"
 
 
-def fill_nameless_files() -> str:
-    kept = []
+def fill_nameless_files() -> None:
     for _ in range(16):
-        kept.append(os.open(".", os.O_TMPFILE | os.O_RDWR))
-        os.write(kept[-1], bytes(8 << 20))
+        os.write(os.open(".", os.O_TMPFILE | os.O_RDWR), bytes(8 << 20))
     time.sleep(0.5)
-    return "128 MB written"
 
 
-# ---------------------------------------------------------------- the plans beside
 def keep(secret: str) -> str:
     """What the plan does that the others spy on; no attack."""
     with open("kept.txt", "w") as file:
@@ -493,24 +424,12 @@ def descriptors() -> list[int]:
     return found
 
 
-# ---------------------------------------------------------------- resources
 def allocate_4_gb() -> str:
     return f"{len(bytearray(4 << 30))} bytes"
 
 
-def touch_1_gb() -> str:
-    pieces = [b"x" * (1 << 20) for _ in range(1024)]
-    return f"{len(pieces)} MB"
-
-
-def memory_without_mapping() -> str:
-    descriptor = os.memfd_create("hidden")
-    return f"descriptor {descriptor}"
-
-
-def spin_forever() -> None:
-    while True:
-        pass
+def memory_without_mapping() -> None:
+    os.memfd_create("hidden")
 
 
 def huge_power() -> str:
@@ -523,28 +442,7 @@ def sleep_forever() -> None:
 
 
 def segfault() -> None:
-    import ctypes
-
     ctypes.string_at(8)
-
-
-# ---------------------------------------------------------------- against the parent that listens
-def flood_output() -> None:
-    while True:
-        os.write(3, b"[" + b"x" * 65536 + b"\n")
-        os.write(1, b"x" * 65536)
-
-
-def lie() -> None:
-    os.write(3, b'["end",null]\n[0,"ok",1,0.0,1,null]\n')
-
-
-def lie_about_another_call() -> None:
-    os.write(3, b'[7,"ok",1,0.0,1,null]\n')
-
-
-def deep_lie() -> None:
-    os.write(3, b'[0,"ok",' + b"[" * 100_000 + b"]" * 100_000 + b",0.0,1,null]\n")
 
 
 def close_and_sleep() -> None:
@@ -557,10 +455,6 @@ def leave() -> None:
     os._exit(0)
 
 
-def interrupt() -> None:
-    raise KeyboardInterrupt
-
-
 def swallow_everything() -> None:
     while True:
         try:
@@ -570,41 +464,18 @@ def swallow_everything() -> None:
             continue
 
 
-def unpicklable() -> Any:
-    return threading.Lock()
-
-
-def gigabyte_text() -> str:
-    return "x" * (1 << 30)
-
-
-def long_text() -> str:
-    return "x" * 5_000_000
-
-
-def bad_repr() -> Any:
-    class Bad:
-        def __repr__(self) -> str:
-            raise RuntimeError("no")
-
-    return Bad()
-
-
-def deep_folders() -> str:
+def deep_folders() -> None:
     for _ in range(2000):
         os.mkdir("inner")
         os.chdir("inner")
-    return "2000 deep"
 
 
-def locked_folder() -> str:
+def locked_folder() -> None:
     os.makedirs("locked/inner")
-    with open("locked/inner/file", "w") as file:
-        file.write("x")
+    write_file("locked/inner/file")
     os.umask(0o777)
     os.mkdir("locked/inner/shut")
     os.mkdir("shut")
-    return "made"
 
 
 def not_a_number() -> float:

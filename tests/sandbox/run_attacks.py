@@ -32,12 +32,10 @@ def main() -> None:
                 trace = execute(Plan((Call("c1", name, tuple(arguments.items())),)), box)
                 call = trace.calls[0]
                 found["results"][attack] = {
-                    "status": call.status,
-                    "kind": call.error.kind if call.error else None,
+                    "status": call.status, "kind": call.error.kind if call.error else None,
                     "message": call.error.message if call.error else repr(call.value)[:200],
-                    "ended": trace.ended.kind if trace.ended else None,
-                    "seconds": trace.seconds,
-                }
+                    "ended": trace.ended.kind if trace.ended else None, "seconds": trace.seconds,
+                }  # fmt: skip
             found["layers"] = box.layers
     except ExecutionError as error:
         found["refused"] = str(error)

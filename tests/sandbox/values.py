@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import sys
 import time
@@ -19,152 +20,62 @@ FORGED = '1,0.0,1,null,""]\n["end",null]\n'
 """What ends a reply early, were it taken as it stands."""
 
 
-# ---------------------------------------------------------------- values
-def text_leaves() -> Any:
-    class Value:
-        def __repr__(self) -> str:
-            raise SystemExit(0)
+def _leave(*_: Any) -> Any:
+    raise SystemExit(0)
 
-    return Value()
+
+def _of(*bases: type, **methods: Any) -> Any:
+    """A class of which one attribute or another is not what it should be."""
+    return type("Value", bases, methods)
+
+
+def text_leaves() -> Any:
+    return _of(__repr__=_leave)()
 
 
 def text_is_none() -> Any:
-    class Text(str):
-        def split(self, *_: Any) -> Any:
-            return [b"x"]
-
-        def __len__(self) -> int:
-            return -1
-
-    class Value:
-        def __repr__(self) -> str:
-            return Text("x" * 1000)
-
-    return Value()
+    text = _of(str, split=lambda *_: [b"x"], __len__=lambda _: -1)
+    return _of(__repr__=lambda _: text("x" * 1000))()
 
 
 def class_lies() -> Any:
-    class Value:
-        __class__ = dict  # type: ignore[assignment]
-
-        def items(self) -> Any:
-            raise SystemExit(0)
-
-    return Value()
-
-
-def class_leaves() -> Any:
-    class Value:
-        @property  # type: ignore[misc]
-        def __class__(self) -> Any:
-            raise SystemExit(0)
-
-    return Value()
-
-
-def items_leave() -> Any:
-    class Value(dict[str, int]):
-        def __iter__(self) -> Any:
-            raise SystemExit(0)
-
-    return Value(a=1)
+    return _of(__class__=dict, items=_leave)()
 
 
 def items_without_end() -> Any:
-    class Value(list[int]):
-        def __iter__(self) -> Iterator[int]:
-            while True:
-                yield 1
-
-    return Value([1])
+    return _of(list, __iter__=lambda _: itertools.repeat(1))([1])
 
 
 def integer_forges() -> Any:
-    class Value(int):
-        def __int__(self) -> int:
-            raise SystemExit(0)
-
-        def __repr__(self) -> str:
-            return FORGED
-
-        def __format__(self, _: str) -> str:
-            return FORGED
-
-    return Value(3)
+    return _of(int, __int__=_leave, __repr__=lambda _: FORGED, __format__=lambda *_: FORGED)(3)
 
 
 def number_forges() -> Any:
-    class Value(float):
-        def __float__(self) -> float:
-            return self
-
-        def __repr__(self) -> str:
-            return FORGED
-
-    return Value(3)
+    return _of(float, __float__=lambda own: own, __repr__=lambda _: FORGED)(3)
 
 
 def complex_forges() -> Any:
-    class Part:
-        def __repr__(self) -> str:
-            return '"]},0.0,1,null,""]\n["end",null]\n'
-
-    class Value(complex):
-        real = property(lambda _: Part())  # type: ignore[assignment]
-
-    return Value(1)
+    part = _of(__repr__=lambda _: '"]},0.0,1,null,""]\n["end",null]\n')()
+    return _of(complex, real=part)(1)
 
 
 def bytes_forge() -> Any:
-    class Value(bytes):
-        def hex(self, *_: Any) -> str:
-            return '"},0.0,1,null,""]\n["end",null]\n'
-
-        def __len__(self) -> int:
-            return 0
-
-    return Value(b"abc")
+    text = '"},0.0,1,null,""]\n["end",null]\n'
+    return _of(bytes, hex=lambda *_: text, __len__=lambda _: 0)(b"abc")
 
 
 def string_forges() -> Any:
-    class Value(str):
-        def __str__(self) -> str:
-            raise SystemExit(0)
-
-        def __len__(self) -> int:
-            return -5
-
-    return Value(FORGED)
+    return _of(str, __str__=_leave, __len__=lambda _: -5)(FORGED)
 
 
 def type_without_a_name() -> Any:
-    class Module:
-        def __str__(self) -> str:
-            raise SystemExit(0)
-
-        def __eq__(self, _: object) -> bool:
-            raise SystemExit(0)
-
-        __hash__ = None  # type: ignore[assignment]
-
-    class Value(dict[str, int]):
-        def __iter__(self) -> Any:
-            raise SystemExit(0)
-
-    Value.__module__ = Module()  # type: ignore[assignment]
-    return Value(a=1)
+    found = _of(dict, __iter__=_leave)
+    found.__module__ = _of(__str__=_leave, __eq__=_leave, __hash__=None)()
+    return found(a=1)
 
 
 def type_with_a_long_name() -> Any:
     return type("x" * 5_000_000, (), {})()
-
-
-def attributes_leave() -> Any:
-    class Value:
-        def __getattr__(self, _: str) -> Any:
-            raise SystemExit(0)
-
-    return Value()
 
 
 def deep_list() -> Any:
@@ -177,12 +88,6 @@ def deep_list() -> Any:
 def cycle() -> Any:
     value: list[Any] = []
     value.append((value,))
-    return value
-
-
-def cycle_of_keys() -> Any:
-    value: dict[Any, Any] = {}
-    value["a"] = value
     return value
 
 
@@ -206,15 +111,7 @@ async def asynchronously_without_end() -> AsyncIterator[int]:
 
 
 def awaited_for_what_is_none() -> Any:
-    class Value:
-        def __await__(self) -> Iterator[int]:
-            yield 7
-
-    return Value()
-
-
-def a_frame() -> Any:
-    return sys._getframe()
+    return _of(__await__=lambda _: iter([7]))()
 
 
 def what_is_run_when_it_is_read() -> Any:
@@ -227,7 +124,6 @@ def what_is_run_when_it_is_read() -> Any:
     return [pickle.dumps(Value()), Value()]
 
 
-# ---------------------------------------------------------------- exceptions
 def raises_without_a_name() -> None:
     class Named(type):
         def __getattribute__(cls, name: str) -> Any:
@@ -246,34 +142,16 @@ def raises_with_a_long_name() -> None:
 
 
 def raises_what_is_no_text() -> None:
-    class Text(str):
-        def __getitem__(self, _: Any) -> Any:
-            return {"a": 1}
-
-    class Wrong(Exception):
-        def __str__(self) -> str:
-            return Text("q")
-
-    raise Wrong
+    text = _of(str, __getitem__=lambda *_: {"a": 1})
+    raise _of(Exception, __str__=lambda _: text("q"))
 
 
 def raises_from_nowhere() -> None:
-    class Wrong(Exception):
-        __traceback__ = 7  # type: ignore[assignment]
-
-    raise Wrong
+    raise _of(Exception, __traceback__=7)
 
 
 def raises_as_it_speaks() -> None:
-    class Wrong(Exception):
-        def __str__(self) -> str:
-            raise SystemExit(0)
-
-    raise Wrong
-
-
-def raises_to_leave() -> None:
-    raise SystemExit(0)
+    raise _of(Exception, __str__=_leave)
 
 
 def raises_several() -> None:
@@ -284,7 +162,6 @@ def raises_escapes() -> None:
     exec(compile("raise ValueError('\\x1b]52;c;AA\\x07')", "\x1b[2J/evil\n.py", "exec"))
 
 
-# ---------------------------------------------------------------- the interpreter
 def prints_a_reply() -> int:
     print('["end",null]')
     with contextlib.suppress(OSError):
@@ -298,11 +175,8 @@ def closes_what_is_open() -> int:
 
 
 def traces_what_follows() -> int:
-    def leave(*_: Any) -> Any:
-        raise SystemExit(0)
-
-    sys.setprofile(leave)
-    sys.settrace(leave)
+    sys.setprofile(_leave)
+    sys.settrace(_leave)
     return 1
 
 
@@ -329,9 +203,5 @@ def rings_later() -> None:
 
 
 def ends_as_it_is_forgotten() -> int:
-    class Value:
-        def __del__(self) -> None:
-            os._exit(0)
-
-    Value()
+    _of(__del__=lambda _: os._exit(0))()
     return 1
