@@ -495,9 +495,10 @@ class _Reader:
                     machine.bind(name.id, element)
         message = "a loop repeats the calls in it; they are counted once"
         machine.control.append(("code.loop", message, self.span(node)))
-        certain = self.runs(node)
+        certain, calls_before = self.runs(node), len(machine.calls)
         mark = machine.ways.part()
         self.block(node.body)
+        self.repeat(node, calls_before)
         end = machine.ways.take(mark)
         machine.ways.meet(
             [end] if certain else [end, {}], self.unsure("depends on whether a loop runs", node)
@@ -508,6 +509,17 @@ class _Reader:
             end = machine.ways.take(mark)
             machine.ways.meet([end, {}], self.unsure("depends on how a loop ends", node))
         machine.control.pop()
+
+    def repeat(self, node: ast.For | ast.AsyncFor | ast.While, calls_before: int) -> None:
+        """Say that a variable is unsure whose value grows with the rounds; a loop's call is its first one."""
+        elements = getattr(getattr(node, "iter", None), "elts", ())
+        if len(elements) == 1 and not isinstance(elements[0], ast.Starred):
+            return
+        outputs = {name for call in self.machine.calls[calls_before:] for name, _ in call.binds}
+        for name in _carried_names(node.body):
+            value = self.machine.held.get(name, UNKNOWN)
+            if not isinstance(value, Unknown) and not (isinstance(value, RawRef) and value.name in outputs):
+                self.machine.bind(name, self.unsure("depends on how many rounds a loop has", node))
 
     def runs(self, node: ast.For | ast.AsyncFor | ast.While) -> bool:
         """Whether a loop surely has a first round."""
@@ -814,6 +826,43 @@ class _Reader:
 
 def _is_data(value: Held) -> bool:
     return value is None or isinstance(value, (str, int, float, list, dict))
+
+
+def _carried_names(body: list[ast.stmt]) -> list[str]:
+    """The variables of a loop's body whose value after a round depends on what an earlier round left."""
+    sources: dict[str, set[str]] = {}
+    """What each variable's values are made of."""
+    carried: set[str] = set()
+    """Variables that are read where this round may not have assigned them yet."""
+
+    def follow(statements: list[ast.stmt], assigned: set[str]) -> None:
+        for statement in statements:
+            own = [
+                child
+                for child in ast.iter_child_nodes(statement)
+                if isinstance(child, (ast.expr, ast.withitem))
+            ]
+            names = [name for child in own for name in ast.walk(child) if isinstance(name, ast.Name)]
+            read = {name.id for name in names if isinstance(name.ctx, ast.Load)}
+            stored = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+            read |= stored if isinstance(statement, ast.AugAssign) else set()
+            carried.update(read - assigned)
+            assigned |= stored
+            for name in stored:
+                sources.setdefault(name, set()).update(read)
+            blocks = [getattr(statement, field, []) for field in ("body", "orelse", "finalbody")]
+            blocks += [part.body for field in ("handlers", "cases") for part in getattr(statement, field, ())]
+            for block in blocks if not isinstance(statement, _SCOPES) else ():
+                follow(block, assigned if isinstance(statement, (ast.With, ast.AsyncWith)) else {*assigned})
+
+    follow(body, set())
+    grown: set[str] = set()
+    while more := {name for name, read in sources.items() if read & (carried & {*sources} | grown)} - grown:
+        grown |= more
+    return sorted(grown)
+
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _at(node: ast.stmt | ast.expr) -> Span:
