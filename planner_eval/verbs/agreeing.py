@@ -43,7 +43,9 @@ def agree(
     expect_or_none(NAMES, names=names)
     if names is not None and (isinstance(names, str) or len(names) != 2):
         raise InputError(f"names is {names!r}, expected two names")
-    verdicts = [read_verdicts(source, id_field=id_field, verdict_field=verdict_field) for source in (first, second)]
+    verdicts = [
+        read_verdicts(source, id_field=id_field, verdict_field=verdict_field) for source in (first, second)
+    ]
     if names is not None or verdicts[0].name == verdicts[1].name:
         verdicts = [
             v._replace(name=name) for v, name in zip(verdicts, names or ("first", "second"), strict=True)

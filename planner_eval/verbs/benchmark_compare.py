@@ -120,7 +120,9 @@ def compare_kept_benchmarks(
         samples = {sample.id: sample for sample in gold_samples(results[0].benchmark, gold)}
     files = [s.pred for s in stored]
     version = runs[0].version
-    return _compared(results, files, names, gold, seed=seed, cluster=cluster, samples=samples, version=version)
+    return _compared(
+        results, files, names, gold, seed=seed, cluster=cluster, samples=samples, version=version
+    )
 
 
 def _refuse_unlike(first: Kept, other: Kept) -> None:
@@ -136,10 +138,7 @@ def _refuse_unlike(first: Kept, other: Kept) -> None:
     if names[0] != names[1]:
         under = " and ".join(f"under {name}" if name else "under no benchmark" for name in names)
         raise InputError(f"{prefix}: they were scored {under}")
-    golds = [
-        [(i["size"], i["digest"]) for i in run.inputs if i["role"] == "gold"]
-        for run in (first, other)
-    ]
+    golds = [[(i["size"], i["digest"]) for i in run.inputs if i["role"] == "gold"] for run in (first, other)]
     if golds[0] != golds[1]:
         raise InputError(f"{prefix}: their gold plans are not the same")
     settings: Any = [run.options.get("settings") or {} for run in (first, other)]
@@ -166,9 +165,13 @@ def _compared(
     details = [f"planeval {version}", f"benchmark {first.benchmark.name} ({' and '.join(first.reports)})"]
     details += [f"{key} {value}" for key, value in first.options.items()]
     details += [f"judged with {first.prompts}"] if first.prompts else []
-    details += [f"{system} {result.mark}" for system, result in zip(names, results, strict=True) if result.mark]
+    details += [
+        f"{system} {result.mark}" for system, result in zip(names, results, strict=True) if result.mark
+    ]
     provenance = " | ".join([*details, "summed counts of samples"])
-    compared = make_comparison(rows.runs, rows.metrics, names=names, made=provenance, seed=seed, cluster=cluster)
+    compared = make_comparison(
+        rows.runs, rows.metrics, names=names, made=provenance, seed=seed, cluster=cluster
+    )
     # No benchmark repairs in a second reading.
     counts: list[dict[str, Any]] = [
         {"repeated": len(result.matched.repeated), "repairable": None} for result in results

@@ -82,7 +82,10 @@ def run_benchmark(
         job,
         pairs,
         folder=folder,
-        inputs=[*inputs_of("pred", file), *(Input("gold", origin.path, origin.size, origin.digest) for origin in golds)],
+        inputs=[
+            *inputs_of("pred", file),
+            *(Input("gold", origin.path, origin.size, origin.digest) for origin in golds),
+        ],
         given=(pred, gold),
         jobs=jobs or None,
         unchanged=unchanged(file, used=golds),
@@ -265,11 +268,11 @@ class Ids(Sequence[str]):
                 yield decode(line, start)[0]
 
     @overload
-    def __getitem__(self, at: int) -> str: ...
+    def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[str]: ...
-    def __getitem__(self, at: int | slice) -> str | Sequence[str]:
-        return tuple(self)[at]
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        return tuple(self)[index]
 
 
 class _Found(Sequence[tuple[str, Any]]):
@@ -288,11 +291,11 @@ class _Found(Sequence[tuple[str, Any]]):
                 yield name, values[code]
 
     @overload
-    def __getitem__(self, at: int) -> tuple[str, Any]: ...
+    def __getitem__(self, index: int) -> tuple[str, Any]: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[tuple[str, Any]]: ...
-    def __getitem__(self, at: int | slice) -> Any:
-        return tuple(self)[at]
+    def __getitem__(self, index: slice) -> Sequence[tuple[str, Any]]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        return tuple(self)[index]
 
 
 class _Rows(Sequence[SampleScore]):
@@ -311,8 +314,8 @@ class _Rows(Sequence[SampleScore]):
             yield SampleScore(name, like.ok, like.figures, like.error)
 
     @overload
-    def __getitem__(self, at: int) -> SampleScore: ...
+    def __getitem__(self, index: int) -> SampleScore: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[SampleScore]: ...
-    def __getitem__(self, at: int | slice) -> Any:
-        return tuple(self)[at]
+    def __getitem__(self, index: slice) -> Sequence[SampleScore]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        return tuple(self)[index]

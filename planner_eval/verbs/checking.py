@@ -101,7 +101,9 @@ def _held(plan: Plan, catalog: Catalog) -> Iterator[Diagnostic]:
     arguments: what was not recorded is no fault. That no call names another's result says nothing either.
     """
     blind = {d.call for d in plan.diagnostics if d.code == "trace.no_arguments"}
-    for diagnostic in check_plan(replace(plan, calls=tuple(_named(call, catalog) for call in plan.calls)), catalog):
+    for diagnostic in check_plan(
+        replace(plan, calls=tuple(_named(call, catalog) for call in plan.calls)), catalog
+    ):
         if not (diagnostic.call in blind and diagnostic.code == "check.missing_argument"):
             yield diagnostic
 

@@ -103,7 +103,9 @@ class Coverage:
             data["against"] = self.sets[1].name
         for aspect in self.aspects:
             if aspect.name != "skeletons":
-                data[aspect.name] = [_data(thing) for thing in dict.fromkeys((*aspect.missing, *(aspect.never or ())))]
+                data[aspect.name] = [
+                    _data(thing) for thing in dict.fromkeys((*aspect.missing, *(aspect.never or ())))
+                ]
         return data
 
 

@@ -219,7 +219,8 @@ def check_dataset(
     all_doubts = (*audited.doubts, *audited.unread)
     return DatasetCheck(
         own, checked, tuple(replayed), opened.name, sure, dict(sorted(less.items())),
-        len(audited.doubts) - len(new), audited.ran, notes, all_doubts, earlier, len(unread), audited.unchecked,
+        len(audited.doubts) - len(new), audited.ran, notes, all_doubts, earlier, len(unread),
+        audited.unchecked,
     )  # fmt: skip
 
 

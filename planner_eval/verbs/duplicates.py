@@ -206,7 +206,9 @@ def duplicates(
     criterion, chosen = _way(by, keyed_sets, sources)
     other = keyed_sets[1] if len(keyed_sets) > 1 else None
     alike_groups = groups(keyed_sets[0], criterion, other)
-    alike_counts = alike(keyed_sets[0], across=across is not None) if other is None else shared(keyed_sets[0], other)
+    alike_counts = (
+        alike(keyed_sets[0], across=across is not None) if other is None else shared(keyed_sets[0], other)
+    )
     example_records = [
         AlikeRecords(
             _names(sources[0], group.records),
@@ -283,9 +285,15 @@ SHOWN_FIELDS = 50
 """Fields that are known where one is asked for that there is not."""
 
 
-def _way(by: str | None, keyed_sets: Iterable[Side], sources: Iterable[Source]) -> tuple[str, tuple[str, ...]]:
+def _way(
+    by: str | None, keyed_sets: Iterable[Side], sources: Iterable[Source]
+) -> tuple[str, tuple[str, ...]]:
     """The way that the user names, else the closest that these sets allow, and then why, in words."""
-    silent = [source.name for keyed_set, source in zip(keyed_sets, sources, strict=True) if not keyed_set.count("words")]
+    silent = [
+        source.name
+        for keyed_set, source in zip(keyed_sets, sources, strict=True)
+        if not keyed_set.count("words")
+    ]
     if by in ASKED and silent:
         raise InputError(
             f"no record of {' and '.join(silent)} holds a question, which {by!r} compares: name its field "

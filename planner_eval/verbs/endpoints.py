@@ -102,4 +102,6 @@ def _client(name: str, endpoint: Endpoint) -> Client:
     """The client; a server that is named may need no key, which the package wants all the same."""
     refuse_address(endpoint.url or os.environ.get("OPENAI_BASE_URL"))
     key = None if endpoint.url is None else os.environ.get("OPENAI_API_KEY") or "none"
-    return Client(name, endpoint.url, key, endpoint.timeout, endpoint.deadline, endpoint.retries, paused=endpoint.paused)
+    return Client(
+        name, endpoint.url, key, endpoint.timeout, endpoint.deadline, endpoint.retries, paused=endpoint.paused
+    )

@@ -297,7 +297,9 @@ def _with_tools(pair: tuple[Record | None, Record | None]) -> tuple[Record | Non
 def _refuse_itself(pred: PlanFile, gold: PlanFile, reading: Reading) -> None:
     """One field of one file on both sides, unless the user named it, would be right whatever stands there."""
     are_files = os.path.exists(pred.name) and os.path.exists(gold.name)
-    is_same_file = os.path.samefile(pred.name, gold.name) if are_files else not pred.parts.keys().isdisjoint(gold.parts)
+    is_same_file = (
+        os.path.samefile(pred.name, gold.name) if are_files else not pred.parts.keys().isdisjoint(gold.parts)
+    )
     if not is_same_file or pred.content != gold.content:
         return
     if pred.content is None:

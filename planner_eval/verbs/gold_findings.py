@@ -157,7 +157,9 @@ class Audited:
             return finding
         if allows(record.fields, subject.plan, finding, subject.said):
             return None
-        if finding.code != "gold.contradicted" and self._answers_are_unknown(record, subject.plan, finding.call):
+        if finding.code != "gold.contradicted" and self._answers_are_unknown(
+            record, subject.plan, finding.call
+        ):
             return finding._replace(confidence="low")
         return finding
 
@@ -259,7 +261,13 @@ class Audited:
         unvoted = f"what else is right of {count} cannot be read: the runs do not vote there"
         field = self._tools.field
         tools = [f'tools: field "{field}" of {self._source.name}'] if field else []
-        return (*tools, *self._lost_notes(), *self._tools.notes, *vote_notes, *([unvoted] if self._unvoted else ()))
+        return (
+            *tools,
+            *self._lost_notes(),
+            *self._tools.notes,
+            *vote_notes,
+            *([unvoted] if self._unvoted else ()),
+        )
 
     def _lost_notes(self) -> Iterator[str]:
         """What was not looked at, each with the first record."""

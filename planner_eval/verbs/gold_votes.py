@@ -173,7 +173,9 @@ def _scored(path: str) -> _Given:
         raise InputError(f"{path} was made of {named[0]}: {error}") from None
     pred_inputs = [i for i in run.inputs if i["role"] == "pred"]
     if difference := other_input(pred_inputs, inputs_of("pred", predictions.file)):
-        raise InputError(f"{path} was made of other predictions: {difference}; score them anew, or name their file")
+        raise InputError(
+            f"{path} was made of other predictions: {difference}; score them anew, or name their file"
+        )
     return predictions
 
 

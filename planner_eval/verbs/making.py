@@ -255,7 +255,9 @@ def _filling(order: Order, fill: Any, notes: list[str]) -> tuple[Order, int]:
     if unknown_count:
         notes.append(f"{counted(unknown_count, 'wish')} name tools that {graph.catalog.name} does not have")
     if len(reachable_wishes) < len(wishes):
-        notes.append(f"{counted(len(wishes) - len(reachable_wishes), 'wish')} join tools that nothing joins here")
+        notes.append(
+            f"{counted(len(wishes) - len(reachable_wishes), 'wish')} join tools that nothing joins here"
+        )
     return replace(order, fill=reachable_wishes), len(wishes)
 
 

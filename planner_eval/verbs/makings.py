@@ -121,7 +121,8 @@ def there_are(
     if source is None or source.data.get("kind") == "recorded":
         return material
     calls = [
-        Call(f"c{index}", tool.name, (("x", 0), ("x", 0)), tool.app) for index, tool in enumerate(catalog.tools)
+        Call(f"c{index}", tool.name, (("x", 0), ("x", 0)), tool.app)
+        for index, tool in enumerate(catalog.tools)
     ]
     lots = [Plan(tuple(calls[start : start + _LOT])) for start in range(0, len(calls), _LOT)]
     traces = execute_many(lots, source, isolation=isolation or material.level, timeout=timeout)
@@ -176,7 +177,10 @@ def wished(options: Mapping[str, Any], graph: ToolGraph) -> Wishes:
     bounds = {name: options.get(name) for name in ("calls", "depth", "width", "components", "reuse")}
     free = all(options.get(name) is None for name in ("depth", "width", "components", "pattern", "scope"))
     wishes = wishes_of(
-        **bounds, pattern=options.get("pattern"), scope=options.get("scope"), single=bool(options.get("single"))
+        **bounds,
+        pattern=options.get("pattern"),
+        scope=options.get("scope"),
+        single=bool(options.get("single")),
     )
     if (
         free and graph.joined and wishes.calls.low > 1
@@ -216,7 +220,9 @@ def templates(like: Any, graph: ToolGraph, form: str, notes: list[str]) -> tuple
     for item in map(reader.read, source.records):
         nodes: tuple[Node, ...] | Unfollowed
         if item.plan is None:
-            nodes = Unfollowed("it cannot be read", item.error) if item.error else Unfollowed("it has no plan")
+            nodes = (
+                Unfollowed("it cannot be read", item.error) if item.error else Unfollowed("it has no plan")
+            )
         else:
             nodes = nodes_of(item.plan, graph, positions)
         if not isinstance(nodes, Unfollowed) and form in ALONE and ends_of(nodes) > 1:
@@ -226,10 +232,15 @@ def templates(like: Any, graph: ToolGraph, form: str, notes: list[str]) -> tuple
             first.setdefault(nodes.why, nodes.what)
         else:
             followed.append(nodes)
-    reasons = [(reason, "; ".join(filter(None, (f"{count:,}", first[reason])))) for reason, count in why.most_common()]
+    reasons = [
+        (reason, "; ".join(filter(None, (f"{count:,}", first[reason]))))
+        for reason, count in why.most_common()
+    ]
     listing = ", ".join(f"{reason} ({more})" for reason, more in reasons)
     if not followed:
-        raise InputError(f"{source.name}: none of its plans can be followed: {listing or 'it has no records'}")
+        raise InputError(
+            f"{source.name}: none of its plans can be followed: {listing or 'it has no records'}"
+        )
     if why:
         notes.append(f"{counted(why.total(), 'plan')} of {source.name} cannot be followed: {listing}")
     return tuple(followed)

@@ -111,8 +111,8 @@ def first_requests(
     with _tools(prepared, tools, isolation) as sandbox:
         box = sandbox if prepared.pipeline.name == "react" else None
         for sample, request in prepared.first_requests(box, say=say):
-            offer, beside = prepared.offers.get(sample.id), prepared.beside(sample)
-            yield as_shown(sample, request, chosen, offer, beside)
+            offer, shots_note = prepared.offers.get(sample.id), prepared.beside(sample)
+            yield as_shown(sample, request, chosen, offer, shots_note)
 
 
 def predict(

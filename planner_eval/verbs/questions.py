@@ -31,7 +31,7 @@ _NOTHING: Mapping[str, Any] = {}
 
 
 def ask_for(
-    plans: Iterable[Made],
+    made: Iterable[Made],
     model: str | Model,
     *,
     judge: str | Model | None = None,
@@ -45,7 +45,7 @@ def ask_for(
     """Have a model write the questions to made plans; each is checked and judged before it is kept.
 
     Args:
-        plans: The plans with their tools; a question that one has already is not looked at.
+        made: The plans with their tools; a question that one has already is not looked at.
         model: Who writes: the model's name at the endpoint, or anything with a ``complete`` like
             :class:`planner_eval.llm.Model`.
         judge: Who judges; the same model when left out.
@@ -79,7 +79,7 @@ def ask_for(
     options = {name: value for name, value in {**SAMPLING, **sampling}.items() if value is not None}
     if "temperature" in sampling:  # the user's is meant for every request
         wanted = replace(wanted, judging={})
-    made_plans = list(plans)
+    made_plans = list(made)
     jobs = [Job(m.id, partial(question, m, wanted)) for m in made_plans]
     judging = None if judge is None else model_of(judge, endpoint)
     asking = Asking(model_of(model, endpoint), judging, options, concurrency, messages=False)
@@ -95,12 +95,12 @@ def ask_for(
         ]
 
 
-def template_for(plans: Iterable[Made], *, settings: Wanted = _USUAL) -> list[Made | NoQuestion]:
+def template_for(made: Iterable[Made], *, wanted: Wanted = _USUAL) -> list[Made | NoQuestion]:
     """Tell plans in plain English without a model; what is told passes the same checks but the judge's.
 
     Args:
-        plans: The plans with their tools.
-        settings: What questions have to be; only what needs no model is looked at.
+        made: The plans with their tools.
+        wanted: What questions have to be; only what needs no model is looked at.
 
     Returns:
         One a plan, in their order: the record with its ``query``, marked in its ``notes`` as told by a
@@ -113,9 +113,9 @@ def template_for(plans: Iterable[Made], *, settings: Wanted = _USUAL) -> list[Ma
     'Please do this and tell me what it gives: find trains to a city, with to "Rome".'
     """
     results: list[Made | NoQuestion] = []
-    for made_plan in plans:
+    for made_plan in made:
         text = templated(made_plan, partial(plain, made=made_plan)) if made_plan.plan.calls else ""
-        lacking = settings.lacks(text, made_plan)
+        lacking = wanted.lacks(text, made_plan)
         if lacking:
             message = "; ".join(flaw.message for flaw in lacking)
             tried = {"text": one_line(text, 1000), "lacks": [flaw._asdict() for flaw in lacking]}

@@ -77,7 +77,7 @@ def read(
     """
     refuse_turn(turn)
     expect(one_of(_NAMES), role=role)
-    file = read_as(source, role, id_field, text_field, places=(cache, folder), store=store)
+    file = read_as(source, role, id_field, text_field, folders=(cache, folder), store=store)
     return file.of_turn(turn)
 
 
@@ -87,7 +87,7 @@ def read_as(
     id_field: str | None,
     text_field: str | None,
     spare: tuple[str | None, str | None] = (None, None),
-    places: tuple[str | None, str | None] = (None, None),
+    folders: tuple[str | None, str | None] = (None, None),
     store: Store = AS_USUAL,
 ) -> PlanFile:
     """Read a file of plans as :func:`read` does, beside another whose fields are `spare`."""
@@ -103,7 +103,7 @@ def read_as(
         return PlanFile(source.file, (source,), False)
     named: Any = {"id_field": id_field, "text_field": text_field, "role": role, "spare": spare}
     if isinstance(source, (str, os.PathLike)):
-        return _read_named(os.fspath(source), {**named, "store": store}, places)
+        return _read_named(os.fspath(source), {**named, "store": store}, folders)
     if isinstance(source, Plan):
         return PlanFile(_NAMES[role], (Record(_NAMES[role], 0, None, source),), False)
     if isinstance(source, (list, tuple)) and source and all(isinstance(item, Record) for item in source):

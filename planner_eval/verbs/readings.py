@@ -61,7 +61,7 @@ class Reading(NamedTuple):
     def answers(self, source: Source, store: Store = AS_USUAL) -> PlanFile:
         """The predictions of a file; `source` and `store` are what :func:`read` takes."""
         folders = (self.cache, self.folder)
-        file = read_as(source, "answer", self.id_field, self.text_field, places=folders, store=store)
+        file = read_as(source, "answer", self.id_field, self.text_field, folders=folders, store=store)
         return self._told(file)
 
     def golds(self, source: Source, store: Store = AS_USUAL) -> PlanFile:

@@ -85,8 +85,12 @@ class OfRun(NamedTuple):
                 "diff --repair, or score --strict, makes one that is read as the other"
             )
         if self.cluster != other.cluster:
-            own_cluster, other_cluster = (f"by {r.cluster}" if r.cluster else "in none" for r in (self, other))
-            raise InputError(f"{prefix}: their pairs lie in other clusters, {own_cluster} and {other_cluster} (--cluster)")
+            own_cluster, other_cluster = (
+                f"by {r.cluster}" if r.cluster else "in none" for r in (self, other)
+            )
+            raise InputError(
+                f"{prefix}: their pairs lie in other clusters, {own_cluster} and {other_cluster} (--cluster)"
+            )
 
 
 def of_run(path: str, policy: str | None = None) -> OfRun:
@@ -101,8 +105,8 @@ def of_run(path: str, policy: str | None = None) -> OfRun:
     """
     kind = str(run_data(path).get("kind"))
     if kind not in ("score", "diff"):
-        expected = "a page is made of runs of predict, score and diff"
-        raise InputError(f"{path} is a run of {kind}: {expected}")
+        hint = "a page is made of runs of predict, score and diff"
+        raise InputError(f"{path} is a run of {kind}: {hint}")
     run = kept(path, kind)
     options: Any = run.options
     if "benchmark" in options:
@@ -219,7 +223,8 @@ def _asked(name: str, answers: Any, golds: Any, reading: Reading) -> tuple[Any, 
         return answers, golds
     model_run = predicted(folder)
     strict = reading.repair is False
-    return answers_read(answers, model_run, dialect=reading.dialect, strict=strict), golds_asked(golds, model_run)
+    answers = answers_read(answers, model_run, dialect=reading.dialect, strict=strict)
+    return answers, golds_asked(golds, model_run)
 
 
 def _is_predicted(folder: str) -> bool:
@@ -240,7 +245,9 @@ def _notations(run: Kept, path: str) -> tuple[str, ...]:
         have = {row.name: digest_of(repr(row).encode()) for row in own()}
     for name, digest in notations.items():
         if have.get(name) != digest:
-            problem = "has changed since" if name in have else "is not known here: name its file with --wrappers"
+            problem = (
+                "has changed since" if name in have else "is not known here: name its file with --wrappers"
+            )
             raise InputError(f"{path} was read with the notation {name!r}, which {problem}")
     return files
 

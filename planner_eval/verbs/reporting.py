@@ -207,7 +207,8 @@ def told_page(
     noted = [note for paired in pairings for note in paired.reading.notes_of([paired.pred], paired.gold)]
     notes = [*noted, *query_notes, *_left(packs, display)]
     runs = [
-        run_data(report, name, taken) for report, name, taken in zip(reports, names, packs.taken, strict=True)
+        run_data(report, name, confusions)
+        for report, name, confusions in zip(reports, names, packs.taken, strict=True)
     ]
     title = display.title or f"{' and '.join(names)} against {pairings[0].gold.name}"
     head = head_of(
@@ -293,9 +294,7 @@ def _name(names: Any, system: Paired) -> Sequence[str]:
 
 def _are_systems(pred: Sequence[Any], gold: Any) -> bool:
     """Whether a list is one of two systems, not of predictions."""
-    return len(pred) > 1 and all(
-        isinstance(p, (Paired, PlanFile, os.PathLike, list, tuple)) for p in pred
-    )
+    return len(pred) > 1 and all(isinstance(p, (Paired, PlanFile, os.PathLike, list, tuple)) for p in pred)
 
 
 def refuse_shown(display: Shown) -> None:

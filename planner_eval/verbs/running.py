@@ -168,10 +168,14 @@ def execute(
     if not many and record is None and not allow_read:
         parsed = parse(plan, dialect=dialect)
         start_state = initial_of(states_of(initial), plan if isinstance(plan, Record) else None, tools)
-        return execute_plan(parsed, tools, isolation=isolation, timeout=timeout, options=options, initial=start_state)
+        return execute_plan(
+            parsed, tools, isolation=isolation, timeout=timeout, options=options, initial=start_state
+        )
     if isinstance(tools, Sandbox) and (record is not None or allow_read):
         raise InputError("a Sandbox has its tools and limits already: give `record` and `allow_read` none")
-    run_options = replace(options or Options(), arguments=True) if record is not None else options or Options()
+    run_options = (
+        replace(options or Options(), arguments=True) if record is not None else options or Options()
+    )
     recorder, box = _Recorder(record, run_options), tools
     if not isinstance(tools, Sandbox):
         limits = Limits(seconds=timeout, read=tuple(allow_read))
@@ -179,7 +183,13 @@ def execute(
     context = nullcontext(box) if box is tools else box
     if not many:
         plan_record = plan if isinstance(plan, Record) else Record("plan", 0, None, None)
-        read = [Ran(plan_record, parse(plan, dialect=dialect), initial=initial_of(states_of(initial), plan_record, box))]
+        read = [
+            Ran(
+                plan_record,
+                parse(plan, dialect=dialect),
+                initial=initial_of(states_of(initial), plan_record, box),
+            )
+        ]
         return next(_run(iter(read), context, run_options, recorder)).trace
     records = plan.records if isinstance(plan, PlanFile) else plan
     states = states_of(initial, records)

@@ -216,7 +216,9 @@ def _refuse_unlike(first: _Score, other: _Score) -> None:
     if golds[0] != golds[1]:
         raise InputError(f"{prefix}: their gold plans are not the same")
     # What root causes cost is no part of a comparison.
-    first_options, other_options = ({**scored.run.options, "about": None, "causes": None} for scored in (first, other))
+    first_options, other_options = (
+        {**scored.run.options, "about": None, "causes": None} for scored in (first, other)
+    )
     for name in dict.fromkeys([*first_options, *other_options]):
         if (value := first_options.get(name)) != (other_value := other_options.get(name)):
             values = "{} is {} and {}".format(*worded(name, value, other_value, "score"))

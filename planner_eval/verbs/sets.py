@@ -56,8 +56,8 @@ def set_of(source: Any, fields: Mapping[str, Any]) -> Source:
         return _of_records(source)
     if source is None or isinstance(source, (bool, int, float, bytes)):
         raise InputError(
-            f"{shortened(repr(source), 40)} is no set of plans, expected the name of a file or of a data set, "
-            "or records"
+            f"{shortened(repr(source), 40)} is no set of plans, expected the name of a file or of a data "
+            "set, or records"
         )
     if is_empty(source):
         raise InputError(
@@ -180,5 +180,7 @@ def fields_of(record: Record) -> dict[str, Any]:
 
 def refuse_unknown_field(option: str, field: str, all_fields: Mapping[str, Any], name: str) -> InputError:
     """That no record of a set has a field, with the closest that some have."""
-    hint = did_you_mean(field, all_fields, f"there are {', '.join(all_fields)}" if all_fields else "they have no other")
+    hint = did_you_mean(
+        field, all_fields, f"there are {', '.join(all_fields)}" if all_fields else "they have no other"
+    )
     return InputError(f"{option} {field!r}: no record of {name} has that field; {hint}")

@@ -66,7 +66,9 @@ def scored_sides(
     matched = match(answers.found, samples, by=reading.by, nothing=bench.nothing)
     sample, text = _only(matched.records, selection, f"{pred} and {gold}")
     record = Record(pred, 0, sample.id, text)
-    pred_record = told(PlanFile(pred, (record,), False), record, {"dialect": reading.dialect}, selection.to, side="pred")
+    pred_record = told(
+        PlanFile(pred, (record,), False), record, {"dialect": reading.dialect}, selection.to, role="pred"
+    )
     gold_record = _gold(bench, sample)
 
     def score(pred: str, gold: str) -> Differing:

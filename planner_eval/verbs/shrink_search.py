@@ -71,7 +71,9 @@ def search(
         if progress is not None:
             progress(count, _large(pair))
 
-    result = smallest.shrink(start, lambda pair: prepared.shows(pair, shows), progress=tell, **limits._asdict())
+    result = smallest.shrink(
+        start, lambda pair: prepared.shows(pair, shows), progress=tell, **limits._asdict()
+    )
     outputs = [prepared.part(index, start[index], result.pair[index]) for index in (0, 1)]
     notes = [*pred.notes, *gold.notes, *prepared.notes()]
     ended = result.ended

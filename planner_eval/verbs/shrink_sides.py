@@ -76,7 +76,9 @@ class Told:
     file: Callable[[str], File] = field(default=lambda text: File(".txt", text))
 
 
-def told(plan_file: PlanFile, record: Record, options: Mapping[str, Any], to: str | None, *, side: str) -> Told:
+def told(
+    plan_file: PlanFile, record: Record, options: Mapping[str, Any], to: str | None, *, role: str
+) -> Told:
     """A record of a user's file.
 
     Args:
@@ -84,7 +86,7 @@ def told(plan_file: PlanFile, record: Record, options: Mapping[str, Any], to: st
         record: The record.
         options: How plans are read, as for :func:`planner_eval.dialects.read.parse`.
         to: The notation to write; its own when left out.
-        side: What messages call it.
+        role: What messages call it.
 
     Raises:
         InputError: `to` cannot say what it says.
@@ -101,7 +103,7 @@ def told(plan_file: PlanFile, record: Record, options: Mapping[str, Any], to: st
         why = f"{record.where}: {str(error).partition(chr(10))[0]}"
         return Told(text, None, why, file=_filed(plan_file, record))
     tools = options.get("tools")
-    notation, notes = _notation(plan, to, side, tools)
+    notation, notes = _notation(plan, to, role, tools)
     if not text:
         text = write(plan, notation, tools=tools)
     parse_options = {**options, "dialect": notation if notation == options.get("dialect") else None}

@@ -110,7 +110,9 @@ def shrink(
     if differs is not None:
         if differs != DIFFERS:
             raise InputError(f"differs is {differs!r}, expected {DIFFERS!r}")
-        pred_record, gold_record, what = _scored(pred, gold, benchmark, figure, settings or {}, selection, reading)
+        pred_record, gold_record, what = _scored(
+            pred, gold, benchmark, figure, settings or {}, selection, reading
+        )
     else:
         pred_record, gold_record = _told(pred, gold, selection, reading)
         if code is not None:
@@ -136,7 +138,10 @@ def _told(pred: Source, gold: Source, selection: Asked, reading: Reading) -> tup
     shared = {"compute": reading.compute}
     pred_options = {**shared, "dialect": reading.dialect, "repair": bool(reading.repair)}
     gold_options = {**shared, "dialect": reading.gold_dialect or reading.dialect}
-    records = told(paired.pred, left, pred_options, to, side="pred"), told(paired.gold, right, gold_options, to, side="gold")
+    records = (
+        told(paired.pred, left, pred_options, to, role="pred"),
+        told(paired.gold, right, gold_options, to, role="gold"),
+    )
     ignored = [name for name in (*FIELDS, "alternatives") if name in right.fields]
     if ignored:
         message = f"what gold leaves open beside its plan plays no part: {', '.join(ignored)}"
@@ -161,5 +166,7 @@ def _scored(
     for role, source in (("answers", pred), ("gold", gold)):
         if not isinstance(source, (str, os.PathLike)):
             raise InputError(f"the {role} are a {type(source).__name__}, expected the path of a file")
-    pred_record, gold_record, score = scored_sides(os.fspath(pred), os.fspath(gold), name, settings, selection, reading)
+    pred_record, gold_record, score = scored_sides(
+        os.fspath(pred), os.fspath(gold), name, settings, selection, reading
+    )
     return pred_record, gold_record, of_variants(name, score, pred_record, gold_record, figure)

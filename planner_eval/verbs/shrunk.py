@@ -75,7 +75,10 @@ class Shrunk:
         """What was left of the pair, in one line."""
         before, after = (
             pred_size.plus(gold_size)
-            for pred_size, gold_size in ((self.pred.before, self.gold.before), (self.pred.after, self.gold.after))
+            for pred_size, gold_size in (
+                (self.pred.before, self.gold.before),
+                (self.pred.after, self.gold.after),
+            )
         )
         left = [
             f"{counted(was, what[:-1])} to {now:,}"
@@ -101,6 +104,14 @@ class Shrunk:
             for name, output in (("pred", self.pred), ("gold", self.gold))
         }
         difference = self.diff
-        edits = [] if difference is None else [{"code": e.code, "message": e.message} for e in difference.edits]
+        edits = (
+            [] if difference is None else [{"code": e.code, "message": e.message} for e in difference.edits]
+        )
         outcome = {"shows": self.shows, "tries": self.tries, "steps": self.steps, "ended": self.ended}
-        return {"schema": "planeval.shrunk/1", **outcome, **outputs, "edits": edits, "notes": list(self.notes)}
+        return {
+            "schema": "planeval.shrunk/1",
+            **outcome,
+            **outputs,
+            "edits": edits,
+            "notes": list(self.notes),
+        }

@@ -66,7 +66,10 @@ def layout_of(
     chosen = metrics or tuple(dict.fromkeys(usual)) or tuple(figures)
     table_layout = plain(chosen, by, values_of(sources, by))
     of = {c.figure: c for c in main}
-    columns = (column._replace(of=of[column.figure].of) if column.figure in of else column for column in table_layout.columns)
+    columns = (
+        column._replace(of=of[column.figure].of) if column.figure in of else column
+        for column in table_layout.columns
+    )
     return table_layout._replace(columns=tuple(columns))
 
 

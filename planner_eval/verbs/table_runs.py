@@ -64,7 +64,9 @@ class Told(NamedTuple):
         named = [f"{key} {value}" for key, value in self.asked.items() if value != usual.get(key, "")]
         description = f"{counted(len(self.predicted.ids), 'sample')}, " + ", ".join(named)
         unanswered = self.predicted.unasked
-        return description + (f", {unanswered:,} of them without a whole answer" if unanswered else "") + marked
+        return (
+            description + (f", {unanswered:,} of them without a whole answer" if unanswered else "") + marked
+        )
 
 
 def _has(value: Any, expected: Any) -> bool:
@@ -162,6 +164,4 @@ def refuse_unlike(runs: Sequence[Told]) -> None:
 
 
 def _golds(data: Mapping[str, Any]) -> list[Any]:
-    return [
-        (i.get("size"), i.get("digest")) for i in data.get("inputs", ()) if i.get("role") == "gold"
-    ]
+    return [(i.get("size"), i.get("digest")) for i in data.get("inputs", ()) if i.get("role") == "gold"]

@@ -149,8 +149,12 @@ class UnderBenchmark:
         samples = self.samples()
         sample_ids = [key for key in samples if ids is None or key in ids]
         if column.part is not None:
-            sample_ids = [key for key in sample_ids if key_of(samples[key], column.part.key) == column.part.value]
-        column_ids = frozenset(k for k in sample_ids if all(key_of(samples[k], a) == b for a, b in column.only.items()))
+            sample_ids = [
+                key for key in sample_ids if key_of(samples[key], column.part.key) == column.part.value
+            ]
+        column_ids = frozenset(
+            k for k in sample_ids if all(key_of(samples[k], a) == b for a, b in column.only.items())
+        )
         empty = Measured(None, ids=column_ids, run=self.run.path)
         if not column_ids:
             return empty._replace(why="the run has no such sample")
@@ -192,7 +196,10 @@ class UnderBenchmark:
             shares = shares_of(report, name)
             tallies = {key: shares.get(key) for key in self.samples() if key in ids}
             present = [share for share in tallies.values() if share is not None]
-            part_total, whole_total = sum(share.part for share in present), sum(share.whole for share in present)
+            part_total, whole_total = (
+                sum(share.part for share in present),
+                sum(share.whole for share in present),
+            )
             if whole_total and abs(part_total / whole_total - value) < 1e-9:
                 return tallies
         return {}
@@ -203,7 +210,9 @@ class UnderBenchmark:
         if (settings, ids) not in self._reports:
             scored = self.scored_with(settings)
             full_report = scored.reports[self.variant]
-            self._reports[settings, ids] = full_report if ids is None else self._part(scored, full_report, ids)
+            self._reports[settings, ids] = (
+                full_report if ids is None else self._part(scored, full_report, ids)
+            )
         return self._reports[settings, ids]
 
     def _part(self, scored: Scored, full_report: Report, ids: frozenset[str]) -> Report:
@@ -223,7 +232,9 @@ class UnderBenchmark:
                 scored = kept_benchmark(self.run.path).scored
                 if self.variant not in scored.reports:
                     variants = ", ".join(scored.reports)
-                    raise InputError(f"{self.run.path} was scored as {variants}, and {self.variant} is wanted")
+                    raise InputError(
+                        f"{self.run.path} was scored as {variants}, and {self.variant} is wanted"
+                    )
             else:
                 more: Any = dict(settings)
                 scored = score_benchmark(

@@ -115,18 +115,23 @@ def table(
     if ids is not None and not ids:
         raise InputError("no sample is in all of these runs: there is nothing in common")
     cells = [
-        [_measured(column, row_runs, chosen, sources, ids) for column in chosen.columns] for row_runs in rows.values()
+        [_measured(column, row_runs, chosen, sources, ids) for column in chosen.columns]
+        for row_runs in rows.values()
     ]
     sure = "95 % intervals"
     if cluster is not None:
         clusters = {path: source.clusters(cluster) for path, source in sources.items()}
         cells = [[cell._replace(clusters=clusters.get(cell.run, {})) for cell in row] for row in cells]
-        cluster_names = {name for row in cells for cell in row for key, name in cell.clusters.items() if key in cell.ids}
+        cluster_names = {
+            name for row in cells for cell in row for key, name in cell.clusters.items() if key in cell.ids
+        }
         sure = sureness(cluster, len(cluster_names))
     names = free_names(rows, heads=("",))
     heads = [head_of(column, form) for column in chosen.columns]
     notes = [*filter(None, [chosen.note]), *_about(names, rows, sources)]
-    provenance = f"planeval {__version__} | " + ("metrics" if form is None else f"benchmark {form} ({variant})")
+    provenance = f"planeval {__version__} | " + (
+        "metrics" if form is None else f"benchmark {form} ({variant})"
+    )
     provenance += "".join(f" | {key} {value}" for key, value in settings.items())
     provenance += " | only samples in common" if common else ""
     return make_table(
@@ -251,7 +256,9 @@ def _unlike(runs: list[Told], chosen: Layout) -> dict[str, list[Told]]:
     differ = [key for key in keys if len({str(r.asked.get(key)) for r in runs}) > 1]
     groups: dict[str, list[Told]] = {}
     for run in runs:
-        groups.setdefault(", ".join(f"{key} {run.asked.get(key) or 'none'}" for key in differ), []).append(run)
+        groups.setdefault(", ".join(f"{key} {run.asked.get(key) or 'none'}" for key in differ), []).append(
+            run
+        )
     return groups
 
 
@@ -270,7 +277,11 @@ def _measured(
     if not fitting:
         conditions = ", ".join(f"{key} {_alternatives(value)}" for key, value in column.where.items())
         scored = " ".join(f"--set {key}={value}" for key, value in column.settings.items())
-        what = f"is known to be asked with {conditions}" if conditions else f"is scored with {scored or 'no --set'}"
+        what = (
+            f"is known to be asked with {conditions}"
+            if conditions
+            else f"is scored with {scored or 'no --set'}"
+        )
         return Measured(None, why=f"no run of it {what}")
     return sources[fitting[0].path].measured(column, ids)
 
