@@ -34,5 +34,5 @@ class Alone(LazyPairs):
 
     def __iter__(self) -> Iterator[Pair]:
         for records, start in zip(self.files, self.starts, strict=False):
-            part = records[max(0, self.first - start) : max(0, self.end - start)]
-            yield from ((record, None) for record in part)
+            selected = records[max(0, self.first - start) : max(0, self.end - start)]
+            yield from ((record, None) for record in selected)

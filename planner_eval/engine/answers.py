@@ -36,8 +36,8 @@ class Asked(LazyPairs):
     Args:
         records: The file of answers.
         samples: What was asked.
-        places: Of each sample which record answers it; -1 for none.
-        rest: The other records.
+        positions: Of each sample which record answers it; -1 for none.
+        unmatched: The other records.
         repeated: Those of them whose sample has an answer.
         first: The first pair, counted from 0.
         end: The one after the last; all when left out.
@@ -47,15 +47,15 @@ class Asked(LazyPairs):
         self,
         records: Sequence[Record],
         samples: Sequence[Sample],
-        places: array[int],
-        rest: array[int],
+        positions: array[int],
+        unmatched: array[int],
         repeated: frozenset[int],
         first: int = 0,
         end: int | None = None,
     ) -> None:
-        self.records, self.samples, self.places = records, samples, places
-        self.rest, self.repeated = rest, repeated
-        super().__init__(first, len(samples) + len(rest) if end is None else end)
+        self.records, self.samples, self.places = records, samples, positions
+        self.rest, self.repeated = unmatched, repeated
+        super().__init__(first, len(samples) + len(unmatched) if end is None else end)
 
     def of(self, first: int, end: int) -> Asked:
         """Others of the same pairs."""
@@ -63,20 +63,20 @@ class Asked(LazyPairs):
 
     def __iter__(self) -> Iterator[Pair]:
         count = len(self.samples)
-        places = self.places[self.first : self.end]
-        rest = self.rest[max(0, self.first - count) : max(0, self.end - count)]
-        found = self._read([*(place for place in places if place >= 0), *rest])
-        for number, place in enumerate(places, self.first):
+        positions = self.places[self.first : self.end]
+        unmatched = self.rest[max(0, self.first - count) : max(0, self.end - count)]
+        records = self._read([*(p for p in positions if p >= 0), *unmatched])
+        for number, position in enumerate(positions, self.first):
             sample = self.samples[number]
-            yield next(found) if place >= 0 else None, Record("", number, sample.id, sample)
-        for place in rest:
-            record = next(found)
-            yield record, Record("", -1, record.id, None) if place in self.repeated else None
+            yield next(records) if position >= 0 else None, Record("", number, sample.id, sample)
+        for position in unmatched:
+            record = next(records)
+            yield record, Record("", -1, record.id, None) if position in self.repeated else None
 
-    def _read(self, places: list[int]) -> Iterator[Record]:
+    def _read(self, positions: list[int]) -> Iterator[Record]:
         if is_lazy(self.records):
-            return iter(self.records.of(places))
-        return (self.records[place] for place in places)
+            return iter(self.records.of(positions))
+        return (self.records[position] for position in positions)
 
 
 class Seen:
@@ -99,12 +99,12 @@ class Seen:
         self._rows: dict[int, SampleScore] = {}
         self._encode = json.JSONEncoder(default=scorer.data, separators=(",", ":")).encode
 
-    def add(self, found: Any) -> int:
+    def add(self, outcome: Any) -> int:
         """Add what was found out about the next answer; gives the number of its like."""
-        code = self._number(self._encode(found))
+        code = self._number(self._encode(outcome))
         self.codes.append(code)
         if code not in self._rows:
-            self._rows[code] = self.scorer.row("", found)
+            self._rows[code] = self.scorer.row("", outcome)
         return code
 
     def lose(self) -> None:
@@ -139,10 +139,10 @@ class Seen:
         """The row of what has a number, without its id."""
         if code == LOST:
             return SampleScore("", False, error="the program itself failed at its gold")
-        found = self._rows.get(code)
-        if found is None:
-            found = self._rows[code] = self.scorer.row("", self.known[code])
-        return found
+        row = self._rows.get(code)
+        if row is None:
+            row = self._rows[code] = self.scorer.row("", self.known[code])
+        return row
 
 
 _LISTS = ("unknown", "repeated", "broken")
@@ -157,15 +157,15 @@ class Sums:
     """
 
     def __init__(self, scorers: Mapping[str, Scorer], data: Mapping[str, Any] | None = None) -> None:
-        known: Mapping[str, Any] = data or {}
-        every = known.get("seen", {})
-        self.seen = {name: Seen(scorer, every.get(name)) for name, scorer in scorers.items()}
-        self.answers: int = known.get("answers", 0)
-        self.records: int = known.get("records", 0)
-        self.missing: list[str] = list(known.get("missing", ()))
-        self.lost: list[str] = list(known.get("lost", ()))
-        self.lists = {what: list(map(tuple, known.get(what, ()))) for what in _LISTS}
-        self.looks: Counter[str] = Counter(known.get("looks"))
+        stored: Mapping[str, Any] = data or {}
+        seen_data = stored.get("seen", {})
+        self.seen = {name: Seen(scorer, seen_data.get(name)) for name, scorer in scorers.items()}
+        self.answers: int = stored.get("answers", 0)
+        self.records: int = stored.get("records", 0)
+        self.missing: list[str] = list(stored.get("missing", ()))
+        self.lost: list[str] = list(stored.get("lost", ()))
+        self.lists = {what: list(map(tuple, stored.get(what, ()))) for what in _LISTS}
+        self.looks: Counter[str] = Counter(stored.get("looks"))
 
     def extend(self, other: Sums) -> None:
         """Add those of the answers that come next."""
@@ -175,8 +175,8 @@ class Sums:
         self.records += other.records
         self.missing += other.missing
         self.lost += other.lost
-        for what, found in self.lists.items():
-            found += other.lists[what]
+        for what, entries in self.lists.items():
+            entries += other.lists[what]
         self.looks.update(other.looks)
 
     def data(self) -> dict[str, Any]:
@@ -193,7 +193,7 @@ class Sums:
 
     def listed(self, what: str) -> tuple[str, ...]:
         """Answers that are ``unknown``, ``repeated`` or ``broken``, in their file's order."""
-        return tuple(said for _, said in sorted(self.lists[what], key=lambda one: one[0]))
+        return tuple(message for _, message in sorted(self.lists[what], key=lambda entry: entry[0]))
 
 
 @dataclass(frozen=True)
@@ -243,9 +243,9 @@ class AnswersJob:
     @cached_property
     def scorers(self) -> dict[str, Scorer]:
         """How each variant scores."""
-        found = scorers_of(self.bench, self.variants, self.settings)
-        assert found is not None
-        return found
+        scorers = scorers_of(self.bench, self.variants, self.settings)
+        assert scorers is not None
+        return scorers
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = (self.benchmark, self.variants, self.settings, self.many, self.about, self.told)
@@ -253,46 +253,50 @@ class AnswersJob:
 
     def rows(self, pairs: Iterable[Pair], fold: Sums) -> Iterator[str]:
         """A row a pair, in order, as JSON; adds each to the sums."""
-        kept: dict[str, dict[int, str]] = {name: {} for name in self.variants}
-        for pred, asked in pairs:
+        row_texts: dict[str, dict[int, str]] = {name: {} for name in self.variants}
+        for pred, sample_record in pairs:
             answers = [] if pred is None else answers_of(pred, self.bench, many=self.many)
             fold.answers += len(answers)
             fold.lists["broken"] += [
-                (pred.position, f"{one.where}: {one.error}") for one in answers if pred and one.error
+                (pred.position, f"{answer.where}: {answer.error}")
+                for answer in answers
+                if pred and answer.error
             ]
-            if asked is None or asked.position < 0:
-                yield _left_over(pred, answers, fold, "unknown" if asked is None else "repeated")
+            if sample_record is None or sample_record.position < 0:
+                yield _left_over(pred, answers, fold, "unknown" if sample_record is None else "repeated")
                 continue
             if pred is not None and pred.id is not None:
                 fold.lists["repeated"] += [(pred.position, pred.id)] * (len(answers) - 1)
-            yield self._row(asked, answers, fold, kept)
+            yield self._row(sample_record, answers, fold, row_texts)
 
-    def _row(self, asked: Record, answers: list[Answer], fold: Sums, kept: dict[str, dict[int, str]]) -> str:
+    def _row(
+        self, sample_record: Record, answers: list[Answer], fold: Sums, row_texts: dict[str, dict[int, str]]
+    ) -> str:
         """The row of a sample."""
         fold.records += 1
-        sample, answer = asked.source, answers[0] if answers else None
+        sample, answer = sample_record.source, answers[0] if answers else None
         state = "missing" if answer is None else "broken" if answer.error else "answered"
         if answer is None:
-            fold.missing.append(asked.id or "")
-        head = f'{{"id": {json.dumps(asked.id)}, "state": '
+            fold.missing.append(sample_record.id or "")
+        head = f'{{"id": {json.dumps(sample_record.id)}, "state": '
         if sample is None:
-            fold.lost.append(asked.id or "")
+            fold.lost.append(sample_record.id or "")
             for seen in fold.seen.values():
                 seen.lose()
-            return f'{head}"lost", "error": {json.dumps(str(asked.error))}}}'
+            return f'{head}"lost", "error": {json.dumps(str(sample_record.error))}}}'
         text = self.bench.nothing if answer is None or answer.text is None else answer.text
-        told, solved = [], False
+        fragments, solved = [], False
         for name, seen in fold.seen.items():
             code = seen.add(self.scorers[name].one(sample, text))
             solved = solved or (name == "official" and seen.row(code).ok)
             if self.told:
-                if code not in kept[name]:
-                    kept[name][code] = _told(seen.row(code))
-                told.append(f', "{name}": {kept[name][code]}')
+                if code not in row_texts[name]:
+                    row_texts[name][code] = _told(seen.row(code))
+                fragments.append(f', "{name}": {row_texts[name][code]}')
         # What the published code solves is in the benchmark's own notation.
         if not solved and (look := looks_like(self.bench, text)) is not None:
             fold.looks[look] += 1
-        return f'{head}"{state}"{"".join(told)}}}'
+        return f'{head}"{state}"{"".join(fragments)}}}'
 
 
 def _left_over(pred: Record | None, answers: list[Answer], fold: Sums, state: str) -> str:
@@ -306,10 +310,14 @@ def _left_over(pred: Record | None, answers: list[Answer], fold: Sums, state: st
 def _told(row: SampleScore) -> str:
     """What a row says beside its id."""
     figures = {
-        one.name: {"value": one.value}
-        | ({} if one.denominator is None else {"numerator": one.numerator, "denominator": one.denominator})
-        | ({"error": one.error} if one.error else {})
-        for one in row.figures
+        figure.name: {"value": figure.value}
+        | (
+            {}
+            if figure.denominator is None
+            else {"numerator": figure.numerator, "denominator": figure.denominator}
+        )
+        | ({"error": figure.error} if figure.error else {})
+        for figure in row.figures
     }
     return json.dumps({"ok": row.ok, "error": row.error, "figures": figures})
 
@@ -318,6 +326,6 @@ def scorers_of(
     bench: Benchmark, variants: Sequence[str], settings: Mapping[str, str]
 ) -> dict[str, Scorer] | None:
     """How the variants of a benchmark score answers one by one; None where one of them cannot."""
-    found = {name: bench.apart(name, bench.checked(name, settings)) for name in variants}
-    scorers = {name: scorer for name, scorer in found.items() if scorer is not None}
-    return scorers if len(scorers) == len(found) else None
+    by_variant = {name: bench.apart(name, bench.checked(name, settings)) for name in variants}
+    scorers = {name: scorer for name, scorer in by_variant.items() if scorer is not None}
+    return scorers if len(scorers) == len(by_variant) else None

@@ -64,19 +64,19 @@ def _begun(path: str, run: Run) -> int:
     Raises:
         InputError: The folder holds another run.
     """
-    known = read_run(path)
-    if known is None:
+    stored = read_run(path)
+    if stored is None:
         write_run(path, run.data())
         return run.part
     try:
-        why, part = run.differs(known), int(known["part"])
+        why, chunk_size = run.differs(stored), int(stored["part"])
     except (KeyError, TypeError, ValueError):
         raise damaged(path) from None
     if why:
         raise InputError(
             f"{path} holds another run: {why}; name another folder, or remove this one to begin again"
         )
-    return part
+    return chunk_size
 
 
 def _refuse_other(path: str) -> None:
@@ -87,11 +87,11 @@ def _refuse_other(path: str) -> None:
     """
     if problem := left_alone(path):
         raise problem
-    held = [
+    names = [
         name for name in (os.listdir(path) if os.path.isdir(path) else ()) if not name.endswith(LEFT_OVER)
     ]
-    if "run.json" not in held and set(held) - {"parts"}:
-        raise InputError(f"{path} holds other files, {min(held)} first, and no run; name another folder")
+    if "run.json" not in names and set(names) - {"parts"}:
+        raise InputError(f"{path} holds other files, {min(names)} first, and no run; name another folder")
 
 
 def _lock(path: str) -> int | None:
@@ -102,15 +102,15 @@ def _lock(path: str) -> int | None:
     """
     if fcntl is None:
         return None
-    held = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY)
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        os.close(held)
+        os.close(descriptor)
         raise InputError(
             f"another process works on the run in {path}; wait for its end, or name another folder"
         ) from None
     except OSError:  # some network's file systems have no locks on folders
-        os.close(held)
+        os.close(descriptor)
         return None
-    return held
+    return descriptor

@@ -17,14 +17,14 @@ def described(value: Any) -> Any:
     [['a', ['x', 'y']], ['b', [1, None]], ['f', 'planner_eval.engine.described.described']]
     """
     if is_dataclass(value) and not isinstance(value, type):
-        told = {one.name: described(getattr(value, one.name)) for one in fields(value) if one.compare}
-        return [type(value).__name__, told]
+        values = {f.name: described(getattr(value, f.name)) for f in fields(value) if f.compare}
+        return [type(value).__name__, values]
     if isinstance(value, Mapping):
-        return sorted(([described(key), described(each)] for key, each in value.items()), key=repr)
+        return sorted(([described(key), described(item)] for key, item in value.items()), key=repr)
     if isinstance(value, Set):
         return sorted(map(described, value), key=repr)
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
-        return [described(each) for each in value]
+        return [described(item) for item in value]
     if callable(value):
         return _function(value)
     return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)

@@ -53,7 +53,7 @@ class DiffJob:
         return {
             "policy": self.policy.name,
             "compared": described(self.policy),
-            **{name: described(each) for name, each in self.reading.items() if name not in _PLACES},
+            **{name: described(value) for name, value in self.reading.items() if name not in _PLACES},
             **self.told._asdict(),
             "located": self.located,
             "failures": self.failures,
@@ -90,21 +90,21 @@ class DiffJob:
             effects: Runs the plans of a row, whose prediction's and gold's records it is given.
         """
         how, policy = self.reading, recognised(self.policy)
-        one = how["dialect"], how["gold_dialect"] or how["dialect"]
+        dialects = how["dialect"], how["gold_dialect"] or how["dialect"]
         repair, named = bool(how["repair"]), self.gold_named
-        evaluation = Evaluation(*one, policy, self.located, repair, how["compute"], True, named)
+        evaluation = Evaluation(*dialects, policy, self.located, repair, how["compute"], True, named)
 
-        def compared(sides: Sides) -> tuple[Record | None, Row]:
-            row = evaluation.row(sides)
+        def compared(records: Sides) -> tuple[Record | None, Row]:
+            row = evaluation.row(records)
             if effects is not None:
-                row = row._replace(effects=effects(row, sides.pred, sides.gold))
+                row = row._replace(effects=effects(row, records.pred, records.gold))
             if self.told.form == PATCH:
-                row = row._replace(id=patch_name(row.id, sides.pred, sides.gold))
-            return sides.pred or sides.gold, row
+                row = row._replace(id=patch_name(row.id, records.pred, records.gold))
+            return records.pred or records.gold, row
 
         for record, row in staged(pairs, evaluation.read, compared):
-            shown = not (self.failures and row.state == "same" and not differs(row))
-            fold.add(row, shown=shown)
+            is_shown = not (self.failures and row.state == "same" and not differs(row))
+            fold.add(row, shown=is_shown)
             if seen is not None:
                 seen(row)
-            yield told_row(row, record, self.told) if shown else ""
+            yield told_row(row, record, self.told) if is_shown else ""

@@ -57,49 +57,49 @@ def typed(name: str, kind: str = "") -> str:
     """
     if name == "repair" and kind == _STRICT:
         return "--strict"
-    head, dot, rest = name.partition(".")
+    head, dot, suffix = name.partition(".")
     if name in _TYPED or not dot:
         return _TYPED.get(name, name)
-    inner = f"{head}.{rest.partition('.')[0]}"
+    inner = f"{head}.{suffix.partition('.')[0]}"
     if inner in _TYPED:
         return _TYPED[inner]
-    return f"{_TYPED[head]} {rest}" if head == "settings" else _TYPED.get(head, name)
+    return f"{_TYPED[head]} {suffix}" if head == "settings" else _TYPED.get(head, name)
 
 
-def other_option(known: Any, ours: Mapping[str, Any], kind: str) -> str | None:
+def other_option(previous: Any, current: Mapping[str, Any], kind: str) -> str | None:
     """The first option that is not as it was, and how; None where there is none.
 
     Args:
-        known: What the options were.
-        ours: What they are.
+        previous: What the options were.
+        current: What they are.
         kind: What the run is called.
 
     >>> other_option({"keys": [], "repair": True}, {"keys": [], "repair": False}, "score")
     '--strict was not given and is given'
     """
-    known = known or {}
-    for name in dict.fromkeys([*known, *ours]):
-        if (was := known.get(name)) != (now := ours.get(name)):
+    previous = previous or {}
+    for name in dict.fromkeys([*previous, *current]):
+        if (was := previous.get(name)) != (now := current.get(name)):
             return _difference(name, was, now, kind)
     return None
 
 
-def other_input(known: Any, ours: Sequence[Input]) -> str | None:
+def other_input(previous: Any, current: Sequence[Input]) -> str | None:
     """The first file that is not as it was, and how; None where there is none.
 
     Args:
-        known: What the files were, as JSON data.
-        ours: What they are.
+        previous: What the files were, as JSON data.
+        current: What they are.
     """
-    then = {(one["role"], number): one for number, one in enumerate(known or ())}
-    now = {(one.role, number): one for number, one in enumerate(ours)}
-    for place in [*then, *now]:
-        if place not in then or place not in now:
+    then = {(file["role"], number): file for number, file in enumerate(previous or ())}
+    now = {(file.role, number): file for number, file in enumerate(current)}
+    for key in [*then, *now]:
+        if key not in then or key not in now:
             return f"it had {len(then):,} input files, now there are {len(now):,}"
-        was, one = then[place], now[place]
-        if (was["size"], was["digest"]) != (one.size, one.digest):
-            changed = "has changed since" if was["path"] == one.path else f"is not {was['path']}"
-            return f"the file {one.path} ({one.role}) {changed}"
+        was, file = then[key], now[key]
+        if (was["size"], was["digest"]) != (file.size, file.digest):
+            changed = "has changed since" if was["path"] == file.path else f"is not {was['path']}"
+            return f"the file {file.path} ({file.role}) {changed}"
     return None
 
 
@@ -108,21 +108,21 @@ def _difference(name: str, was: Any, now: Any, kind: str) -> str:
     if name == "compared":
         return f"{typed(name)} has changed"
     if isinstance(was, dict) and isinstance(now, dict) and was.keys() == now.keys():
-        at = next(key for key in was if was[key] != now[key])
-        return _difference(f"{name}.{at}", was[at], now[at], kind)
+        first_key = next(key for key in was if was[key] != now[key])
+        return _difference(f"{name}.{first_key}", was[first_key], now[first_key], kind)
     return "{} was {} and is {}".format(*worded(name, was, now, kind))
 
 
-def worded(name: str, one: Any, other: Any, kind: str) -> tuple[str, str, str]:
+def worded(name: str, first: Any, second: Any, kind: str) -> tuple[str, str, str]:
     """An option of a job as it is typed, and two values of it in words.
 
     >>> worded("gold_dialect", None, "json", "diff")
     ('--gold-from', 'not given', '"json"')
     """
-    shown = typed(name, kind)
-    if shown == "--strict":
-        one, other = not one, not other
-    return shown, _said(one), _said(other)
+    option = typed(name, kind)
+    if option == "--strict":
+        first, second = not first, not second
+    return option, _said(first), _said(second)
 
 
 def _said(value: Any) -> str:
@@ -130,7 +130,7 @@ def _said(value: Any) -> str:
         return "not given"
     if value is True:
         return "given"
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
         text = ", ".join(value)
     else:
         text = json.dumps(value, ensure_ascii=False)

@@ -73,14 +73,16 @@ class Run(NamedTuple):
         inputs: Sequence[Input],
         pairs: int,
         deadline: float | None,
-        part: int,
+        chunk_size: int,
         store: str = "jsonl",
-        given: Sequence[str] = (),
+        file_names: Sequence[str] = (),
     ) -> Run:
         """What is run, as it comes back from a file."""
         options = json.loads(json.dumps(job.options()))
         notations = {row.name: digest_of(repr(row).encode()) for row in own()}
-        return cls(job.kind, options, tuple(inputs), pairs, deadline, part, notations, store, tuple(given))
+        return cls(
+            job.kind, options, tuple(inputs), pairs, deadline, chunk_size, notations, store, tuple(file_names)
+        )
 
     def data(self) -> dict[str, Any]:
         """What ``run.json`` says."""
@@ -89,24 +91,24 @@ class Run(NamedTuple):
             "version": __version__,
             "python": ".".join(map(str, sys.version_info[:3])),
             **self._asdict(),
-            "inputs": [one._asdict() for one in self.inputs],
+            "inputs": [i._asdict() for i in self.inputs],
             "given": list(self.given),
         }
 
-    def differs(self, known: Mapping[str, Any]) -> str | None:
+    def differs(self, stored: Mapping[str, Any]) -> str | None:
         """What makes a run another one than that of a ``run.json``, in words; None where nothing does."""
-        ours = self.data()
-        if known.get("schema") != SCHEMA:
-            return f"it is of the form {known.get('schema')!r}, which this version does not know"
+        current = self.data()
+        if stored.get("schema") != SCHEMA:
+            return f"it is of the form {stored.get('schema')!r}, which this version does not know"
         for name, what in (("kind", "a run of"), ("version", "of version")):
-            if known.get(name) != ours[name]:
-                return f"it is {what} {known.get(name)}, not {ours[name]}"
+            if stored.get(name) != current[name]:
+                return f"it is {what} {stored.get(name)}, not {current[name]}"
         return (
-            other_input(known.get("inputs"), self.inputs)
-            or other_option(_deciding(known.get("options")), _deciding(self.options), self.kind)
-            or other_option(known.get("notations"), self.notations, "")
+            other_input(stored.get("inputs"), self.inputs)
+            or other_option(_deciding(stored.get("options")), _deciding(self.options), self.kind)
+            or other_option(stored.get("notations"), self.notations, "")
             or other_option(
-                {name: known.get(name) for name in ("deadline", "pairs", "store")},
+                {name: stored.get(name) for name in ("deadline", "pairs", "store")},
                 {"deadline": self.deadline, "pairs": self.pairs, "store": self.store},
                 self.kind,
             )
@@ -118,7 +120,7 @@ def _deciding(options: Any) -> Any:
     about = options.get("about") if isinstance(options, Mapping) else None
     if not isinstance(about, Mapping):
         return options
-    return {**options, "about": {name: one for name, one in about.items() if name != "notes"}}
+    return {**options, "about": {name: value for name, value in about.items() if name != "notes"}}
 
 
 # ---------------------------------------------------------------- the folder
@@ -145,17 +147,17 @@ class RunFolder:
         Raises:
             InputError: The folder holds something else, another run, or one that another process works on.
         """
-        lock, part = claim(path, run)
-        home = cls(path, run._replace(part=part), lock)
+        lock, chunk_size = claim(path, run)
+        home = cls(path, run._replace(part=chunk_size), lock)
         home.sweep()
         return home
 
     @classmethod
     def throwaway(cls, run: Run) -> RunFolder:
         """A folder for a run that nobody shall go on with."""
-        held = temporary_folder()
-        os.mkdir(os.path.join(held.path, "parts"))
-        return cls(held.path, run, None, temporary=held)
+        directory = temporary_folder()
+        os.mkdir(os.path.join(directory.path, "parts"))
+        return cls(directory.path, run, None, temporary=directory)
 
     def unlock(self) -> None:
         """Let others work on it."""
@@ -170,34 +172,34 @@ class RunFolder:
             self.temporary.remove()
 
     # ------------------------------------------------------------ what is done
-    def done(self, parts: Iterable[Part]) -> dict[int, int]:
+    def done(self, chunks: Iterable[Part]) -> dict[int, int]:
         """The parts that are done, whose files are whole: their numbers, and how many pairs failed."""
         if self.temporary or not os.listdir(self.parts):
             return {}
-        parts = list(parts)
+        chunks = list(chunks)
         if os.path.exists(self.rows):
             try:
-                marks = whole_marks(self.run.store, self.rows, self.parts, parts)
+                marks = whole_marks(self.run.store, self.rows, self.parts, chunks)
                 return {number: mark.failed for number, mark in enumerate(marks)}
             except Changed:
                 os.unlink(self.rows)
-        return self._in_parts(parts)
+        return self._in_parts(chunks)
 
-    def _in_parts(self, parts: Iterable[Part]) -> dict[int, int]:
-        found = {}
-        for part in parts:
-            mark = read_mark(self.parts, part)
-            name = rows_file(self.parts, part)
+    def _in_parts(self, chunks: Iterable[Part]) -> dict[int, int]:
+        failed = {}
+        for chunk in chunks:
+            mark = read_mark(self.parts, chunk)
+            name = rows_file(self.parts, chunk)
             if mark and os.path.exists(name):
                 with open(name, "rb") as stream:
                     if holds(stream, mark) and not stream.read(1):
-                        found[part.number] = mark.failed
-        return found
+                        failed[chunk.number] = mark.failed
+        return failed
 
-    def forget(self, parts: Iterable[Part]) -> None:
+    def forget(self, chunks: Iterable[Part]) -> None:
         """Take parts for not done."""
-        for part in parts:
-            for name in (mark_file(self.parts, part), rows_file(self.parts, part)):
+        for chunk in chunks:
+            for name in (mark_file(self.parts, chunk), rows_file(self.parts, chunk)):
                 if os.path.exists(name):
                     os.unlink(name)
 
@@ -209,23 +211,23 @@ class RunFolder:
                     os.unlink(os.path.join(folder, name))
 
     # ------------------------------------------------------------ the end
-    def sums(self, job: Job, parts: Iterable[Part], check: Callable[[], None]) -> Any:
+    def sums(self, job: Job, chunks: Iterable[Part], check: Callable[[], None]) -> Any:
         """The sums of all parts, put together in their order."""
-        whole = job.fold()
-        for part in parts:
+        total = job.fold()
+        for chunk in chunks:
             check()
-            mark = read_mark(self.parts, part)
+            mark = read_mark(self.parts, chunk)
             if mark is None:
-                raise InputError(f"{mark_file(self.parts, part)} was changed or removed during the run")
-            whole.extend(job.fold(json.loads(mark.sums)))
-        return whole
+                raise InputError(f"{mark_file(self.parts, chunk)} was changed or removed during the run")
+            total.extend(job.fold(json.loads(mark.sums)))
+        return total
 
-    def join(self, job: Job, parts: Iterable[Part], check: Callable[[], None]) -> None:
+    def join(self, job: Job, chunks: Iterable[Part], check: Callable[[], None]) -> None:
         """Write the rows of all parts one after another, and remove the parts' own."""
         if not os.path.exists(self.rows):
             # Nobody goes on with what is temporary: both need not fit on the disk.
             write_all_rows(
-                self.run.store, job, self.rows, self.parts, parts, check, remove=self.temporary is not None
+                self.run.store, job, self.rows, self.parts, chunks, check, remove=self.temporary is not None
             )
         for name in os.listdir(self.parts):
             if name.endswith(".jsonl"):
@@ -235,8 +237,8 @@ class RunFolder:
         """Write the report, unless it stands there."""
         with (
             contextlib.suppress(OSError, ValueError),
-            open(self.report, encoding="utf-8", newline="") as known,
+            open(self.report, encoding="utf-8", newline="") as stream,
         ):
-            if known.read() == (text if text.endswith("\n") else f"{text}\n"):
+            if stream.read() == (text if text.endswith("\n") else f"{text}\n"):
                 return
         write(self.report, text)

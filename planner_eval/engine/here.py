@@ -15,14 +15,14 @@ Tell = Callable[[int, int], None]
 _TICK = 0.1
 
 
-def in_turn(task: Task, parts: Iterable[Part], tell: Tell) -> None:
+def in_turn(task: Task, chunks: Iterable[Part], tell: Tell) -> None:
     """Do parts in this process."""
-    here = _Here(tell)
-    for part in parts:
-        here.first = part.first
-        here.failed += work(task.job, task.pairs, part, task.folder, None, here.watch)
-        here.done += part.end - part.first
-        tell(here.done, here.failed)
+    progress = _Here(tell)
+    for chunk in chunks:
+        progress.first = chunk.first
+        progress.failed += work(task.job, task.pairs, chunk, task.folder, None, progress.watch)
+        progress.done += chunk.end - chunk.first
+        tell(progress.done, progress.failed)
 
 
 class _Here:

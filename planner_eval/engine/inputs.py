@@ -22,20 +22,20 @@ def inputs_of(role: str, file: PlanFile) -> list[Input]:
         InputError: a file cannot be read, or is not what it was when its records were read.
     """
     if not file.origins:
-        found = blake2b(digest_size=32)
-        for one in file.records:
-            said = repr((one.id, one.source, one.fields, one.error and str(one.error)))
-            found.update(said.encode("utf-8", errors="backslashreplace"))
-        return [Input(role, file.name, len(file.records), found.hexdigest())]
-    return [Input(role, one.path, one.size, one.digest) for one in file.digested()]
+        digest = blake2b(digest_size=32)
+        for record in file.records:
+            text = repr((record.id, record.source, record.fields, record.error and str(record.error)))
+            digest.update(text.encode("utf-8", errors="backslashreplace"))
+        return [Input(role, file.name, len(file.records), digest.hexdigest())]
+    return [Input(role, origin.path, origin.size, origin.digest) for origin in file.digested()]
 
 
 def data_input(role: str, name: str, samples: Sequence[Any]) -> Input:
     """What was read of a published data set as what a run reads."""
-    found = blake2b(digest_size=32)
-    for one in samples:
-        found.update(repr(one).encode("utf-8", errors="backslashreplace"))
-    return Input(role, name, len(samples), found.hexdigest())
+    digest = blake2b(digest_size=32)
+    for sample in samples:
+        digest.update(repr(sample).encode("utf-8", errors="backslashreplace"))
+    return Input(role, name, len(samples), digest.hexdigest())
 
 
 def input_of(role: str, name: str) -> Input:
@@ -44,5 +44,5 @@ def input_of(role: str, name: str) -> Input:
     Raises:
         InputError: it cannot be read.
     """
-    found = origin_of(name)
-    return Input(role, name, found.size, found.digest)
+    origin = origin_of(name)
+    return Input(role, name, origin.size, origin.digest)

@@ -37,9 +37,9 @@ class KeptLines(NamedTuple):
         Raises:
             OSError: the file cannot be read.
         """
-        part, more = divmod(first, self.part)
+        chunk_number, more = divmod(first, self.part)
         with open(self.rows, "rb") as stream:
-            stream.seek(self.starts[part])
+            stream.seek(self.starts[chunk_number])
             yield from islice(stream, more, None)
 
 
@@ -78,10 +78,10 @@ class Kept(NamedTuple):
         Raises:
             InputError: the run is not done, or its files are not as it left them.
         """
-        whole = fold(None)
+        total = fold(None)
         for mark in self._marks():
-            whole.extend(fold(json.loads(mark.sums)))
-        return whole
+            total.extend(fold(json.loads(mark.sums)))
+        return total
 
     def lines(self) -> KeptLines:
         """Its rows as JSON lines, which are held against what the run knows of them.
@@ -95,14 +95,14 @@ class Kept(NamedTuple):
     def _marks(self) -> Iterator[Mark]:
         """The marks of all parts, the rows held against them."""
         try:
-            parts = cut(self.pairs, self.part)
-            yield from whole_marks(self.store, self.rows, os.path.join(self.path, "parts"), parts)
+            chunks = cut(self.pairs, self.part)
+            yield from whole_marks(self.store, self.rows, os.path.join(self.path, "parts"), chunks)
         except Changed:
-            said = f"{STORES[self.store]} and parts/ are not as the run left them"
-            raise InputError(f"{self.path}: {said}; the command that made them does so again") from None
+            reason = f"{STORES[self.store]} and parts/ are not as the run left them"
+            raise InputError(f"{self.path}: {reason}; the command that made them does so again") from None
         except FileNotFoundError:
-            said = "the run is not done: the command that began it goes on with it"
-            raise InputError(f"{self.path}: {said}") from None
+            reason = "the run is not done: the command that began it goes on with it"
+            raise InputError(f"{self.path}: {reason}") from None
         except OSError as error:
             raise unusable(self.rows, error) from None
 
@@ -143,12 +143,12 @@ def kept(path: str, kind: str) -> Kept:
         if data["schema"] != SCHEMA:
             raise InputError(f"{run_file(path)} is of the form {data['schema']!r}, expected {SCHEMA!r}")
         if data["kind"] != kind:
-            made = f"planeval {kind} with -o DIR/ makes one"
-            raise InputError(f"{path} is a run of {data['kind']}, expected one of {kind}: {made}")
+            hint = f"planeval {kind} with -o DIR/ makes one"
+            raise InputError(f"{path} is a run of {data['kind']}, expected one of {kind}: {hint}")
         inputs = tuple(data["inputs"])
-        pairs, part, store = int(data["pairs"]), int(data["part"]), data["store"]
+        pairs, chunk_size, store = int(data["pairs"]), int(data["part"]), data["store"]
         if store not in STORES:
             raise ValueError(store)
-        return Kept(path, data["version"], data["options"], inputs, pairs, part, store)
+        return Kept(path, data["version"], data["options"], inputs, pairs, chunk_size, store)
     except (ValueError, KeyError, TypeError):
         raise damaged(path) from None

@@ -24,10 +24,10 @@ def unchanged(*files: PlanFile, used: Iterable[str | Origin] = ()) -> Callable[[
         used: Files of code and of what it knows, and data, as they were or as they are now.
     """
     origins = [(origin, "read") for file in files for origin in file.origins]
-    origins += [(seen(one) if isinstance(one, str) else one, "used") for one in used]
+    origins += [(seen(item) if isinstance(item, str) else item, "used") for item in used]
 
     def check() -> None:
-        for origin, done in origins:
-            refuse_changed(origin, done)
+        for origin, action in origins:
+            refuse_changed(origin, action)
 
     return check

@@ -27,13 +27,13 @@ class LazyPairs(Sequence[Pair]):
         return self.end - self.first
 
     @overload
-    def __getitem__(self, at: int) -> Pair: ...
+    def __getitem__(self, index: int) -> Pair: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[Pair]: ...
-    def __getitem__(self, at: int | slice) -> Pair | Sequence[Pair]:
-        wanted = range(self.first, self.end)[at]
-        if isinstance(wanted, int):
-            return next(iter(self.of(wanted, wanted + 1)))
-        if wanted.step != 1:
-            return [self[each - self.first] for each in wanted]
-        return self.of(wanted.start, max(wanted.start, wanted.stop))
+    def __getitem__(self, index: slice) -> Sequence[Pair]: ...
+    def __getitem__(self, index: int | slice) -> Pair | Sequence[Pair]:
+        selected = range(self.first, self.end)[index]
+        if isinstance(selected, int):
+            return next(iter(self.of(selected, selected + 1)))
+        if selected.step != 1:
+            return [self[position - self.first] for position in selected]
+        return self.of(selected.start, max(selected.start, selected.stop))

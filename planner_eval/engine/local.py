@@ -31,7 +31,7 @@ _POSIX = os.name == "posix"
 
 def spread(
     task: Task,
-    parts: Sequence[Part],
+    chunks: Sequence[Part],
     *,
     jobs: int | None,
     deadline: float | None,
@@ -42,7 +42,7 @@ def spread(
 
     Args:
         task: What is done.
-        parts: Those to do.
+        chunks: Those to do.
         jobs: How many processes work on them, as many as there are cores when None; with one and no
             deadline it is this one.
         deadline: Seconds for a pair; one that takes longer is left out as broken.
@@ -53,11 +53,11 @@ def spread(
         InputError: A file cannot be read or written, or the job refuses to go on.
         RuntimeError: The job fails, or workers end, whatever is left out.
     """
-    jobs = min(jobs or cores(), len(parts)) or 1
+    jobs = min(jobs or cores(), len(chunks)) or 1
     if not _POSIX or (jobs == 1 and deadline is None):
-        in_turn(task, parts, tell)
+        in_turn(task, chunks, tell)
         return
-    with _Crew(task, iter(parts), jobs, deadline or float("inf"), closed) as crew:
+    with _Crew(task, iter(chunks), jobs, deadline or float("inf"), closed) as crew:
         crew.run(tell)
 
 
@@ -102,9 +102,9 @@ class _Crew:
     """The workers of a run, what waits, and which pairs are left out."""
 
     def __init__(
-        self, task: Task, parts: Iterator[Part], jobs: int, deadline: float, closed: Sequence[int]
+        self, task: Task, chunks: Iterator[Part], jobs: int, deadline: float, closed: Sequence[int]
     ) -> None:
-        self.task, self.parts, self.deadline, self.closed = task, parts, deadline, closed
+        self.task, self.parts, self.deadline, self.closed = task, chunks, deadline, closed
         self.again: list[Part] = []
         self.free = list(range(jobs))
         self.workers: dict[int, _Worker] = {}
@@ -145,27 +145,27 @@ class _Crew:
             # Where this process was stopped for a while, so were the others.
             self._look(min(now - last, 10 * tick))
             last = now
-            begun = [(self.cells[one.cell], one.part) for one in self.workers.values()]
-            running = sum(pair - part.first for pair, part in begun if part and pair >= part.first)
+            positions = [(self.cells[w.cell], w.part) for w in self.workers.values()]
+            running = sum(pair - chunk.first for pair, chunk in positions if chunk and pair >= chunk.first)
             tell(self.done + running, self.failed)
 
     def _employ(self) -> bool:
         """Give each worker a part, and start those that are missing; whether any is at work."""
         for worker in self.workers.values():
-            if worker.part is None and (part := self._next()):
-                self._order(worker, part)
-        while self.free and (part := self._next()):
-            self._order(self._start(self.free.pop()), part)
+            if worker.part is None and (chunk := self._next()):
+                self._order(worker, chunk)
+        while self.free and (chunk := self._next()):
+            self._order(self._start(self.free.pop()), chunk)
         return any(worker.part for worker in self.workers.values())
 
     def _next(self) -> Part | None:
         return self.again.pop() if self.again else next(self.parts, None)
 
-    def _order(self, worker: _Worker, part: Part) -> None:
-        broken = [(number, why) for number, why in self.broken.items() if part.first <= number < part.end]
+    def _order(self, worker: _Worker, chunk: Part) -> None:
+        broken = [(number, why) for number, why in self.broken.items() if chunk.first <= number < chunk.end]
         self.cells[worker.cell] = -1
-        worker.part, worker.pair, worker.spent = part, -1, 0.0
-        line = json.dumps([*part, broken]).encode("ascii") + b"\n"
+        worker.part, worker.pair, worker.spent = chunk, -1, 0.0
+        line = json.dumps([*chunk, broken]).encode("ascii") + b"\n"
         try:
             while line:
                 line = line[os.write(worker.orders, line) :]
@@ -174,18 +174,18 @@ class _Crew:
 
     # ---------------------------------------------------------------- their lives
     def _start(self, cell: int) -> _Worker:
-        taken, orders = os.pipe()
-        answers, given = os.pipe()
+        orders_read, orders = os.pipe()
+        answers, answers_write = os.pipe()
         self.cells[cell] = -1
-        ends = Ends(taken, given, self.life, self.shared.fileno(), cell, os.getpid())
+        ends = Ends(orders_read, answers_write, self.life, self.shared.fileno(), cell, os.getpid())
         process: int | subprocess.Popen[bytes]
         if may_fork():
-            ours = [end for one in self.workers.values() for end in (one.orders, one.answers)]
-            process = fork(self.task, ends, [*ours, orders, answers, self.hold, *self.closed])
+            own_ends = [end for w in self.workers.values() for end in (w.orders, w.answers)]
+            process = fork(self.task, ends, [*own_ends, orders, answers, self.hold, *self.closed])
         else:
             process = spawn(self._pickle(), ends)
-        os.close(taken)
-        os.close(given)
+        os.close(orders_read)
+        os.close(answers_write)
         worker = self.workers[answers] = _Worker(cell, process, orders, answers)
         self.poll.register(answers, select.POLLIN)
         return worker
@@ -255,10 +255,10 @@ class _Crew:
             raise InputError(
                 f"pair {pair + 1:,} ends or holds up every worker, even without its prediction and gold plan"
             )
-        known = self.broken.get(pair)
-        if self.strikes[pair] >= 4 and known is not None:
-            self.broken[pair] = known._replace(both=True)
-        elif self.strikes[pair] >= 2 and known is None:
+        previous = self.broken.get(pair)
+        if self.strikes[pair] >= 4 and previous is not None:
+            self.broken[pair] = previous._replace(both=True)
+        elif self.strikes[pair] >= 2 and previous is None:
             self.broken[pair] = Broken(code, f"working on it {what}")
 
 
@@ -280,8 +280,8 @@ def _status(status: int) -> str:
 
 def raised(answer: dict[str, Any]) -> Exception:
     """The error that a worker told of, see :func:`.worker.stopped`."""
-    said = answer["said"]
+    message = answer["said"]
     if answer["error"] is None:
-        return RuntimeError(f"a worker failed:\n{said}")
+        return RuntimeError(f"a worker failed:\n{message}")
     kind = getattr(errors, answer["error"], InputError)
-    return kind(said) if issubclass(kind, InputError) else InputError(said)
+    return kind(message) if issubclass(kind, InputError) else InputError(message)

@@ -78,8 +78,8 @@ def _tables(rows: Iterator[bytes], schema: Any, texts: list[str]) -> Iterator[An
     while lines := [_plain(line, texts) for line in islice(rows, _BATCH)]:
         data = b"".join(lines)
         reading = pyarrow.json.ReadOptions(use_threads=False, block_size=len(data) + 1)
-        held = pyarrow.BufferReader(data)
-        yield pyarrow.json.read_json(held, reading, how).select(schema.names)
+        buffer = pyarrow.BufferReader(data)
+        yield pyarrow.json.read_json(buffer, reading, how).select(schema.names)
 
 
 def _plain(line: bytes, texts: list[str]) -> bytes:
@@ -91,14 +91,14 @@ def _plain(line: bytes, texts: list[str]) -> bytes:
         if name in data:
             data[name] = json.dumps(data[name], ensure_ascii=False)
     text = json.dumps(data, ensure_ascii=False)
-    return _LONE.sub(lambda found: f"\\\\u{ord(found[0]):04x}", text).encode() + b"\n"
+    return _LONE.sub(lambda match: f"\\\\u{ord(match[0]):04x}", text).encode() + b"\n"
 
 
 def _type(kind: Any) -> Any:
     import pyarrow
 
     if isinstance(kind, Mapping):
-        return pyarrow.struct([(name, _type(each)) for name, each in kind.items()])
+        return pyarrow.struct([(name, _type(member)) for name, member in kind.items()])
     if isinstance(kind, list):
         return pyarrow.list_(_type(kind[0]))
     return {
@@ -112,5 +112,5 @@ def _type(kind: Any) -> Any:
 
 def _whole(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _whole(each) for name, each in value.items()}
+        return {name: _whole(item) for name, item in value.items()}
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -62,7 +62,7 @@ class OnRay(NamedTuple):
     def __call__(
         self,
         task: Task,
-        parts: Sequence[Part],
+        chunks: Sequence[Part],
         *,
         jobs: int | None,
         deadline: float | None,
@@ -71,20 +71,20 @@ class OnRay(NamedTuple):
     ) -> None:
         """Do parts, in any order; `jobs` tasks at once, as many as the cluster has processors when None."""
         with redirect_stdout(sys.stderr):  # where Ray prints what befalls its tasks, rows may go
-            self._do(task, parts, jobs, deadline, tell)
+            self._do(task, chunks, jobs, deadline, tell)
 
     def _do(
-        self, task: Task, parts: Sequence[Part], jobs: int | None, deadline: float | None, tell: Tell
+        self, task: Task, chunks: Sequence[Part], jobs: int | None, deadline: float | None, tell: Tell
     ) -> None:
-        ours = not ray.is_initialized()
-        if ours:
+        is_own = not ray.is_initialized()
+        if is_own:
             _begin(self.address, jobs)
         try:
             at_once = jobs or int(ray.cluster_resources().get("CPU", 1))
-            many = max(1, min(_AT_ONCE, len(parts) // (4 * at_once)))
-            _run(task._replace(folder=os.path.abspath(task.folder)), parts, at_once, many, deadline, tell)
+            many = max(1, min(_AT_ONCE, len(chunks) // (4 * at_once)))
+            _run(task._replace(folder=os.path.abspath(task.folder)), chunks, at_once, many, deadline, tell)
         finally:
-            if ours:
+            if is_own:
                 ray.shutdown()
 
 
@@ -113,13 +113,13 @@ def _begin(address: str | None, jobs: int | None) -> None:
 
 
 def _run(
-    task: Task, parts: Iterable[Part], at_once: int, many: int, deadline: float | None, tell: Tell
+    task: Task, chunks: Iterable[Part], at_once: int, many: int, deadline: float | None, tell: Tell
 ) -> None:
     remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(do)
     shared = ray.put(tuple(task))
-    batches = _batches(iter(parts), many)
+    batches = _batches(iter(chunks), many)
     at_work: dict[Any, list[Part]] = {}
-    done = failed = 0
+    finished = failed = 0
     try:
         while True:
             for batch in islice(batches, at_once - len(at_work)):
@@ -127,24 +127,24 @@ def _run(
             if not at_work:
                 return
             ready, _ = ray.wait(list(at_work), timeout=_TICK)
-            for one in ready:
-                answer = _answer(one)
-                done += sum(part.end - part.first for part in at_work.pop(one))
+            for reference in ready:
+                answer = _answer(reference)
+                finished += sum(chunk.end - chunk.first for chunk in at_work.pop(reference))
                 failed += answer["failed"]
-            tell(done, failed)
+            tell(finished, failed)
     finally:
-        for one in at_work:
-            ray.cancel(one, force=True)
+        for reference in at_work:
+            ray.cancel(reference, force=True)
 
 
-def _batches(parts: Iterator[Part], many: int) -> Iterator[list[Part]]:
-    while batch := list(islice(parts, many)):
+def _batches(chunks: Iterator[Part], many: int) -> Iterator[list[Part]]:
+    while batch := list(islice(chunks, many)):
         yield batch
 
 
-def _answer(one: Any) -> dict[str, Any]:
+def _answer(reference: Any) -> dict[str, Any]:
     try:
-        answer: dict[str, Any] = ray.get(one)
+        answer: dict[str, Any] = ray.get(reference)
     except ray.exceptions.RayError as error:
         raise RuntimeError(f"a task of Ray failed {_RETRIES + 1} times: {error}") from None
     if "error" in answer:
@@ -152,12 +152,12 @@ def _answer(one: Any) -> dict[str, Any]:
     return answer
 
 
-def do(task: tuple[Any, ...], parts: Sequence[Part], deadline: float | None) -> dict[str, Any]:
+def do(task: tuple[Any, ...], chunks: Sequence[Part], deadline: float | None) -> dict[str, Any]:
     """Do some parts on a machine of the cluster, but for those that an earlier try has done.
 
     Args:
         task: What is done, the fields of a `Task`.
-        parts: Those to do.
+        chunks: Those to do.
         deadline: Seconds for a pair.
 
     Returns:
@@ -166,9 +166,9 @@ def do(task: tuple[Any, ...], parts: Sequence[Part], deadline: float | None) -> 
     what = Task(*task)
     own_rows.add(what.notations)
     try:
-        left = [part for part in map(Part._make, parts) if read_mark(what.folder, part) is None]
+        left = [chunk for chunk in map(Part._make, chunks) if read_mark(what.folder, chunk) is None]
         spread(what, left, jobs=1, deadline=deadline, tell=_silent)
-        marks = [read_mark(what.folder, part) for part in map(Part._make, parts)]
+        marks = [read_mark(what.folder, chunk) for chunk in map(Part._make, chunks)]
     except Exception as error:
         return stopped(error)
     return {"failed": sum(mark.failed for mark in marks if mark)}

@@ -93,8 +93,8 @@ def unusable(path: str, error: OSError) -> InputError:
     """What is said of a run's folder in which a file, or another folder, cannot be read or written."""
     name = error.filename or path
     if isinstance(error, IsADirectoryError):
-        said = "is a folder in the place of a file of the run: remove it, and give the run's command again"
-        return InputError(f"{name} {said}")
+        problem = "is a folder in the place of a file of the run: remove it, and give the run's command again"
+        return InputError(f"{name} {problem}")
     return InputError(f"{name} cannot be read or written: {error.strerror or error}")
 
 

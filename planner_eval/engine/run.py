@@ -118,10 +118,10 @@ def run(  # noqa: PLR0913
     if jobs and engine is None:
         jobs = min(jobs, _MOST_PER_CORE * cores())
     part = part or max(1, min(_LARGEST_PART, -(-count // ((jobs or cores()) * _PER_JOB))))
-    said = Run.of(job, inputs, count, deadline, part, store, given)
+    spec = Run.of(job, inputs, count, deadline, part, store, given)
     with Stopping() as stopping:
         try:
-            home = RunFolder.throwaway(said) if folder is None else RunFolder.open(folder, said)
+            home = RunFolder.throwaway(spec) if folder is None else RunFolder.open(folder, spec)
         except OSError as error:
             raise unusable(folder or tempfile.gettempdir(), error) from None
         doing = _Doing(job, pairs, home, stopping, progress)
@@ -129,9 +129,9 @@ def run(  # noqa: PLR0913
             doing.parts(engine or spread, jobs, unchanged)
             return doing.put_together(report)
         except Stop:
-            kept = doing.kept()
+            stored = doing.kept()
             home.close()
-            raise Interrupted(doing.done, count, folder, what, kept) from None
+            raise Interrupted(doing.done, count, folder, what, stored) from None
         except OSError as error:
             home.close()
             raise unusable(home.path, error) from None
@@ -154,13 +154,13 @@ class _Doing:
     def parts(self, engine: Any, jobs: int | None, unchanged: Callable[[], None] | None) -> None:
         """Do the parts that are not done."""
         home = self.home
-        known = home.done(self._cut())
-        left = [one for one in self._cut() if one.number not in known]
-        before = self.home.run.pairs - sum(one.end - one.first for one in left)
-        failed = sum(known.values())
+        finished = home.done(self._cut())
+        left = [chunk for chunk in self._cut() if chunk.number not in finished]
+        before = self.home.run.pairs - sum(chunk.end - chunk.first for chunk in left)
+        failed = sum(finished.values())
 
-        def tell(done: int, more: int) -> None:
-            self.done, self.failed = before + done, failed + more
+        def tell(count: int, more: int) -> None:
+            self.done, self.failed = before + count, failed + more
             self._tell()
             self.stopping.check()
 
@@ -191,15 +191,15 @@ class _Doing:
 
     def kept(self) -> int:
         """How many pairs lie in parts that are done: of one that was interrupted nothing is kept."""
-        marked = (one for one in self._cut() if os.path.exists(mark_file(self.home.parts, one)))
-        return sum(one.end - one.first for one in marked)
+        marked = (chunk for chunk in self._cut() if os.path.exists(mark_file(self.home.parts, chunk)))
+        return sum(chunk.end - chunk.first for chunk in marked)
 
     def _cut(self) -> Any:
         return cut(self.home.run.pairs, self.home.run.part)
 
     def _tell(self, *, last: bool = False) -> None:
         now = time.monotonic()
-        said = (self.done, self.home.run.pairs, self.failed)
-        if self.progress is not None and said != self.said and (last or now - self.told > _TICK):
-            self.told, self.said = now, said
-            self.progress(*said)
+        state = (self.done, self.home.run.pairs, self.failed)
+        if self.progress is not None and state != self.said and (last or now - self.told > _TICK):
+            self.told, self.said = now, state
+            self.progress(*state)

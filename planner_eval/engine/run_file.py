@@ -70,14 +70,14 @@ def read_run(folder: str) -> dict[str, Any] | None:
 
 def damaged(folder: str) -> InputError:
     """What is said of a ``run.json`` that no run can have written."""
-    said = "cannot be read, expected what a run wrote there"
-    return InputError(f"{run_file(folder)} {said}; {_ADVICE.format(folder)}")
+    problem = "cannot be read, expected what a run wrote there"
+    return InputError(f"{run_file(folder)} {problem}; {_ADVICE.format(folder)}")
 
 
 def left_alone(folder: str) -> InputError | None:
     """What is said of a folder that holds parts of a run, and nothing tells of which; None of others."""
-    parts = os.path.join(folder, "parts")
-    if os.path.lexists(run_file(folder)) or not os.path.isdir(parts) or not os.listdir(parts):
+    parts_path = os.path.join(folder, "parts")
+    if os.path.lexists(run_file(folder)) or not os.path.isdir(parts_path) or not os.listdir(parts_path):
         return None
     return InputError(
         f"{folder} holds parts of a run whose run.json is gone, and nothing else says what they are of; "

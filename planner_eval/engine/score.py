@@ -103,16 +103,16 @@ class ScoreJob:
         """The same rows, each as it is."""
         how, policy = self.reading, recognised(self.policy)
         names = any(rule.where for rule in policy.rules)
-        one = how["dialect"], how["gold_dialect"] or how["dialect"]
+        dialects = how["dialect"], how["gold_dialect"] or how["dialect"]
         repair = bool(how["repair"])
         mends = self.mends and not repair
-        evaluation = Evaluation(*one, policy, False, repair, how["compute"], mends, self.gold_named)
+        evaluation = Evaluation(*dialects, policy, False, repair, how["compute"], mends, self.gold_named)
         counted = self.counting(policy)
 
-        def compared(sides: Sides) -> Compared:
-            row = evaluation.row(sides)
+        def compared(records: Sides) -> Compared:
+            row = evaluation.row(records)
             fold.note(row, names=names)
-            return Compared(sides, row)
+            return Compared(records, row)
 
         for row in staged(pairs, evaluation.read, compared, counted):
             fold.add(row)
@@ -131,10 +131,10 @@ class ScoreJob:
             credited = credits_of
 
         def counted(pair: Compared) -> Scored:
-            sides, row = pair
-            record = sides.pred or sides.gold
-            place = (None, None) if record is None else (record.file, record.line)
-            scored = scored_row(row, self.metrics, policy, self._keys, place)
+            records, row = pair
+            record = records.pred or records.gold
+            location = (None, None) if record is None else (record.file, record.line)
+            scored = scored_row(row, self.metrics, policy, self._keys, location)
             return scored if credited is None else replace(scored, credits=credited(row, policy))
 
         return counted

@@ -31,28 +31,28 @@ def staged(
     ['0', '1']
     """
     first: int = getattr(pairs, "first", 0)
-    again: Callable[[int], None] = getattr(pairs, "again", _untold)
-    found: list[Any] = []
+    revisit: Callable[[int], None] = getattr(pairs, "again", _untold)
+    batch: list[Any] = []
     size = 0
     for number, pair in enumerate(pairs, first):
-        found.append(read(number, pair))
+        batch.append(read(number, pair))
         size += _size(pair)
-        if size > SIZE or len(found) == TOGETHER:
-            yield from _through(found, number + 1 - len(found), steps, again)
-            found, size = [], 0
-    yield from _through(found, number + 1 - len(found) if found else first, steps, again)
+        if size > SIZE or len(batch) == TOGETHER:
+            yield from _through(batch, number + 1 - len(batch), steps, revisit)
+            batch, size = [], 0
+    yield from _through(batch, number + 1 - len(batch) if batch else first, steps, revisit)
 
 
 def _through(
-    found: list[Any], first: int, steps: Iterable[Callable[[Any], Any]], again: Callable[[int], None]
+    batch: list[Any], first: int, steps: Iterable[Callable[[Any], Any]], revisit: Callable[[int], None]
 ) -> Iterator[Any]:
     for step in steps:
-        for at, one in enumerate(found):
-            again(first + at)
-            found[at] = step(one)
-    for at, one in enumerate(found):
-        again(first + at)
-        yield one
+        for offset, item in enumerate(batch):
+            revisit(first + offset)
+            batch[offset] = step(item)
+    for offset, item in enumerate(batch):
+        revisit(first + offset)
+        yield item
 
 
 def _untold(_number: int) -> None:

@@ -15,20 +15,20 @@ class Interrupted(KeyboardInterrupt):
     """A run was asked to end before all pairs were done.
 
     Args:
-        done: How many are done.
+        finished: How many are done.
         total: Of how many.
         folder: Where the run is kept; None where it is not.
         what: What is counted, in the plural.
-        kept: How many of those done lie in the folder; all of them when left out.
+        stored: How many of those done lie in the folder; all of them when left out.
     """
 
     def __init__(
-        self, done: int, total: int, folder: str | None, what: str = "pairs", kept: int | None = None
+        self, finished: int, total: int, folder: str | None, what: str = "pairs", stored: int | None = None
     ) -> None:
-        super().__init__(done, total, folder)
-        self.done, self.total, self.folder = done, total, folder
-        part = "" if kept in (None, done) or folder is None else f", {kept:,} of them"
-        self.add_note(f"after {done:,} of {total:,} {what}{part or ' and' * (folder is not None)}")
+        super().__init__(finished, total, folder)
+        self.done, self.total, self.folder = finished, total, folder
+        stored_note = "" if stored in (None, finished) or folder is None else f", {stored:,} of them"
+        self.add_note(f"after {finished:,} of {total:,} {what}{stored_note or ' and' * (folder is not None)}")
         if folder is not None:
             self.add_note("kept: the same command goes on from there")
 

@@ -44,7 +44,7 @@ def write_all_rows(
     job: Job,
     rows: str,
     folder: str,
-    parts: Iterable[Part],
+    chunks: Iterable[Part],
     check: Callable[[], None],
     *,
     remove: bool = False,
@@ -56,7 +56,7 @@ def write_all_rows(
         job: Whose rows they are.
         rows: The file; it takes its place when it is whole.
         folder: Where the parts stand.
-        parts: All of them.
+        chunks: All of them.
         check: Raises to end the run.
         remove: Remove the rows of each part as soon as they are written, of JSON lines.
 
@@ -64,21 +64,21 @@ def write_all_rows(
         InputError: a file cannot be read or written.
     """
     temporary = f"{rows}{LEFT_OVER}"
-    parts = list(parts)
+    chunks = list(chunks)
     try:
         with open(temporary, "wb") as out:
             if store == "parquet":
                 columns: Any = job
-                parquet.write_rows(_lines(folder, parts, check), columns.columns(), out)
+                parquet.write_rows(_lines(folder, chunks, check), columns.columns(), out)
             else:
-                for part in parts:
+                for chunk in chunks:
                     check()
-                    with open(rows_file(folder, part), "rb") as stream:
+                    with open(rows_file(folder, chunk), "rb") as stream:
                         shutil.copyfileobj(stream, out, _CHUNK)
                     if remove:
-                        os.unlink(rows_file(folder, part))
+                        os.unlink(rows_file(folder, chunk))
         if store == "parquet":
-            _write_seal(temporary, folder, parts)
+            _write_seal(temporary, folder, chunks)
         os.replace(temporary, rows)
     except OSError as error:
         raise InputError(f"{rows} cannot be written: {error.strerror or error}") from None
@@ -87,27 +87,27 @@ def write_all_rows(
             os.unlink(temporary)
 
 
-def whole_marks(store: str, rows: str, folder: str, parts: Iterable[Part]) -> Iterator[Mark]:
+def whole_marks(store: str, rows: str, folder: str, chunks: Iterable[Part]) -> Iterator[Mark]:
     """The marks of all parts, each when the rows that it speaks of are found to be those of the file.
 
     Args:
         store: One of :data:`STORES`.
         rows: The file.
         folder: Where the marks stand.
-        parts: All of them.
+        chunks: All of them.
 
     Raises:
         Changed: the file, or a mark, is not as the run left it.
         OSError: the file cannot be read.
     """
     if store == "parquet":
-        sealed = _seal(rows, folder, parts := list(parts))
+        sealed = _seal(rows, folder, chunks := list(chunks))
         if sealed is None or sealed != _known_seal(folder):
             raise Changed
-        yield from _marks(folder, parts)
+        yield from _marks(folder, chunks)
         return
     with open(rows, "rb") as stream:
-        for mark in _marks(folder, parts):
+        for mark in _marks(folder, chunks):
             if not holds(stream, mark):
                 raise Changed
             yield mark
@@ -115,49 +115,49 @@ def whole_marks(store: str, rows: str, folder: str, parts: Iterable[Part]) -> It
             raise Changed
 
 
-def _lines(folder: str, parts: Iterable[Part], check: Callable[[], None]) -> Iterator[bytes]:
-    for part in parts:
+def _lines(folder: str, chunks: Iterable[Part], check: Callable[[], None]) -> Iterator[bytes]:
+    for chunk in chunks:
         check()
-        with open(rows_file(folder, part), "rb") as stream:
+        with open(rows_file(folder, chunk), "rb") as stream:
             yield from stream
 
 
-def _marks(folder: str, parts: Iterable[Part]) -> Iterator[Mark]:
-    for part in parts:
-        mark = read_mark(folder, part)
+def _marks(folder: str, chunks: Iterable[Part]) -> Iterator[Mark]:
+    for chunk in chunks:
+        mark = read_mark(folder, chunk)
         if mark is None:
             raise Changed
         yield mark
 
 
 # ---------------------------------------------------------------- what tells that a Parquet file is whole
-def _seal(rows: str, folder: str, parts: Iterable[Part]) -> dict[str, Any]:
+def _seal(rows: str, folder: str, chunks: Iterable[Part]) -> dict[str, Any]:
     """The digests of a file of rows, and of the parts that it was made of."""
-    made = blake2b(digest_size=16)
-    for mark in _marks(folder, parts):
-        made.update(mark.digest.encode())
-    found = blake2b(digest_size=16)
+    chunk_digest = blake2b(digest_size=16)
+    for mark in _marks(folder, chunks):
+        chunk_digest.update(mark.digest.encode())
+    rows_digest = blake2b(digest_size=16)
     with open(rows, "rb") as stream:
         while data := stream.read(_CHUNK):
-            found.update(data)
-    return {"digest": found.hexdigest(), "parts": made.hexdigest()}
+            rows_digest.update(data)
+    return {"digest": rows_digest.hexdigest(), "parts": chunk_digest.hexdigest()}
 
 
 def _seal_file(folder: str) -> str:
     return os.path.join(folder, "rows.json")
 
 
-def _write_seal(rows: str, folder: str, parts: Iterable[Part]) -> None:
+def _write_seal(rows: str, folder: str, chunks: Iterable[Part]) -> None:
     temporary = f"{_seal_file(folder)}{LEFT_OVER}"
     with open(temporary, "w", encoding="ascii") as out:
-        json.dump(_seal(rows, folder, parts), out)
+        json.dump(_seal(rows, folder, chunks), out)
     os.replace(temporary, _seal_file(folder))
 
 
 def _known_seal(folder: str) -> Mapping[str, Any] | None:
     try:
         with open(_seal_file(folder), encoding="ascii") as stream:
-            known = json.load(stream)
+            seal = json.load(stream)
     except (FileNotFoundError, ValueError):
         return None
-    return known if isinstance(known, dict) else None
+    return seal if isinstance(seal, dict) else None

@@ -79,20 +79,20 @@ def cut(count: int, size: int) -> Iterator[Part]:
         yield Part(number, first, min(first + size, count))
 
 
-def rows_file(folder: str, part: Part) -> str:
+def rows_file(folder: str, chunk: Part) -> str:
     """Where the rows of a part stand."""
-    return os.path.join(folder, f"{part.number:06d}.jsonl")
+    return os.path.join(folder, f"{chunk.number:06d}.jsonl")
 
 
-def mark_file(folder: str, part: Part) -> str:
+def mark_file(folder: str, chunk: Part) -> str:
     """Where the sums of a part stand."""
-    return os.path.join(folder, f"{part.number:06d}.json")
+    return os.path.join(folder, f"{chunk.number:06d}.json")
 
 
 def work(
     job: Job,
     pairs: Pairs,
-    part: Part,
+    chunk: Part,
     folder: str,
     broken: Mapping[int, Broken] | None = None,
     watch: Watch | None = None,
@@ -105,7 +105,7 @@ def work(
     Args:
         job: What is done.
         pairs: All pairs of the run.
-        part: Those that are done.
+        chunk: The pairs to do.
         folder: Where parts are written.
         broken: Pairs that are left out, by number.
         watch: Told which pair begins.
@@ -117,17 +117,17 @@ def work(
         InputError: A file cannot be read or written, or the job refuses to go on.
         RuntimeError: The job fails at a pair even when that is left out.
     """
-    left_out = {number: why for number, why in (broken or {}).items() if part.first <= number < part.end}
-    name, mark_name = rows_file(folder, part), mark_file(folder, part)
+    left_out = {number: why for number, why in (broken or {}).items() if chunk.first <= number < chunk.end}
+    name, mark_name = rows_file(folder, chunk), mark_file(folder, chunk)
     try:
         with placing(name) as stream:
             rows = Rows(stream, name)
-            sums = _segments(job, pairs, part, left_out, watch or _unwatched, rows)
+            sums = _segments(job, pairs, chunk, left_out, watch or _unwatched, rows)
             rows.flush()
         text = json.dumps(sums.data(), separators=(",", ":")).encode()
         head = {
-            "first": part.first,
-            "end": part.end,
+            "first": chunk.first,
+            "end": chunk.end,
             "size": rows.size,
             "digest": rows.found.hexdigest(),
             "failed": len(left_out),
@@ -140,13 +140,13 @@ def work(
     return len(left_out)
 
 
-def read_mark(folder: str, part: Part) -> Mark | None:
+def read_mark(folder: str, chunk: Part) -> Mark | None:
     """The mark of a part that is done; None where there is none, or it is damaged or of another cut.
 
     Raises:
         InputError: it is there and cannot be read.
     """
-    name = mark_file(folder, part)
+    name = mark_file(folder, chunk)
     try:
         with open(name, "rb") as stream:
             head, _, sums = stream.read().partition(b"\n")
@@ -157,29 +157,31 @@ def read_mark(folder: str, part: Part) -> Mark | None:
         raise unusable(name, error) from None
     except (ValueError, TypeError):
         return None
-    whole = mark.check == digest_of(sums) and (mark.first, mark.end) == (part.first, part.end)
-    return mark if whole else None
+    is_whole = mark.check == digest_of(sums) and (mark.first, mark.end) == (chunk.first, chunk.end)
+    return mark if is_whole else None
 
 
 def holds(stream: BinaryIO, mark: Mark) -> bool:
     """Whether the next bytes of a file are the rows that a mark speaks of."""
-    found, left = blake2b(digest_size=16), mark.size
-    while left and (data := stream.read(min(left, _CHUNK))):
-        found.update(data)
-        left -= len(data)
-    return not left and found.hexdigest() == mark.digest
+    digest, remaining = blake2b(digest_size=16), mark.size
+    while remaining and (data := stream.read(min(remaining, _CHUNK))):
+        digest.update(data)
+        remaining -= len(data)
+    return not remaining and digest.hexdigest() == mark.digest
 
 
 # ---------------------------------------------------------------- the rows
-def _segments(job: Job, pairs: Pairs, part: Part, broken: dict[int, Broken], watch: Watch, rows: Rows) -> Any:
+def _segments(
+    job: Job, pairs: Pairs, chunk: Part, broken: dict[int, Broken], watch: Watch, rows: Rows
+) -> Any:
     """Write the rows of a part and give their sums.
 
     Where the job fails at a pair, its sums may be half done: the pairs since the last such one are done
     once more, and that one with them, left out. So no pair is done more than a few times.
     """
-    whole = None
-    first, end = part.first, part.end
-    while first < part.end:
+    total = None
+    first, end = chunk.first, chunk.end
+    while first < chunk.end:
         sums = job.fold()
         rows.begin()
         feed = _Feed(pairs, first, end, broken, watch)
@@ -196,12 +198,12 @@ def _segments(job: Job, pairs: Pairs, part: Part, broken: dict[int, Broken], wat
             continue
         if rows.added != end - first:
             raise RuntimeError(f"the job {job.kind} gave {rows.added:,} rows for {end - first:,} pairs")
-        if whole is None:
-            whole = sums
+        if total is None:
+            total = sums
         else:
-            whole.extend(sums)
-        first, end = end, part.end
-    return whole
+            total.extend(sums)
+        first, end = end, chunk.end
+    return total
 
 
 class _Feed:
@@ -215,11 +217,11 @@ class _Feed:
 
     def __iter__(self) -> Iterator[Pair]:
         watch, broken = self.watch, self.broken
-        found = iter(self.pairs[self.first : self.end])
+        remaining = iter(self.pairs[self.first : self.end])
         for number in range(self.first, self.end):
             self.number = number
             watch(number)  # before it is read: that may take its time as well
-            pair = next(found)
+            pair = next(remaining)
             yield broken[number].instead(pair) if number in broken else pair
 
     def again(self, number: int) -> None:
@@ -247,16 +249,16 @@ def _told(error: Exception, number: int) -> Exception:
     return InputError(f"{where} cannot be read or written: {error.strerror or error}")
 
 
-def _worse(known: Broken | None, error: Exception) -> Broken:
+def _worse(previous: Broken | None, error: Exception) -> Broken:
     """Leave out a pair at which the job failed, or its gold plan too where that was not enough.
 
     Raises:
         RuntimeError: nothing is left to leave out.
     """
     kind = type(error).__name__
-    if known is not None and known.both:
+    if previous is not None and previous.both:
         raise RuntimeError(f"the job fails even where a pair is left out: {kind}: {error}") from error
-    if known is not None:
-        return known._replace(both=True)
-    said = f"the program itself failed at it ({kind}), which is a fault of the program, not of the plan"
-    return Broken("parse.crash", said)
+    if previous is not None:
+        return previous._replace(both=True)
+    message = f"the program itself failed at it ({kind}), which is a fault of the program, not of the plan"
+    return Broken("parse.crash", message)

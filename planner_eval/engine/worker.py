@@ -73,13 +73,13 @@ def may_fork() -> bool:
         return False
 
 
-def fork(task: Task, ends: Ends, others: Sequence[int]) -> int:
+def fork(task: Task, ends: Ends, other_ends: Sequence[int]) -> int:
     """Start a worker as a copy of this process, which shares what is read already.
 
     Args:
         task: What it does.
         ends: What joins it to this process.
-        others: Files that it shall not hold: other workers' and locks.
+        other_ends: Files that it shall not hold: other workers' and locks.
 
     Returns:
         Its process.
@@ -88,7 +88,7 @@ def fork(task: Task, ends: Ends, others: Sequence[int]) -> int:
     if child:
         return child
     try:
-        for other in others:
+        for other in other_ends:
             os.close(other)
         serve(task, ends)
     except BaseException:
@@ -105,17 +105,17 @@ def spawn(pickled: int, ends: Ends) -> subprocess.Popen[bytes]:
         ends: What joins it to this process.
     """
     files = (ends.orders, ends.answers, ends.life, ends.cells, pickled)
-    said = json.dumps([pickled, *ends])
+    arguments = json.dumps([pickled, *ends])
     return subprocess.Popen(
-        [sys.executable, "-c", _START, said, *sys.path], stdin=subprocess.DEVNULL, pass_fds=files
+        [sys.executable, "-c", _START, arguments, *sys.path], stdin=subprocess.DEVNULL, pass_fds=files
     )
 
 
-def started(said: str) -> None:
+def started(arguments: str) -> None:
     """Work as a process that was started afresh."""
     gc.set_threshold(50_000, 20, 20)  # as in the command, which a worker that it forks has it from
-    pickled, *rest = json.loads(said)
-    ends = Ends(*rest)
+    pickled, *numbers = json.loads(arguments)
+    ends = Ends(*numbers)
     try:
         with mmap.mmap(pickled, 0, access=mmap.ACCESS_READ) as data:
             task = Task(*pickle.loads(data))

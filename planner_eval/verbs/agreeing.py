@@ -43,9 +43,11 @@ def agree(
     expect_or_none(NAMES, names=names)
     if names is not None and (isinstance(names, str) or len(names) != 2):
         raise InputError(f"names is {names!r}, expected two names")
-    sides = [read_verdicts(one, id_field=id_field, verdict_field=verdict_field) for one in (first, second)]
-    if names is not None or sides[0].name == sides[1].name:
-        sides = [
-            one._replace(name=name) for one, name in zip(sides, names or ("first", "second"), strict=True)
+    verdicts = [
+        read_verdicts(source, id_field=id_field, verdict_field=verdict_field) for source in (first, second)
+    ]
+    if names is not None or verdicts[0].name == verdicts[1].name:
+        verdicts = [
+            v._replace(name=name) for v, name in zip(verdicts, names or ("first", "second"), strict=True)
         ]
-    return agreement(sides[0], sides[1], positive=positive)
+    return agreement(verdicts[0], verdicts[1], positive=positive)

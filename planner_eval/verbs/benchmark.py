@@ -69,12 +69,12 @@ def score_benchmark(
     >>> {name: report.value("r_intent") for name, report in scored.reports.items()}
     {'official': 0.875, 'corrected': 0.8571428571428571}
     """
-    sides: tuple[tuple[str, Any], ...] = (("answers", pred), ("gold", gold))
-    for side, given in sides:
-        if not isinstance(given, (str, os.PathLike)):
-            kind = type(given).__name__
+    inputs: tuple[tuple[str, Any], ...] = (("answers", pred), ("gold", gold))
+    for role, path in inputs:
+        if not isinstance(path, (str, os.PathLike)):
+            kind = type(path).__name__
             raise InputError(
-                f"the {side} are a {kind}, expected the path of a file: a benchmark reads its own files; "
+                f"the {role} are a {kind}, expected the path of a file: a benchmark reads its own files; "
                 "pe.score scores what is in memory"
             )
     refuse_reading(reading)
@@ -83,8 +83,8 @@ def score_benchmark(
     expect_or_none(PATH, prompts=prompts, folder=folder)
     expect_or_none(COUNT, jobs=jobs)
     expect_or_none(FUNCTION, run=run, progress=progress)
-    places = (reading.cache, None if prompts is None else os.fspath(prompts))
-    source = Source(reading.id_field, reading.text_field, reading.by, *places, ids)
+    folders = (reading.cache, None if prompts is None else os.fspath(prompts))
+    source = Source(reading.id_field, reading.text_field, reading.by, *folders, ids)
     if jobs is not None or folder is not None:
         from planner_eval.verbs.benchmark_runs import run_benchmark
 

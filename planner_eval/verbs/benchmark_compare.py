@@ -79,9 +79,9 @@ def compare_benchmark(
     called = system_names(systems, names)
     how: dict[str, Any] = {"variants": variants, "reading": reading, "judge": judge, "run": run}
     how |= {"prompts": prompts, "ids": ids, **settings}
-    every = [score_benchmark(one, gold, name, **how) for one in systems]
-    files = ["standard input" if os.fspath(one) == "-" else os.fspath(one) for one in systems]
-    return _compared(every, files, called, os.fspath(gold), seed=seed, cluster=cluster)
+    results = [score_benchmark(system, gold, name, **how) for system in systems]
+    files = ["standard input" if os.fspath(system) == "-" else os.fspath(system) for system in systems]
+    return _compared(results, files, called, os.fspath(gold), seed=seed, cluster=cluster)
 
 
 def compare_kept_benchmarks(
@@ -108,19 +108,21 @@ def compare_kept_benchmarks(
     for other in runs[1:]:
         _refuse_unlike(runs[0], other)
     stored = [kept_benchmark(folder) for folder in folders]
-    reports = [one.scored.reports for one in stored]
-    variants = [name for name in reports[0] if all(name in others for others in reports)]
+    reports = [s.scored.reports for s in stored]
+    variants = [name for name in reports[0] if all(name in report for report in reports)]
     if not variants:
         raise InputError(f"{' and '.join(folders)} cannot be compared: no variant was scored in all of them")
-    every = [replace(s, reports={v: s.reports[v] for v in variants}) for s, _ in stored]
+    results = [replace(s, reports={v: s.reports[v] for v in variants}) for s, _ in stored]
     options: Any = runs[0].options
     gold = str(options["about"]["gold"])
     samples = None
     if cluster is not None:
-        samples = {one.id: one for one in gold_samples(every[0].benchmark, gold)}
-    files = [one.pred for one in stored]
+        samples = {sample.id: sample for sample in gold_samples(results[0].benchmark, gold)}
+    files = [s.pred for s in stored]
     version = runs[0].version
-    return _compared(every, files, names, gold, seed=seed, cluster=cluster, samples=samples, version=version)
+    return _compared(
+        results, files, names, gold, seed=seed, cluster=cluster, samples=samples, version=version
+    )
 
 
 def _refuse_unlike(first: Kept, other: Kept) -> None:
@@ -129,28 +131,25 @@ def _refuse_unlike(first: Kept, other: Kept) -> None:
     Raises:
         InputError: says what they do not have in common.
     """
-    said = f"{first.path} and {other.path} cannot be compared"
+    prefix = f"{first.path} and {other.path} cannot be compared"
     if first.version != other.version:
-        raise InputError(f"{said}: they are of versions {first.version} and {other.version}")
+        raise InputError(f"{prefix}: they are of versions {first.version} and {other.version}")
     names = [run.options.get("benchmark") for run in (first, other)]
     if names[0] != names[1]:
         under = " and ".join(f"under {name}" if name else "under no benchmark" for name in names)
-        raise InputError(f"{said}: they were scored {under}")
-    golds = [
-        [(one["size"], one["digest"]) for one in run.inputs if one["role"] == "gold"]
-        for run in (first, other)
-    ]
+        raise InputError(f"{prefix}: they were scored {under}")
+    golds = [[(i["size"], i["digest"]) for i in run.inputs if i["role"] == "gold"] for run in (first, other)]
     if golds[0] != golds[1]:
-        raise InputError(f"{said}: their gold plans are not the same")
+        raise InputError(f"{prefix}: their gold plans are not the same")
     settings: Any = [run.options.get("settings") or {} for run in (first, other)]
     for name in dict.fromkeys([*settings[0], *settings[1]]):
-        values = [one.get(name, "left out") for one in settings]
+        values = [options.get(name, "left out") for options in settings]
         if values[0] != values[1]:
-            raise InputError(f"{said}: --set {name} is {values[0]} and {values[1]}")
+            raise InputError(f"{prefix}: --set {name} is {values[0]} and {values[1]}")
 
 
 def _compared(
-    every: Sequence[Scored],
+    results: Sequence[Scored],
     files: Sequence[str],
     names: Sequence[str],
     gold: str,
@@ -161,25 +160,29 @@ def _compared(
     version: str = __version__,
 ) -> Comparison:
     """Compare what a benchmark said of each system with what it said of the first."""
-    first = every[0]
-    rows = sampled(every, files, cluster, samples)
-    parts = [f"planeval {version}", f"benchmark {first.benchmark.name} ({' and '.join(first.reports)})"]
-    parts += [f"{key} {value}" for key, value in first.options.items()]
-    parts += [f"judged with {first.prompts}"] if first.prompts else []
-    parts += [f"{system} {one.mark}" for system, one in zip(names, every, strict=True) if one.mark]
-    made = " | ".join([*parts, "summed counts of samples"])
-    compared = make_comparison(rows.runs, rows.metrics, names=names, made=made, seed=seed, cluster=cluster)
+    first = results[0]
+    rows = sampled(results, files, cluster, samples)
+    details = [f"planeval {version}", f"benchmark {first.benchmark.name} ({' and '.join(first.reports)})"]
+    details += [f"{key} {value}" for key, value in first.options.items()]
+    details += [f"judged with {first.prompts}"] if first.prompts else []
+    details += [
+        f"{system} {result.mark}" for system, result in zip(names, results, strict=True) if result.mark
+    ]
+    provenance = " | ".join([*details, "summed counts of samples"])
+    compared = make_comparison(
+        rows.runs, rows.metrics, names=names, made=provenance, seed=seed, cluster=cluster
+    )
     # No benchmark repairs in a second reading.
     counts: list[dict[str, Any]] = [
-        {"repeated": len(one.matched.repeated), "repairable": None} for one in every
+        {"repeated": len(result.matched.repeated), "repairable": None} for result in results
     ]
     return Comparison(
         tuple(
             replace(
-                each,
-                read={"first": first.read, "second": one.read, "gold": gold},
-                records=(each.records[0]._replace(**counts[0]), each.records[1]._replace(**more)),
+                contrast,
+                read={"first": first.read, "second": result.read, "gold": gold},
+                records=(contrast.records[0]._replace(**counts[0]), contrast.records[1]._replace(**more)),
             )
-            for each, one, more in zip(compared.contrasts, every[1:], counts[1:], strict=True)
+            for contrast, result, more in zip(compared.contrasts, results[1:], counts[1:], strict=True)
         )
     )

@@ -78,18 +78,21 @@ def run_benchmark(
     about = {"file": pred, "gold": gold, "read": file.said, "notes": notes, "by": by, "samples": len(samples)}
     about |= {"mark": file.mark, "cache": source.cache}
     job = AnswersJob(name, tuple(variants), dict(settings), many, about, folder is not None)
-    done = run(
+    outcome = run(
         job,
         pairs,
         folder=folder,
-        inputs=[*inputs_of("pred", file), *(Input("gold", one.path, one.size, one.digest) for one in golds)],
+        inputs=[
+            *inputs_of("pred", file),
+            *(Input("gold", origin.path, origin.size, origin.digest) for origin in golds),
+        ],
         given=(pred, gold),
         jobs=jobs or None,
         unchanged=unchanged(file, used=golds),
         report=lambda sums: _report_text(job, sums, os.path.join(folder or "", "rows.jsonl")),
         **how,
     )
-    return _scored(job, done.sums, Ids(done.rows, len(samples), done))
+    return _scored(job, outcome.sums, Ids(outcome.rows, len(samples), outcome))
 
 
 def _report_text(job: AnswersJob, sums: Sums, rows: str) -> str:
@@ -102,14 +105,14 @@ def _gold_files(bench: Benchmark, gold: str, cache: str | None) -> list[Origin]:
     """The files that gold may be read from, as they are."""
     if os.path.isfile(gold):
         return [origin_of(gold)]
-    found = []
-    for place in gold_folders(bench, gold, cache=cache):
-        for folder, folders, names in os.walk(place):
+    paths = []
+    for gold_folder in gold_folders(bench, gold, cache=cache):
+        for folder, folders, names in os.walk(gold_folder):
             folders[:] = sorted(
-                one for one in folders if not os.path.exists(os.path.join(folder, one, "run.json"))
+                name for name in folders if not os.path.exists(os.path.join(folder, name, "run.json"))
             )
-            found += [os.path.join(folder, one) for one in sorted(names) if not one.startswith(".")]
-    return [origin_of(one) for one in found]
+            paths += [os.path.join(folder, name) for name in sorted(names) if not name.startswith(".")]
+    return [origin_of(path) for path in paths]
 
 
 def _brought(
@@ -122,43 +125,43 @@ def _brought(
         raise InputError("there are no answers")
     if not file.many and file.records[0].source == "":
         raise InputError(f"{file.name} is empty: there are no answers")
-    places = {sample.id: -1 for sample in samples}
-    if len(places) < len(samples):
+    positions = {sample.id: -1 for sample in samples}
+    if len(positions) < len(samples):
         raise InputError("two samples of the gold data have one id: their answers are scored by one process")
-    rest: array[int] = array("q")
+    unmatched: array[int] = array("q")
     repeated, named = [], False
     lone: list[int] = []
-    for place, record in enumerate(file.records):
+    for position, record in enumerate(file.records):
         if record.id is None:
-            lone.append(place)
-            rest.append(place)
+            lone.append(position)
+            unmatched.append(position)
         else:
             named = True
-            if places.get(record.id) == -1:
-                places[record.id] = place
+            if positions.get(record.id) == -1:
+                positions[record.id] = position
             else:
-                rest.append(place)
-                repeated += [place] if record.id in places else []
+                unmatched.append(position)
+                repeated += [position] if record.id in positions else []
     if by == "position" or (by is None and not named):
         if many:
             raise InputError("answers whose field is named and that have no ids are scored by one process")
         if len(file.records) != len(samples):
             raise unequal(len(file.records), len(samples))
-        every = array("q", range(len(samples)))
-        return _Brought(Asked(file.records, samples, every, array("q"), frozenset()), "position")
+        indices = array("q", range(len(samples)))
+        return _Brought(Asked(file.records, samples, indices, array("q"), frozenset()), "position")
     _refuse_nameless(bench, file, lone, many=many)
-    if max(places.values()) < 0:
-        raise strange((one.id for one in file.records if one.id is not None), samples)
-    pairs = Asked(file.records, samples, array("q", places.values()), rest, frozenset(repeated))
+    if max(positions.values()) < 0:
+        raise strange((r.id for r in file.records if r.id is not None), samples)
+    pairs = Asked(file.records, samples, array("q", positions.values()), unmatched, frozenset(repeated))
     return _Brought(pairs, "id")
 
 
 def _refuse_nameless(bench: Benchmark, file: PlanFile, lone: Sequence[int], *, many: bool) -> None:
     """Refuse answers that name no sample where others do; a record that cannot be read is none."""
-    found = (one for place in lone for one in answers_of(file.records[place], bench, many=many))
-    nameable = [one for one in found if not one.error]
+    answers = (answer for position in lone for answer in answers_of(file.records[position], bench, many=many))
+    nameable = [answer for answer in answers if not answer.error]
     if nameable:
-        count = sum(len(answers_of(one, bench, many=many)) for one in file.records)
+        count = sum(len(answers_of(record, bench, many=many)) for record in file.records)
         raise nameless(len(nameable), count, nameable[0].where)
 
 
@@ -178,9 +181,9 @@ def kept_benchmark(path: str) -> KeptScores:
     Raises:
         InputError: it is no such run, or not done.
     """
-    found = kept(path, "score")
+    stored = kept(path, "score")
     try:
-        options: Any = found.options
+        options: Any = stored.options
         settings = {str(name): str(value) for name, value in options["settings"].items()}
         job = AnswersJob(
             options["benchmark"],
@@ -190,8 +193,8 @@ def kept_benchmark(path: str) -> KeptScores:
             options["about"],
             True,
         )
-        sums = found.sums(job.fold)
-        scored = _scored(job, sums, Ids(found.rows, job.about["samples"]))
+        sums = stored.sums(job.fold)
+        scored = _scored(job, sums, Ids(stored.rows, job.about["samples"]))
         return KeptScores(scored, job.about["file"])
     except (KeyError, TypeError, ValueError, AttributeError, AssertionError):
         raise InputError(f"{path}: what the run wrote there cannot be read") from None
@@ -205,9 +208,9 @@ def part_of(report: Report, ids: Collection[str]) -> Report:
         ids: The samples.
     """
     assert isinstance(report.rows, _Rows)
-    found = [each for each in _Found(report.rows.ids, report.rows.seen) if each[0] in ids]
+    results = [r for r in _Found(report.rows.ids, report.rows.seen) if r[0] in ids]
     rows = [row for row in report.rows if row.id in ids]
-    figures = tuple(report.rows.seen.scorer.figures(found))
+    figures = tuple(report.rows.seen.scorer.figures(results))
     return Report(report.benchmark, report.variant, len(rows), figures, rows)
 
 
@@ -228,12 +231,12 @@ def _scored(job: AnswersJob, sums: Sums, ids: Sequence[str]) -> Scored:
     for name, seen in sums.seen.items():
         figures = tuple(job.scorers[name].figures(_Found(ids, seen)))
         reports[name] = Report(bench.name, name, sums.records, figures, _Rows(ids, seen))
-    others = most_notations(sums.looks, sums.records)
+    notations = most_notations(sums.looks, sums.records)
     return Scored(
         bench,
         matched,
         reports,
-        others,
+        notations,
         job.settings,
         about["read"],
         tuple(about["notes"]),
@@ -265,11 +268,11 @@ class Ids(Sequence[str]):
                 yield decode(line, start)[0]
 
     @overload
-    def __getitem__(self, at: int) -> str: ...
+    def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[str]: ...
-    def __getitem__(self, at: int | slice) -> str | Sequence[str]:
-        return tuple(self)[at]
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        return tuple(self)[index]
 
 
 class _Found(Sequence[tuple[str, Any]]):
@@ -282,17 +285,17 @@ class _Found(Sequence[tuple[str, Any]]):
         return len(self.seen.codes) - self.seen.codes.count(LOST)
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
-        known = self.seen.known
+        values = self.seen.known
         for name, code in zip(self.ids, self.seen.codes, strict=True):
             if code != LOST:
-                yield name, known[code]
+                yield name, values[code]
 
     @overload
-    def __getitem__(self, at: int) -> tuple[str, Any]: ...
+    def __getitem__(self, index: int) -> tuple[str, Any]: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[tuple[str, Any]]: ...
-    def __getitem__(self, at: int | slice) -> Any:
-        return tuple(self)[at]
+    def __getitem__(self, index: slice) -> Sequence[tuple[str, Any]]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        return tuple(self)[index]
 
 
 class _Rows(Sequence[SampleScore]):
@@ -311,8 +314,8 @@ class _Rows(Sequence[SampleScore]):
             yield SampleScore(name, like.ok, like.figures, like.error)
 
     @overload
-    def __getitem__(self, at: int) -> SampleScore: ...
+    def __getitem__(self, index: int) -> SampleScore: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[SampleScore]: ...
-    def __getitem__(self, at: int | slice) -> Any:
-        return tuple(self)[at]
+    def __getitem__(self, index: slice) -> Sequence[SampleScore]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        return tuple(self)[index]

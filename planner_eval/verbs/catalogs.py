@@ -27,10 +27,10 @@ def read_catalog(source: Any, format: str | None = None) -> Catalog:
     """
     if isinstance(source, (str, os.PathLike)):
         return read_one(os.fspath(source), format)
-    several = isinstance(source, (list, tuple)) and source
-    if several and all(isinstance(one, (str, os.PathLike)) for one in source):
+    has_several = isinstance(source, (list, tuple)) and source
+    if has_several and all(isinstance(item, (str, os.PathLike)) for item in source):
         joined = read_one(source[0], format)
-        for one in source[1:]:
-            joined = joined + read_one(one, format)
+        for path in source[1:]:
+            joined = joined + read_one(path, format)
         return joined
     return as_catalog(list(source) if isinstance(source, tuple) else source, format)

@@ -63,40 +63,40 @@ def chart(
     expect(SEVERAL, systems=[systems] if isinstance(systems, (Scored, str, os.PathLike)) else systems)
     if isinstance(systems, Scored):
         systems = {"answers": systems}
-    given = [*systems.values()] if isinstance(systems, Mapping) else [*systems]
-    if given and all(isinstance(one, Scored) for one in given):
+    items = [*systems.values()] if isinstance(systems, Mapping) else [*systems]
+    if items and all(isinstance(item, Scored) for item in items):
         assert isinstance(systems, Mapping)
-        found = [System(str(name), one, run=run) for name, one in systems.items()]
-        chosen = chart_of(found[0].scored.benchmark, figure)
-        for one in found:
-            lacking = {k: v for k, v in chosen.settings.items() if one.scored.options.get(k) != v}
+        chart_systems = [System(str(name), scored, run=run) for name, scored in systems.items()]
+        chosen = chart_of(chart_systems[0].scored.benchmark, figure)
+        for system in chart_systems:
+            lacking = {k: v for k, v in chosen.settings.items() if system.scored.options.get(k) != v}
             for key, value in lacking.items():
                 raise InputError(f"{chosen.name} is made of answers that are scored with --set {key}={value}")
-        return chosen.make(found)
+        return chosen.make(chart_systems)
     if variant not in VARIANTS:
         raise InputError(f"there is no variant {variant!r}; there are {' and '.join(VARIANTS)}")
     named = named_runs(systems)
-    form = form_of([told for _, told in named])
+    form = form_of([r for _, r in named])
     if form is None:
         raise InputError("charts are those of a benchmark's paper, and these runs are of tasks of one's own")
     bench = benchmark(form)
     chosen = chart_of(bench, figure)
     how = How(variant, None if gold is None else os.fspath(gold), judge, prompts, run)
-    wanted = tuple(sorted({**settings, **chosen.settings}.items()))
-    sources = [UnderBenchmark(told, bench, how) for _, told in named]
+    chosen_settings = tuple(sorted({**settings, **chosen.settings}.items()))
+    sources = [UnderBenchmark(r, bench, how) for _, r in named]
     names = free_names(_labels(named), heads=("",))
-    found = [
-        System(name, one.scored_with(wanted), one.run.asked, run, one.samples)
-        for name, one in zip(names, sources, strict=True)
+    chart_systems = [
+        System(name, source.scored_with(chosen_settings), source.run.asked, run, source.samples)
+        for name, source in zip(names, sources, strict=True)
     ]
-    return chosen.make(found)
+    return chosen.make(chart_systems)
 
 
 def _labels(named: Sequence[tuple[str | None, Told]]) -> Iterator[str]:
     """What runs are called; those of one system by their pipelines too, or else by their folders."""
-    labels = [told.label if name is None else name for name, told in named]
-    for label, (_, told) in zip(labels, named, strict=True):
+    labels = [run.label if name is None else name for name, run in named]
+    for label, (_, run) in zip(labels, named, strict=True):
         same = [other for its, (_, other) in zip(labels, named, strict=True) if its == label]
-        ways = {other.asked.get("pipeline") for other in same}
-        way = told.asked.get("pipeline") if len(ways) == len(same) else os.path.normpath(told.path)
-        yield f"{label}, {way}" if len(same) > 1 else label
+        pipelines = {other.asked.get("pipeline") for other in same}
+        suffix = run.asked.get("pipeline") if len(pipelines) == len(same) else os.path.normpath(run.path)
+        yield f"{label}, {suffix}" if len(same) > 1 else label

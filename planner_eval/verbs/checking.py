@@ -79,7 +79,7 @@ def check(
             "trace: a trace is a list of spans, or what OpenTelemetry, OpenInference, the OpenAI Agents SDK "
             "or MLflow export"
         )
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     if recorded:
         from planner_eval.traces.findings import findings
         from planner_eval.traces.run import recorded_run, run_of
@@ -87,11 +87,11 @@ def check(
         talk = data_of(plan) if talk is None else talk
         run = run_of(trace, read) if trace is not None else recorded_run(read, talk)
         acting = {tool.full_name for tool in tools.tools if tool.action} if tools is not None else ()
-        found += findings(read, run, acting) if run is not None else ()
+        diagnostics += findings(read, run, acting) if run is not None else ()
     if tools is not None:
-        found += check_plan(read, tools) if trace is None else _held(read, tools)
-    found.sort(key=lambda one: (one.call is None, one.call or 0))
-    return shown(found, ignore=ignore, level=level)
+        diagnostics += check_plan(read, tools) if trace is None else _held(read, tools)
+    diagnostics.sort(key=lambda d: (d.call is None, d.call or 0))
+    return shown(diagnostics, ignore=ignore, level=level)
 
 
 def _held(plan: Plan, catalog: Catalog) -> Iterator[Diagnostic]:
@@ -100,10 +100,12 @@ def _held(plan: Plan, catalog: Catalog) -> Iterator[Diagnostic]:
     OpenInference for LangChain writes a tool's only argument without its name, and some exporters write no
     arguments: what was not recorded is no fault. That no call names another's result says nothing either.
     """
-    blind = {one.call for one in plan.diagnostics if one.code == "trace.no_arguments"}
-    for one in check_plan(replace(plan, calls=tuple(_named(call, catalog) for call in plan.calls)), catalog):
-        if not (one.call in blind and one.code == "check.missing_argument"):
-            yield one
+    blind = {d.call for d in plan.diagnostics if d.code == "trace.no_arguments"}
+    for diagnostic in check_plan(
+        replace(plan, calls=tuple(_named(call, catalog) for call in plan.calls)), catalog
+    ):
+        if not (diagnostic.call in blind and diagnostic.code == "check.missing_argument"):
+            yield diagnostic
 
 
 def _named(call: Call, catalog: Catalog) -> Call:
@@ -111,7 +113,7 @@ def _named(call: Call, catalog: Catalog) -> Call:
     if [name for name, _ in call.arguments] != ["0"]:
         return call
     for tool in catalog.find(call.name, call.app):
-        first = next((one for one in tool.parameters if one.required), next(iter(tool.parameters), None))
+        first = next((p for p in tool.parameters if p.required), next(iter(tool.parameters), None))
         if first is not None:
             return replace(call, arguments=((first.name, call.arguments[0][1]),))
     return call
@@ -149,8 +151,8 @@ def trace_of(source: Source) -> Any:
         source = only_record(source)
     text = source.source if isinstance(source, Record) else source
     text = text.text if isinstance(text, Plan) else text
-    known = isinstance(source, Record) and source.values is not None
-    if isinstance(text, str) and not known and not any(sign in text for sign in SIGNED):
+    has_values = isinstance(source, Record) and source.values is not None
+    if isinstance(text, str) and not has_values and not any(sign in text for sign in SIGNED):
         return None
     return _spans(data_of(source))
 
@@ -190,7 +192,7 @@ def shown(
     expect(one_of(LEVELS), level=level)
     expect(NAMES, ignore=ignore)
     worst = LEVELS[: LEVELS.index(level) + 1]
-    return tuple(one for one in findings if one.severity in worst and one.code not in ignore)
+    return tuple(finding for finding in findings if finding.severity in worst and finding.code not in ignore)
 
 
 def empty_trace(trace: Any) -> str | None:

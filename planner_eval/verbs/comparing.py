@@ -134,15 +134,15 @@ def compare(
             return compare_kept_benchmarks(systems, called, seed=seed, cluster=cluster)
         return compare_kept(systems, called, by=by, seed=seed, cluster=cluster)
     right = golds_of_several(second if gold is None else gold, reading)
-    every = [mending(pair(side, right, reading=reading)) for side in systems]
-    found = _compared(
-        every, policy_of(policy), choose(metrics), by, called, progress, seed=seed, cluster=cluster
+    pairings = [mending(pair(system, right, reading=reading)) for system in systems]
+    comparison = _compared(
+        pairings, policy_of(policy), choose(metrics), by, called, progress, seed=seed, cluster=cluster
     )
-    return found if gold is None else found.contrasts[0]
+    return comparison if gold is None else comparison.contrasts[0]
 
 
 def _compared(
-    every: Sequence[Paired],
+    pairings: Sequence[Paired],
     policy: Policy,
     metrics: tuple[str, ...],
     by: Sequence[str],
@@ -153,15 +153,15 @@ def _compared(
     cluster: str | None,
 ) -> Comparison:
     keys = by or (*STRUCTURE, *FIELDS)
-    jobs = [scoring_job(paired, metrics, policy, keys, cluster, mends=True) for paired in every]
-    known = Names()
+    jobs = [scoring_job(paired, metrics, policy, keys, cluster, mends=True) for paired in pairings]
+    used_names = Names()
     systems = []
-    for job, paired in zip(jobs, every, strict=True):
+    for job, paired in zip(jobs, pairings, strict=True):
         totals = Totals((), keys)  # the figures are of pairs of samples
         rows = scored_rows(job, paired, totals, progress)
         systems.append(System(rows, totals, job.about))
-        known.seen |= totals.names.seen
-    known.check(policy)
+        used_names.seen |= totals.names.seen
+    used_names.check(policy)
     refuse_unknown_keys(by, systems[0].totals)
     return comparison_of(
         systems, metrics, names=names, by=keys, seed=seed, policy=policy.name, cluster=cluster

@@ -55,10 +55,10 @@ def stats(plan: Source, *, infer: bool = False) -> Any:
         return stats_of(read_plan(file.records[0]))
     sums = Sums()
     for record in file.records:
-        if (found := _stats(record)) is None:
+        if (figures := _stats(record)) is None:
             sums.unread += 1
         else:
-            sums.add(found)
+            sums.add(figures)
     return sums.summary(inferred=infer)
 
 

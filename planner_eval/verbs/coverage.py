@@ -86,12 +86,12 @@ class Coverage:
         Raises:
             InputError: there is none of that name.
         """
-        found = {one.name: one for one in self.aspects}
-        if name not in found:
+        aspects = {aspect.name: aspect for aspect in self.aspects}
+        if name not in aspects:
             raise InputError(
-                f"there is no aspect {name!r}; {did_you_mean(str(name), found, ', '.join(found))}"
+                f"there is no aspect {name!r}; {did_you_mean(str(name), aspects, ', '.join(aspects))}"
             )
-        return found[name]
+        return aspects[name]
 
     def to_make(self) -> dict[str, Any]:
         """What no plan touches, as data for whoever makes plans; ``planeval schema to-make`` describes it.
@@ -101,9 +101,11 @@ class Coverage:
         data: dict[str, Any] = {"schema": SCHEMA, "data": self.sets[0].name, "catalog": self.catalog}
         if len(self.sets) > 1:
             data["against"] = self.sets[1].name
-        for one in self.aspects:
-            if one.name != "skeletons":
-                data[one.name] = [_data(thing) for thing in dict.fromkeys((*one.missing, *(one.never or ())))]
+        for aspect in self.aspects:
+            if aspect.name != "skeletons":
+                data[aspect.name] = [
+                    _data(thing) for thing in dict.fromkeys((*aspect.missing, *(aspect.never or ())))
+                ]
         return data
 
 
@@ -151,21 +153,21 @@ def coverage(
     expect_or_none(FUNCTION, progress=progress)
     fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": folder}
     tools = catalog if catalog is None or isinstance(catalog, Catalog) else read_catalog(catalog)
-    sources = [set_of(each, fields) for each in (data, *(() if against is None else (against,)))]
+    sources = [set_of(s, fields) for s in (data, *(() if against is None else (against,)))]
     titles = short_names([source.name for source in sources])
     classes = Classes(literals=False)
     touched = [Touched(tools, classes) for _ in sources]
     sets = [
-        _counted(source, title, each, dialect, progress)
-        for source, title, each in zip(sources, titles, touched, strict=True)
+        _counted(source, title, counts, dialect, progress)
+        for source, title, counts in zip(sources, titles, touched, strict=True)
     ]
     first, other = touched[0], touched[1] if len(touched) > 1 else None
-    found = tuple(aspects(first, tools, other))
-    ranked = [*found[-1].touched.items()]
+    all_aspects = tuple(aspects(first, tools, other))
+    ranked = [*all_aspects[-1].touched.items()]
     return Coverage(
         tuple(sets),
         None if tools is None else os.path.basename(tools.name),
-        found,
+        all_aspects,
         tuple(Skeleton(count, first.shown[str(name)]) for name, count in ranked[:examples]),
         sum(count for _, count in ranked[:COMMONEST]),
         classes.unproved,
@@ -178,14 +180,14 @@ def _counted(
 ) -> Covering:
     records = unread = 0
     reasons: list[str] = []
-    for one in items_of(source, dialect, progress):
+    for item in items_of(source, dialect, progress):
         records += 1
-        if one.plan is not None:
-            touched.add(one.plan)
-        elif one.error is not None:
+        if item.plan is not None:
+            touched.add(item.plan)
+        elif item.error is not None:
             unread += 1
             if len(reasons) < _SHOWN:
-                reasons.append(f"{one.where}: {one.error}")
+                reasons.append(f"{item.where}: {item.error}")
     return Covering(title, records, touched.plans, unread, tuple(reasons))
 
 

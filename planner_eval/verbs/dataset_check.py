@@ -79,7 +79,7 @@ class DatasetCheck(NamedTuple):
     @property
     def perfect(self) -> bool:
         """Whether gold is right under every variant."""
-        return not any(one.imperfect for one in self.replayed)
+        return not any(r.imperfect for r in self.replayed)
 
     @property
     def clean(self) -> bool:
@@ -87,8 +87,8 @@ class DatasetCheck(NamedTuple):
         if self.doubts or self.unread or self.checked.unequal:
             return False
         if any(
-            one.severity != "info" and one.count > self.before.irregularities.get(one.code, 0)
-            for one in self.checked.findings
+            finding.severity != "info" and finding.count > self.before.irregularities.get(finding.code, 0)
+            for finding in self.checked.findings
         ):
             return False
         return all(
@@ -98,14 +98,14 @@ class DatasetCheck(NamedTuple):
 
     def baseline(self) -> dict[str, Any]:
         """All that was found, as data: given as `baseline` to a later check, nothing of it counts there."""
-        found = {one.code: one.count for one in self.checked.findings if one.severity != "info"}
-        return baseline_data(self.every, found, {name: [*ids] for name, ids in self._imperfect().items()})
+        counts = {f.code: f.count for f in self.checked.findings if f.severity != "info"}
+        return baseline_data(self.every, counts, {name: [*ids] for name, ids in self._imperfect().items()})
 
     def _imperfect(self) -> dict[str, frozenset[str]]:
         return {
-            one.report.variant: frozenset(row.id for row in one.imperfect)
-            for one in self.replayed
-            if one.imperfect
+            result.report.variant: frozenset(row.id for row in result.imperfect)
+            for result in self.replayed
+            if result.imperfect
         }
 
 
@@ -188,7 +188,7 @@ def check_dataset(
     >>> found.doubts[0].found.message
     'the plan gives 3; the gold answer is 4'
     """
-    asked = choice(select, ignore, confidence)
+    selection = choice(select, ignore, confidence)
     expect_or_none(NAME, query=query, answer=answer)
     expect_or_none(PATH, cache=cache, source=source)
     expect(COUNT, examples=examples)
@@ -196,30 +196,31 @@ def check_dataset(
     expect(SECONDS, timeout=timeout)
     expect(one_of(("name", "position")), binding=binding)
     expect(PATHS, allow_read=allow_read)
-    known = read_baseline(baseline)
+    earlier = read_baseline(baseline)
     fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": source}
     opened = set_of(name, fields)
     offered = catalog if catalog is None or isinstance(catalog, Catalog) else read_catalog(catalog)
     questions = Questions(opened, query)
-    votes = _votes(runs, opened) if asked.has("gold.outvoted") else None
+    votes = _votes(runs, opened) if selection.has("gold.outvoted") else None
     tally = Tally(examples)
     own = opened.dataset
-    given = tools if tools is not None or own is None else own.tools or None
-    runner = given if given is None or isinstance(given, Sandbox) else tool_source(given)
-    with _box(runner, asked, isolation, timeout, allow_read) as box:
-        how = How(asked, offered, box, _basic(runner), questions, answer or ANSWER, votes, binding)
+    tool_spec = tools if tools is not None or own is None else own.tools or None
+    runner = tool_spec if tool_spec is None or isinstance(tool_spec, Sandbox) else tool_source(tool_spec)
+    with _box(runner, selection, isolation, timeout, allow_read) as box:
+        how = How(selection, offered, box, _basic(runner), questions, answer or ANSWER, votes, binding)
         audited = Audited(opened, how).add(_tallied(items_of(opened, dialect, progress), tally))
-    checked = _asked_for(tally.checked(), asked)
-    new, unread = known.new(audited.doubts), known.new(audited.unread)
-    sure = tuple(one for one in new if asked.sure(one.found.confidence))
-    less = Counter(one.found.confidence for one in new if not asked.sure(one.found.confidence))
-    scored = own is not None and own.benchmark and opened.samples and not asked.select
+    checked = _asked_for(tally.checked(), selection)
+    new, unread = earlier.new(audited.doubts), earlier.new(audited.unread)
+    sure = tuple(doubt for doubt in new if selection.sure(doubt.found.confidence))
+    less = Counter(doubt.found.confidence for doubt in new if not selection.sure(doubt.found.confidence))
+    scored = own is not None and own.benchmark and opened.samples and not selection.select
     replayed = replay(own.benchmark, opened.samples) if own is not None and own.benchmark and scored else ()
     notes = (*doubts_of(opened), *(questions.notes if opened.file is not None else ()), *audited.notes)
-    every = (*audited.doubts, *audited.unread)
+    all_doubts = (*audited.doubts, *audited.unread)
     return DatasetCheck(
         own, checked, tuple(replayed), opened.name, sure, dict(sorted(less.items())),
-        len(audited.doubts) - len(new), audited.ran, notes, every, known, len(unread), audited.unchecked,
+        len(audited.doubts) - len(new), audited.ran, notes, all_doubts, earlier, len(unread),
+        audited.unchecked,
     )  # fmt: skip
 
 
@@ -237,23 +238,23 @@ def _tallied(items: Iterable[SetItem], tally: Tally) -> Iterator[SetItem]:
     for item in items:
         sample = item.record.source
         if hasattr(sample, "category"):
-            found = tuple(sample.extra.get("diagnostics", ()))
+            diagnostics = tuple(sample.extra.get("diagnostics", ()))
         else:
-            found = item.plan.diagnostics if item.plan is not None else ()
-        lost = item.error.splitlines()[0] if item.error else item.error
-        tally.add(str(item.name), found, lost if item.plan is None else state_of(item.plan))
+            diagnostics = item.plan.diagnostics if item.plan is not None else ()
+        reason = item.error.splitlines()[0] if item.error else item.error
+        tally.add(str(item.name), diagnostics, reason if item.plan is None else state_of(item.plan))
         yield item
 
 
 def _box(
     runner: ToolSource | Sandbox | None,
-    asked: Choice,
+    selection: Choice,
     isolation: str | None,
     timeout: float,
     allow_read: Sequence[str],
 ) -> AbstractContextManager[Sandbox | None]:
     """Where plans are run; None where there are no tools, or nothing is asked for that needs a run."""
-    if runner is None or not any(one.runs for one in wanted(asked.has)):
+    if runner is None or not any(a.runs for a in wanted(selection.has)):
         return nullcontext()
     if isinstance(runner, Sandbox):
         return nullcontext(runner)
@@ -268,5 +269,5 @@ def _basic(runner: ToolSource | Sandbox | None) -> bool:
     return source is not None and source.name in ("nestful:official", "nestful:sane")
 
 
-def _asked_for(checked: Checked, asked: Choice) -> Checked:
-    return replace(checked, findings=tuple(one for one in checked.findings if asked.has(one.code)))
+def _asked_for(checked: Checked, selection: Choice) -> Checked:
+    return replace(checked, findings=tuple(f for f in checked.findings if selection.has(f.code)))

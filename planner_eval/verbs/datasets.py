@@ -40,13 +40,13 @@ def list_datasets(*, cache: str | None = None, source: str | None = None) -> tup
     ['appbench', 'callnavi']
     """
     expect_or_none(PATH, cache=cache, source=source)
-    found = []
+    listed = []
     for dataset in published().values():
         folder = place(dataset, cache=cache, source=source)
         needed = [file for file in dataset.files if file.needed]
-        there = sum((folder / file.path).is_file() for file in needed)
-        found.append(Listed(dataset, folder, len(needed), there))
-    return tuple(found)
+        present = sum((folder / file.path).is_file() for file in needed)
+        listed.append(Listed(dataset, folder, len(needed), present))
+    return tuple(listed)
 
 
 def read_dataset(name: str, *, cache: str | None = None, source: str | None = None) -> Iterator[Sample]:

@@ -63,9 +63,9 @@ def _isolation() -> Iterator[Found]:
     for level in ("strict", "process"):
         report = examine(level)
         yield Found(f"isolation {level}", report.available, report.reason or _WORKS[level])
-        for layer, held, found in report.layers:
-            asked = "asked for" if report.required(layer) else "used where it is"
-            yield Found(f"  {layer}", held, f"{found} ({asked})")
+        for layer, available, detail in report.layers:
+            requirement = "asked for" if report.required(layer) else "used where it is"
+            yield Found(f"  {layer}", available, f"{detail} ({requirement})")
     yield Found("isolation inline", True, "no isolation: only for tools of your own")
 
 

@@ -108,7 +108,7 @@ class Duplicates:
     @property
     def chosen(self) -> Alike:
         """How many are alike in the way of `by`."""
-        return next(one for one in self.ways if one.way == self.by)
+        return next(w for w in self.ways if w.way == self.by)
 
     @property
     def lost(self) -> tuple[Record, ...]:
@@ -194,37 +194,39 @@ def duplicates(
     if across is not None and b is not None:
         raise InputError("groups are counted across a field of one set: leave the other set out")
     fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": folder}
-    sources = [set_of(each, fields) for each in (a, *(() if b is None else (b,)))]
+    sources = [set_of(s, fields) for s in (a, *(() if b is None else (b,)))]
     titles = short_names([source.name for source in sources])
-    asked = [Questions(source, query) for source in sources]
+    question_readers = [Questions(source, query) for source in sources]
     keys = Keys()
     read = [
         _Read(keys, source, questions, dialect, across, progress)
-        for source, questions in zip(sources, asked, strict=True)
+        for source, questions in zip(sources, question_readers, strict=True)
     ]
-    sides = [one.side for one in read]
-    way, chosen = _way(by, sides, sources)
-    other = sides[1] if len(sides) > 1 else None
-    found = groups(sides[0], way, other)
-    ways = alike(sides[0], across=across is not None) if other is None else shared(sides[0], other)
-    shown = [
+    keyed_sets = [r.side for r in read]
+    criterion, chosen = _way(by, keyed_sets, sources)
+    other = keyed_sets[1] if len(keyed_sets) > 1 else None
+    alike_groups = groups(keyed_sets[0], criterion, other)
+    alike_counts = (
+        alike(keyed_sets[0], across=across is not None) if other is None else shared(keyed_sets[0], other)
+    )
+    example_records = [
         AlikeRecords(
-            _names(sources[0], each.records),
-            _names(sources[-1], each.others),
-            *_about(sources[0], asked[0], dialect, each.records[0]),
+            _names(sources[0], group.records),
+            _names(sources[-1], group.others),
+            *_about(sources[0], question_readers[0], dialect, group.records[0]),
         )
-        for each in found[:examples]
+        for group in alike_groups[:examples]
     ]
     return Duplicates(
-        tuple(one.counted(title) for one, title in zip(read, titles, strict=True)),
-        way,
-        ways,
-        tuple(shown),
-        tuple(clusters(sides[0], way)),
-        min(side.count(way) for side in sides),
+        tuple(r.counted(title) for r, title in zip(read, titles, strict=True)),
+        criterion,
+        alike_counts,
+        tuple(example_records),
+        tuple(clusters(keyed_sets[0], criterion)),
+        min(s.count(criterion) for s in keyed_sets),
         keys.unproved,
         (
-            *(note for questions in asked for note in questions.notes),
+            *(note for questions in question_readers for note in questions.notes),
             *chosen,
             *(doubt for source in sources for doubt in doubts_of(source)),
         ),
@@ -253,17 +255,17 @@ class _Read:
 
     def counted(self, title: str) -> Counted:
         """The set in figures, under a name of its own."""
-        side = self.side
-        counts = (len(side), side.count("plan"), side.count("query"))
+        keyed_set = self.side
+        counts = (len(keyed_set), keyed_set.count("plan"), keyed_set.count("query"))
         return Counted(title, *counts, self._unread, tuple(self._reasons))
 
     def _items(self, dialect: str | None, progress: Progress | None) -> Iterator[Item]:
-        for one in items_of(self._source, dialect, progress):
-            if one.error is not None:
+        for item in items_of(self._source, dialect, progress):
+            if item.error is not None:
                 self._unread += 1
                 if len(self._reasons) < SHOWN:
-                    self._reasons.append(f"{one.where}: {one.error}")
-            yield Item(one.plan, self._questions.of(one.record), self._value(one.record))
+                    self._reasons.append(f"{item.where}: {item.error}")
+            yield Item(item.plan, self._questions.of(item.record), self._value(item.record))
 
     def _value(self, record: Record) -> str | None:
         if self._across is None:
@@ -283,9 +285,15 @@ SHOWN_FIELDS = 50
 """Fields that are known where one is asked for that there is not."""
 
 
-def _way(by: str | None, sides: Iterable[Side], sources: Iterable[Source]) -> tuple[str, tuple[str, ...]]:
+def _way(
+    by: str | None, keyed_sets: Iterable[Side], sources: Iterable[Source]
+) -> tuple[str, tuple[str, ...]]:
     """The way that the user names, else the closest that these sets allow, and then why, in words."""
-    silent = [source.name for side, source in zip(sides, sources, strict=True) if not side.count("words")]
+    silent = [
+        source.name
+        for keyed_set, source in zip(keyed_sets, sources, strict=True)
+        if not keyed_set.count("words")
+    ]
     if by in ASKED and silent:
         raise InputError(
             f"no record of {' and '.join(silent)} holds a question, which {by!r} compares: name its field "
@@ -293,14 +301,14 @@ def _way(by: str | None, sides: Iterable[Side], sources: Iterable[Source]) -> tu
         )
     if by is not None:
         return by, ()
-    way = "plan" if silent else "template"
+    criterion = "plan" if silent else "template"
     why = f"no record of {' or '.join(silent)} asks anything" if silent else "no other way is named"
-    return way, (f"alike by {way} ({WAYS[way]}): {why}",)
+    return criterion, (f"alike by {criterion} ({WAYS[criterion]}): {why}",)
 
 
 def _names(source: Source, positions: Iterable[int]) -> tuple[str | int, ...]:
     records = source.records
-    return tuple(records[at].told for at in positions)
+    return tuple(records[position].told for position in positions)
 
 
 def _about(
@@ -323,16 +331,16 @@ def _of_sample(record: Record, plan: Plan | None) -> dict[str, Any]:
 def _of_record(record: Record, file: PlanFile | None) -> dict[str, Any]:
     """A record as it stood in its file; one that was no object there with its plan under ``gold``."""
     field, content = (file.id_field, file.content) if file is not None else (None, None)
-    held: dict[str, Any] = dict(record.fields) if file is not None and file.many else {}
-    if held:
-        return held if record.id is None or field is not None else {"id": record.id, **held}
+    data: dict[str, Any] = dict(record.fields) if file is not None and file.many else {}
+    if data:
+        return data if record.id is None or field is not None else {"id": record.id, **data}
     if record.id is not None:
-        _put(held, field or "id", record.id)
+        _put(data, field or "id", record.id)
     if content is not None and record.source is None:  # null would say in some fields that nothing is called
-        return held
+        return data
     plan = record.source
-    _put(held, content or "gold", to_data(plan) if isinstance(plan, Plan) else plan)
-    return held
+    _put(data, content or "gold", to_data(plan) if isinstance(plan, Plan) else plan)
+    return data
 
 
 def _is_lost(record: Record) -> bool:
@@ -340,9 +348,9 @@ def _is_lost(record: Record) -> bool:
     return error is not None and error.code != "parse.empty" and record.source is None and not record.fields
 
 
-def _put(held: dict[str, Any], field: str, value: Any) -> None:
+def _put(data: dict[str, Any], field: str, value: Any) -> None:
     """Write a value into a field, or at the end of a way into a record, as they are read."""
-    *way, last = field.split(".")
-    for step in way:
-        held = held.setdefault(step, {})
-    held[last] = value
+    *steps, last = field.split(".")
+    for step in steps:
+        data = data.setdefault(step, {})
+    data[last] = value

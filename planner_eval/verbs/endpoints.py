@@ -81,16 +81,16 @@ def model_of(model: str | Model, endpoint: Endpoint) -> Callable[[int], Model]:
     """The model by the number of the repetition, which a cache keeps apart."""
     if endpoint.replay and endpoint.cache is None:
         raise InputError("a replay needs the cache whose answers it replays")
-    asked: Model | None = None
+    backend: Model | None = None
     if not endpoint.replay:
-        asked = _client(model, endpoint) if isinstance(model, str) else model
+        backend = _client(model, endpoint) if isinstance(model, str) else model
     path = endpoint.cache
     if path is None:
-        assert asked is not None, "only a replay asks nobody"
-        only: Model = asked
+        assert backend is not None, "only a replay asks nobody"
+        only: Model = backend
         return lambda repetition: only
     name = name_of(model)
-    return remembered(lambda number: Kept(Path(path), asked, name=name, repetition=number))
+    return remembered(lambda number: Kept(Path(path), backend, name=name, repetition=number))
 
 
 def name_of(model: str | Model) -> str:
@@ -98,8 +98,10 @@ def name_of(model: str | Model) -> str:
     return model if isinstance(model, str) else type(model).__name__
 
 
-def _client(name: str, at: Endpoint) -> Client:
+def _client(name: str, endpoint: Endpoint) -> Client:
     """The client; a server that is named may need no key, which the package wants all the same."""
-    refuse_address(at.url or os.environ.get("OPENAI_BASE_URL"))
-    key = None if at.url is None else os.environ.get("OPENAI_API_KEY") or "none"
-    return Client(name, at.url, key, at.timeout, at.deadline, at.retries, paused=at.paused)
+    refuse_address(endpoint.url or os.environ.get("OPENAI_BASE_URL"))
+    key = None if endpoint.url is None else os.environ.get("OPENAI_API_KEY") or "none"
+    return Client(
+        name, endpoint.url, key, endpoint.timeout, endpoint.deadline, endpoint.retries, paused=endpoint.paused
+    )

@@ -135,8 +135,8 @@ def compare_structure(
     from planner_eval.comparison.structure_diff import structure_of
 
     chosen, plan, golds = policy_of(policy), _answer(pred), gold_of(gold, terms).plans
-    wanted, left_open = golds[diff_any(plan, golds, chosen).number if len(golds) > 1 else 0]
-    return structure_of(match(plan, wanted, chosen, left_open))
+    gold_plan, left_open = golds[diff_any(plan, golds, chosen).number if len(golds) > 1 else 0]
+    return structure_of(match(plan, gold_plan, chosen, left_open))
 
 
 def same(pred: Source, gold: Source) -> bool:
@@ -164,15 +164,15 @@ def same(pred: Source, gold: Source) -> bool:
 def _are_same(pred: str, gold: str) -> bool:
     """:func:`same` of two texts; those whose calls differ beside their references are not linked."""
     refuse_file_name(pred)
-    ours = unlinked(pred)
-    known = outline(ours.raw)
-    plan = ours.linked() if known is None else None
+    pred_plan = unlinked(pred)
+    pred_outline = outline(pred_plan.raw)
+    plan = pred_plan.linked() if pred_outline is None else None
     refuse_file_name(gold)
-    theirs = unlinked(gold)
-    wanted = None if known is None else outline(theirs.raw)
-    if wanted is not None and known != wanted:
+    gold_plan = unlinked(gold)
+    gold_outline = None if pred_outline is None else outline(gold_plan.raw)
+    if gold_outline is not None and pred_outline != gold_outline:
         return False
-    return same_plans(ours.linked() if plan is None else plan, theirs.linked())
+    return same_plans(pred_plan.linked() if plan is None else plan, gold_plan.linked())
 
 
 class Paired(NamedTuple):
@@ -240,17 +240,17 @@ def pair(
     left, right = _sides(pred, gold, reading, store)
     _refuse_itself(left, right, reading)
     left, right = by_name(left, right)
-    wanted = (id,) if isinstance(id, str) else tuple(id or ())
-    if len(wanted) == 1 and not left.many and right.many:
-        left = left._replace(records=(left.records[0]._replace(id=wanted[0]),))
-    found = pairing.pair(left, right, by=reading.by, folder=store.folder)
-    pairing.refuse_repeated_gold(found, right.records)
-    pairs = found.pairs
-    if wanted:
-        pairs = pairing.of_ids(pairs, wanted, gold_named=have_ids(right.records))
+    ids = (id,) if isinstance(id, str) else tuple(id or ())
+    if len(ids) == 1 and not left.many and right.many:
+        left = left._replace(records=(left.records[0]._replace(id=ids[0]),))
+    matched = pairing.pair(left, right, by=reading.by, folder=store.folder)
+    pairing.refuse_repeated_gold(matched, right.records)
+    pairs = matched.pairs
+    if ids:
+        pairs = pairing.of_ids(pairs, ids, gold_named=have_ids(right.records))
     if reading.infer:
         pairs = pairing.each(pairs, _with_tools)
-    return Paired(left, right, found.by, pairs, found.repeated, reading)
+    return Paired(left, right, matched.by, pairs, matched.repeated, reading)
 
 
 def _sides(pred: Source, gold: Source, reading: Reading, store: Store) -> tuple[PlanFile, PlanFile]:
@@ -296,9 +296,11 @@ def _with_tools(pair: tuple[Record | None, Record | None]) -> tuple[Record | Non
 
 def _refuse_itself(pred: PlanFile, gold: PlanFile, reading: Reading) -> None:
     """One field of one file on both sides, unless the user named it, would be right whatever stands there."""
-    there = os.path.exists(pred.name) and os.path.exists(gold.name)
-    one = os.path.samefile(pred.name, gold.name) if there else not pred.parts.keys().isdisjoint(gold.parts)
-    if not one or pred.content != gold.content:
+    are_files = os.path.exists(pred.name) and os.path.exists(gold.name)
+    is_same_file = (
+        os.path.samefile(pred.name, gold.name) if are_files else not pred.parts.keys().isdisjoint(gold.parts)
+    )
+    if not is_same_file or pred.content != gold.content:
         return
     if pred.content is None:
         _refuse_keyed(pred)
@@ -320,8 +322,8 @@ def _refuse_keyed(file: PlanFile) -> None:
         return
     ids = [record.id for record in islice(file.records, 4)]
     if None not in ids:
-        shown = ", ".join(map(repr, ids[:3])) + (", …" if len(ids) > 3 else "")
-        raise InputError(f"{file.name}: both sides read the same plans, under the same ids: {shown}")
+        id_list = ", ".join(map(repr, ids[:3])) + (", …" if len(ids) > 3 else "")
+        raise InputError(f"{file.name}: both sides read the same plans, under the same ids: {id_list}")
 
 
 def evaluate(
@@ -368,7 +370,7 @@ def rows_of(
 ) -> Iterator[Row]:
     """The rows of some pairs; without `mends`, not what repair would make of refused predictions."""
     how = paired.reading
-    found = rows.evaluate(
+    results = rows.evaluate(
         paired.pairs,
         pred_dialect=how.dialect,
         gold_dialect=how.gold_dialect or how.dialect,
@@ -379,7 +381,7 @@ def rows_of(
         mends=mends,
         gold_named=paired.gold_named,
     )
-    return found if progress is None else counted(found, len(paired.pairs), progress)
+    return results if progress is None else counted(results, len(paired.pairs), progress)
 
 
 def refuse_unknown_names(paired: Paired, names: Names, policy: Policy) -> None:
@@ -396,16 +398,16 @@ def refuse_unknown_names(paired: Paired, names: Names, policy: Policy) -> None:
     if not any(rule.where for rule in policy.rules):
         return
     how = paired.reading
-    sides = ((paired.pred, how.dialect), (paired.gold, how.gold_dialect or how.dialect))
+    sources = ((paired.pred, how.dialect), (paired.gold, how.gold_dialect or how.dialect))
     if names.unknown(policy):
-        for record, dialect in ((one, named) for file, named in sides for one in file.records):
+        for record, dialect in ((r, named) for file, named in sources for r in file.records):
             with suppress(ParseError):
                 names.add([read_plan(record, dialect=dialect)])
     names.check(policy)
 
 
-def counted(found: Iterable[T], total: int, progress: Progress) -> Iterator[T]:
+def counted(items: Iterable[T], total: int, progress: Progress) -> Iterator[T]:
     """The same rows or samples; after each `progress` is told."""
-    for done, one in enumerate(found, 1):
-        yield one
-        progress(done, total)
+    for count, item in enumerate(items, 1):
+        yield item
+        progress(count, total)

@@ -93,12 +93,12 @@ def _own(file: str) -> Golds:
     if not Path(file).is_file():
         raise InputError(f"there is no file {file}")
     records = left_out(read_path(file, role="gold")).records
-    known = {record.id or numbered(number): record for number, record in enumerate(records, 1)}
+    records_by_id = {record.id or numbered(number): record for number, record in enumerate(records, 1)}
 
     def golds(sample: Sample) -> Plan:
-        if sample.id not in known:
+        if sample.id not in records_by_id:
             raise InputError("its record has no answer")
-        plan = read_plan(known[sample.id])
-        return plan if plan.calls else replace(plan, text=words_of(known[sample.id].source))
+        plan = read_plan(records_by_id[sample.id])
+        return plan if plan.calls else replace(plan, text=words_of(records_by_id[sample.id].source))
 
     return golds

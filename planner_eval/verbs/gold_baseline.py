@@ -61,11 +61,11 @@ def baseline_data(
     }
 
 
-def read_baseline(given: Any) -> Baseline:
+def read_baseline(source: Any) -> Baseline:
     """A baseline, from its file or as data.
 
     Args:
-        given: The path of the file, what :meth:`DatasetCheck.baseline` gave, or None for none.
+        source: The path of the file, what :meth:`DatasetCheck.baseline` gave, or None for none.
 
     Raises:
         InputError: there is no such file, or it is no baseline; says what was found.
@@ -73,18 +73,18 @@ def read_baseline(given: Any) -> Baseline:
     >>> read_baseline(baseline_data([], {"dataset.type": 2}, {})).irregularities
     {'dataset.type': 2}
     """
-    if given is None:
+    if source is None:
         return Baseline()
-    if isinstance(given, (str, os.PathLike)):
-        name = os.fspath(given)
+    if isinstance(source, (str, os.PathLike)):
+        name = os.fspath(source)
         data = _file(name)
     else:
-        name, data = "the baseline", given
+        name, data = "the baseline", source
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        found = data.get("schema") if isinstance(data, dict) else data
-        said = shortened(repr(found), 40) if found is not None else "none"
+        schema = data.get("schema") if isinstance(data, dict) else data
+        description = shortened(repr(schema), 40) if schema is not None else "none"
         raise InputError(
-            f"{name}: expected a baseline, whose schema is {SCHEMA!r}, found {said}; "
+            f"{name}: expected a baseline, whose schema is {SCHEMA!r}, found {description}; "
             "--write-baseline writes one"
         )
     try:

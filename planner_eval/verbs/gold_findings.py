@@ -129,43 +129,45 @@ class Audited:
         Args:
             items: All of them, in their order.
         """
-        beside = [each.begin() for each in BESIDE if any(map(self._how.choice.has, each.codes))]
-        for place, (item, subject) in enumerate(self._executed(self._subjects(items))):
+        gatherings = [kind.begin() for kind in BESIDE if any(map(self._how.choice.has, kind.codes))]
+        for position, (item, subject) in enumerate(self._executed(self._subjects(items))):
             if subject is None:
                 if item.error is not None:
-                    self._add_unread(place, item, item.error)
+                    self._add_unread(position, item, item.error)
                 elif self._source.file is not None:
                     words = words_for_gold(item.record.source, Plan(())) if are_words(item.record) else None
                     if words is not None:
-                        self._add_unread(place, item, words)
+                        self._add_unread(position, item, words)
                     else:
                         self._lose("words", item.where)
                 continue
             self._count_unseen(item.record, subject)
-            for found in audit(subject, self._audits, self._how.choice.has):
-                held = self._weigh(item.record, subject, found)
-                if held is not None:
-                    self._keep(place, item, held, subject.query)
-            for gathering in beside:
-                gathering.add(place, subject)
-        self._add_beside(beside)
+            for finding in audit(subject, self._audits, self._how.choice.has):
+                weighed = self._weigh(item.record, subject, finding)
+                if weighed is not None:
+                    self._keep(position, item, weighed, subject.query)
+            for gathering in gatherings:
+                gathering.add(position, subject)
+        self._add_beside(gatherings)
         return self
 
-    def _weigh(self, record: Record, subject: Subject, found: GoldFinding) -> GoldFinding | None:
+    def _weigh(self, record: Record, subject: Subject, finding: GoldFinding) -> GoldFinding | None:
         """A finding by what its record leaves open and does not record; None where it is none then."""
-        if found.code not in grounding.CODES:
-            return found
-        if allows(record.fields, subject.plan, found, subject.said):
+        if finding.code not in grounding.CODES:
+            return finding
+        if allows(record.fields, subject.plan, finding, subject.said):
             return None
-        if found.code != "gold.contradicted" and self._answers_are_unknown(record, subject.plan, found.call):
-            return found._replace(confidence="low")
-        return found
+        if finding.code != "gold.contradicted" and self._answers_are_unknown(
+            record, subject.plan, finding.call
+        ):
+            return finding._replace(confidence="low")
+        return finding
 
     def _answers_are_unknown(self, record: Record, plan: Plan, call: int | None = None) -> bool:
         """Whether the user speaks again after calls whose answers nobody recorded: they may give a value."""
         questions = self._how.questions
         before = plan.calls[:call] if call is not None else plan.calls[:-1]
-        unrecorded = any(not one.has_result for one in before)
+        unrecorded = any(not c.has_result for c in before)
         return unrecorded and questions is not None and questions.turns(record) > 1
 
     def _count_unseen(self, record: Record, subject: Subject) -> None:
@@ -181,31 +183,31 @@ class Audited:
         if any(map(has, outcome.CODES)):
             unseen["runs"] += subject.trace is None or lacks_tools(subject.trace)
 
-    def _add_unread(self, place: int, item: SetItem, error: str) -> None:
+    def _add_unread(self, position: int, item: SetItem, error: str) -> None:
         """Keep a plan that cannot be read, also where other findings are selected."""
         reason = f"the plan cannot be read: {error.splitlines()[0]}"
-        found = GoldFinding("gold.unreadable", reason, "high")
-        if self._how.choice.has(found.code):
-            self._keep(place, item, found, None)
-        elif not self._how.choice.ignores(found.code):
-            shown = finding_of_gold(found, item.record, None, str(item.name), many=self._source.many)
-            self._unread.append(GoldDoubt(item.name, found, shown))
+        finding = GoldFinding("gold.unreadable", reason, "high")
+        if self._how.choice.has(finding.code):
+            self._keep(position, item, finding, None)
+        elif not self._how.choice.ignores(finding.code):
+            reported = finding_of_gold(finding, item.record, None, str(item.name), many=self._source.many)
+            self._unread.append(GoldDoubt(item.name, finding, reported))
 
-    def _add_beside(self, beside: Iterable[Gathering]) -> None:
+    def _add_beside(self, gatherings: Iterable[Gathering]) -> None:
         """Keep what was found in records beside each other; only these are looked up again."""
-        told = [each for gathering in beside for each in gathering.found()]
-        if not told:
+        findings = [pair for gathering in gatherings for pair in gathering.found()]
+        if not findings:
             return
         records, questions = self._source.records, self._how.questions
-        for place, found in told:
-            record = records[place]
+        for position, finding in findings:
+            record = records[position]
             query = questions.of(record) if questions is not None else None
-            self._keep(place, SetItem(record, record.told, record.where, None, None), found, query)
+            self._keep(position, SetItem(record, record.told, record.where, None, None), finding, query)
 
     @property
     def doubts(self) -> tuple[GoldDoubt, ...]:
         """The doubts, in the order of the records."""
-        return tuple(doubt for _, doubt in sorted(self._found, key=lambda each: each[0]))
+        return tuple(doubt for _, doubt in sorted(self._found, key=lambda pair: pair[0]))
 
     @property
     def unread(self) -> tuple[GoldDoubt, ...]:
@@ -215,7 +217,7 @@ class Audited:
     @property
     def runs(self) -> bool:
         """Whether what is asked for needs plans to be run."""
-        return any(one.runs for one in self._audits)
+        return any(a.runs for a in self._audits)
 
     @property
     def ran(self) -> Ran:
@@ -227,12 +229,12 @@ class Audited:
     def unchecked(self) -> tuple[str, ...]:
         """What was not held against gold, with the number of plans; of what no record has, how to name it."""
         unseen, plans = self._unseen, self._unseen["plans"]
-        ways = {"questions": "; --query names their field", "tools": "; --catalog names them"}
+        hints = {"questions": "; --query names their field", "tools": "; --catalog names them"}
         described = {
-            kind: f"{kind} (none known{way if self._source.file is not None else ''})"
+            kind: f"{kind} (none known{hint if self._source.file is not None else ''})"
             if unseen[kind] == plans
             else f"{kind} (none known of {unseen[kind]:,} of {counted(plans, 'plan')})"
-            for kind, way in ways.items()
+            for kind, hint in hints.items()
         }
         described |= {
             "language": f"values of {counted(unseen['language'], 'plan')} (the question is not in English)",
@@ -254,33 +256,39 @@ class Audited:
     def notes(self) -> tuple[str, ...]:
         """What the user should know of the records' own tools, and of the runs."""
         votes = self._how.votes
-        told = votes.notes if votes is not None else ()
-        lost = counted(self._unvoted, "record")
-        unvoted = f"what else is right of {lost} cannot be read: the runs do not vote there"
+        vote_notes = votes.notes if votes is not None else ()
+        count = counted(self._unvoted, "record")
+        unvoted = f"what else is right of {count} cannot be read: the runs do not vote there"
         field = self._tools.field
         tools = [f'tools: field "{field}" of {self._source.name}'] if field else []
-        return (*tools, *self._lost_notes(), *self._tools.notes, *told, *([unvoted] if self._unvoted else ()))
+        return (
+            *tools,
+            *self._lost_notes(),
+            *self._tools.notes,
+            *vote_notes,
+            *([unvoted] if self._unvoted else ()),
+        )
 
     def _lost_notes(self) -> Iterator[str]:
         """What was not looked at, each with the first record."""
         field = self._how.questions.field if self._how.questions is not None else None
-        said = {
+        reasons = {
             "words": "gold is words that call nothing, and counts as no plan",
             "question": f"no question in field {field!r}: not held against one",
             "choice": "options and correct cannot be understood: no answer on offer is held against the plan",
         }
         for kind, first in self._first.items():
-            yield f"{counted(self._lost[kind], 'record')}: {said[kind]}; the first is {first}"
+            yield f"{counted(self._lost[kind], 'record')}: {reasons[kind]}; the first is {first}"
 
     def _lose(self, kind: str, first: str) -> None:
         self._first.setdefault(kind, first)
         self._lost[kind] += 1
 
-    def _keep(self, place: int, item: SetItem, found: GoldFinding, query: str | None) -> None:
-        if self._how.choice.has(found.code):
+    def _keep(self, position: int, item: SetItem, finding: GoldFinding, query: str | None) -> None:
+        if self._how.choice.has(finding.code):
             many = self._source.many
-            shown = finding_of_gold(found, item.record, item.plan, str(item.name), many=many)
-            self._found.append((place, GoldDoubt(item.name, found, shown, query)))
+            reported = finding_of_gold(finding, item.record, item.plan, str(item.name), many=many)
+            self._found.append((position, GoldDoubt(item.name, finding, reported, query)))
 
     def _subjects(self, items: Iterable[SetItem]) -> Iterator[tuple[SetItem, Subject | None]]:
         how = self._how
@@ -294,9 +302,9 @@ class Audited:
             if how.box is not None and self.runs and (why := odd_choice(item.record)) is not None:
                 self._lose("choice", f"{item.where}: {why}")
             tools = self._tools.of(item.record)
-            wanted = wanted_of(item.record, how.answer)
+            expected = wanted_of(item.record, how.answer)
             plan = without_blanks(item.plan, item.record.fields)
-            subject = Subject(str(item.name), plan, query, tools, how.basic, wanted)
+            subject = Subject(str(item.name), plan, query, tools, how.basic, expected)
             if how.questions is not None:
                 subject = subject._replace(heard=how.questions.heard(item.record))
             yield item, subject if how.votes is None else self._voted(how.votes, item.record, subject)
@@ -321,17 +329,17 @@ class Audited:
         sent: deque[tuple[SetItem, Subject | None]] = deque()
 
         def starts() -> Iterator[Start]:
-            for each in subjects:
-                sent.append(each)
-                if each[1] is not None:
-                    plan = _specified(each[1].plan, each[1].catalog)
-                    yield Start(plan, initial_of(States(), each[0].record, box))
+            for pair in subjects:
+                sent.append(pair)
+                if pair[1] is not None:
+                    plan = _specified(pair[1].plan, pair[1].catalog)
+                    yield Start(plan, initial_of(States(), pair[0].record, box))
 
         for trace in execute_many(starts(), box, options=Options(self._how.binding)):
-            while (each := sent.popleft())[1] is None:
-                yield each
+            while (pair := sent.popleft())[1] is None:
+                yield pair
             self._count(trace)
-            yield each[0], each[1]._replace(trace=trace)
+            yield pair[0], pair[1]._replace(trace=trace)
         yield from sent
 
     def _count(self, trace: Trace) -> None:

@@ -57,27 +57,27 @@ class Votes:
 
     def of(self, record: Record) -> tuple[Answer, ...]:
         """What the runs said to a record; those that said nothing to it are left out."""
-        return tuple(said for one in self._runs if (said := one.of(record)) is not None)
+        return tuple(answer for voter in self._runs if (answer := voter.of(record)) is not None)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """How many records each run answers, and what is in doubt, in words."""
-        return tuple(note for one in self._runs for note in one.notes)
+        return tuple(note for voter in self._runs for note in voter.notes)
 
 
 class _Voter:
     """One run's predictions, beside the records in their order."""
 
-    def __init__(self, name: str, given: _Given, golds: PlanFile) -> None:
-        self._name, self._given = name, given
-        pred, right = by_name(given.file, golds)
+    def __init__(self, name: str, predictions: _Given, golds: PlanFile) -> None:
+        self._name, self._given = name, predictions
+        pred, right = by_name(predictions.file, golds)
         try:
-            found = pair(pred, right)
+            pairing = pair(pred, right)
         except PairingError as error:
             why = str(error).partition(". --")[0]
             raise InputError(f"the run {name} says nothing to {golds.name}: {why}") from None
-        self._doubts = tuple(one.partition(": --pair")[0] for one in doubts(pred, right))
-        self._pairs = iter(found.pairs)
+        self._doubts = tuple(doubt.partition(": --pair")[0] for doubt in doubts(pred, right))
+        self._pairs = iter(pairing.pairs)
         self._next = next(self._pairs, (None, None))
         self._said = self._unread = 0
 
@@ -127,12 +127,12 @@ def _named(runs: Any) -> list[tuple[str, Any]]:
             f"runs is {shortened(repr(runs), 40)}, expected a list of folders and files, or a mapping of "
             "them by name"
         )
-    paths = [os.fspath(one) if isinstance(one, (str, os.PathLike)) else None for one in runs]
-    known = [os.path.realpath(one) for one in paths if one is not None]
-    for at, one in enumerate(known):
-        if one in known[:at]:
-            raise InputError(f"the run {one} is given twice, and would vote twice: name it once")
-    names = short_names([path or str(at) for at, path in enumerate(paths, 1)])
+    paths = [os.fspath(run) if isinstance(run, (str, os.PathLike)) else None for run in runs]
+    real_paths = [os.path.realpath(path) for path in paths if path is not None]
+    for index, path in enumerate(real_paths):
+        if path in real_paths[:index]:
+            raise InputError(f"the run {path} is given twice, and would vote twice: name it once")
+    names = short_names([path or str(number) for number, path in enumerate(paths, 1)])
     return list(zip(names, runs, strict=True))
 
 
@@ -168,13 +168,15 @@ def _scored(path: str) -> _Given:
         raise InputError(f"{path} does not say which predictions it scored: name their file instead")
     reading = Reading(**{name: run.options[name] for name in Reading._fields if name in run.options})
     try:
-        found = _answers(named[0], reading)
+        predictions = _answers(named[0], reading)
     except InputError as error:
         raise InputError(f"{path} was made of {named[0]}: {error}") from None
-    then = [one for one in run.inputs if one["role"] == "pred"]
-    if said := other_input(then, inputs_of("pred", found.file)):
-        raise InputError(f"{path} was made of other predictions: {said}; score them anew, or name their file")
-    return found
+    pred_inputs = [i for i in run.inputs if i["role"] == "pred"]
+    if difference := other_input(pred_inputs, inputs_of("pred", predictions.file)):
+        raise InputError(
+            f"{path} was made of other predictions: {difference}; score them anew, or name their file"
+        )
+    return predictions
 
 
 def _answers(name: str, reading: Reading) -> _Given:
@@ -182,9 +184,9 @@ def _answers(name: str, reading: Reading) -> _Given:
     file, folder = reading.answers(name), os.path.dirname(name)
     if os.path.basename(name) != ROWS or not _is_predicted(folder):
         return _Given(file, reading)
-    asked = predicted(folder)
-    read = answers_read(file, asked, dialect=reading.dialect, strict=reading.repair is False)
-    model = asked.options.get("model")
+    model_run = predicted(folder)
+    read = answers_read(file, model_run, dialect=reading.dialect, strict=reading.repair is False)
+    model = model_run.options.get("model")
     return _Given(read, reading, model if isinstance(model, str) else "")
 
 

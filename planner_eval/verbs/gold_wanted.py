@@ -47,10 +47,10 @@ def odd_choice(record: Record) -> str | None:
     fields = _fields(record)
     if "options" not in fields or "correct" not in fields:
         return None
-    options, held = _options(record), wanted_of(record, "").options
-    if held and all(offered(text) is None for _, text in options):
+    options, accepted = _options(record), wanted_of(record, "").options
+    if accepted and all(offered(text) is None for _, text in options):
         return f"none of options is a number: {shown(fields['options'], 40)}"
-    if held:
+    if accepted:
         return None
     if options:
         return f"correct is {shown(fields['correct'], 40)}, expected one of {', '.join(dict(options))[:80]}"
@@ -64,5 +64,5 @@ def _fields(record: Record) -> Mapping[str, Any]:
 
 
 def _options(record: Record) -> tuple[tuple[str, str], ...]:
-    given = _fields(record).get("options")
-    return read_options(written_options(given) if isinstance(given, str) else given)
+    options = _fields(record).get("options")
+    return read_options(written_options(options) if isinstance(options, str) else options)

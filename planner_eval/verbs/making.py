@@ -175,29 +175,29 @@ def make(
     expect_or_none(FUNCTION, progress=progress, tell=tell)
     if n > MOST:
         raise InputError(f"n is {n}, at most {MOST:,} plans are made at once")
-    given = {
+    options = {
         "catalog": catalog, "tools": tools, "like": like, "calls": calls, "depth": depth, "width": width,
         "components": components, "reuse": reuse, "pattern": pattern, "scope": scope, "single": single,
         "distinct": distinct, "distractors": distractors, "to": to, "join": join, "offer": offer,
     }  # fmt: skip
     if preset is not None:
-        given = preset_of(preset, given)
-    form = _one_of(given.get("to") or "planeval", FORMS, "layout")
-    material = material_of(given.get("catalog"), given.get("tools"))
+        options = preset_of(preset, options)
+    form = _one_of(options.get("to") or "planeval", FORMS, "layout")
+    material = material_of(options.get("catalog"), options.get("tools"))
     notes: list[str] = []
-    if given.get("catalog") is not None and given.get("tools") is not None:
-        material = there_are(material, _named(given["tools"]), isolation, timeout, notes)
-    graph = ToolGraph(material.catalog, _one_of(given.get("join") or "auto", JOINS, "way to join"))
-    wishes = wished(given, graph)
+    if options.get("catalog") is not None and options.get("tools") is not None:
+        material = there_are(material, _named(options["tools"]), isolation, timeout, notes)
+    graph = ToolGraph(material.catalog, _one_of(options.get("join") or "auto", JOINS, "way to join"))
+    wishes = wished(options, graph)
     runs = material.source is not None
     if form == "complexfuncbench":
         notes.append("records of complexfuncbench have no references: each is written as what it came to")
     if form == "nestful" and not runs:
         notes.append("records of nestful have no gold answer here: nothing runs the plans; say --tools")
-    if given.get("like") is None:
+    if options.get("like") is None:
         refuse_unsayable(form, wishes, graph, runs=runs)
         refuse_impossible(wishes, graph)
-        wishes = said_in(form, given, wishes, graph)
+        wishes = said_in(form, options, wishes, graph)
     order = Order(
         graph,
         Ground(
@@ -209,26 +209,26 @@ def make(
         ),
         wishes,
         seed,
-        _one_of(given.get("distinct") or "skeleton", DISTINCT, "way to differ"),
+        _one_of(options.get("distinct") or "skeleton", DISTINCT, "way to differ"),
         Offer(
-            given.get("distractors") or 0,
-            _one_of(given.get("offer") or "close", OFFERS, "way to choose tools"),
+            options.get("distractors") or 0,
+            _one_of(options.get("offer") or "close", OFFERS, "way to choose tools"),
         ),
         steps=(fitted(form), *steps),
     )
     if material.world is None:
         notes += _unfit(graph, material.catalog)
-    if given.get("like") is not None:
-        order = replace(order, templates=templates(given["like"], graph, form, notes), distinct="values")
-    asked = None
+    if options.get("like") is not None:
+        order = replace(order, templates=templates(options["like"], graph, form, notes), distinct="values")
+    wish_count = None
     if fill is not None:
-        order, asked = _filling(order, fill, notes)
-    made, refused, making = _made(
+        order, wish_count = _filling(order, fill, notes)
+    plans, refused, making = _made(
         order, material, n, tries, (isolation, timeout), progress, _noting(notes, tell)
     )
-    card = _card(n, made, refused, order, making, asked)
-    said = "" if len(made) == n else _said(len(made), n, tries, refused, over=making.over)
-    return MadePlans(tuple(made), card, material.catalog, form, seed, said, tuple(notes))
+    card = _card(n, plans, refused, order, making, wish_count)
+    shortfall = "" if len(plans) == n else _said(len(plans), n, tries, refused, over=making.over)
+    return MadePlans(tuple(plans), card, material.catalog, form, seed, shortfall, tuple(notes))
 
 
 def _named(tools: Any) -> str:
@@ -239,10 +239,10 @@ def _named(tools: Any) -> str:
 def _noting(notes: list[str], tell: Callable[[str], object] | None) -> Callable[[str], object]:
     """What notes something and tells it at once."""
 
-    def noted(said: str) -> None:
-        notes.append(said)
+    def noted(message: str) -> None:
+        notes.append(message)
         if tell is not None:
-            tell(said)
+            tell(message)
 
     return noted
 
@@ -250,13 +250,15 @@ def _noting(notes: list[str], tell: Callable[[str], object] | None) -> Callable[
 def _filling(order: Order, fill: Any, notes: list[str]) -> tuple[Order, int]:
     """What is to be made, with the wishes of a file, and how many it has; what cannot be made is noted."""
     graph = order.graph
-    asked, strangers = wishes_in(read_wishes(fill), graph)
-    known = [wish for wish in asked if reachable(wish, graph)]
-    if strangers:
-        notes.append(f"{counted(strangers, 'wish')} name tools that {graph.catalog.name} does not have")
-    if len(known) < len(asked):
-        notes.append(f"{counted(len(asked) - len(known), 'wish')} join tools that nothing joins here")
-    return replace(order, fill=known), len(asked)
+    wishes, unknown_count = wishes_in(read_wishes(fill), graph)
+    reachable_wishes = [wish for wish in wishes if reachable(wish, graph)]
+    if unknown_count:
+        notes.append(f"{counted(unknown_count, 'wish')} name tools that {graph.catalog.name} does not have")
+    if len(reachable_wishes) < len(wishes):
+        notes.append(
+            f"{counted(len(wishes) - len(reachable_wishes), 'wish')} join tools that nothing joins here"
+        )
+    return replace(order, fill=reachable_wishes), len(wishes)
 
 
 def _unfit(graph: ToolGraph, catalog: Catalog) -> list[str]:
@@ -266,17 +268,17 @@ def _unfit(graph: ToolGraph, catalog: Catalog) -> list[str]:
         InputError: there are no others.
     """
     unfit = unfillable(graph, catalog.text_values)
-    if unfit and len({said.partition(" ")[0] for said in unfit}) == len(graph.tools):
+    if unfit and len({reason.partition(" ")[0] for reason in unfit}) == len(graph.tools):
         raise InputError(f"{catalog.name}: no tool can be called: {'; '.join(unfit[:3])}")
     more = [f"{counted(len(unfit) - 3, 'parameter')} more without a value"] if len(unfit) > 3 else []
     return [*unfit[:3], *more]
 
 
-def _one_of(value: Any, known: Any, what: str) -> str:
-    if not isinstance(value, str) or value not in known:
+def _one_of(value: Any, names: Any, what: str) -> str:
+    if not isinstance(value, str) or value not in names:
         raise InputError(
             f"there is no {what} {shortened(repr(value), 40)}; "
-            + did_you_mean(str(value), known, ", ".join(known))
+            + did_you_mean(str(value), names, ", ".join(names))
         )
     return str(value)
 
@@ -290,7 +292,7 @@ def _made(
     progress: Progress | None,
     tell: Callable[[str], object],
 ) -> tuple[list[Made], Counter[str], Making]:  # fmt: skip
-    made: list[Made] = []
+    plans: list[Made] = []
     isolation, timeout = how
     refused: Counter[str] = Counter()
     idle = 0
@@ -299,51 +301,51 @@ def _made(
         if material.source is None
         else Sandbox(material.source, level=isolation or material.level, limits=Limits(seconds=timeout))
     )
-    with box as held:
-        making = Making(order, held, tell)
-        for one in making.outcomes():
-            if isinstance(one, Refused):
-                refused[one.why] += 1
+    with box as sandbox:
+        making = Making(order, sandbox, tell)
+        for outcome in making.outcomes():
+            if isinstance(outcome, Refused):
+                refused[outcome.why] += 1
                 idle += 1
             else:
                 idle = 0
-                made.append(replace(one, id=f"made-{len(made) + 1}"))
+                plans.append(replace(outcome, id=f"made-{len(plans) + 1}"))
             if progress is not None:
-                progress(len(made), n)
-            if len(made) == n or idle == tries:
+                progress(len(plans), n)
+            if len(plans) == n or idle == tries:
                 break
-    return made, refused, making
+    return plans, refused, making
 
 
 def _card(
-    n: int, made: Sequence[Made], refused: Counter[str], order: Order, making: Making, asked: int | None
+    n: int, plans: Sequence[Made], refused: Counter[str], order: Order, making: Making, wish_count: int | None
 ) -> Card:
     graph = order.graph
-    called = {call.tool for one in made for call in one.plan.calls}
+    called = {call.tool for m in plans for call in m.plan.calls}
     joined = {
-        (one.plan.calls[edge.producer].tool, one.plan.calls[edge.consumer].tool)
-        for one in made
-        for edge in one.plan.edges
+        (made_plan.plan.calls[edge.producer].tool, made_plan.plan.calls[edge.consumer].tool)
+        for made_plan in plans
+        for edge in made_plan.plan.edges
     }
     return Card(
         n,
-        len(made),
-        figures_of(made, order.wishes, given=bool(order.templates)),
+        len(plans),
+        figures_of(plans, order.wishes, given=bool(order.templates)),
         (len(called), len(graph.tools)),
         (len(joined), max(len(joined), sum(map(len, graph.consumers)))),
-        len({shape(one.plan) for one in made}),
-        len(made) + refused.total(),
+        len({shape(m.plan) for m in plans}),
+        len(plans) + refused.total(),
         dict(sorted(refused.items(), key=lambda item: (-item[1], item[0]))),
-        None if asked is None else (making.filled, asked),
+        None if wish_count is None else (making.filled, wish_count),
         order.ground.runs,
     )
 
 
-def _said(made: int, n: int, tries: int, refused: Counter[str], *, over: bool) -> str:
+def _said(made_count: int, n: int, tries: int, refused: Counter[str], *, over: bool) -> str:
     """Why there are fewer than were wanted."""
     most = dict(refused.most_common(3))
     if LATE in refused:  # what takes the time is said however seldom it is
         most[LATE] = refused[LATE]
     why = ", ".join(f"{reason} ({count:,})" for reason, count in most.items())
     end = "no tool is left to call" if over else f"{counted(tries, 'attempt')} in a row brought nothing new"
-    return f"{made:,} of {n:,} made: {end}: {why}"
+    return f"{made_count:,} of {n:,} made: {end}: {why}"

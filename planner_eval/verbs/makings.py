@@ -73,12 +73,12 @@ def material_of(catalog: Any, tools: Any) -> Material:
         raise InputError("say what plans are made of: a catalog, tools, or a preset that has its own")
     if isinstance(catalog, str) and catalog.startswith(_WORLD) and tools is None:
         tools = catalog
-    known = _catalog_of(tools) if catalog is None else read_catalog(catalog)
+    material_catalog = _catalog_of(tools) if catalog is None else read_catalog(catalog)
     if not isinstance(tools, str) or not tools.startswith(_WORLD) or tools.endswith(".py"):
         source = None if tools is None else tool_source(tools)
-        return Material(known, source, stateful=source is not None and source.stateful)
+        return Material(material_catalog, source, stateful=source is not None and source.stateful)
     world = World(load(tools.removeprefix(_WORLD)))
-    return Material(known, world_source(world), world, stateful=True, level="inline")
+    return Material(material_catalog, world_source(world), world, stateful=True, level="inline")
 
 
 def _catalog_of(tools: Any) -> Catalog:
@@ -121,23 +121,24 @@ def there_are(
     if source is None or source.data.get("kind") == "recorded":
         return material
     calls = [
-        Call(f"c{at}", tool.name, (("x", 0), ("x", 0)), tool.app) for at, tool in enumerate(catalog.tools)
+        Call(f"c{index}", tool.name, (("x", 0), ("x", 0)), tool.app)
+        for index, tool in enumerate(catalog.tools)
     ]
-    lots = [Plan(tuple(calls[at : at + _LOT])) for at in range(0, len(calls), _LOT)]
+    lots = [Plan(tuple(calls[start : start + _LOT])) for start in range(0, len(calls), _LOT)]
     traces = execute_many(lots, source, isolation=isolation or material.level, timeout=timeout)
     lacking = {
         call.tool for trace in traces for call in trace if call.error and call.error.kind == "unknown-tool"
     }
     if not lacking:
         return material
-    there = tuple(tool for tool in catalog.tools if tool.full_name not in lacking)
+    runnable = tuple(tool for tool in catalog.tools if tool.full_name not in lacking)
     names = sorted(lacking)
-    said = ", ".join(shortened(one, 60) for one in names[:5])
-    said += f" and {len(names) - 5:,} more" if len(names) > 5 else ""
-    if not there:
-        raise InputError(f"{name} has none of the tools of {catalog.name}: {said}")
-    notes.append(f"{name} lacks {counted(len(names), 'tool')} of {catalog.name}, left out: {said}")
-    return replace(material, catalog=replace(catalog, tools=there))
+    listing = ", ".join(shortened(name, 60) for name in names[:5])
+    listing += f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    if not runnable:
+        raise InputError(f"{name} has none of the tools of {catalog.name}: {listing}")
+    notes.append(f"{name} lacks {counted(len(names), 'tool')} of {catalog.name}, left out: {listing}")
+    return replace(material, catalog=replace(catalog, tools=runnable))
 
 
 def read_wishes(fill: Any) -> Mapping[str, Any]:
@@ -163,20 +164,23 @@ def read_wishes(fill: Any) -> Mapping[str, Any]:
     return data
 
 
-def wished(given: Mapping[str, Any], graph: ToolGraph) -> Wishes:
+def wished(options: Mapping[str, Any], graph: ToolGraph) -> Wishes:
     """What is wanted of each plan.
 
     Args:
-        given: The arguments of :func:`planner_eval.make` by name.
+        options: The arguments of :func:`planner_eval.make` by name.
         graph: The tools.
 
     Raises:
         InputError: the wishes contradict one another.
     """
-    bounds = {name: given.get(name) for name in ("calls", "depth", "width", "components", "reuse")}
-    free = all(given.get(name) is None for name in ("depth", "width", "components", "pattern", "scope"))
+    bounds = {name: options.get(name) for name in ("calls", "depth", "width", "components", "reuse")}
+    free = all(options.get(name) is None for name in ("depth", "width", "components", "pattern", "scope"))
     wishes = wishes_of(
-        **bounds, pattern=given.get("pattern"), scope=given.get("scope"), single=bool(given.get("single"))
+        **bounds,
+        pattern=options.get("pattern"),
+        scope=options.get("scope"),
+        single=bool(options.get("single")),
     )
     if (
         free and graph.joined and wishes.calls.low > 1
@@ -185,7 +189,7 @@ def wished(given: Mapping[str, Any], graph: ToolGraph) -> Wishes:
     return wishes
 
 
-def said_in(form: str, given: Mapping[str, Any], wishes: Wishes, graph: ToolGraph) -> Wishes:
+def said_in(form: str, options: Mapping[str, Any], wishes: Wishes, graph: ToolGraph) -> Wishes:
     """The wishes within what a layout can hold: of some the gold answer is that of one call alone.
 
     Raises:
@@ -194,13 +198,13 @@ def said_in(form: str, given: Mapping[str, Any], wishes: Wishes, graph: ToolGrap
     if form not in ALONE or wishes.single:
         return wishes
     try:
-        alone = wished({**given, "single": True}, graph)
-        refuse_impossible(alone, graph)
+        single_wishes = wished({**options, "single": True}, graph)
+        refuse_impossible(single_wishes, graph)
     except InputError as error:
         raise InputError(
             f"layout {form}: its gold answer is of the last call alone; {error}; --to planeval holds any plan"
         ) from None
-    return alone
+    return single_wishes
 
 
 def templates(like: Any, graph: ToolGraph, form: str, notes: list[str]) -> tuple[tuple[Node, ...], ...]:
@@ -209,27 +213,34 @@ def templates(like: Any, graph: ToolGraph, form: str, notes: list[str]) -> tuple
     Raises:
         InputError: none of them can be followed.
     """
-    places = {tool.full_name: at for at, tool in enumerate(graph.tools)}
+    positions = {tool.full_name: index for index, tool in enumerate(graph.tools)}
     source = set_of(like, {})
-    found, why, first = [], Counter[str](), dict[str, str]()
+    followed, why, first = [], Counter[str](), dict[str, str]()
     reader = source.reader(None, infer=True)
-    for one in map(reader.read, source.records):
+    for item in map(reader.read, source.records):
         nodes: tuple[Node, ...] | Unfollowed
-        if one.plan is None:
-            nodes = Unfollowed("it cannot be read", one.error) if one.error else Unfollowed("it has no plan")
+        if item.plan is None:
+            nodes = (
+                Unfollowed("it cannot be read", item.error) if item.error else Unfollowed("it has no plan")
+            )
         else:
-            nodes = nodes_of(one.plan, graph, places)
+            nodes = nodes_of(item.plan, graph, positions)
         if not isinstance(nodes, Unfollowed) and form in ALONE and ends_of(nodes) > 1:
             nodes = Unfollowed(f"several of its calls give the answer, and a gold answer of {form} is of one")
         if isinstance(nodes, Unfollowed):
             why[nodes.why] += 1
             first.setdefault(nodes.why, nodes.what)
         else:
-            found.append(nodes)
-    told = [(one, "; ".join(filter(None, (f"{count:,}", first[one])))) for one, count in why.most_common()]
-    said = ", ".join(f"{one} ({more})" for one, more in told)
-    if not found:
-        raise InputError(f"{source.name}: none of its plans can be followed: {said or 'it has no records'}")
+            followed.append(nodes)
+    reasons = [
+        (reason, "; ".join(filter(None, (f"{count:,}", first[reason]))))
+        for reason, count in why.most_common()
+    ]
+    listing = ", ".join(f"{reason} ({more})" for reason, more in reasons)
+    if not followed:
+        raise InputError(
+            f"{source.name}: none of its plans can be followed: {listing or 'it has no records'}"
+        )
     if why:
-        notes.append(f"{counted(why.total(), 'plan')} of {source.name} cannot be followed: {said}")
-    return tuple(found)
+        notes.append(f"{counted(why.total(), 'plan')} of {source.name} cannot be followed: {listing}")
+    return tuple(followed)

@@ -92,7 +92,7 @@ def first_requests(
     sampling: Mapping[str, Any] = _NOTHING,
     tools: Any = None,
     isolation: str | None = None,
-    say: Callable[[str], None] = lambda said: None,
+    say: Callable[[str], None] = lambda message: None,
 ) -> Iterator[dict[str, Any]]:
     """The first request of each sample with its length in characters; nothing is asked.
 
@@ -108,11 +108,11 @@ def first_requests(
     ['plan']
     """
     chosen = _sampling(prepared, sampling)
-    with _tools(prepared, tools, isolation) as made:
-        box = made if prepared.pipeline.name == "react" else None
+    with _tools(prepared, tools, isolation) as sandbox:
+        box = sandbox if prepared.pipeline.name == "react" else None
         for sample, request in prepared.first_requests(box, say=say):
-            offer, beside = prepared.offers.get(sample.id), prepared.beside(sample)
-            yield as_shown(sample, request, chosen, offer, beside)
+            offer, shots_note = prepared.offers.get(sample.id), prepared.beside(sample)
+            yield as_shown(sample, request, chosen, offer, shots_note)
 
 
 def predict(
@@ -137,9 +137,9 @@ def predict(
     shots: Shots | None = None,
     choice: Choice | None = None,
     data_cache: str | None = None,
-    tell: Callable[[int, int], None] = lambda done, total: None,
+    tell: Callable[[int, int], None] = lambda count, total: None,
     seen: Callable[[Mapping[str, Any]], None] = lambda row: None,
-    say: Callable[[str], None] = lambda said: None,
+    say: Callable[[str], None] = lambda message: None,
 ) -> Sequence[dict[str, Any]]:
     """Ask a model for the plans of samples.
 
@@ -215,18 +215,18 @@ def predict(
     spec = tools if isinstance(tools, str) else None
     about = ready.about(model=name_of(model), router=router, sampling=chosen, repeat=repeat, tools=spec)
     folder = tempfile.TemporaryDirectory() if out is None else nullcontext(os.fspath(out))
-    with folder as place, _tools(ready, tools, isolation) as box:
+    with folder as run_folder, _tools(ready, tools, isolation) as box:
         jobs = ready.jobs(box, repeat=repeat, say=say)
         pool = ready.pool
-        shown = None if pool is None else Input(FIELD, pool.source, len(pool.shots), pool.digest())
-        asked = Asked.about(ready.source, len(jobs), about, shown, ready.cache)
-        if not os.path.exists(os.path.join(place, JOURNAL)):  # nothing is left of what cannot begin
-            for each in asking.models():
-                refuse_unkept(each)
-        with journal_of(place, asked) as journal, Ending():
+        shots_input = None if pool is None else Input(FIELD, pool.source, len(pool.shots), pool.digest())
+        run_description = Asked.about(ready.source, len(jobs), about, shots_input, ready.cache)
+        if not os.path.exists(os.path.join(run_folder, JOURNAL)):  # nothing is left of what cannot begin
+            for client in asking.models():
+                refuse_unkept(client)
+        with journal_of(run_folder, run_description) as journal, Ending():
             wait(run_all(jobs, asking, journal, tell, seen))
-            found = finish(place, asked, keys_of(ready.every * repeat), journal, rates)
-        return found if out is not None else list(found)
+            rows = finish(run_folder, run_description, keys_of(ready.every * repeat), journal, rates)
+        return rows if out is not None else list(rows)
 
 
 async def run_all(
@@ -245,24 +245,24 @@ async def run_all(
         tell: Is told how many samples are done, and of how many.
         seen: Is given each row.
     """
-    done = sum(journal.finished(key, job.task) for key, job in zip(keys(jobs), jobs, strict=True))
-    tell(done, len(jobs))
+    finished_count = sum(journal.finished(key, job.task) for key, job in zip(keys(jobs), jobs, strict=True))
+    tell(finished_count, len(jobs))
 
     def one_more(row: Mapping[str, Any]) -> None:
-        nonlocal done
-        done += 1
+        nonlocal finished_count
+        finished_count += 1
         seen(row)
-        tell(done, len(jobs))
+        tell(finished_count, len(jobs))
 
     opened = asking.models()
     try:
-        for each in opened:
-            if done < len(jobs):
-                refuse_unready(each)
+        for model in opened:
+            if finished_count < len(jobs):
+                refuse_unready(model)
         await run(jobs, asking, journal, tell=one_more)
     finally:
-        for each in opened:
-            await close(each)
+        for model in opened:
+            await close(model)
 
 
 def _sampling(ready: Prepared, changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -283,14 +283,14 @@ def _tools(ready: Prepared, tools: Any, isolation: str | None) -> AbstractContex
         if tools is not None:
             raise InputError(f"--tools has no effect: {ready.pipeline.name} makes no calls of {ready.form}")
         return nullcontext()
-    wanted = tools if tools is not None else "nestful" if ready.form == "nestful" else None
+    spec = tools if tools is not None else "nestful" if ready.form == "nestful" else None
     if ready.pipeline.name != "react" and not ready.setup.makes_calls:
         return nullcontext()
-    if wanted is None:
+    if spec is None:
         raise InputError(
             f"{ready.pipeline.name} makes calls: name the tools that make them with --tools SPEC"
         )
-    return Sandbox(tool_source(wanted), level=isolation)
+    return Sandbox(tool_source(spec), level=isolation)
 
 
 def wait(work: Coroutine[Any, Any, None]) -> None:

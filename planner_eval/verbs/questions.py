@@ -39,7 +39,7 @@ def ask_for(
     endpoint: Endpoint = _HERE,
     sampling: Mapping[str, Any] = _NOTHING,
     concurrency: int = 8,
-    tell: Callable[[int, int], None] = lambda done, total: None,
+    tell: Callable[[int, int], None] = lambda count, total: None,
     seen: Callable[[Mapping[str, Any]], None] = lambda row: None,
 ) -> list[Made | NoQuestion]:
     """Have a model write the questions to made plans; each is checked and judged before it is kept.
@@ -76,22 +76,22 @@ def ask_for(
     """
     _refuse(wanted, concurrency)
     refuse_sampling(sampling, "question", constrained=False)
-    told = {name: value for name, value in {**SAMPLING, **sampling}.items() if value is not None}
+    options = {name: value for name, value in {**SAMPLING, **sampling}.items() if value is not None}
     if "temperature" in sampling:  # the user's is meant for every request
         wanted = replace(wanted, judging={})
-    asked = list(made)
-    jobs = [Job(one.id, partial(question, one, wanted)) for one in asked]
+    made_plans = list(made)
+    jobs = [Job(m.id, partial(question, m, wanted)) for m in made_plans]
     judging = None if judge is None else model_of(judge, endpoint)
-    asking = Asking(model_of(model, endpoint), judging, told, concurrency, messages=False)
-    for each in asking.models():
-        refuse_unkept(each)
+    asking = Asking(model_of(model, endpoint), judging, options, concurrency, messages=False)
+    for client in asking.models():
+        refuse_unkept(client)
     about = {"by": name_of(model), "judge": name_of(model if judge is None else judge)}
-    with tempfile.TemporaryDirectory() as place, Journal(Path(place) / "journal.jsonl") as journal:
+    with tempfile.TemporaryDirectory() as folder, Journal(Path(folder) / "journal.jsonl") as journal:
         wait(run_all(jobs, asking, journal, tell, seen))
-        found = rows(keys(jobs), journal)
+        results = rows(keys(jobs), journal)
         return [
-            _result(one, row, {**about, "language": wanted.language})
-            for one, row in zip(asked, found, strict=True)
+            _result(made_plan, row, {**about, "language": wanted.language})
+            for made_plan, row in zip(made_plans, results, strict=True)
         ]
 
 
@@ -112,36 +112,36 @@ def template_for(made: Iterable[Made], *, wanted: Wanted = _USUAL) -> list[Made 
     >>> template_for([Made("a", parse("findTrains(#to='Rome')"), tools)])[0].query
     'Please do this and tell me what it gives: find trains to a city, with to "Rome".'
     """
-    found: list[Made | NoQuestion] = []
-    for one in made:
-        text = templated(one, partial(plain, made=one)) if one.plan.calls else ""
-        lacking = wanted.lacks(text, one)
+    results: list[Made | NoQuestion] = []
+    for made_plan in made:
+        text = templated(made_plan, partial(plain, made=made_plan)) if made_plan.plan.calls else ""
+        lacking = wanted.lacks(text, made_plan)
         if lacking:
-            said = "; ".join(each.message for each in lacking)
-            tried = {"text": one_line(text, 1000), "lacks": [each._asdict() for each in lacking]}
-            found.append(NoQuestion(one, lacking[0].code, one_line(said, 1000), (tried,)))
+            message = "; ".join(flaw.message for flaw in lacking)
+            tried = {"text": one_line(text, 1000), "lacks": [flaw._asdict() for flaw in lacking]}
+            results.append(NoQuestion(made_plan, lacking[0].code, one_line(message, 1000), (tried,)))
         else:
-            notes = {**one.notes, "question": {"by": "template", "language": "English"}}
-            found.append(replace(one, query=text, notes=notes))
-    return found
+            notes = {**made_plan.notes, "question": {"by": "template", "language": "English"}}
+            results.append(replace(made_plan, query=text, notes=notes))
+    return results
 
 
-def _result(made: Made, row: Mapping[str, Any], about: Mapping[str, Any]) -> Made | NoQuestion:
+def _result(made_plan: Made, row: Mapping[str, Any], about: Mapping[str, Any]) -> Made | NoQuestion:
     tries: Sequence[Mapping[str, Any]] = row["stages"].get("tries", ())
     if row["error"] is not None:
-        return NoQuestion(made, row["error"]["code"], row["error"]["message"], tuple(tries))
-    said = {**about, "score": row["stages"]["score"], "tries": len(tries)}
-    return replace(made, query=row["prediction"], notes={**made.notes, "question": said})
+        return NoQuestion(made_plan, row["error"]["code"], row["error"]["message"], tuple(tries))
+    note = {**about, "score": row["stages"]["score"], "tries": len(tries)}
+    return replace(made_plan, query=row["prediction"], notes={**made_plan.notes, "question": note})
 
 
-def _refuse(wanted: Wanted, concurrency: int) -> None:
+def _refuse(settings: Wanted, concurrency: int) -> None:
     """Refuse what cannot be wanted."""
-    if not 1 <= wanted.threshold <= 10:
-        raise InputError(f"the least score is {wanted.threshold}, expected a whole number from 1 to 10")
-    if wanted.tries < 1 or concurrency < 1:
+    if not 1 <= settings.threshold <= 10:
+        raise InputError(f"the least score is {settings.threshold}, expected a whole number from 1 to 10")
+    if settings.tries < 1 or concurrency < 1:
         raise InputError("a question is written at least once, and one at a time")
-    if not wanted.language.strip() or len(wanted.language) > 60 or not wanted.language.isprintable():
-        raise InputError(f"{shortened(ascii(wanted.language), 60)} is no name of a language, as English is")
-    bare = next((one.id for one in wanted.examples if not one.query.strip()), None)
+    if not settings.language.strip() or len(settings.language) > 60 or not settings.language.isprintable():
+        raise InputError(f"{shortened(ascii(settings.language), 60)} is no name of a language, as English is")
+    bare = next((example.id for example in settings.examples if not example.query.strip()), None)
     if bare is not None:
         raise InputError(f"the example {bare!r} has no question to show")

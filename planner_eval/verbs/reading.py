@@ -77,8 +77,8 @@ def read(
     """
     refuse_turn(turn)
     expect(one_of(_NAMES), role=role)
-    found = read_as(source, role, id_field, text_field, places=(cache, folder), store=store)
-    return found.of_turn(turn)
+    file = read_as(source, role, id_field, text_field, folders=(cache, folder), store=store)
+    return file.of_turn(turn)
 
 
 def read_as(
@@ -87,15 +87,15 @@ def read_as(
     id_field: str | None,
     text_field: str | None,
     spare: tuple[str | None, str | None] = (None, None),
-    places: tuple[str | None, str | None] = (None, None),
+    folders: tuple[str | None, str | None] = (None, None),
     store: Store = AS_USUAL,
 ) -> PlanFile:
     """Read a file of plans as :func:`read` does, beside another whose fields are `spare`."""
     expect_or_none(NAME, id_field=id_field, text_field=text_field)
     expect(of(Store, "Store(…) of planner_eval.records.storing"), store=store)
     if not isinstance(source, (str, os.PathLike, Plan, Record, PlanFile)):
-        given, source = source, rows_of(source)
-        if source == [] and source is not given:  # a table without rows is no plan without calls
+        original, source = source, rows_of(source)
+        if source == [] and source is not original:  # a table without rows is no plan without calls
             return no_records(role)
     if isinstance(source, PlanFile):
         return source
@@ -103,10 +103,10 @@ def read_as(
         return PlanFile(source.file, (source,), False)
     named: Any = {"id_field": id_field, "text_field": text_field, "role": role, "spare": spare}
     if isinstance(source, (str, os.PathLike)):
-        return _read_named(os.fspath(source), {**named, "store": store}, places)
+        return _read_named(os.fspath(source), {**named, "store": store}, folders)
     if isinstance(source, Plan):
         return PlanFile(_NAMES[role], (Record(_NAMES[role], 0, None, source),), False)
-    if isinstance(source, (list, tuple)) and source and all(isinstance(one, Record) for one in source):
+    if isinstance(source, (list, tuple)) and source and all(isinstance(item, Record) for item in source):
         return PlanFile(_NAMES[role], tuple(source), True)
     data = list(source) if isinstance(source, tuple) else source
     return _with_repeats(read_data(data, _NAMES[role], **named))
@@ -122,14 +122,14 @@ def is_empty(source: Source) -> bool:
     return isinstance(source, (list, tuple)) and not source
 
 
-def _read_named(name: str, fields: dict[str, Any], places: tuple[str | None, str | None]) -> PlanFile:
+def _read_named(name: str, fields: dict[str, Any], folders: tuple[str | None, str | None]) -> PlanFile:
     """The file, the directory, or the data set of a name."""
     hidden = None
     # Files have a suffix or lie somewhere, names of data sets are one word.
     if name != "-" and not any(mark in name for mark in "./\\*?["):
         from planner_eval.datasets.sources import hides_dataset, read_dataset_plans
 
-        dataset = read_dataset_plans(name, *places)
+        dataset = read_dataset_plans(name, *folders)
         if dataset is not None:
             return _with_repeats(dataset)
         hidden = hides_dataset(name)
@@ -227,12 +227,12 @@ def inferring(file: PlanFile) -> PlanFile:
     """The same file, with whose plans edges are inferred, by what their data set says of tools."""
     from planner_eval.catalogs.signatures import Known
 
-    known = Known()
-    return file.each(partial(_inferring, known))
+    signatures = Known()
+    return file.each(partial(_inferring, signatures))
 
 
-def _inferring(known: Known, record: Record) -> Record:
-    return record._replace(infer=known.of(record.tools))
+def _inferring(signatures: Known, record: Record) -> Record:
+    return record._replace(infer=signatures.of(record.tools))
 
 
 def signatures_of(catalog: Any) -> Signatures:
@@ -248,9 +248,9 @@ def signatures_of(catalog: Any) -> Signatures:
 def _are_several(items: Sequence[Any]) -> bool:
     """Whether a list holds plans, records, or objects that hold a plan in a field: many, and not one."""
     return bool(items) and all(
-        isinstance(one, (Plan, Record))
-        or (isinstance(one, dict) and shape_of(one).holds and not KNOWN.isdisjoint(one))
-        for one in items
+        isinstance(item, (Plan, Record))
+        or (isinstance(item, dict) and shape_of(item).holds and not KNOWN.isdisjoint(item))
+        for item in items
     )
 
 
@@ -263,7 +263,7 @@ def is_one(source: Source) -> bool:
 
 def is_many(source: Source) -> bool:
     """Whether a source is a file, a table or a list of records, which may hold many plans."""
-    if isinstance(source, (list, tuple)) and source and all(isinstance(one, Record) for one in source):
+    if isinstance(source, (list, tuple)) and source and all(isinstance(item, Record) for item in source):
         return True
     return isinstance(source, (PlanFile, os.PathLike)) or is_table(source) or _is_list_of_records(source)
 
@@ -292,10 +292,10 @@ def only_record(source: Source, role: Role = "plan") -> Record:
 
 def _plain(source: Source) -> Source:
     """Data out of messages and answers of other packages; anything else as it is."""
-    ours = (str, os.PathLike, Plan, Record, PlanFile)
-    if isinstance(source, ours) or is_table(source):
+    own_types = (str, os.PathLike, Plan, Record, PlanFile)
+    if isinstance(source, own_types) or is_table(source):
         return source
-    if isinstance(source, (list, tuple)) and any(isinstance(one, ours[2:]) for one in source):
+    if isinstance(source, (list, tuple)) and any(isinstance(item, own_types[2:]) for item in source):
         return source
     return data_of(source)
 
@@ -314,8 +314,8 @@ def gold_record(source: Source) -> Record:
     ['g()']
     """
     if isinstance(source, str):
-        held = _record_in(source)
-        source = no_text(source) if held is None else held
+        fields = _record_in(source)
+        source = no_text(source) if fields is None else fields
     record = only_record(source, "gold")
     inner = _inner(record)
     return record if inner is None else only_record(inner, "gold")
@@ -325,10 +325,10 @@ def _inner(record: Record) -> dict[str, Any] | None:
     """The gold record that stands in a field of another, which says itself nothing of what is right."""
     if not record.fields or any(name in record.fields for name in BESIDE):
         return None
-    held = record.source
-    if isinstance(held, str):
-        return _record_in(held)
-    return held if isinstance(held, dict) and "gold" in held else None
+    content = record.source
+    if isinstance(content, str):
+        return _record_in(content)
+    return content if isinstance(content, dict) and "gold" in content else None
 
 
 def _record_in(text: str) -> dict[str, Any] | None:
@@ -336,12 +336,12 @@ def _record_in(text: str) -> dict[str, Any] | None:
     if not text.lstrip().startswith("{"):
         return None
     try:
-        held = loads_if_json(text, DEFAULT_LIMITS)
+        values = loads_if_json(text, DEFAULT_LIMITS)
     except LimitError:  # the plan's own reader says so
         return None
-    if held is None or len(held) != 1 or not isinstance(held[0], dict):
+    if values is None or len(values) != 1 or not isinstance(values[0], dict):
         return None
-    return held[0] if "gold" in held[0] else None
+    return values[0] if "gold" in values[0] else None
 
 
 def no_text(source: Source) -> Source:
@@ -383,10 +383,10 @@ def types_of(tools: Any) -> Mapping[str, Mapping[str, str]]:
         raise InputError(f"the tools are {tools!r}, expected a mapping, a catalog or a catalog's file")
     from planner_eval.catalogs.formats import read_catalog
 
-    found: dict[str, dict[str, str]] = {}
+    types: dict[str, dict[str, str]] = {}
     catalog = read_catalog(os.fspath(tools)) if isinstance(tools, (str, os.PathLike)) else tools
     for tool in catalog.tools:
         kinds = {p.name: next((k for k in p.type.kinds if k != "null"), "string") for p in tool.parameters}
         for name in (tool.name, tool.full_name):
-            found.setdefault(name, kinds)
-    return found
+            types.setdefault(name, kinds)
+    return types

@@ -60,19 +60,19 @@ class Reading(NamedTuple):
 
     def answers(self, source: Source, store: Store = AS_USUAL) -> PlanFile:
         """The predictions of a file; `source` and `store` are what :func:`read` takes."""
-        places = (self.cache, self.folder)
-        found = read_as(source, "answer", self.id_field, self.text_field, places=places, store=store)
-        return self._told(found)
+        folders = (self.cache, self.folder)
+        file = read_as(source, "answer", self.id_field, self.text_field, folders=folders, store=store)
+        return self._told(file)
 
     def golds(self, source: Source, store: Store = AS_USUAL) -> PlanFile:
         """The gold plans of a file; `source` and `store` are what :func:`read` takes."""
-        spare, places = (self.id_field, self.text_field), (self.cache, self.folder)
-        found = read_as(source, "gold", self.gold_id_field, self.gold_text_field, spare, places, store)
-        return self._told(found)
+        spare, folders = (self.id_field, self.text_field), (self.cache, self.folder)
+        file = read_as(source, "gold", self.gold_id_field, self.gold_text_field, spare, folders, store)
+        return self._told(file)
 
-    def _told(self, found: PlanFile) -> PlanFile:
-        found = found.of_turn(self.turn)
-        return inferring(found) if self.infer else found
+    def _told(self, file: PlanFile) -> PlanFile:
+        file = file.of_turn(self.turn)
+        return inferring(file) if self.infer else file
 
     def notes_of(self, preds: Sequence[PlanFile], gold: PlanFile) -> tuple[str, ...]:
         """What the user should know of files: what was left out, ids given twice, what is in doubt.
@@ -82,10 +82,10 @@ class Reading(NamedTuple):
                 have to, as :func:`pair` does it.
             gold: The gold plans.
         """
-        sides = [by_name(pred, gold) for pred in preds]
-        files = (*(pred for pred, _ in sides), sides[0][1])
-        unsure = (said for pred, right in sides for said in doubts(pred, right, by=self.by))
-        names = (said for pred, right in sides for said in names_taken(pred, right))
+        pairs = [by_name(pred, gold) for pred in preds]
+        files = (*(pred for pred, _ in pairs), pairs[0][1])
+        unsure = (message for pred, right in pairs for message in doubts(pred, right, by=self.by))
+        names = (message for pred, right in pairs for message in names_taken(pred, right))
         noted = (note for file in files for note in (*file.notes, *no_ids(file)))
         return tuple(dict.fromkeys([*noted, *names, *unsure, *doubts_of_gold(gold)]))
 
@@ -103,5 +103,5 @@ def refuse_reading(reading: Any) -> None:
     if not isinstance(reading, Reading):
         raise InputError(f"the reading is {reading!r}, expected pe.Reading(…)")
     if reading.by is not None and reading.by not in WAYS:
-        ways = " or ".join(map(repr, WAYS))
-        raise InputError(f"reading.by is {reading.by!r}, expected {ways}, or None")
+        expected = " or ".join(map(repr, WAYS))
+        raise InputError(f"reading.by is {reading.by!r}, expected {expected}, or None")

@@ -86,10 +86,10 @@ def apply(
     file = read(no_text(plan))
     records = _chosen(file, id)
     if id is not None or _single(patches, file):
-        found = _patch_of(patches, records[0], alone=not file.many)
+        record_patch = _patch_of(patches, records[0], alone=not file.many)
         plan = read_plan(records[0], **reading)
         try:
-            return apply_one(plan, found)
+            return apply_one(plan, record_patch)
         except InputError as error:
             raise InputError(f"{patches.name}, for {records[0].where}: {error}") from None
     _refuse_strangers(patches, file)
@@ -129,9 +129,9 @@ def _single(patches: Patches, file: PlanFile) -> bool:
 def _refuse_strangers(patches: Patches, file: PlanFile) -> None:
     """Patches of which none is for any of the plans are those of another file."""
     if len(patches.unknown(file.records)) == len(patches.by_id):
-        one, other = next(iter(patches.by_id)), file.records[0].name
+        patch_id, plan_id = next(iter(patches.by_id)), file.records[0].name
         raise InputError(
-            f"no patch's id is a plan's id: {patches.name} has {one!r}, {file.name} {other!r}. "
+            f"no patch's id is a plan's id: {patches.name} has {patch_id!r}, {file.name} {plan_id!r}. "
             "Are they of other plans? --id-field names the field of the id"
         )
 
@@ -142,6 +142,6 @@ def _patch_of(patches: Patches, record: Record, *, alone: bool) -> Any:
     if alone or not patches.by_id:
         return next(iter(patches.by_id.values()), patches.one)
     if name in patches.repeated or name not in patches.by_id:
-        found = "several patches have" if name in patches.repeated else "no patch has"
-        raise InputError(f"{patches.name}: {found} the id {name!r}")
+        problem = "several patches have" if name in patches.repeated else "no patch has"
+        raise InputError(f"{patches.name}: {problem} the id {name!r}")
     return patches.by_id[name]

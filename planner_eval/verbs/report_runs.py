@@ -71,22 +71,26 @@ class OfRun(NamedTuple):
             InputError: their gold plans, policies, clusters or how they were read are not the same.
         """
         golds = [
-            [(i["size"], i["digest"]) for i in one.run.inputs if i["role"] == "gold"] for one in (self, other)
+            [(i["size"], i["digest"]) for i in r.run.inputs if i["role"] == "gold"] for r in (self, other)
         ]
-        said = f"{self.run.path} and {other.run.path} cannot be shown together"
+        prefix = f"{self.run.path} and {other.run.path} cannot be shown together"
         if golds[0] != golds[1]:
-            raise InputError(f"{said}: their gold plans are not the same")
+            raise InputError(f"{prefix}: their gold plans are not the same")
         if described(self.policy) != described(other.policy):
-            raise InputError(f"{said}: they were compared under other policies")
+            raise InputError(f"{prefix}: they were compared under other policies")
         if bool(self.paired.reading.repair) != bool(other.paired.reading.repair):
             strict = other if self.paired.reading.repair else self
             raise InputError(
-                f"{said}: {strict.run.path} was read strictly, and of the other small faults were mended; "
+                f"{prefix}: {strict.run.path} was read strictly, and of the other small faults were mended; "
                 "diff --repair, or score --strict, makes one that is read as the other"
             )
         if self.cluster != other.cluster:
-            ours, theirs = (f"by {one.cluster}" if one.cluster else "in none" for one in (self, other))
-            raise InputError(f"{said}: their pairs lie in other clusters, {ours} and {theirs} (--cluster)")
+            own_cluster, other_cluster = (
+                f"by {r.cluster}" if r.cluster else "in none" for r in (self, other)
+            )
+            raise InputError(
+                f"{prefix}: their pairs lie in other clusters, {own_cluster} and {other_cluster} (--cluster)"
+            )
 
 
 def of_run(path: str, policy: str | None = None) -> OfRun:
@@ -101,8 +105,8 @@ def of_run(path: str, policy: str | None = None) -> OfRun:
     """
     kind = str(run_data(path).get("kind"))
     if kind not in ("score", "diff"):
-        said = "a page is made of runs of predict, score and diff"
-        raise InputError(f"{path} is a run of {kind}: {said}")
+        hint = "a page is made of runs of predict, score and diff"
+        raise InputError(f"{path} is a run of {kind}: {hint}")
     run = kept(path, kind)
     options: Any = run.options
     if "benchmark" in options:
@@ -110,17 +114,17 @@ def of_run(path: str, policy: str | None = None) -> OfRun:
             f"{path} was scored under the benchmark {options['benchmark']}, whose notation and rules are its "
             f"own: name the answers and the gold plans, {_of_answers(options)}"
         )
-    given = _given(path)
+    file_names = _given(path)
     wrappers = _notations(run, path)
     chosen = _policy(run, path, policy)
     reading = Reading(**{name: options[name] for name in Reading._fields if name in options})
-    paired = _paired(given, reading, tuple(options.get("ids", ())), path)
+    paired = _paired(file_names, reading, tuple(options.get("ids", ())), path)
     _refuse_changed(run, paired, wrappers, path)
     metrics, by = tuple(options.get("metrics", STORED)), tuple(options.get("keys", ()))
     if unknown := [name for name in metrics if name not in METRICS]:
         raise InputError(f"{path}: the run has the metric {unknown[0]!r}, which this version does not know")
     more = options.get("cluster"), bool(options.get("causes"))
-    return OfRun(run, kind, paired, chosen, given, wrappers, metrics, by, *more)
+    return OfRun(run, kind, paired, chosen, file_names, wrappers, metrics, by, *more)
 
 
 def _of_answers(options: Mapping[str, Any]) -> str:
@@ -134,7 +138,7 @@ def _of_answers(options: Mapping[str, Any]) -> str:
 
 
 def report_run(
-    found: OfRun,
+    stored: OfRun,
     *,
     metrics: Sequence[str] = (),
     by: Sequence[str] = (),
@@ -151,7 +155,7 @@ def report_run(
     compared again, for its rows hold figures alone.
 
     Args:
-        found: The run, as :func:`of_run` gives it.
+        stored: The run, as :func:`of_run` gives it.
         metrics: Of a run of score other metrics than its own.
         by: What to break the figures down by, where not as the run did.
         cluster: What says in which cluster a pair lies, where not as the run did.
@@ -164,42 +168,42 @@ def report_run(
     Raises:
         InputError: the run is not done, or its files are not as it left them.
     """
-    called = [name or found.run.path.rstrip("/" + os.sep)]
-    by = by or found.by
-    if not found.told:
-        chosen = metrics or found.metrics
+    called = [name or stored.run.path.rstrip("/" + os.sep)]
+    by = by or stored.by
+    if not stored.told:
+        chosen = metrics or stored.metrics
         return report(
-            found.paired, policy=found.policy, metrics=chosen, by=by, cluster=cluster or found.cluster,
-            names=called, shown=shown, causes=causes or found.causes, progress=progress, **how,
+            stored.paired, policy=stored.policy, metrics=chosen, by=by, cluster=cluster or stored.cluster,
+            names=called, shown=shown, causes=causes or stored.causes, progress=progress, **how,
         )  # fmt: skip
     refuse_shown(shown)
-    query, said = question_field(shown.query, found.paired.gold, found.paired.pred)
+    query, query_notes = question_field(shown.query, stored.paired.gold, stored.paired.pred)
     keys = tuple(by) or KEYS
-    score = scoring_job(found.paired, choose(STORED), found.policy, keys, kept=True)
-    job = StoredJob(PageJob(score, keys, query, shown.texts), found.run.lines())
-    side = side_of(job, found.paired, progress, how)
-    refuse_unknown_keys(by, side.totals)
+    score = scoring_job(stored.paired, choose(STORED), stored.policy, keys, kept=True)
+    job = StoredJob(PageJob(score, keys, query, shown.texts), stored.run.lines())
+    result = side_of(job, stored.paired, progress, how)
+    refuse_unknown_keys(by, result.totals)
     more = "these figures are all that a run of diff holds; a run of score, or the files, give all others"
-    return told_page([side], [found.paired], found.policy, called, shown, [*said, more])
+    return told_page([result], [stored.paired], stored.policy, called, shown, [*query_notes, more])
 
 
 def _given(path: str) -> tuple[str, str]:
     """What the run was made of, as its command named it."""
-    given: Any = run_data(path).get("given")
-    if not isinstance(given, list) or len(given) != 2:
+    names: Any = run_data(path).get("given")
+    if not isinstance(names, list) or len(names) != 2:
         raise InputError(f"{path} does not say what it was made of: planeval report PRED --gold GOLD")
-    return str(given[0]), str(given[1])
+    return str(names[0]), str(names[1])
 
 
-def _paired(given: tuple[str, str], reading: Reading, ids: tuple[str, ...], path: str) -> Paired:
+def _paired(file_names: tuple[str, str], reading: Reading, ids: tuple[str, ...], path: str) -> Paired:
     """The pairs of a run, read again."""
-    sides: list[PlanFile] = []
+    files: list[PlanFile] = []
     for name, read, role in (
-        (given[0], reading.answers, "predictions"),
-        (given[1], reading.golds, "gold plans"),
+        (file_names[0], reading.answers, "predictions"),
+        (file_names[1], reading.golds, "gold plans"),
     ):
         try:
-            sides.append(read(name))
+            files.append(read(name))
         except InputError as error:
             if os.path.lexists(name):
                 raise
@@ -208,7 +212,7 @@ def _paired(given: tuple[str, str], reading: Reading, ids: tuple[str, ...], path
                 f"command was given in another folder; put it back, or name the files as they are called "
                 f"now, planeval report PRED --gold GOLD ({error})"
             ) from None
-    answers, golds = _asked(given[0], sides[0], sides[1], reading)
+    answers, golds = _asked(file_names[0], files[0], files[1], reading)
     return pair(answers, golds, reading=reading, id=ids or None)
 
 
@@ -217,9 +221,10 @@ def _asked(name: str, answers: Any, golds: Any, reading: Reading) -> tuple[Any, 
     folder = os.path.dirname(name)
     if not folder or os.path.basename(name) != "rows.jsonl" or not _is_predicted(folder):
         return answers, golds
-    asked = predicted(folder)
+    model_run = predicted(folder)
     strict = reading.repair is False
-    return answers_read(answers, asked, dialect=reading.dialect, strict=strict), golds_asked(golds, asked)
+    answers = answers_read(answers, model_run, dialect=reading.dialect, strict=strict)
+    return answers, golds_asked(golds, model_run)
 
 
 def _is_predicted(folder: str) -> bool:
@@ -231,17 +236,19 @@ def _is_predicted(folder: str) -> bool:
 
 def _notations(run: Kept, path: str) -> tuple[str, ...]:
     """The notations that the run read and that are not shipped: added, and their files."""
-    known: Mapping[str, str] = run_data(path).get("notations") or {}
+    notations: Mapping[str, str] = run_data(path).get("notations") or {}
     have = {row.name: digest_of(repr(row).encode()) for row in own()}
-    files = tuple(str(one["path"]) for one in run.inputs if one["role"] == "wrappers")
-    if any(have.get(name) != digest for name, digest in known.items()):
+    files = tuple(str(i["path"]) for i in run.inputs if i["role"] == "wrappers")
+    if any(have.get(name) != digest for name, digest in notations.items()):
         for file in files:
             add_file(file)
         have = {row.name: digest_of(repr(row).encode()) for row in own()}
-    for name, digest in known.items():
+    for name, digest in notations.items():
         if have.get(name) != digest:
-            said = "has changed since" if name in have else "is not known here: name its file with --wrappers"
-            raise InputError(f"{path} was read with the notation {name!r}, which {said}")
+            problem = (
+                "has changed since" if name in have else "is not known here: name its file with --wrappers"
+            )
+            raise InputError(f"{path} was read with the notation {name!r}, which {problem}")
     return files
 
 
@@ -272,7 +279,7 @@ def _refuse_changed(run: Kept, paired: Paired, wrappers: Sequence[str], path: st
     """
     now = [*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold)]
     now += [input_of("wrappers", name) for name in wrappers]
-    if said := other_input(run.inputs, now):
+    if difference := other_input(run.inputs, now):
         raise InputError(
-            f"{path} was made of other files: {said}; the run's command makes it anew in another folder"
+            f"{path} was made of other files: {difference}; the run's command makes it anew in another folder"
         )

@@ -130,19 +130,19 @@ def report(
     expect_or_none(NAME, cluster=cluster)
     expect_or_none(FUNCTION, effects=effects, progress=progress)
     by = (by,) if isinstance(by, str) else by
-    every, called = _systems(pred, gold, reading, names)
+    pairings, called = _systems(pred, gold, reading, names)
     refuse_shown(shown)
-    query, said = question_field(shown.query, every[0].gold, every[0].pred)
+    query, query_notes = question_field(shown.query, pairings[0].gold, pairings[0].pred)
     keys = tuple(by) or KEYS
-    sides = []
-    for paired in every:
+    results = []
+    for paired in pairings:
         score = scoring_job(paired, choose(metrics), chosen, keys, cluster, kept=True, causes=causes)
-        job = PageJob(score, keys, query, shown.texts, len(every) > 1)
-        sides.append(side_of(job, paired, progress, how, effects))
-    for side in sides:
-        side.totals.names.check(chosen)
-        refuse_unknown_keys(by, side.totals)
-    return told_page(sides, every, chosen, called, shown, said)
+        job = PageJob(score, keys, query, shown.texts, len(pairings) > 1)
+        results.append(side_of(job, paired, progress, how, effects))
+    for result in results:
+        result.totals.names.check(chosen)
+        refuse_unknown_keys(by, result.totals)
+    return told_page(results, pairings, chosen, called, shown, query_notes)
 
 
 class Side(NamedTuple):
@@ -180,77 +180,78 @@ def side_of(
         return Side(sheaf, totals, job.score)
     used = (job.stored.rows,) if isinstance(job, StoredJob) else ()
     same = unchanged(paired.pred, paired.gold, used=used)
-    done = run(job, paired.pairs, progress=progress, unchanged=same, **how)
-    return Side(Sheaf(open(done.rows, "rb"), done), done.sums, job.score)
+    outcome = run(job, paired.pairs, progress=progress, unchanged=same, **how)
+    return Side(Sheaf(open(outcome.rows, "rb"), outcome), outcome.sums, job.score)
 
 
 def told_page(
-    sides: Sequence[Side],
-    every: Sequence[Paired],
+    results: Sequence[Side],
+    pairings: Sequence[Paired],
     policy: Policy,
     names: Sequence[str],
-    shown: Shown,
-    said: Sequence[str],
+    display: Shown,
+    query_notes: Sequence[str],
 ) -> Told:
     """The page of pairs that were compared.
 
     Args:
-        sides: The pairs of each system.
-        every: The files behind them.
+        results: The pairs of each system.
+        pairings: The files behind them.
         policy: How values were compared.
         names: What the systems are called.
-        shown: What the page shows.
-        said: What the user should know already.
+        display: What the page shows.
+        query_notes: What the user should know already.
     """
-    packs = Packs([side.sheaf for side in sides], failures=shown.failures, limit=shown.limit)
-    reports = tuple(report_of(side.totals, (), side.score.about, policy=policy.name) for side in sides)
-    noted = [note for paired in every for note in paired.reading.notes_of([paired.pred], paired.gold)]
-    notes = [*noted, *said, *_left(packs, shown)]
+    packs = Packs([r.sheaf for r in results], failures=display.failures, limit=display.limit)
+    reports = tuple(report_of(r.totals, (), r.score.about, policy=policy.name) for r in results)
+    noted = [note for paired in pairings for note in paired.reading.notes_of([paired.pred], paired.gold)]
+    notes = [*noted, *query_notes, *_left(packs, display)]
     runs = [
-        run_data(made, name, taken) for made, name, taken in zip(reports, names, packs.taken, strict=True)
+        run_data(report, name, confusions)
+        for report, name, confusions in zip(reports, names, packs.taken, strict=True)
     ]
-    title = shown.title or f"{' and '.join(names)} against {every[0].gold.name}"
+    title = display.title or f"{' and '.join(names)} against {pairings[0].gold.name}"
     head = head_of(
         packs,
         runs,
         title=title,
-        commands=_commands(shown.command, len(sides)),
+        commands=_commands(display.command, len(results)),
         notes=[*dict.fromkeys(notes)],
-        theme=shown.theme,
-        compare=_compared(sides, names, policy) if len(sides) > 1 else None,
+        theme=display.theme,
+        compare=_compared(results, names, policy) if len(results) > 1 else None,
     )
-    return Told(page(head, packs), reports, tuple(dict.fromkeys([*said, *_left(packs, shown)])))
+    return Told(page(head, packs), reports, tuple(dict.fromkeys([*query_notes, *_left(packs, display)])))
 
 
-def _commands(given: Any, systems: int) -> Sequence[Sequence[str] | None]:
+def _commands(commands: Any, systems: int) -> Sequence[Sequence[str] | None]:
     """The command of each system: what is one command is that of the first alone."""
-    if not given or isinstance(given[0], str):
-        given = [given or None]
-    return [*given, *[None] * (systems - len(given))]
+    if not commands or isinstance(commands[0], str):
+        commands = [commands or None]
+    return [*commands, *[None] * (systems - len(commands))]
 
 
-def _left(packs: Packs, shown: Shown) -> Iterator[str]:
+def _left(packs: Packs, display: Shown) -> Iterator[str]:
     """That not all pairs are listed."""
-    if shown.limit is not None and packs.found > len(packs.ids):
+    if display.limit is not None and packs.found > len(packs.ids):
         yield f"the first {len(packs.ids):,} of {packs.found:,} pairs are listed; the figures are of all"
-    if shown.failures:
+    if display.failures:
         yield "pairs that are the same are not listed; the figures are of all"
 
 
-def _compared(sides: Sequence[Side], names: Sequence[str], policy: Policy) -> dict[str, Any]:
-    job = sides[0].score
-    systems = [System(_Counts(side), side.totals, side.score.about) for side in sides]
-    found = comparison_of(
+def _compared(results: Sequence[Side], names: Sequence[str], policy: Policy) -> dict[str, Any]:
+    job = results[0].score
+    systems = [System(_Counts(r), r.totals, r.score.about) for r in results]
+    comparison = comparison_of(
         systems, job.metrics, names=names, by=(), seed=0, policy=policy.name, cluster=job.cluster
     )
-    return compare_data(found.contrasts[0])
+    return compare_data(comparison.contrasts[0])
 
 
 class _Counts(Sequence[Any]):
     """What metrics counted in each pair of a system, read when it is asked for."""
 
-    def __init__(self, side: Side) -> None:
-        self.side = side
+    def __init__(self, result: Side) -> None:
+        self.side = result
 
     def __len__(self) -> int:
         return self.side.totals.pairs
@@ -258,8 +259,8 @@ class _Counts(Sequence[Any]):
     def __iter__(self) -> Iterator[Scored]:
         return map(row_of, self.side.sheaf.counts())
 
-    def __getitem__(self, at: Any) -> Any:
-        return [*self][at]
+    def __getitem__(self, index: Any) -> Any:
+        return [*self][index]
 
 
 def _systems(
@@ -268,19 +269,19 @@ def _systems(
     """One system or two, paired with gold, and what they are called."""
     if isinstance(pred, Paired):
         return [mending(pred)], _name(names, pred)
-    several = isinstance(pred, Mapping) or (isinstance(pred, (list, tuple)) and _are_systems(pred, gold))
-    if not several:
-        one = mending(pair(pred, gold, reading=reading))
-        return [one], _name(names, one)
+    has_several = isinstance(pred, Mapping) or (isinstance(pred, (list, tuple)) and _are_systems(pred, gold))
+    if not has_several:
+        paired = mending(pair(pred, gold, reading=reading))
+        return [paired], _name(names, paired)
     if isinstance(pred, Mapping):
         names, pred = (tuple(pred) if names is None else names), list(pred.values())
     if len(pred) > 2:
         raise InputError(f"a page shows one system or two, and these are {len(pred)}")
     called = system_names(pred, names)
-    if all(isinstance(one, Paired) for one in pred):
-        return [mending(one) for one in pred], called
+    if all(isinstance(p, Paired) for p in pred):
+        return [mending(p) for p in pred], called
     right = golds_of_several(gold, reading)
-    return [mending(pair(one, right, reading=reading)) for one in pred], called
+    return [mending(pair(p, right, reading=reading)) for p in pred], called
 
 
 def _name(names: Any, system: Paired) -> Sequence[str]:
@@ -293,20 +294,18 @@ def _name(names: Any, system: Paired) -> Sequence[str]:
 
 def _are_systems(pred: Sequence[Any], gold: Any) -> bool:
     """Whether a list is one of two systems, not of predictions."""
-    return len(pred) > 1 and all(
-        isinstance(one, (Paired, PlanFile, os.PathLike, list, tuple)) for one in pred
-    )
+    return len(pred) > 1 and all(isinstance(p, (Paired, PlanFile, os.PathLike, list, tuple)) for p in pred)
 
 
-def refuse_shown(shown: Shown) -> None:
+def refuse_shown(display: Shown) -> None:
     """Refuse a look that there is not, and a limit that is none.
 
     Raises:
         InputError: says what is expected.
     """
-    if not isinstance(shown, Shown):
-        raise InputError(f"shown is {shown!r}, expected Shown(…) of planner_eval.verbs.reporting")
-    if shown.theme not in THEMES:
-        raise InputError(f"the theme is {shown.theme!r}, expected one of {', '.join(THEMES)}")
-    if shown.limit is not None and shown.limit < 1:
-        raise InputError(f"the limit is {shown.limit}, expected a number from 1 on")
+    if not isinstance(display, Shown):
+        raise InputError(f"shown is {display!r}, expected Shown(…) of planner_eval.verbs.reporting")
+    if display.theme not in THEMES:
+        raise InputError(f"the theme is {display.theme!r}, expected one of {', '.join(THEMES)}")
+    if display.limit is not None and display.limit < 1:
+        raise InputError(f"the limit is {display.limit}, expected a number from 1 on")

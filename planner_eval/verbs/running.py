@@ -73,8 +73,8 @@ def tool_source(
     from planner_eval.worlds.source import read_facts, world_source
 
     file = facts if facts is None or isinstance(facts, PlanFile) else os.fspath(facts)
-    known = read_facts(file) if file is not None else ()
-    return world_source(tools.removeprefix("world:"), seed=seed, facts=known)
+    world_facts = read_facts(file) if file is not None else ()
+    return world_source(tools.removeprefix("world:"), seed=seed, facts=world_facts)
 
 
 @overload
@@ -166,24 +166,34 @@ def execute(
     expect_or_none(of(Options, "Options(…) of planner_eval.execution.program"), options=options)
     many = isinstance(plan, PlanFile) or _is_records(plan)
     if not many and record is None and not allow_read:
-        one = parse(plan, dialect=dialect)
-        begun = initial_of(states_of(initial), plan if isinstance(plan, Record) else None, tools)
-        return execute_plan(one, tools, isolation=isolation, timeout=timeout, options=options, initial=begun)
+        parsed = parse(plan, dialect=dialect)
+        start_state = initial_of(states_of(initial), plan if isinstance(plan, Record) else None, tools)
+        return execute_plan(
+            parsed, tools, isolation=isolation, timeout=timeout, options=options, initial=start_state
+        )
     if isinstance(tools, Sandbox) and (record is not None or allow_read):
         raise InputError("a Sandbox has its tools and limits already: give `record` and `allow_read` none")
-    wanted = replace(options or Options(), arguments=True) if record is not None else options or Options()
-    recorder, box = _Recorder(record, wanted), tools
+    run_options = (
+        replace(options or Options(), arguments=True) if record is not None else options or Options()
+    )
+    recorder, box = _Recorder(record, run_options), tools
     if not isinstance(tools, Sandbox):
         limits = Limits(seconds=timeout, read=tuple(allow_read))
-        box = Sandbox(tool_source(tools), level=isolation, limits=limits, threads=wanted.concurrency > 1)
-    held = nullcontext(box) if box is tools else box
+        box = Sandbox(tool_source(tools), level=isolation, limits=limits, threads=run_options.concurrency > 1)
+    context = nullcontext(box) if box is tools else box
     if not many:
-        known = plan if isinstance(plan, Record) else Record("plan", 0, None, None)
-        read = [Ran(known, parse(plan, dialect=dialect), initial=initial_of(states_of(initial), known, box))]
-        return next(_run(iter(read), held, wanted, recorder)).trace
+        plan_record = plan if isinstance(plan, Record) else Record("plan", 0, None, None)
+        read = [
+            Ran(
+                plan_record,
+                parse(plan, dialect=dialect),
+                initial=initial_of(states_of(initial), plan_record, box),
+            )
+        ]
+        return next(_run(iter(read), context, run_options, recorder)).trace
     records = plan.records if isinstance(plan, PlanFile) else plan
     states = states_of(initial, records)
-    return _run(_read(records, dialect, states, box), held, wanted, recorder)
+    return _run(_read(records, dialect, states, box), context, run_options, recorder)
 
 
 def _is_records(source: Source) -> bool:
@@ -201,26 +211,26 @@ def _read(records: Iterable[Record], dialect: str | None, states: States, tools:
 
 def initial_of(states: States, record: Record | None, tools: Any) -> Any:
     """The state that a record begins in; for a world the plans that are its facts as these."""
-    found = states.of(record)
-    if not isinstance(found, dict) or "facts" not in found:
-        return found
+    state = states.of(record)
+    if not isinstance(state, dict) or "facts" not in state:
+        return state
     source = tools.source if isinstance(tools, Sandbox) else tools
     if not isinstance(source, ToolSource) or not source.name.startswith("world:"):
-        return found
+        return state
     from planner_eval.worlds.facts import facts_of
 
-    plan = parse(found["facts"])
+    plan = parse(state["facts"])
     if not plan.calls:
         raise InputError("the facts of its state hold no call")
-    return {**found, "facts": facts_of([plan])}
+    return {**state, "facts": facts_of([plan])}
 
 
 def _run(
-    read: Iterator[Ran], held: AbstractContextManager[Sandbox], options: Options, recorder: _Recorder
+    read: Iterator[Ran], context: AbstractContextManager[Sandbox], options: Options, recorder: _Recorder
 ) -> Iterator[Ran]:
-    known = (one if one.plan is None else one._replace(trace=recorder.replayed(one)) for one in read)
-    with recorder, held as box:
-        for is_left, ones in groupby(known, lambda one: one.plan is not None and one.trace is None):
+    plans = (r if r.plan is None else r._replace(trace=recorder.replayed(r)) for r in read)
+    with recorder, context as box:
+        for is_left, ones in groupby(plans, lambda r: r.plan is not None and r.trace is None):
             if is_left:
                 yield from _ran(ones, box, options, recorder)
             else:
@@ -232,10 +242,10 @@ def _ran(ones: Iterator[Ran], box: Sandbox, options: Options, recorder: _Recorde
     sent: deque[Ran] = deque()
 
     def plans() -> Iterator[Start]:
-        for one in ones:
-            if one.plan is not None:
-                sent.append(one)
-                yield Start(one.plan, one.initial)
+        for ran in ones:
+            if ran.plan is not None:
+                sent.append(ran)
+                yield Start(ran.plan, ran.initial)
 
     for trace in execute_many(plans(), box, options=options):
         yield recorder.added(sent.popleft()._replace(trace=trace))
@@ -248,8 +258,8 @@ class _Recorder:
         self.path, self.options = None if path is None else Path(path), options
         self.mended = False
         self.let_go = weakref.finalize(self, hold(self.path)) if self.path is not None else None
-        there = self.path is not None and self.path.exists()
-        entries = read_record(self.path, cut_end(self.path)) if self.path is not None and there else []
+        exists = self.path is not None and self.path.exists()
+        entries = read_record(self.path, cut_end(self.path)) if self.path is not None and exists else []
         self.box = Sandbox(recorded(str(path), entries)) if entries else None
 
     def __enter__(self) -> _Recorder:

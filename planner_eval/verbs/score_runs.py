@@ -59,7 +59,7 @@ def run_score(
         progress: Is told how many pairs are done.
         engine: Where it is done, when not by processes of this machine.
     """
-    done = run(
+    outcome = run(
         job,
         paired.pairs,
         folder=None if folder is None else os.fspath(folder),
@@ -74,7 +74,7 @@ def run_score(
         unchanged=unchanged(paired.pred, paired.gold),
         report=lambda totals: _report_text(make(totals, ())),
     )
-    return make(done.sums, _stored(done.rows, done.pairs, done))
+    return make(outcome.sums, _stored(outcome.rows, outcome.pairs, outcome))
 
 
 def _stored(rows: str, count: int, keeps: object = None) -> StoredRows:
@@ -101,17 +101,17 @@ class _Score(NamedTuple):
     policy: str
     system: System
 
-    def clustered(self, asked: str | None) -> str | None:
+    def clustered(self, requested: str | None) -> str | None:
         """The clusters that it was scored with, or those that are asked for, which its rows have to name.
 
         Raises:
             InputError: they do not.
         """
-        if asked not in (None, self.cluster, *self.keys):
+        if requested not in (None, self.cluster, *self.keys):
             raise InputError(
-                f"{self.run.path} was not scored with --cluster {asked}, so nothing is known of it"
+                f"{self.run.path} was not scored with --cluster {requested}, so nothing is known of it"
             )
-        return asked or self.cluster
+        return requested or self.cluster
 
 
 def kept_score(path: str, cluster: str | None = None) -> Report:
@@ -124,29 +124,29 @@ def kept_score(path: str, cluster: str | None = None) -> Report:
     Raises:
         InputError: it is no such run, not done, or was not scored with such clusters.
     """
-    found = _kept(path)
-    rows, totals, about, _ = found.system
-    if found.clustered(cluster) != found.cluster:
+    stored = _kept(path)
+    rows, totals, about, _ = stored.system
+    if stored.clustered(cluster) != stored.cluster:
         totals.recluster(rows, cluster)
-    return report_of(totals, rows, about, policy=found.policy, version=found.run.version)
+    return report_of(totals, rows, about, policy=stored.policy, version=stored.run.version)
 
 
 def _kept(path: str) -> _Score:
-    found = kept(path, "score")
+    stored = kept(path, "score")
     try:
-        options: Any = found.options
+        options: Any = stored.options
         metrics, keys = tuple(options["metrics"]), tuple(options["keys"])
         cluster = options.get("cluster")
         about = About.of(options["about"])
         causes = bool(options.get("causes"))
-        totals = found.sums(lambda data: Totals(metrics, keys, data, cluster, causes=causes))
+        totals = stored.sums(lambda data: Totals(metrics, keys, data, cluster, causes=causes))
         policy = str(options["policy"])
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"{path}: what the run wrote there cannot be read") from None
     if unknown := [name for name in metrics if name not in METRICS]:
         raise InputError(f"{path}: the run has the metric {unknown[0]!r}, which this version does not know")
-    system = System(_stored(found.rows, found.pairs), totals, about, bool(options.get("repair")))
-    return _Score(found, metrics, keys, cluster, policy, system)
+    system = System(_stored(stored.rows, stored.pairs), totals, about, bool(options.get("repair")))
+    return _Score(stored, metrics, keys, cluster, policy, system)
 
 
 def under_benchmark(path: str | os.PathLike[str]) -> bool:
@@ -181,15 +181,15 @@ def compare_kept(
     Raises:
         InputError: a folder holds no such run, or the runs were not scored alike.
     """
-    found = [_kept(os.fspath(path)) for path in paths]
-    first = found[0]
-    for other in found[1:]:
+    stored = [_kept(os.fspath(path)) for path in paths]
+    first = stored[0]
+    for other in stored[1:]:
         _refuse_unlike(first, other)
     for key in by:
         if key not in first.keys:
             raise InputError(f"{first.run.path} was not scored with --by {key}, so nothing is known of it")
     return comparison_of(
-        [one.system for one in found],
+        [s.system for s in stored],
         first.metrics,
         names=names,
         by=by or first.keys,
@@ -206,18 +206,20 @@ def _refuse_unlike(first: _Score, other: _Score) -> None:
     Raises:
         InputError: says what they do not have in common.
     """
-    said = f"{first.run.path} and {other.run.path} cannot be compared"
+    prefix = f"{first.run.path} and {other.run.path} cannot be compared"
     if first.run.version != other.run.version:
-        raise InputError(f"{said}: they are of versions {first.run.version} and {other.run.version}")
+        raise InputError(f"{prefix}: they are of versions {first.run.version} and {other.run.version}")
     golds = [
-        [(one["size"], one["digest"]) for one in each.run.inputs if one["role"] == "gold"]
-        for each in (first, other)
+        [(i["size"], i["digest"]) for i in scored.run.inputs if i["role"] == "gold"]
+        for scored in (first, other)
     ]
     if golds[0] != golds[1]:
-        raise InputError(f"{said}: their gold plans are not the same")
+        raise InputError(f"{prefix}: their gold plans are not the same")
     # What root causes cost is no part of a comparison.
-    ours, theirs = ({**each.run.options, "about": None, "causes": None} for each in (first, other))
-    for name in dict.fromkeys([*ours, *theirs]):
-        if (one := ours.get(name)) != (another := theirs.get(name)):
-            values = "{} is {} and {}".format(*worded(name, one, another, "score"))
-            raise InputError(f"{said}: they were not scored alike, {values}")
+    first_options, other_options = (
+        {**scored.run.options, "about": None, "causes": None} for scored in (first, other)
+    )
+    for name in dict.fromkeys([*first_options, *other_options]):
+        if (value := first_options.get(name)) != (other_value := other_options.get(name)):
+            values = "{} is {} and {}".format(*worded(name, value, other_value, "score"))
+            raise InputError(f"{prefix}: they were not scored alike, {values}")

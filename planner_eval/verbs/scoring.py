@@ -178,19 +178,19 @@ def score(
     chosen = policy_of(policy)
     job = scoring_job(paired, choose(metrics), chosen, by, cluster, kept=folder is not None, causes=causes)
 
-    def made(totals: Totals, rows: Sequence[Scored]) -> Report:
+    def make_report(totals: Totals, rows: Sequence[Scored]) -> Report:
         totals.names.check(chosen)
         refuse_unknown_keys(by, totals)
         return report_of(totals, rows, job.about, policy=chosen.name)
 
     if jobs is None and folder is None:
         totals = job.fold()
-        return made(totals, scored_rows(job, paired, totals, progress))
+        return make_report(totals, scored_rows(job, paired, totals, progress))
     from planner_eval.verbs.score_runs import run_score
 
     how: dict[str, Any] = {"jobs": jobs, "folder": folder, "part": part, "progress": progress}
     how |= {"store": store, "engine": engine}
-    return run_score(job, paired, made, deadline=deadline, **how)
+    return run_score(job, paired, make_report, deadline=deadline, **how)
 
 
 def scoring_job(
@@ -215,15 +215,15 @@ def scoring_job(
         reading_name(paired.reading),
         {"answers": paired.pred.said, "gold": paired.gold.said},
         paired.pred.name,
-        tuple(LeftOut(one.id, one.file, one.line) for one in paired.repeated),
+        tuple(LeftOut(r.id, r.file, r.line) for r in paired.repeated),
         paired.reading.notes_of([paired.pred], paired.gold) if kept else (),
         tools_counted(metrics, policy),
         paired.pred.mark,
     )
-    told = replace(policy, unknown=None)  # a function of this process alone
+    portable_policy = replace(policy, unknown=None)  # a function of this process alone
     how = paired.reading._asdict()
     named = paired.gold_named
-    return ScoreJob(metrics, told, tuple(by), how, about, cluster, mends, causes, named)
+    return ScoreJob(metrics, portable_policy, tuple(by), how, about, cluster, mends, causes, named)
 
 
 def scored_rows(
@@ -271,5 +271,5 @@ def refuse_unknown_keys(by: Iterable[str], totals: Totals) -> None:
         if totals.judged and not totals.groups[key]:
             if key == "scope":
                 raise InputError("--by 'scope': no gold plan names an app, so none has a scope")
-            known = ", ".join(STRUCTURE)
-            raise InputError(f"--by {key!r}: no gold record has that field, and it is none of {known}")
+            names = ", ".join(STRUCTURE)
+            raise InputError(f"--by {key!r}: no gold record has that field, and it is none of {names}")

@@ -40,11 +40,11 @@ class SetItem(NamedTuple):
     error: str | None
 
 
-def set_of(given: Any, fields: Mapping[str, Any]) -> Source:
+def set_of(source: Any, fields: Mapping[str, Any]) -> Source:
     """The set of plans that a verb was given.
 
     Args:
-        given: The name of a file or of a published data set; what :func:`planner_eval.open_sources` gave; or
+        source: The name of a file or of a published data set; what :func:`planner_eval.open_sources` gave; or
             records in memory, as :func:`planner_eval.read` takes them.
         fields: ``id_field``, ``text_field``, ``turn``, ``cache`` and ``folder``, as it takes them.
 
@@ -52,23 +52,23 @@ def set_of(given: Any, fields: Mapping[str, Any]) -> Source:
         InputError: there is no such file or data set, it cannot be read, the name stands for several, or what
             was given is none of these or an empty list.
     """
-    if isinstance(given, Source):
-        return _of_records(given)
-    if given is None or isinstance(given, (bool, int, float, bytes)):
+    if isinstance(source, Source):
+        return _of_records(source)
+    if source is None or isinstance(source, (bool, int, float, bytes)):
         raise InputError(
-            f"{shortened(repr(given), 40)} is no set of plans, expected the name of a file or of a data set, "
-            "or records"
+            f"{shortened(repr(source), 40)} is no set of plans, expected the name of a file or of a data "
+            "set, or records"
         )
-    if is_empty(given):
+    if is_empty(source):
         raise InputError(
             "there are no records: the list is empty; a plan without calls is the text '[]', and a list of "
             "one [[]]"
         )
-    if isinstance(given, (str, os.PathLike)):
-        found = open_sources([os.fspath(given)], **fields)
-        refuse_several(os.fspath(given), found)
-        return _of_records(found[0])
-    file = read(given, role="alone", **fields)
+    if isinstance(source, (str, os.PathLike)):
+        sources = open_sources([os.fspath(source)], **fields)
+        refuse_several(os.fspath(source), sources)
+        return _of_records(sources[0])
+    file = read(source, role="alone", **fields)
     return Source(file.name, file.name, file.many, file)
 
 
@@ -83,14 +83,14 @@ def _of_records(source: Source) -> Source:
     return replace(source, many=True, file=no_records("alone")._replace(name=file.name))
 
 
-def refuse_several(name: str, found: list[Source]) -> None:
+def refuse_several(name: str, sources: list[Source]) -> None:
     """Refuse a benchmark's name that stands for several data sets.
 
     Raises:
         InputError: it does; names them.
     """
-    if len(found) > 1:
-        raise InputError(f"{name} is {' and '.join(each.name for each in found)}: name one of them")
+    if len(sources) > 1:
+        raise InputError(f"{name} is {' and '.join(source.name for source in sources)}: name one of them")
 
 
 def items_of(source: Source, dialect: str | None, progress: Progress | None = None) -> Iterator[SetItem]:
@@ -103,14 +103,14 @@ def items_of(source: Source, dialect: str | None, progress: Progress | None = No
     """
     reader, total = source.reader(dialect), len(source)
     own = source.file is not None and not source.file.published
-    for done, record in enumerate(source.records, 1):
-        found = reader.read(record)
-        plan = found.plan
+    for count, record in enumerate(source.records, 1):
+        item = reader.read(record)
+        plan = item.plan
         if own and plan is not None and record.dialect is None and words_for_gold(record.source, plan):
             plan = None
-        yield SetItem(record, found.record, found.where, plan, found.error)
+        yield SetItem(record, item.record, item.where, plan, item.error)
         if progress is not None:
-            progress(done, total)
+            progress(count, total)
 
 
 def doubts_of(source: Source) -> Iterator[str]:
@@ -174,11 +174,13 @@ def fields_of(record: Record) -> dict[str, Any]:
     sample = record.source
     if not hasattr(sample, "category"):
         return dict(record.fields)
-    found = {key: value for key, value in sample.extra.items() if isinstance(value, (str, int))}
-    return {**found, "category": sample.category} if sample.category else found
+    fields = {key: value for key, value in sample.extra.items() if isinstance(value, (str, int))}
+    return {**fields, "category": sample.category} if sample.category else fields
 
 
-def refuse_unknown_field(option: str, field: str, known: Mapping[str, Any], name: str) -> InputError:
+def refuse_unknown_field(option: str, field: str, all_fields: Mapping[str, Any], name: str) -> InputError:
     """That no record of a set has a field, with the closest that some have."""
-    hint = did_you_mean(field, known, f"there are {', '.join(known)}" if known else "they have no other")
+    hint = did_you_mean(
+        field, all_fields, f"there are {', '.join(all_fields)}" if all_fields else "they have no other"
+    )
     return InputError(f"{option} {field!r}: no record of {name} has that field; {hint}")

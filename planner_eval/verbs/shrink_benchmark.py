@@ -41,7 +41,7 @@ class ScoredSides(NamedTuple):
 
 
 def scored_sides(
-    pred: str, gold: str, name: str, settings: Mapping[str, str], asked: Asked, reading: Reading
+    pred: str, gold: str, name: str, settings: Mapping[str, str], selection: Asked, reading: Reading
 ) -> ScoredSides:
     """An answer, its sample's gold, and in which figures a benchmark's two scores of them disagree.
 
@@ -50,7 +50,7 @@ def scored_sides(
         gold: The benchmark's data.
         name: The benchmark.
         settings: Its own options.
-        asked: Which answer, and how it is written.
+        selection: Which answer, and how it is written.
         reading: The fields of the id and of the answer, and how answers are matched.
 
     Raises:
@@ -64,17 +64,19 @@ def scored_sides(
     samples = gold_samples(bench, gold, cache=reading.cache)
     answers = read_answers(pred, id_field=reading.id_field, text_field=reading.text_field, benchmark=bench)
     matched = match(answers.found, samples, by=reading.by, nothing=bench.nothing)
-    sample, text = _only(matched.records, asked, f"{pred} and {gold}")
-    held = Record(pred, 0, sample.id, text)
-    ours = told(PlanFile(pred, (held,), False), held, {"dialect": reading.dialect}, asked.to, side="pred")
-    theirs = _gold(bench, sample)
+    sample, text = _only(matched.records, selection, f"{pred} and {gold}")
+    record = Record(pred, 0, sample.id, text)
+    pred_record = told(
+        PlanFile(pred, (record,), False), record, {"dialect": reading.dialect}, selection.to, role="pred"
+    )
+    gold_record = _gold(bench, sample)
 
     def score(pred: str, gold: str) -> Differing:
-        wanted = sample if gold == theirs.text else replace(sample, gold=_value(gold))
-        return differing(bench, wanted, pred, settings) if bench.fits(wanted.gold) else {}
+        scored_sample = sample if gold == gold_record.text else replace(sample, gold=_value(gold))
+        return differing(bench, scored_sample, pred, settings) if bench.fits(scored_sample.gold) else {}
 
-    ours = replace(ours, calling=_calls(ours), file=lambda text: File(".txt", text))
-    return ScoredSides(ours, replace(theirs, calling=_calls(theirs)), score)
+    pred_record = replace(pred_record, calling=_calls(pred_record), file=lambda text: File(".txt", text))
+    return ScoredSides(pred_record, replace(gold_record, calling=_calls(gold_record)), score)
 
 
 def _value(text: str) -> Any:
@@ -82,22 +84,22 @@ def _value(text: str) -> Any:
     return values[0]
 
 
-def _calls(side: Told) -> bool:
-    return side.plan is not None and bool(side.plan.calls)
+def _calls(record: Told) -> bool:
+    return record.plan is not None and bool(record.plan.calls)
 
 
-def _only(records: Any, asked: Asked, names: str) -> tuple[Sample, str]:
+def _only(records: Any, selection: Asked, names: str) -> tuple[Sample, str]:
     """The answer that is meant.
 
     Raises:
         InputError: there are several, or none of this id or number.
     """
-    id, number, _ = asked
-    found = list(records)
+    id, number, _ = selection
+    answers = list(records)
     if id is not None:
-        refuse_unknown([id], dict.fromkeys(sample.id for sample, _ in found), names)
-        found = [one for one in found if one[0].id == id]
-    sample, text = only_one(found, number, names)
+        refuse_unknown([id], dict.fromkeys(sample.id for sample, _ in answers), names)
+        answers = [answer for answer in answers if answer[0].id == id]
+    sample, text = only_one(answers, number, names)
     return sample, text
 
 
@@ -119,7 +121,7 @@ def _gold(bench: Benchmark, sample: Sample) -> Told:
         return Told(text, None, "the right answer is free text", parsed=_unread, cut=False, file=file)
     make = bench.gold_of
     if make is None:
-        said = f"gold is left as it is: a record of {bench.title} holds more than its plan"
+        note = f"gold is left as it is: a record of {bench.title} holds more than its plan"
         return Told(
             text,
             plan,
@@ -127,7 +129,7 @@ def _gold(bench: Benchmark, sample: Sample) -> Told:
             written=_never,
             parsed=parsed,
             cut=False,
-            notes=(said,),
+            notes=(note,),
             file=file,
         )
 

@@ -50,34 +50,36 @@ def search(
     Raises:
         AbsentError: asked again of the given pair, what was asked answers otherwise.
     """
-    told = (pred, gold)
+    records = (pred, gold)
     used = 0
-    ways = [(True, True), (False, True), (True, False), (False, False)]
-    for way in ways:
-        if any(as_plan and side.plan is None for as_plan, side in zip(way, told, strict=True)):
+    modes = [(True, True), (False, True), (True, False), (False, False)]
+    for mode in modes:
+        if any(as_plan and record.plan is None for as_plan, record in zip(mode, records, strict=True)):
             continue
-        sides = _Sides(pred, gold, way)
-        start = sides.start()
-        asked = way != (False, False) or bool(used and shows.asked)
-        if not asked or sides.shows(start, shows):
+        prepared = _Sides(pred, gold, mode)
+        start = prepared.start()
+        must_check = mode != (False, False) or bool(used and shows.asked)
+        if not must_check or prepared.shows(start, shows):
             break
-        if way == (False, False):
+        if mode == (False, False):
             raise AbsentError(
                 f"{shows.asked} does not answer the same each time: of the pair as it is it said yes, then no"
             )
         used += 1
 
-    def tell(done: int, found: Pair) -> None:
+    def tell(count: int, pair: Pair) -> None:
         if progress is not None:
-            progress(done, _large(found))
+            progress(count, _large(pair))
 
-    found = smallest.shrink(start, lambda each: sides.shows(each, shows), progress=tell, **limits._asdict())
-    parts = [sides.part(at, start[at], found.pair[at]) for at in (0, 1)]
-    notes = [*pred.notes, *gold.notes, *sides.notes()]
-    ended = found.ended
+    result = smallest.shrink(
+        start, lambda pair: prepared.shows(pair, shows), progress=tell, **limits._asdict()
+    )
+    outputs = [prepared.part(index, start[index], result.pair[index]) for index in (0, 1)]
+    notes = [*pred.notes, *gold.notes, *prepared.notes()]
+    ended = result.ended
     if shows.asked and ended != "interrupted":
         try:
-            if not all(shows.texts(parts[0].text, parts[1].text) for _ in range(AGAIN)):
+            if not all(shows.texts(outputs[0].text, outputs[1].text) for _ in range(AGAIN)):
                 ended = "wavers"
                 notes.append(
                     f"{shows.asked} does not answer the same each time: of this pair it said yes, then no"
@@ -85,14 +87,14 @@ def search(
         except KeyboardInterrupt:  # what was found is written all the same
             ended = "interrupted"
     return Shrunk(
-        parts[0], parts[1], shows.said, found.tries + used, found.steps, ended, tuple(notes), policy
+        outputs[0], outputs[1], shows.said, result.tries + used, result.steps, ended, tuple(notes), policy
     )
 
 
-def _large(found: Pair) -> str:
-    both = size_of(found.pred).plus(size_of(found.gold))
+def _large(pair: Pair) -> str:
+    size = size_of(pair.pred).plus(size_of(pair.gold))
     return (
-        f"{both.calls:,} calls, {both.arguments:,} arguments" if both.calls else f"{both.weight:,} characters"
+        f"{size.calls:,} calls, {size.arguments:,} arguments" if size.calls else f"{size.weight:,} characters"
     )
 
 
@@ -110,22 +112,22 @@ class _Sides:
 
     def start(self) -> Pair:
         """The pair that the search begins with; a side that is left as it is, is nothing to it."""
-        both = zip(self.told, self.as_plans, strict=True)
+        pairs = zip(self.told, self.as_plans, strict=True)
         first, second = (
-            bare(side.plan) if as_plan and side.plan is not None else side.text if side.cut else ""
-            for side, as_plan in both
+            bare(record.plan) if as_plan and record.plan is not None else record.text if record.cut else ""
+            for record, as_plan in pairs
         )
         return Pair(first, second)
 
-    def text(self, at: int, side: Side) -> str | None:
+    def text(self, index: int, content: Side) -> str | None:
         """How a side is written; None where its notation cannot say it."""
-        told = self.told[at]
-        if isinstance(side, str):
-            return side if told.cut else told.text
-        if told.calling and not side.calls:
+        record = self.told[index]
+        if isinstance(content, str):
+            return content if record.cut else record.text
+        if record.calling and not content.calls:
             return None
         try:
-            text = told.written(side)
+            text = record.written(content)
         except (WriteError, ParseError):
             return None
         return text if text.strip() else None  # in some notations no call is no text, which is no plan
@@ -135,20 +137,20 @@ class _Sides:
         pred, gold = self.text(0, pair.pred), self.text(1, pair.gold)
         return pred is not None and gold is not None and shows.texts(pred, gold)
 
-    def part(self, at: int, before: Side, after: Side) -> Part:
+    def part(self, index: int, before: Side, after: Side) -> Part:
         """One side of what was found."""
-        told = self.told[at]
-        text = self.text(at, after)
+        record = self.told[index]
+        text = self.text(index, after)
         assert text is not None
         try:
-            plan = told.parsed(text)
+            plan = record.parsed(text)
         except ParseError:
             plan = None
-        file = told.file(text)
+        file = record.file(text)
         written = not isinstance(after, str)
         return Part(
             text,
-            told.dialect if written else None,
+            record.dialect if written else None,
             plan,
             size_of(before),
             size_of(after),
@@ -158,14 +160,14 @@ class _Sides:
 
     def notes(self) -> list[str]:
         """Which sides were not made smaller as plans, and why."""
-        found = []
-        for name, side, as_plan in zip(("pred", "gold"), self.told, self.as_plans, strict=True):
+        notes = []
+        for name, record, as_plan in zip(("pred", "gold"), self.told, self.as_plans, strict=True):
             if as_plan:
                 continue
             why = (
-                f"it holds no readable plan ({side.error})"
-                if side.plan is None
+                f"it holds no readable plan ({record.error})"
+                if record.plan is None
                 else "written anew it does not show it"
             )
-            found.append(f"{name} is {'cut as a text' if side.cut else 'left as it is'}: {why}")
-        return found
+            notes.append(f"{name} is {'cut as a text' if record.cut else 'left as it is'}: {why}")
+        return notes

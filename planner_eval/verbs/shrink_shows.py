@@ -51,8 +51,8 @@ def refuse_code(code: str) -> None:
     """
     if code not in EDITS:
         close = close_names(code, EDITS)
-        said = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(EDITS)}"
-        raise InputError(f"no edit has the code {code!r}; {said}")
+        hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(EDITS)}"
+        raise InputError(f"no edit has the code {code!r}; {hint}")
 
 
 def of_code(code: str, pred: Told, gold: Told, policy: Policy) -> Shows:
@@ -63,25 +63,25 @@ def of_code(code: str, pred: Told, gold: Told, policy: Policy) -> Shows:
         AbsentError: the given pair has no edit of it, or cannot be compared.
     """
     refuse_code(code)
-    for side, what in ((pred, "the prediction"), (gold, "gold")):
-        if side.plan is None:
-            raise AbsentError(f"{what} cannot be read, so there is no edit: {side.error}")
+    for record, what in ((pred, "the prediction"), (gold, "gold")):
+        if record.plan is None:
+            raise AbsentError(f"{what} cannot be read, so there is no edit: {record.error}")
     assert pred.plan is not None
     assert gold.plan is not None
-    found = diff(pred.plan, gold.plan, policy)
-    root = any(edit.code == code for edit in found.roots)
-    codes = dict.fromkeys(edit.code for edit in found.edits)
+    given_diff = diff(pred.plan, gold.plan, policy)
+    root = any(edit.code == code for edit in given_diff.roots)
+    codes = dict.fromkeys(edit.code for edit in given_diff.edits)
     if code not in codes:
-        said = f"it has {', '.join(codes)}" if codes else "the plans are the same"
-        raise AbsentError(f"no edit of this pair is {code}: {said}")
-    sides = _Read(pred), _Read(gold)
+        hint = f"it has {', '.join(codes)}" if codes else "the plans are the same"
+        raise AbsentError(f"no edit of this pair is {code}: {hint}")
+    readers = _Read(pred), _Read(gold)
 
     def texts(pred: str, gold: str) -> bool:
-        plans = sides[0](pred), sides[1](gold)
+        plans = readers[0](pred), readers[1](gold)
         if plans[0] is None or plans[1] is None:
             return False
-        made = diff(plans[0], plans[1], policy)
-        return any(edit.code == code for edit in (made.roots if root else made.edits))
+        new_diff = diff(plans[0], plans[1], policy)
+        return any(edit.code == code for edit in (new_diff.roots if root else new_diff.edits))
 
     return Shows(texts, code if root else f"{code}, a consequence")
 
@@ -89,9 +89,9 @@ def of_code(code: str, pred: Told, gold: Told, policy: Policy) -> Shows:
 class _Read:
     """Reads the texts of a side, the last one once; None of one that is no plan."""
 
-    def __init__(self, side: Told) -> None:
-        self.side = side
-        self.text, self.plan = side.text, side.plan
+    def __init__(self, record: Told) -> None:
+        self.side = record
+        self.text, self.plan = record.text, record.plan
 
     def __call__(self, text: str) -> Any:
         if text != self.text:
@@ -124,7 +124,7 @@ def of_command(command: str, pred: Told, gold: Told, seconds: float) -> Shows:
         InputError: it names neither file, or there is no folder for them.
         AbsentError: it does not end with 0 for the given pair.
     """
-    if not any(place in command for place in PLACES):
+    if not any(placeholder in command for placeholder in PLACES):
         raise InputError(f"the command names neither {PLACES[0]} nor {PLACES[1]}: it would look at no pair")
 
     parent = plain_folder()
@@ -133,12 +133,12 @@ def of_command(command: str, pred: Told, gold: Told, seconds: float) -> Shows:
         filled = command
         # each run has a folder of its own: what a command does to it, the next one does not see
         with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=parent, ignore_cleanup_errors=True) as folder:
-            for place, side, text in zip(PLACES, (pred, gold), texts, strict=True):
-                file = side.file(text)
+            for placeholder, record, text in zip(PLACES, (pred, gold), texts, strict=True):
+                file = record.file(text)
                 suffix = file.suffix if _plain(file.suffix) else ".txt"
-                path = Path(folder, place.strip("{}") + suffix)
+                path = Path(folder, placeholder.strip("{}") + suffix)
                 path.write_bytes(file.text.encode("utf-8", "surrogatepass"))
-                filled = filled.replace(place, str(path))
+                filled = filled.replace(placeholder, str(path))
             return run(filled, seconds)
 
     first = ran((pred.text, gold.text))
@@ -159,9 +159,9 @@ def plain_folder() -> str:
         InputError: there is none.
     """
     usual = os.path.abspath(tempfile.gettempdir())
-    for place in (usual, "/tmp", "/var/tmp", "/dev/shm"):
-        if _plain(place) and os.access(place, os.W_OK | os.X_OK):
-            return place
+    for folder in (usual, "/tmp", "/var/tmp", "/dev/shm"):
+        if _plain(folder) and os.access(folder, os.W_OK | os.X_OK):
+            return folder
     raise InputError(
         f"the folder for temporary files is {usual!r}, a path that a shell does not take as it is; name one "
         "of letters, digits, '-' and '_' with TMPDIR"
@@ -197,9 +197,9 @@ def run(command: str, seconds: float) -> Ran:
             with suppress(ProcessLookupError, PermissionError):  # nothing of it is left, as mostly
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        said = _tail(stream)
+        output = _tail(stream)
     ended = f"it ended with {code}" if code >= 0 else f"it was ended by signal {-code}"
-    return Ran(code == 0, f"{ended}: {said}" if said else ended)
+    return Ran(code == 0, f"{ended}: {output}" if output else ended)
 
 
 def _tail(stream: IO[bytes]) -> str:
@@ -228,31 +228,31 @@ def of_variants(
     Raises:
         AbsentError: they agree.
     """
-    found = score(pred.text, gold.text)
-    if not found:
+    figures = score(pred.text, gold.text)
+    if not figures:
         raise AbsentError(f"the official and the corrected figures of {name} agree about this answer")
-    if figure is not None and figure not in found:
+    if figure is not None and figure not in figures:
         raise AbsentError(
             f"the official and the corrected {figure} of {name} agree about this answer; "
-            f"they disagree in {', '.join(found)}"
+            f"they disagree in {', '.join(figures)}"
         )
-    which = figure or next(iter(found))
-    official, corrected = found[which]
-    said = f"{name}'s {which}: official {_value(official)}, corrected {_value(corrected)}"
-    wanted = _order(found[which])
+    which = figure or next(iter(figures))
+    official, corrected = figures[which]
+    message = f"{name}'s {which}: official {_value(official)}, corrected {_value(corrected)}"
+    expected = _order(figures[which])
 
     def texts(pred: str, gold: str) -> bool:
-        made = score(pred, gold)
-        return which in made and _order(made[which]) == wanted
+        new_figures = score(pred, gold)
+        return which in new_figures and _order(new_figures[which]) == expected
 
-    return Shows(texts, said)
+    return Shows(texts, message)
 
 
 def _order(values: tuple[Any, Any]) -> Any:
     """Which of two values is the greater; of those that are no numbers, what they are."""
-    if all(isinstance(one, (int, float)) for one in values):
+    if all(isinstance(v, (int, float)) for v in values):
         return values[0] > values[1]
-    return tuple(one if isinstance(one, str) or one is None else "number" for one in values)
+    return tuple(value if isinstance(value, str) or value is None else "number" for value in values)
 
 
 def _value(value: Any) -> str:

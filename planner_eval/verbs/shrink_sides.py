@@ -76,15 +76,17 @@ class Told:
     file: Callable[[str], File] = field(default=lambda text: File(".txt", text))
 
 
-def told(held: PlanFile, record: Record, options: Mapping[str, Any], to: str | None, *, side: str) -> Told:
+def told(
+    plan_file: PlanFile, record: Record, options: Mapping[str, Any], to: str | None, *, role: str
+) -> Told:
     """A record of a user's file.
 
     Args:
-        held: The file.
+        plan_file: The file.
         record: The record.
         options: How plans are read, as for :func:`planner_eval.dialects.read.parse`.
         to: The notation to write; its own when left out.
-        side: What messages call it.
+        role: What messages call it.
 
     Raises:
         InputError: `to` cannot say what it says.
@@ -99,15 +101,15 @@ def told(held: PlanFile, record: Record, options: Mapping[str, Any], to: str | N
         plan = read_plan(record, **{name: value for name, value in options.items() if name != "turn"})
     except ParseError as error:
         why = f"{record.where}: {str(error).partition(chr(10))[0]}"
-        return Told(text, None, why, file=_filed(held, record))
+        return Told(text, None, why, file=_filed(plan_file, record))
     tools = options.get("tools")
-    notation, notes = _notation(plan, to, side, tools)
+    notation, notes = _notation(plan, to, role, tools)
     if not text:
         text = write(plan, notation, tools=tools)
-    asked = {**options, "dialect": notation if notation == options.get("dialect") else None}
+    parse_options = {**options, "dialect": notation if notation == options.get("dialect") else None}
 
     def parsed(text: str) -> Plan:
-        return parse(text, **{name: value for name, value in asked.items() if value is not None})
+        return parse(text, **{name: value for name, value in parse_options.items() if value is not None})
 
     return Told(
         text,
@@ -117,21 +119,21 @@ def told(held: PlanFile, record: Record, options: Mapping[str, Any], to: str | N
         lambda plan: write(plan, notation, tools=tools),
         parsed,
         notes=notes,
-        file=_filed(held, record),
+        file=_filed(plan_file, record),
     )
 
 
-def _notation(plan: Plan, to: str | None, side: str, tools: Any) -> tuple[str, tuple[str, ...]]:
+def _notation(plan: Plan, to: str | None, role: str, tools: Any) -> tuple[str, tuple[str, ...]]:
     """In which notation a plan is written, and what is to be said of that."""
     if to is not None:
         dialects.get(to)
-        for each in (plan, bare(plan)):  # the second is what is written: what was guessed is no part of it
+        for variant in (plan, bare(plan)):  # the second is what is written: what was guessed is no part of it
             try:
-                write(each, to, tools=tools)
+                write(variant, to, tools=tools)
             except WriteError as error:
-                said = str(error).partition("\n")[0]
+                message = str(error).partition("\n")[0]
                 raise InputError(
-                    f"{side} cannot be written as {to}: {said}; name another notation with --to, such as "
+                    f"{role} cannot be written as {to}: {message}; name another notation with --to, such as "
                     f"{SPARE}, or none, so that each side is written in its own"
                 ) from None
         return to, ()
@@ -139,39 +141,39 @@ def _notation(plan: Plan, to: str | None, side: str, tools: Any) -> tuple[str, t
     try:
         write(plan, own, tools=tools)
     except WriteError as error:
-        said = str(error).partition("\n")[0]
-        return SPARE, (f"{side} is written as {SPARE}, for {own} cannot be: {said}",)
+        message = str(error).partition("\n")[0]
+        return SPARE, (f"{role} is written as {SPARE}, for {own} cannot be: {message}",)
     return own, ()
 
 
-def _filed(held: PlanFile, record: Record) -> Callable[[str], File]:
+def _filed(plan_file: PlanFile, record: Record) -> Callable[[str], File]:
     """Puts a text where the record has its plan: a file of one plan, or of that record alone."""
-    if not held.many or held.published or held.content is None:
-        suffix = Path(held.name).suffix if not held.many and not held.parts else ""
+    if not plan_file.many or plan_file.published or plan_file.content is None:
+        suffix = Path(plan_file.name).suffix if not plan_file.many and not plan_file.parts else ""
         return lambda text: File(suffix or ".txt", text)
     structured = not isinstance(record.source, str)
-    way = held.content
+    path = plan_file.content
 
     def file(text: str) -> File:
         content: Any = text
         values = loads_if_json(text, DEFAULT_LIMITS) if structured else None
         if values is not None and len(values) == 1:
             content = values[0]
-        fields = _with(dict(record.fields), way, content)
+        fields = _with(dict(record.fields), path, content)
         return File(".jsonl", json.dumps(fields, ensure_ascii=False) + "\n")
 
     return file
 
 
-def _with(fields: dict[str, Any], way: str, content: Any) -> dict[str, Any]:
+def _with(fields: dict[str, Any], path: str, content: Any) -> dict[str, Any]:
     """The fields with another content; of a way into a record the whole way."""
-    if way in fields or "." not in way:
-        return {**fields, way: content}
-    first, _, rest = way.partition(".")
+    if path in fields or "." not in path:
+        return {**fields, path: content}
+    first, _, remaining = path.partition(".")
     inner = fields.get(first)
     if isinstance(inner, dict):
-        return {**fields, first: _with(inner, rest, content)}
-    return {**fields, way: content}
+        return {**fields, first: _with(inner, remaining, content)}
+    return {**fields, path: content}
 
 
 def _as_json(data: Any, where: str) -> str:
@@ -217,6 +219,6 @@ def only_pair(pairs: Any, record: int | None, names: str) -> tuple[Record, Recor
     """
     pred, gold = only_one(pairs, record, names)
     if pred is None or gold is None:
-        there, lacking = (gold, "prediction") if pred is None else (pred, "gold plan")
-        raise InputError(f"{there.where}: there is no {lacking} beside it")
+        present, lacking = (gold, "prediction") if pred is None else (pred, "gold plan")
+        raise InputError(f"{present.where}: there is no {lacking} beside it")
     return pred, gold

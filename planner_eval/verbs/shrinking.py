@@ -90,12 +90,12 @@ def shrink(
     >>> found.pred.text, found.gold.text, found.ended
     ("f(#x='x')", "f(#x='O')", 'smallest')
     """
-    given = [
-        name for name, one in zip(_ASKED, (code, command, shows, differs), strict=True) if one is not None
+    measures = [
+        name for name, value in zip(_ASKED, (code, command, shows, differs), strict=True) if value is not None
     ]
-    if len(given) != 1:
-        found = " and ".join(given) or "nothing"
-        raise InputError(f"found {found}, expected one of {', '.join(_ASKED)}: what the pair shows")
+    if len(measures) != 1:
+        supplied = " and ".join(measures) or "nothing"
+        raise InputError(f"found {supplied}, expected one of {', '.join(_ASKED)}: what the pair shows")
     refuse_reading(reading)
     expect_or_none(NAME, code=code, command=command, benchmark=benchmark, figure=figure, id=id, to=to)
     expect_or_none(FUNCTION, shows=shows, progress=progress)
@@ -106,42 +106,47 @@ def shrink(
     expect(NUMBER, tries=tries)
     expect_or_none(SECONDS, deadline=deadline)
     expect(SECONDS, try_deadline=try_deadline)
-    chosen, asked = policy_of(policy), Asked(id, record, to)
+    chosen, selection = policy_of(policy), Asked(id, record, to)
     if differs is not None:
         if differs != DIFFERS:
             raise InputError(f"differs is {differs!r}, expected {DIFFERS!r}")
-        ours, theirs, what = _scored(pred, gold, benchmark, figure, settings or {}, asked, reading)
+        pred_record, gold_record, what = _scored(
+            pred, gold, benchmark, figure, settings or {}, selection, reading
+        )
     else:
-        ours, theirs = _told(pred, gold, asked, reading)
+        pred_record, gold_record = _told(pred, gold, selection, reading)
         if code is not None:
-            what = of_code(code, ours, theirs, chosen)
+            what = of_code(code, pred_record, gold_record, chosen)
         elif command is not None:
-            what = of_command(command, ours, theirs, try_deadline)
+            what = of_command(command, pred_record, gold_record, try_deadline)
         else:
             assert shows is not None
-            if not shows(ours.text, theirs.text):
+            if not shows(pred_record.text, gold_record.text):
                 raise AbsentError("the pair as it is does not show it")
             what = Shows(shows, "what was asked for", asked="the function")
-    return search(ours, theirs, what, chosen, Limits(tries, deadline), progress)
+    return search(pred_record, gold_record, what, chosen, Limits(tries, deadline), progress)
 
 
 _ASKED = ("code", "command", "shows", "differs")
 
 
-def _told(pred: Source, gold: Source, asked: Asked, reading: Reading) -> tuple[Told, Told]:
+def _told(pred: Source, gold: Source, selection: Asked, reading: Reading) -> tuple[Told, Told]:
     """The one pair that is meant."""
-    paired = pair(pred, gold, reading=reading, id=asked.id)
-    left, right = only_pair(paired.pairs, asked.record, f"{paired.pred.name} and {paired.gold.name}")
-    to = asked.to
+    paired = pair(pred, gold, reading=reading, id=selection.id)
+    left, right = only_pair(paired.pairs, selection.record, f"{paired.pred.name} and {paired.gold.name}")
+    to = selection.to
     shared = {"compute": reading.compute}
-    ours = {**shared, "dialect": reading.dialect, "repair": bool(reading.repair)}
-    theirs = {**shared, "dialect": reading.gold_dialect or reading.dialect}
-    found = told(paired.pred, left, ours, to, side="pred"), told(paired.gold, right, theirs, to, side="gold")
-    beside = [name for name in (*FIELDS, "alternatives") if name in right.fields]
-    if beside:
-        said = f"what gold leaves open beside its plan plays no part: {', '.join(beside)}"
-        return found[0], replace(found[1], notes=(*found[1].notes, said))
-    return found
+    pred_options = {**shared, "dialect": reading.dialect, "repair": bool(reading.repair)}
+    gold_options = {**shared, "dialect": reading.gold_dialect or reading.dialect}
+    records = (
+        told(paired.pred, left, pred_options, to, role="pred"),
+        told(paired.gold, right, gold_options, to, role="gold"),
+    )
+    ignored = [name for name in (*FIELDS, "alternatives") if name in right.fields]
+    if ignored:
+        message = f"what gold leaves open beside its plan plays no part: {', '.join(ignored)}"
+        return records[0], replace(records[1], notes=(*records[1].notes, message))
+    return records
 
 
 def _scored(
@@ -150,7 +155,7 @@ def _scored(
     name: str | None,
     figure: str | None,
     settings: Mapping[str, str],
-    asked: Asked,
+    selection: Asked,
     reading: Reading,
 ) -> tuple[Told, Told, Shows]:
     """The one answer and its sample, and what the benchmark's two scores say of them."""
@@ -158,8 +163,10 @@ def _scored(
 
     if name is None:
         raise InputError("the two scores are a benchmark's: which one?")
-    for side, given in (("answers", pred), ("gold", gold)):
-        if not isinstance(given, (str, os.PathLike)):
-            raise InputError(f"the {side} are a {type(given).__name__}, expected the path of a file")
-    ours, theirs, score = scored_sides(os.fspath(pred), os.fspath(gold), name, settings, asked, reading)
-    return ours, theirs, of_variants(name, score, ours, theirs, figure)
+    for role, source in (("answers", pred), ("gold", gold)):
+        if not isinstance(source, (str, os.PathLike)):
+            raise InputError(f"the {role} are a {type(source).__name__}, expected the path of a file")
+    pred_record, gold_record, score = scored_sides(
+        os.fspath(pred), os.fspath(gold), name, settings, selection, reading
+    )
+    return pred_record, gold_record, of_variants(name, score, pred_record, gold_record, figure)

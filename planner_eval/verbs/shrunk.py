@@ -74,8 +74,11 @@ class Shrunk:
     def said(self) -> str:
         """What was left of the pair, in one line."""
         before, after = (
-            one.plus(other)
-            for one, other in ((self.pred.before, self.gold.before), (self.pred.after, self.gold.after))
+            pred_size.plus(gold_size)
+            for pred_size, gold_size in (
+                (self.pred.before, self.gold.before),
+                (self.pred.after, self.gold.after),
+            )
         )
         left = [
             f"{counted(was, what[:-1])} to {now:,}"
@@ -83,24 +86,32 @@ class Shrunk:
             if was
         ]
         texts = [
-            f"{counted(part.before.weight, 'character')} of text to {part.after.weight:,}"
-            for part in (self.pred, self.gold)
-            if part.dialect is None and part.before.weight
+            f"{counted(output.before.weight, 'character')} of text to {output.after.weight:,}"
+            for output in (self.pred, self.gold)
+            if output.dialect is None and output.before.weight
         ]
         return f"{', '.join([*left, *texts])} in {counted(self.tries, 'try')}; {ENDINGS[self.ended]}"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON data."""
-        sides = {
+        outputs = {
             name: {
-                "text": part.text,
-                "dialect": part.dialect,
-                "before": part.before._asdict(),
-                "after": part.after._asdict(),
+                "text": output.text,
+                "dialect": output.dialect,
+                "before": output.before._asdict(),
+                "after": output.after._asdict(),
             }
-            for name, part in (("pred", self.pred), ("gold", self.gold))
+            for name, output in (("pred", self.pred), ("gold", self.gold))
         }
-        found = self.diff
-        edits = [] if found is None else [{"code": e.code, "message": e.message} for e in found.edits]
-        rest = {"shows": self.shows, "tries": self.tries, "steps": self.steps, "ended": self.ended}
-        return {"schema": "planeval.shrunk/1", **rest, **sides, "edits": edits, "notes": list(self.notes)}
+        difference = self.diff
+        edits = (
+            [] if difference is None else [{"code": e.code, "message": e.message} for e in difference.edits]
+        )
+        outcome = {"shows": self.shows, "tries": self.tries, "steps": self.steps, "ended": self.ended}
+        return {
+            "schema": "planeval.shrunk/1",
+            **outcome,
+            **outputs,
+            "edits": edits,
+            "notes": list(self.notes),
+        }

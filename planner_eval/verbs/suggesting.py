@@ -97,8 +97,8 @@ def pooled(files: Sequence[str], catalog: Catalog) -> Iterator[str]:
         lines = [line.data for line in read_json_lines(text) if line.error is None]
         brings = sum(isinstance(line, dict) and isinstance(line.get("tools"), list) for line in lines)
         if brings > 1:
-            several = Counter((tool.app, tool.name) for tool in catalog.tools)
-            differ = sum(count > 1 for count in several.values())
+            name_counts = Counter((tool.app, tool.name) for tool in catalog.tools)
+            differ = sum(count > 1 for count in name_counts.values())
             yield (
                 f"{name}: the tools of {brings:,} records are pooled, though none may have been offered all; "
                 f"{differ:,} of the same name differ, of which the one counts that a call breaks least"

@@ -21,10 +21,10 @@ def values_of(sources: Mapping[str, Source], by: str | None) -> list[str]:
     """
     if by is None:
         return []
-    found = list(dict.fromkeys(value for one in sources.values() for value in one.values(by)))
-    if not found:
+    values = list(dict.fromkeys(value for source in sources.values() for value in source.values(by)))
+    if not values:
         raise InputError(f"no sample has a {by!r}: the table cannot be broken down by it")
-    return found
+    return values
 
 
 def layout_of(
@@ -57,17 +57,20 @@ def layout_of(
     published = layouts(form)
     if by is None and not metrics and published:
         return next(iter(published.values()))
-    known = _known(sources, settings)
-    if unknown := [each for each in metrics if each not in known]:
-        hint = did_you_mean(unknown[0], known, f"there are {', '.join(known)}")
+    figures = _known(sources, settings)
+    if unknown := [metric for metric in metrics if metric not in figures]:
+        hint = did_you_mean(unknown[0], figures, f"there are {', '.join(figures)}")
         raise InputError(f"{form} has no figure {unknown[0]!r}: {hint}")
     main = next(iter(published.values())).columns if published else ()
-    usual = [one.figure for one in main if not one.settings and one.figure in known]
-    shown = metrics or tuple(dict.fromkeys(usual)) or tuple(known)
-    made = plain(shown, by, values_of(sources, by))
-    of = {one.figure: one for one in main}
-    columns = (one._replace(of=of[one.figure].of) if one.figure in of else one for one in made.columns)
-    return made._replace(columns=tuple(columns))
+    usual = [c.figure for c in main if not c.settings and c.figure in figures]
+    chosen = metrics or tuple(dict.fromkeys(usual)) or tuple(figures)
+    table_layout = plain(chosen, by, values_of(sources, by))
+    of = {c.figure: c for c in main}
+    columns = (
+        column._replace(of=of[column.figure].of) if column.figure in of else column
+        for column in table_layout.columns
+    )
+    return table_layout._replace(columns=tuple(columns))
 
 
 def with_settings(chosen: Layout, settings: Mapping[str, str]) -> Layout:
@@ -77,14 +80,14 @@ def with_settings(chosen: Layout, settings: Mapping[str, str]) -> Layout:
         chosen: The layout.
         settings: The options.
     """
-    columns = (one._replace(settings={**settings, **one.settings}) for one in chosen.columns)
+    columns = (column._replace(settings={**settings, **column.settings}) for column in chosen.columns)
     return chosen._replace(columns=tuple(columns))
 
 
 def _known(sources: Mapping[str, Source], settings: Mapping[str, str]) -> list[str]:
     """The figures of any of the runs."""
-    whole = Column("", "", "", settings=settings)
-    return list(dict.fromkeys(name for one in sources.values() for name in one.names(whole)))
+    empty_column = Column("", "", "", settings=settings)
+    return list(dict.fromkeys(name for source in sources.values() for name in source.names(empty_column)))
 
 
 def head_of(column: Column, form: str | None) -> Head:

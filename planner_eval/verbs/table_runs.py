@@ -39,20 +39,20 @@ class Told(NamedTuple):
     mark: str = ""
     cache: str | None = None
 
-    def fits(self, column: Column, others: Sequence[Column]) -> bool:
+    def fits(self, column: Column, columns: Sequence[Column]) -> bool:
         """Whether a column is of such runs.
 
         A run that was scored does not say what was asked: it fits where the table leaves no choice.
 
         Args:
             column: The column.
-            others: All columns of the table.
+            columns: All columns of the table.
         """
         if self.predicted is not None or self.form is None:
-            return all(_has(self.asked.get(key), wanted) for key, wanted in column.where.items())
+            return all(_has(self.asked.get(key), expected) for key, expected in column.where.items())
         if dict(self.settings or {}) != dict(column.settings):
             return False
-        return all(one.where == column.where for one in others if one.settings == column.settings)
+        return all(other.where == column.where for other in columns if other.settings == column.settings)
 
     @property
     def said(self) -> str:
@@ -62,13 +62,15 @@ class Told(NamedTuple):
             return f"a run of score{marked}"
         usual = {"shots": 0, "repeat": 1, "history": "gold"}
         named = [f"{key} {value}" for key, value in self.asked.items() if value != usual.get(key, "")]
-        asked = f"{counted(len(self.predicted.ids), 'sample')}, " + ", ".join(named)
-        lost = self.predicted.unasked
-        return asked + (f", {lost:,} of them without a whole answer" if lost else "") + marked
+        description = f"{counted(len(self.predicted.ids), 'sample')}, " + ", ".join(named)
+        unanswered = self.predicted.unasked
+        return (
+            description + (f", {unanswered:,} of them without a whole answer" if unanswered else "") + marked
+        )
 
 
-def _has(value: Any, wanted: Any) -> bool:
-    return value in wanted if isinstance(wanted, list) else value == wanted
+def _has(value: Any, expected: Any) -> bool:
+    return value in expected if isinstance(expected, list) else value == expected
 
 
 def told(path: str) -> Told:
@@ -86,10 +88,10 @@ def told(path: str) -> Told:
 
 def _told(path: str, data: Mapping[str, Any]) -> Told:
     if data.get("kind") == KIND:
-        found = predicted(path)
-        form = None if found.form == "own" else found.form
-        label, asked = str(found.options.get("model")), _asked(found.options)
-        return Told(path, label, form, asked, None, found, mark=found.mark, cache=found.cache)
+        model_run = predicted(path)
+        form = None if model_run.form == "own" else model_run.form
+        label, run_setup = str(model_run.options.get("model")), _asked(model_run.options)
+        return Told(path, label, form, run_setup, None, model_run, mark=model_run.mark, cache=model_run.cache)
     options = data.get("options")
     if data.get("kind") != "score" or not isinstance(options, Mapping):
         raise InputError(f"{path}: expected the folder of a run of planeval predict or score -o DIR/")
@@ -109,7 +111,7 @@ def _asked(options: Mapping[str, Any]) -> dict[str, Any]:
     setup, shots, choice = options.get("setup") or {}, options.get("shots"), options.get("choice")
     shots = setup.get("shots") if shots is None else shots
     choice = setup.get("choice") if choice is None else choice
-    found = {
+    values = {
         "pipeline": options.get("pipeline"),
         "shots": shots.get("number", 0) if isinstance(shots, Mapping) else 0,
         "router": options.get("router") or "",
@@ -123,7 +125,7 @@ def _asked(options: Mapping[str, Any]) -> dict[str, Any]:
         "leak": "apps" if LEAK in (options.get("gold") or ()) else "",
         "prompts": "published" if (options.get("prompts") or {}).get("published") else "own",
     }
-    return found
+    return values
 
 
 def _chosen(choice: Mapping[str, Any]) -> str:
@@ -133,35 +135,33 @@ def _chosen(choice: Mapping[str, Any]) -> str:
     '3 close'
     """
     number, budget = choice.get("number"), choice.get("budget")
-    said = [*([] if number is None else [number]), choice.get("closeness")]
-    said += [] if budget is None else ["within", budget, "tokens"]
-    said += ["seed", choice.get("seed")] if choice.get("seed") else []
-    return " ".join(map(str, said))
+    words = [*([] if number is None else [number]), choice.get("closeness")]
+    words += [] if budget is None else ["within", budget, "tokens"]
+    words += ["seed", choice.get("seed")] if choice.get("seed") else []
+    return " ".join(map(str, words))
 
 
-def refuse_unlike(every: Sequence[Told]) -> None:
+def refuse_unlike(runs: Sequence[Told]) -> None:
     """Refuse runs that were scored by other versions, or otherwise; under a benchmark gold is held later.
 
     Raises:
         InputError: says which two, and what they do not have in common.
     """
-    scored = [(one.path, run_data(one.path)) for one in every if one.predicted is None]
+    scored = [(run.path, run_data(run.path)) for run in runs if run.predicted is None]
     for path, data in scored[1:]:
-        said = f"{scored[0][0]} and {path} make no table"
-        versions = [one.get("version") for one in (scored[0][1], data)]
+        prefix = f"{scored[0][0]} and {path} make no table"
+        versions = [d.get("version") for d in (scored[0][1], data)]
         if versions[0] != versions[1]:
-            raise InputError(f"{said}: they are of versions {versions[0]} and {versions[1]}")
-        if every[0].form is not None:
+            raise InputError(f"{prefix}: they are of versions {versions[0]} and {versions[1]}")
+        if runs[0].form is not None:
             continue
         if _golds(data) != _golds(scored[0][1]):
-            raise InputError(f"{said}: their gold plans are not the same")
-        ours, theirs = (dict(each["options"]) for each in (scored[0][1], data))
-        for name in sorted({*ours, *theirs} - {"about", "metrics", "keys"}):
-            if ours.get(name) != theirs.get(name):
-                raise InputError(f"{said}: they were not scored alike, {name}")
+            raise InputError(f"{prefix}: their gold plans are not the same")
+        first_options, other_options = (dict(d["options"]) for d in (scored[0][1], data))
+        for name in sorted({*first_options, *other_options} - {"about", "metrics", "keys"}):
+            if first_options.get(name) != other_options.get(name):
+                raise InputError(f"{prefix}: they were not scored alike, {name}")
 
 
 def _golds(data: Mapping[str, Any]) -> list[Any]:
-    return [
-        (one.get("size"), one.get("digest")) for one in data.get("inputs", ()) if one.get("role") == "gold"
-    ]
+    return [(i.get("size"), i.get("digest")) for i in data.get("inputs", ()) if i.get("role") == "gold"]

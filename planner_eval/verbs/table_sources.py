@@ -108,9 +108,9 @@ class UnderBenchmark:
     def samples(self) -> Mapping[str, Sample]:
         """The samples by id."""
         if self._samples is None:
-            every = {one.id: one for one in self._gold_samples()}
-            mine = every if self.run.predicted is None else self.run.predicted.ids
-            self._samples = {key: one for key, one in every.items() if key in mine}
+            all_samples = {s.id: s for s in self._gold_samples()}
+            ids = all_samples if self.run.predicted is None else self.run.predicted.ids
+            self._samples = {key: sample for key, sample in all_samples.items() if key in ids}
         return self._samples
 
     def _gold_samples(self) -> list[Sample]:
@@ -136,25 +136,29 @@ class UnderBenchmark:
 
     def values(self, key: str) -> list[str]:
         """What a key is in these samples, in their order."""
-        found = (key_of(one, key) for one in self.samples().values())
-        return list(dict.fromkeys(value for value in found if value is not None))
+        values = (key_of(s, key) for s in self.samples().values())
+        return list(dict.fromkeys(value for value in values if value is not None))
 
     def names(self, column: Column) -> list[str]:
         """The figures that are numbers."""
         figures = self._report(column, None).figures
-        return [one.name for one in figures if not isinstance(one.value, str)]
+        return [f.name for f in figures if not isinstance(f.value, str)]
 
     def measured(self, column: Column, ids: Collection[str] | None) -> Measured:
         """A figure, of some samples or of all."""
         samples = self.samples()
-        wanted = [key for key in samples if ids is None or key in ids]
+        sample_ids = [key for key in samples if ids is None or key in ids]
         if column.part is not None:
-            wanted = [key for key in wanted if key_of(samples[key], column.part.key) == column.part.value]
-        mine = frozenset(k for k in wanted if all(key_of(samples[k], a) == b for a, b in column.only.items()))
-        empty = Measured(None, ids=mine, run=self.run.path)
-        if not mine:
+            sample_ids = [
+                key for key in sample_ids if key_of(samples[key], column.part.key) == column.part.value
+            ]
+        column_ids = frozenset(
+            k for k in sample_ids if all(key_of(samples[k], a) == b for a, b in column.only.items())
+        )
+        empty = Measured(None, ids=column_ids, run=self.run.path)
+        if not column_ids:
             return empty._replace(why="the run has no such sample")
-        some = None if len(wanted) == len(samples) else frozenset(wanted)
+        some = None if len(sample_ids) == len(samples) else frozenset(sample_ids)
         report = self._report(column, some)
         try:
             figure = report.figure(column.figure)
@@ -163,16 +167,16 @@ class UnderBenchmark:
         if isinstance(figure.value, str) or figure.value is None:
             return empty._replace(why=figure.error or figure.note or _absent(figure))
         value = figure.value / (100 if self.variant in column.percent_in else 1)
-        tallies = self._tallies(report, column, mine, value)
-        return Measured(value, tallies, mine, _scale(column, figure, tallies), "", self.run.path)
+        tallies = self._tallies(report, column, column_ids, value)
+        return Measured(value, tallies, column_ids, _scale(column, figure, tallies), "", self.run.path)
 
     def clusters(self, key: str) -> dict[str, str]:
         """In which cluster each sample lies; InputError where one lies in none."""
-        return _clusters(key, {name: key_of(one, key) for name, one in self.samples().items()})
+        return _clusters(key, {name: key_of(s, key) for name, s in self.samples().items()})
 
     def notes(self) -> list[str]:
         """What does not count in these figures, or counts as wrong."""
-        said: dict[str, None] = {}
+        notes: dict[str, None] = {}
         for scored in self._scored.values():
             matched = scored.matched
             for count, what in (
@@ -181,8 +185,8 @@ class UnderBenchmark:
                 (len(matched.unknown), "answer{} that no sample asked for, not counted"),
                 (len(scored.lost), "sample{} at which the program itself fails, in no figure"),
             ):
-                said |= {f"{count:,} {what.format('s' * (count != 1))}": None} if count else {}
-        return list(said)
+                notes |= {f"{count:,} {what.format('s' * (count != 1))}": None} if count else {}
+        return list(notes)
 
     def _tallies(
         self, report: Report, column: Column, ids: frozenset[str], value: float
@@ -190,11 +194,14 @@ class UnderBenchmark:
         """Of each sample what adds up to a figure; empty where nothing does."""
         for name in column.of:
             shares = shares_of(report, name)
-            found = {key: shares.get(key) for key in self.samples() if key in ids}
-            there = [one for one in found.values() if one is not None]
-            part, whole = sum(one.part for one in there), sum(one.whole for one in there)
-            if whole and abs(part / whole - value) < 1e-9:
-                return found
+            tallies = {key: shares.get(key) for key in self.samples() if key in ids}
+            present = [share for share in tallies.values() if share is not None]
+            part_total, whole_total = (
+                sum(share.part for share in present),
+                sum(share.whole for share in present),
+            )
+            if whole_total and abs(part_total / whole_total - value) < 1e-9:
+                return tallies
         return {}
 
     def _report(self, column: Column, ids: frozenset[str] | None) -> Report:
@@ -202,16 +209,18 @@ class UnderBenchmark:
         settings = tuple(sorted(column.settings.items()))
         if (settings, ids) not in self._reports:
             scored = self.scored_with(settings)
-            whole = scored.reports[self.variant]
-            self._reports[settings, ids] = whole if ids is None else self._part(scored, whole, ids)
+            full_report = scored.reports[self.variant]
+            self._reports[settings, ids] = (
+                full_report if ids is None else self._part(scored, full_report, ids)
+            )
         return self._reports[settings, ids]
 
-    def _part(self, scored: Scored, whole: Report, ids: frozenset[str]) -> Report:
+    def _part(self, scored: Scored, full_report: Report, ids: frozenset[str]) -> Report:
         if self.run.predicted is None:
             from planner_eval.verbs.benchmark_runs import part_of
 
-            return part_of(whole, ids)
-        records = [one for one in scored.matched.records if one[0].id in ids]
+            return part_of(full_report, ids)
+        records = [r for r in scored.matched.records if r[0].id in ids]
         return self.bench.score(self.variant, records, judge=scored.judge, run=self.how.run, **scored.options)
 
     def scored_with(self, settings: tuple[tuple[str, str], ...]) -> Scored:
@@ -222,8 +231,10 @@ class UnderBenchmark:
 
                 scored = kept_benchmark(self.run.path).scored
                 if self.variant not in scored.reports:
-                    there = ", ".join(scored.reports)
-                    raise InputError(f"{self.run.path} was scored as {there}, and {self.variant} is wanted")
+                    variants = ", ".join(scored.reports)
+                    raise InputError(
+                        f"{self.run.path} was scored as {variants}, and {self.variant} is wanted"
+                    )
             else:
                 more: Any = dict(settings)
                 scored = score_benchmark(
@@ -235,11 +246,11 @@ class UnderBenchmark:
         return self._scored[settings]
 
 
-def _clusters(key: str, found: Mapping[str, str | None]) -> dict[str, str]:
-    for name, cluster in found.items():
+def _clusters(key: str, clusters: Mapping[str, str | None]) -> dict[str, str]:
+    for name, cluster in clusters.items():
         if cluster is None:
             raise in_no_cluster(key, name)
-    return {name: cluster for name, cluster in found.items() if cluster is not None}
+    return {name: cluster for name, cluster in clusters.items() if cluster is not None}
 
 
 def _absent(figure: Figure) -> str:
@@ -260,7 +271,7 @@ class OfOwn:
     Args:
         path: The run.
         scored: The pairs.
-        said: Says which answers of the run do not count, or were not what was asked for.
+        notes: Says which answers of the run do not count, or were not what was asked for.
         cluster: By which of their keys they were put into clusters.
     """
 
@@ -268,10 +279,10 @@ class OfOwn:
         self,
         path: str,
         scored: Sequence[rows.Scored],
-        said: Sequence[str] = (),
+        notes: Sequence[str] = (),
         cluster: str | None = None,
     ) -> None:
-        self.path, self.scored, self.said = path, [row for row in scored if row.state in JUDGED], said
+        self.path, self.scored, self.said = path, [row for row in scored if row.state in JUDGED], notes
         self.cluster = cluster
         self.unjudged = len(scored) - len(self.scored)
 
@@ -289,15 +300,15 @@ class OfOwn:
 
     def measured(self, column: Column, ids: Collection[str] | None) -> Measured:
         """A metric, of some samples or of all."""
-        found = {row.id: row.tallies.get(column.figure) for row in self._chosen(column, ids)}
-        empty = Measured(None, ids=frozenset(found), run=self.path)
-        if not found:
+        tallies = {row.id: row.tallies.get(column.figure) for row in self._chosen(column, ids)}
+        empty = Measured(None, ids=frozenset(tallies), run=self.path)
+        if not tallies:
             return empty._replace(why="the run has no such sample")
-        value = figures({"": Tallies(found.values())})[0].value
+        value = figures({"": Tallies(tallies.values())})[0].value
         if value is None:
             return empty._replace(why="there is nothing to count")
         scale = 100 if column.unit == "percent" else 1
-        return Measured(value, found, frozenset(found), scale, "", self.path)
+        return Measured(value, tallies, frozenset(tallies), scale, "", self.path)
 
     def clusters(self, key: str) -> dict[str, str]:
         """In which cluster each sample lies; InputError where one lies in none."""
@@ -305,10 +316,10 @@ class OfOwn:
 
     def notes(self) -> list[str]:
         """What does not count in these figures."""
-        said = [*self.said]
+        notes = [*self.said]
         if self.unjudged:
-            said.append(f"{self.unjudged:,} without a gold plan to be judged by, not counted")
-        return said
+            notes.append(f"{self.unjudged:,} without a gold plan to be judged by, not counted")
+        return notes
 
     def _chosen(self, column: Column, ids: Collection[str] | None) -> Iterator[rows.Scored]:
         for row in self.scored:

@@ -93,44 +93,49 @@ def table(
     if variant not in VARIANTS:
         raise InputError(f"there is no variant {variant!r}; there are {' and '.join(VARIANTS)}")
     named = named_runs(runs)
-    every = [one for _, one in named]
-    form = form_of(every)
-    refuse_unlike(every)
+    all_runs = [r for _, r in named]
+    form = form_of(all_runs)
+    refuse_unlike(all_runs)
     named_gold = None if gold is None else os.fspath(gold)
     sources: dict[str, Source]
     if form is None:
         _refuse_of_benchmark(layout, settings)
-        wanted = choose(metrics or OWN)
-        sources = {one.path: _own(one, named_gold, wanted, by, cluster) for one in every}
-        chosen = plain(wanted, by, in_order(values_of(sources, by)))
+        chosen_metrics = choose(metrics or OWN)
+        sources = {r.path: _own(r, named_gold, chosen_metrics, by, cluster) for r in all_runs}
+        chosen = plain(chosen_metrics, by, in_order(values_of(sources, by)))
     else:
         how = How(variant, named_gold, judge and Remembered(judge), prompts, run)
-        sources = {one.path: UnderBenchmark(one, benchmark(form), how) for one in every}
+        sources = {r.path: UnderBenchmark(r, benchmark(form), how) for r in all_runs}
         chosen = layout_of(form, layout, by, tuple(metrics), sources, settings)
         chosen = with_settings(chosen, settings)
-    cluster = cluster or next((one.cluster for one in sources.values() if isinstance(one, OfOwn)), None)
+    cluster = cluster or next((s.cluster for s in sources.values() if isinstance(s, OfOwn)), None)
     rows = _rows(named, chosen)
     _refuse_other_gold(list(sources.values()))
-    ids = frozenset.intersection(*(one.ids() for one in sources.values())) if common else None
+    ids = frozenset.intersection(*(s.ids() for s in sources.values())) if common else None
     if ids is not None and not ids:
         raise InputError("no sample is in all of these runs: there is nothing in common")
-    found = [
-        [_measured(column, held, chosen, sources, ids) for column in chosen.columns] for held in rows.values()
+    cells = [
+        [_measured(column, row_runs, chosen, sources, ids) for column in chosen.columns]
+        for row_runs in rows.values()
     ]
     sure = "95 % intervals"
     if cluster is not None:
-        clusters = {path: one.clusters(cluster) for path, one in sources.items()}
-        found = [[one._replace(clusters=clusters.get(one.run, {})) for one in row] for row in found]
-        held = {name for row in found for one in row for key, name in one.clusters.items() if key in one.ids}
-        sure = sureness(cluster, len(held))
+        clusters = {path: source.clusters(cluster) for path, source in sources.items()}
+        cells = [[cell._replace(clusters=clusters.get(cell.run, {})) for cell in row] for row in cells]
+        cluster_names = {
+            name for row in cells for cell in row for key, name in cell.clusters.items() if key in cell.ids
+        }
+        sure = sureness(cluster, len(cluster_names))
     names = free_names(rows, heads=("",))
     heads = [head_of(column, form) for column in chosen.columns]
     notes = [*filter(None, [chosen.note]), *_about(names, rows, sources)]
-    made = f"planeval {__version__} | " + ("metrics" if form is None else f"benchmark {form} ({variant})")
-    made += "".join(f" | {key} {value}" for key, value in settings.items())
-    made += " | only samples in common" if common else ""
+    provenance = f"planeval {__version__} | " + (
+        "metrics" if form is None else f"benchmark {form} ({variant})"
+    )
+    provenance += "".join(f" | {key} {value}" for key, value in settings.items())
+    provenance += " | only samples in common" if common else ""
     return make_table(
-        chosen.title, heads, names, found, notes=[*notes, f"{made} | {sure}, seed {seed}"], seed=seed
+        chosen.title, heads, names, cells, notes=[*notes, f"{provenance} | {sure}, seed {seed}"], seed=seed
     )
 
 
@@ -153,29 +158,29 @@ def named_runs(runs: Any) -> list[Named]:
     pairs: list[tuple[str | None, Any]]
     if isinstance(runs, Mapping):
         pairs = [
-            (None if name is None else str(name), one)
+            (None if name is None else str(name), folder)
             for name, folders in runs.items()
-            for one in ([folders] if isinstance(folders, (str, os.PathLike)) else folders)
+            for folder in ([folders] if isinstance(folders, (str, os.PathLike)) else folders)
         ]
     else:
-        pairs = [(None, one) for one in runs]
-    for _, one in pairs:
-        expect(PATH, run=one)
+        pairs = [(None, folder) for folder in runs]
+    for _, folder in pairs:
+        expect(PATH, run=folder)
     if not pairs:
         raise InputError("there are no runs to make a table of")
-    paths = [os.path.realpath(os.fspath(one)) for _, one in pairs]
-    for at, path in enumerate(paths):
-        if path in paths[:at]:
-            raise InputError(f"{os.fspath(pairs[at][1])} is named twice")
-    return [Named(name, told(os.fspath(one))) for name, one in pairs]
+    paths = [os.path.realpath(os.fspath(folder)) for _, folder in pairs]
+    for index, path in enumerate(paths):
+        if path in paths[:index]:
+            raise InputError(f"{os.fspath(pairs[index][1])} is named twice")
+    return [Named(name, told(os.fspath(folder))) for name, folder in pairs]
 
 
-def form_of(every: Sequence[Told]) -> str | None:
+def form_of(runs: Sequence[Told]) -> str | None:
     """The benchmark of all runs; None for one's own."""
-    first = every[0]
-    for other in every[1:]:
+    first = runs[0]
+    for other in runs[1:]:
         if other.form != first.form:
-            called = [one.form or "tasks of one's own" for one in (first, other)]
+            called = [run.form or "tasks of one's own" for run in (first, other)]
             raise InputError(
                 f"{first.path} and {other.path} make no table: they are of {called[0]} and {called[1]}"
             )
@@ -191,32 +196,32 @@ def _refuse_of_benchmark(layout: str | None, settings: Mapping[str, str]) -> Non
 
 def _own(run: Told, gold: str | None, metrics: tuple[str, ...], by: str | None, cluster: str | None) -> OfOwn:
     if run.predicted is None:
-        found = kept_score(run.path, cluster)
+        stored_report = kept_score(run.path, cluster)
         lacking = [name for name in metrics if name not in run.metrics]
         if lacking:
             raise InputError(
                 f"{run.path} was not scored with --metric {lacking[0]}, so nothing is known of it"
             )
-        if by is not None and by not in found.breakdown:
+        if by is not None and by not in stored_report.breakdown:
             raise InputError(f"{run.path} was not scored with --by {by}, so nothing is known of it")
-        return OfOwn(run.path, found.rows, cluster=found.totals.cluster)
-    asked = run.predicted
-    golds = golds_asked(AS_IT_COMES.golds(gold_of(asked, gold)), asked)
-    rows = AS_IT_COMES.answers(asked.rows)
-    answers = answers_read(rows, asked)
-    made = score(pair(answers, golds), metrics=metrics, by=() if by is None else (by,), cluster=cluster)
-    noted = (one.removeprefix(f"{run.path}: ") for one in answers.notes if one not in rows.notes)
-    said = [*filter(None, [further(asked)]), *noted]
-    return OfOwn(run.path, made.rows, said)
+        return OfOwn(run.path, stored_report.rows, cluster=stored_report.totals.cluster)
+    model_run = run.predicted
+    golds = golds_asked(AS_IT_COMES.golds(gold_of(model_run, gold)), model_run)
+    rows = AS_IT_COMES.answers(model_run.rows)
+    answers = answers_read(rows, model_run)
+    report = score(pair(answers, golds), metrics=metrics, by=() if by is None else (by,), cluster=cluster)
+    noted = (note.removeprefix(f"{run.path}: ") for note in answers.notes if note not in rows.notes)
+    notes = [*filter(None, [further(model_run)]), *noted]
+    return OfOwn(run.path, report.rows, notes)
 
 
 def _refuse_other_gold(sources: Sequence[Source]) -> None:
     """Refuse runs under a benchmark of which one sample has another gold than in the first."""
-    scored = [one for one in sources if isinstance(one, UnderBenchmark)]
-    for first, other in ((scored[0], one) for one in scored[1:]):
-        known = first.samples()
+    scored = [source for source in sources if isinstance(source, UnderBenchmark)]
+    for first, other in ((scored[0], source) for source in scored[1:]):
+        first_samples = first.samples()
         for key, sample in other.samples().items():
-            if key in known and known[key].gold != sample.gold:
+            if key in first_samples and first_samples[key].gold != sample.gold:
                 raise InputError(
                     f"{first.run.path} and {other.run.path} make no table: their gold of {key!r} differs"
                 )
@@ -234,11 +239,11 @@ def _rows(named: Sequence[tuple[str | None, Told]], chosen: Layout) -> dict[str,
     for label, runs in groups.items():
         for more, some in _unlike(runs, chosen).items():
             if _clash(some, chosen):
-                rows |= {f"{label}, {os.path.normpath(one.path)}": [one] for one in some}
+                rows |= {f"{label}, {os.path.normpath(r.path)}": [r] for r in some}
             else:
                 rows[", ".join(filter(None, (label, more)))] = some
     return {
-        f"{label} ({LABEL})" if any(one.mark for one in runs) else label: runs for label, runs in rows.items()
+        f"{label} ({LABEL})" if any(r.mark for r in runs) else label: runs for label, runs in rows.items()
     }
 
 
@@ -248,15 +253,17 @@ def _unlike(runs: list[Told], chosen: Layout) -> dict[str, list[Told]]:
         return {"": runs}
     used = {key for column in chosen.columns for key in column.where} | {*chosen.rows}
     keys = [key for key in runs[0].asked if key not in used]
-    differ = [key for key in keys if len({str(one.asked.get(key)) for one in runs}) > 1]
-    found: dict[str, list[Told]] = {}
-    for one in runs:
-        found.setdefault(", ".join(f"{key} {one.asked.get(key) or 'none'}" for key in differ), []).append(one)
-    return found
+    differ = [key for key in keys if len({str(r.asked.get(key)) for r in runs}) > 1]
+    groups: dict[str, list[Told]] = {}
+    for run in runs:
+        groups.setdefault(", ".join(f"{key} {run.asked.get(key) or 'none'}" for key in differ), []).append(
+            run
+        )
+    return groups
 
 
 def _clash(runs: Sequence[Told], chosen: Layout) -> bool:
-    return any(sum(one.fits(column, chosen.columns) for one in runs) > 1 for column in chosen.columns)
+    return any(sum(run.fits(column, chosen.columns) for run in runs) > 1 for column in chosen.columns)
 
 
 def _measured(
@@ -266,11 +273,15 @@ def _measured(
     sources: Mapping[str, Source],
     ids: frozenset[str] | None,
 ) -> Measured:
-    fitting = [one for one in runs if one.fits(column, chosen.columns)]
+    fitting = [run for run in runs if run.fits(column, chosen.columns)]
     if not fitting:
-        asked = ", ".join(f"{key} {_alternatives(value)}" for key, value in column.where.items())
+        conditions = ", ".join(f"{key} {_alternatives(value)}" for key, value in column.where.items())
         scored = " ".join(f"--set {key}={value}" for key, value in column.settings.items())
-        what = f"is known to be asked with {asked}" if asked else f"is scored with {scored or 'no --set'}"
+        what = (
+            f"is known to be asked with {conditions}"
+            if conditions
+            else f"is scored with {scored or 'no --set'}"
+        )
         return Measured(None, why=f"no run of it {what}")
     return sources[fitting[0].path].measured(column, ids)
 
@@ -284,7 +295,7 @@ def _about(
 ) -> list[str]:
     """Of each run whose it is, what was asked, and what does not count."""
     return [
-        f"{name}: {one.path}, {'; '.join([one.said, *sources[one.path].notes()])}"
+        f"{name}: {run.path}, {'; '.join([run.said, *sources[run.path].notes()])}"
         for name, runs in zip(names, rows.values(), strict=True)
-        for one in runs
+        for run in runs
     ]
