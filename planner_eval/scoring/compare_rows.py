@@ -96,7 +96,7 @@ def flat_rows(comparison: Comparison, indices: Iterable[int], names: Sequence[st
         counts = [(f"records.{row.pop('records')}", row) for row in record_rows(heads, contrast.records)]
         counts += [
             (f"causes.{row.pop('cause')}", row)
-            for row in cause_rows(Comparison((contrast,)), heads, beside=False)
+            for row in cause_rows(Comparison((contrast,)), heads, with_both_read=False)
         ]
         rows += [system | empty | {"metric": name} | row for name, row in counts]
         rows += [system | row for row in _tested_rows(lines_at(contrast.lines, indices), heads)]
@@ -113,15 +113,17 @@ def _tested_rows(lines: Sequence[Line], heads: Sequence[str]) -> list[dict[str, 
     return [{**row, "test": test, "": row[""]} for row, test in zip(rows, tests, strict=True)]
 
 
-def cause_rows(comparison: Comparison, names: Sequence[str], *, beside: bool = True) -> list[dict[str, Any]]:
+def cause_rows(
+    comparison: Comparison, names: Sequence[str], *, with_both_read: bool = True
+) -> list[dict[str, Any]]:
     """How often each code is a root cause under each system, what differs most first.
 
     Args:
         comparison: The comparison.
         names: What the systems are called.
-        beside: Of two systems, what both answered readably stands beside.
+        with_both_read: Of two systems, add the counts over what both answered readably.
     """
-    read = comparison.contrasts[0].both_read if beside and len(comparison.contrasts) == 1 else None
+    read = comparison.contrasts[0].both_read if with_both_read and len(comparison.contrasts) == 1 else None
     rows = []
     for code, counts in cause_counts(comparison).items():
         row: dict[str, Any] = {"cause": code, **dict(zip(names, counts, strict=True))}
