@@ -174,9 +174,8 @@ def same_meaning(
     pred_terms, gold_terms = (
         symbolic(plan, answer=answer, acts=tools, independent=independent_pairs) for plan in (pred, gold)
     )
-    if (
-        "" in pred_terms.keys or "" in gold_terms.keys
-    ):  # calls in a circle come to nothing: only their form is left
+    # calls in a circle come to nothing: only their form is left
+    if "" in pred_terms.keys or "" in gold_terms.keys:
         return same(pred, gold)
     if pred_terms.meaning != gold_terms.meaning:
         return False

@@ -228,10 +228,10 @@ def _span(cells: Cells) -> Interval:
     It is that of every figure (:func:`planner_eval.scoring.intervals.intervals`) of the share that differs:
     each record lies off by what it would change kappa, divided by that multiple.
     """
-    of = sum(map(sum, cells))
-    rows = [sum(row) / of for row in cells]
-    columns = [sum(row[index] for row in cells) / of for index in range(len(cells))]
-    same = sum(row[index] for index, row in enumerate(cells)) / of
+    total = sum(map(sum, cells))
+    rows = [sum(row) / total for row in cells]
+    columns = [sum(row[index] for row in cells) / total for index in range(len(cells))]
+    same = sum(row[index] for index, row in enumerate(cells)) / total
     chance = fsum(map(mul, rows, columns))
     multiple = 1 / (1 - chance)
     off = fsum(
@@ -245,5 +245,5 @@ def _span(cells: Cells) -> Interval:
         for row_class, row in enumerate(cells)
         for column_class, count in enumerate(row)
     )
-    low, high, method = interval(1 - same, off / of**2, 1 / of, of)
+    low, high, method = interval(1 - same, off / total**2, 1 / total, total)
     return Interval(max(-1.0, 1 - high * multiple), 1 - low * multiple, method)

@@ -251,10 +251,10 @@ def mistaken_scene(comparison: Comparison) -> Scene:
     """
     counts = mistaken_counts(comparison)
     tools = sorted({tool for pair in counts for tool in pair})
-    index = {tool: index for index, tool in enumerate(tools)}
+    positions = {tool: position for position, tool in enumerate(tools)}
     boxes = tuple(Box(name_text(tool), "plain", name_text(tool)) for tool in tools)
     arrows = tuple(
-        Arrow(index[gold], index[pred], "plain", " | ".join(map(str, row)))
+        Arrow(positions[gold], positions[pred], "plain", " | ".join(map(str, row)))
         for (gold, pred), row in counts.items()
     )
     caption = f"gold's tool → the tool called instead; counts: {' | '.join(comparison.names)}"

@@ -166,9 +166,8 @@ def make_table(
         best.append(_best(column, present, head) if same and len(present) > 1 else frozenset())
         if not same:
             mismatches.setdefault(_apart(names, column, present), []).append(head.title)
-        for k in (
-            present[1:] if same and not best[index] else ()
-        ):  # tied: how many tests there are is no chance
+        # tied: how many tests there are is no chance
+        for k in present[1:] if same and not best[index] else ():
             tested |= {(k, index): 1.0} if column[k].tallies else {}
         for k in present if best[index] else ():
             if k != min(best[index]):
