@@ -121,13 +121,13 @@ def render_many(
 
     def sources() -> Iterator[str]:
         for thing in things:
-            scene, said = _sized(thing, force)
-            notes.append(said)
+            scene, diagnostics = _sized(thing, force)
+            notes.append(diagnostics)
             yield to_dot(scene, look, dpi=PNG_DPI if format == "png" else None)
 
     for drawing in draw_many(sources(), format, deadline=deadline):
-        said = notes.popleft()
-        yield replace(drawing, diagnostics=(*said, *drawing.diagnostics)) if said else drawing
+        diagnostics = notes.popleft()
+        yield replace(drawing, diagnostics=(*diagnostics, *drawing.diagnostics)) if diagnostics else drawing
 
 
 def _sized(thing: Drawable, force: bool) -> tuple[Scene, tuple[Diagnostic, ...]]:
@@ -136,8 +136,8 @@ def _sized(thing: Drawable, force: bool) -> tuple[Scene, tuple[Diagnostic, ...]]
     if force or not scene.crowded:
         return scene, ()
     scene = condensed(scene)
-    said = f"{scene.notes[-1]}; --force draws them all"
-    return scene, (Diagnostic("render.condensed", said, "warning"),)
+    message = f"{scene.notes[-1]}; --force draws them all"
+    return scene, (Diagnostic("render.condensed", message, "warning"),)
 
 
 def scene_of(thing: Drawable) -> Scene:
@@ -150,7 +150,8 @@ def scene_of(thing: Drawable) -> Scene:
     return diff_scene(thing)
 
 
-_DIFF = Kind("a plan, a diff or a scene", lambda one: hasattr(one, "edits"))  # to draw a plan needs no diff
+# to draw a plan needs no diff
+_DIFF = Kind("a plan, a diff or a scene", lambda value: hasattr(value, "edits"))
 
 
 def _written(thing: Drawable, format: str, theme: Theme, *, force: bool, color: bool) -> Drawing:
@@ -168,15 +169,15 @@ def _written(thing: Drawable, format: str, theme: Theme, *, force: bool, color: 
             return Drawing(_encoded(to_boxes(scene_of(thing), theme)))
         except RenderError as error:
             return Drawing(error=str(error))
-    scene, said = _sized(thing, force)
+    scene, diagnostics = _sized(thing, force)
     if format == "dot":
         from planner_eval.drawing.dot import to_dot
 
-        return Drawing(_encoded(to_dot(scene, theme)), said)
+        return Drawing(_encoded(to_dot(scene, theme)), diagnostics)
     from planner_eval.drawing.mermaid import complaints, to_mermaid
 
     text = to_mermaid(scene, theme)
-    return Drawing(_encoded(text), (*said, *complaints(text, len(scene.arrows))))
+    return Drawing(_encoded(text), (*diagnostics, *complaints(text, len(scene.arrows))))
 
 
 def _encoded(text: str) -> bytes:

@@ -75,9 +75,9 @@ def _content(box: Box, theme: Theme) -> Any:
 
 def _labels(scene: Scene, theme: Theme) -> dict[tuple[int, int], str]:
     """A label a pair of boxes: netext draws one line between two, and none from a box to itself."""
-    found: dict[tuple[int, int], list[str]] = {}
+    by_pair: dict[tuple[int, int], list[str]] = {}
     for arrow in scene.arrows:
         if arrow.tail != arrow.head:
             label = f"{sign_of(theme.roles[arrow.role])} {arrow.label}".strip()
-            found.setdefault((arrow.tail, arrow.head), []).append(label)
-    return {pair: shortened(", ".join(labels), theme.width) for pair, labels in found.items()}
+            by_pair.setdefault((arrow.tail, arrow.head), []).append(label)
+    return {pair: shortened(", ".join(labels), theme.width) for pair, labels in by_pair.items()}

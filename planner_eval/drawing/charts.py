@@ -159,23 +159,23 @@ def drawn(chart: Chart, columns: int) -> Figure:
     across = _across(chart, columns)
     down = math.ceil(len(chart.panels) / across)
     figure = Figure(layout="constrained")
-    every = [figure.add_subplot(down, across, at) for at in range(1, len(chart.panels) + 1)]
+    all_axes = [figure.add_subplot(down, across, index) for index in range(1, len(chart.panels) + 1)]
     names = list(dict.fromkeys(n for p in chart.panels if isinstance(p, Bars) for n in p.series))
     handles: dict[str, Any] = {}
     room, height = WIDTHS[columns] / across, 0.0
     maps = []
-    for at, (axes, panel) in enumerate(zip(every, chart.panels, strict=True)):
+    for index, (axes, panel) in enumerate(zip(all_axes, chart.panels, strict=True)):
         if isinstance(panel, Heat):
-            picture, high = _heat(axes, panel, room - _SCALE / across, first=at % across == 0)
+            picture, high = _heat(axes, panel, room - _SCALE / across, first=index % across == 0)
             maps.append((axes, picture, panel.shown))
         else:
             bars, high = _bars(axes, panel, names, room)
             handles |= bars
         height = max(height, high)
     if maps:
-        _, picture, shown = maps[0]
-        beside: dict[str, Any] = {"pad": 0.02, "aspect": 30, "fraction": 0.08, "label": visible(shown)}
-        figure.colorbar(picture, ax=[axes for axes, *_ in maps], **beside).outline.set_visible(False)
+        _, picture, label = maps[0]
+        bar_options: dict[str, Any] = {"pad": 0.02, "aspect": 30, "fraction": 0.08, "label": visible(label)}
+        figure.colorbar(picture, ax=[axes for axes, *_ in maps], **bar_options).outline.set_visible(False)
     rows = _legend(figure, handles, columns) if len(handles) > 1 else 0
     figure.set_size_inches(WIDTHS[columns], height * down + 0.16 * rows)
     return figure
@@ -238,12 +238,12 @@ def _bars(axes: Axes, panel: Bars, names: Sequence[str], room: float) -> tuple[d
     for number, name in enumerate(present):
         color, hatch = look(names.index(name))
         points = panel.series[name]
-        places = [at + (number - (len(present) - 1) / 2) * width for at in range(len(points))]
+        positions = [index + (number - (len(present) - 1) / 2) * width for index in range(len(points))]
         how: dict[str, Any] = {"facecolor": color, "edgecolor": "white", "linewidth": 0.4, "hatch": hatch}
-        bars = axes.bar(places, [point.value or 0 for point in points], width * 0.94, **how)
+        bars = axes.bar(positions, [point.value or 0 for point in points], width * 0.94, **how)
         handles[entry(name)] = bars
-        for place, point in zip(places, points, strict=True):
-            _mark(axes, place, point, color, 72 * _bar(panel, room))
+        for position, point in zip(positions, points, strict=True):
+            _mark(axes, position, point, color, 72 * _bar(panel, room))
     high = 1.95 + _ticks(axes, panel, room)
     axes.set_title(visible(panel.title))
     axes.set_xlabel(visible(panel.across))
@@ -259,18 +259,18 @@ def _least(panel: Bars) -> float:
     return min([0.0, *(end for end in ends if end is not None)])
 
 
-def _mark(axes: Axes, place: float, point: Point, color: str, wide: float) -> None:
+def _mark(axes: Axes, position: float, point: Point, color: str, wide: float) -> None:
     """The interval of a bar, `wide` points; a dot of its colour where it is 0, a dash where it is none."""
     if point.value is None:
-        axes.annotate("–", (place, 0), (0, 1), textcoords="offset points", ha="center", va="bottom")
+        axes.annotate("–", (position, 0), (0, 1), textcoords="offset points", ha="center", va="bottom")
         return
     if not point.value:
-        axes.plot(place, 0, "o", color=color, markersize=min(3.0, wide), clip_on=False, zorder=3)
+        axes.plot(position, 0, "o", color=color, markersize=min(3.0, wide), clip_on=False, zorder=3)
     if point.low is not None and point.high is not None:
         ends = [[max(0.0, point.value - point.low)], [max(0.0, point.high - point.value)]]
         line = min(0.7, wide / 4)
         how: dict[str, Any] = {"elinewidth": line, "capsize": min(1.6, wide / 3), "capthick": line}
-        axes.errorbar(place, point.value, yerr=ends, color="#222222", **how)
+        axes.errorbar(position, point.value, yerr=ends, color="#222222", **how)
 
 
 def _ticks(axes: Axes, panel: Bars, room: float) -> float:
@@ -278,15 +278,17 @@ def _ticks(axes: Axes, panel: Bars, room: float) -> float:
 
     Each group has the number of what it is of, where all systems have the same.
     """
-    counts = [{points[at].n for points in panel.series.values()} for at in range(len(panel.ticks))]
-    told = all(len(each) == 1 and each != {0} for each in counts)
+    counts = [{points[index].n for points in panel.series.values()} for index in range(len(panel.ticks))]
+    uniform = all(len(group) == 1 and group != {0} for group in counts)
     names = [shortened(visible(tick), 24) for tick in panel.ticks]
-    numbers = [f"({max(each):,})" for each in counts] if told else [""] * len(names)
+    numbers = [f"({max(group):,})" for group in counts] if uniform else [""] * len(names)
     pairs = [*zip(names, numbers, strict=True)]
-    each = (room - _EDGE) / max(1, len(names)) / _LETTER
-    for whole in (True, False):  # a name in a line, or a word in a line, or all of it aslant
-        lines = [[*([name] if whole else name.split(" ")), *filter(None, [number])] for name, number in pairs]
-        if max(len(line) for some in lines for line in some) > each:
+    letters = (room - _EDGE) / max(1, len(names)) / _LETTER
+    for unbroken in (True, False):  # a name in a line, or a word in a line, or all of it aslant
+        lines = [
+            [*([name] if unbroken else name.split(" ")), *filter(None, [number])] for name, number in pairs
+        ]
+        if max(len(line) for some in lines for line in some) > letters:
             continue
         labels = ["\n".join(some) for some in lines]
         axes.set_xticks(range(len(labels)), labels)
@@ -315,21 +317,21 @@ def look(number: int) -> tuple[str, str]:
 
 def entry(name: str) -> str:
     """A system's name in the legend, which leaves out names that begin with an underscore."""
-    shown = shortened(visible(name), 48)
-    return f" {shown}" if shown.startswith("_") else shown
+    label = shortened(visible(name), 48)
+    return f" {label}" if label.startswith("_") else label
 
 
 # ---------------------------------------------------------------- heat maps
 def _heat(axes: Axes, panel: Heat, room: float, *, first: bool) -> tuple[Any, float]:
     """Draw a heat map, the first of a row with its rows' name; the picture, and how high it wants to be."""
-    xs, ys = (sorted({key[side] for key in panel.cells}) for side in (0, 1))
+    xs, ys = (sorted({key[axis] for key in panel.cells}) for axis in (0, 1))
     values = [[_value(panel.cells.get((x, y))) for x in xs] for y in ys]
     picture = axes.imshow(values, vmin=0, vmax=100, origin="lower", aspect="auto")
-    side = (room - _EDGE) / len(xs)
+    cell_width = (room - _EDGE) / len(xs)
     for row, y in enumerate(ys):
         for column, x in enumerate(xs):
             if (point := panel.cells.get((x, y))) is not None and point.value is not None:
-                _cell(axes, (column, row), point, side, picture.cmap(point.value / 100))
+                _cell(axes, (column, row), point, cell_width, picture.cmap(point.value / 100))
     axes.set_xticks(range(len(xs)), [f"{x:g}" for x in xs])
     axes.set_yticks(range(len(ys)), [f"{y:.3g}" for y in ys])
     axes.tick_params(length=0)
@@ -338,7 +340,7 @@ def _heat(axes: Axes, panel: Heat, room: float, *, first: bool) -> tuple[Any, fl
     axes.set_xlabel(visible(panel.across))
     if first:
         axes.set_ylabel(visible(panel.up))
-    rows = (0.36 if side >= _WIDE else 0.26) * len(ys)
+    rows = (0.36 if cell_width >= _WIDE else 0.26) * len(ys)
     return picture, 0.7 + max(rows, 1.05 * _LETTER * len(visible(panel.up)))
 
 
@@ -350,17 +352,17 @@ def _value(point: Point | None) -> float:
     return math.nan if point is None or point.value is None else point.value
 
 
-def _cell(axes: Axes, at: tuple[int, int], point: Point, side: float, color: Any) -> None:
+def _cell(axes: Axes, position: tuple[int, int], point: Point, width: float, color: Any) -> None:
     """What stands in a cell: the figure, its interval where there is room, and of how many it is."""
     value = point.value or 0.0
     ink = "white" if value < 47 else "black"
     lines = [f"{value:.0f}"]
-    if side >= _WIDE and point.low is not None and point.high is not None:
+    if width >= _WIDE and point.low is not None and point.high is not None:
         lines.append(f"{point.low:.0f}–{point.high:.0f}")
     lines.append(f"({point.n:,})")
     ground = {"facecolor": color, "edgecolor": "none", "pad": 0.4}
-    how = {"color": ink, "ha": "center", "va": "center", "fontsize": 6.5 if side >= 0.33 else 5}
-    axes.text(*at, "\n".join(lines), bbox=ground, linespacing=1.05, zorder=4, **how)  # type: ignore[arg-type]
+    how = {"color": ink, "ha": "center", "va": "center", "fontsize": 6.5 if width >= 0.33 else 5}
+    axes.text(*position, "\n".join(lines), bbox=ground, linespacing=1.05, zorder=4, **how)  # type: ignore[arg-type]
     if point.n < FEW:
         box = {"fill": False, "hatch": "////", "edgecolor": ink, "alpha": 0.35, "linewidth": 0}
-        axes.bar(at[0], 1, 1, at[1] - 0.5, **box)  # type: ignore[arg-type]
+        axes.bar(position[0], 1, 1, position[1] - 0.5, **box)  # type: ignore[arg-type]

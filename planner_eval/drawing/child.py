@@ -86,8 +86,8 @@ class Child:
         hello = self._answer(START_SECONDS)
         self.greeted = True
         if hello is None or hello[0]:
-            said = hello[2].decode(errors="replace") if hello else "its process ended at the start"
-            self.unusable = f"pygraphviz cannot be used: {said}"
+            message = hello[2].decode(errors="replace") if hello else "its process ended at the start"
+            self.unusable = f"pygraphviz cannot be used: {message}"
             self.close()
 
     def ready_for(self, source: bytes) -> bool:
@@ -129,10 +129,10 @@ class Child:
             if self.sent:
                 self._again()
             return Drawing(error=reason)
-        failed, data, said = answer
+        failed, data, stderr = answer
         if failed:
-            return Drawing(error=f"Graphviz: {said.decode(errors='replace').strip()}")
-        return Drawing(dateless(data, self.form), complaints(said))
+            return Drawing(error=f"Graphviz: {stderr.decode(errors='replace').strip()}")
+        return Drawing(dateless(data, self.form), complaints(stderr))
 
     def _answer(self, seconds: float) -> Answer | None:
         """The next answer; None where it is late, and where the process has ended.
@@ -140,11 +140,11 @@ class Child:
         A thread waits, for no other way has a deadline everywhere; it is gone when nothing is drawn, so that
         a process may fork.
         """
-        found: list[Answer] = []
-        self.reader = threading.Thread(target=_read_answer, args=(self.stdout, found), daemon=True)
+        answers: list[Answer] = []
+        self.reader = threading.Thread(target=_read_answer, args=(self.stdout, answers), daemon=True)
         self.reader.start()
         self.reader.join(seconds)
-        return found[0] if found else None
+        return answers[0] if answers else None
 
     def _again(self) -> None:
         """A new process takes over the graphs that the last one left."""
@@ -230,13 +230,13 @@ def late(deadline: float) -> str:
     return f"no layout within the deadline of {deadline:g} s; {more}"
 
 
-def complaints(said: bytes) -> tuple[Diagnostic, ...]:
+def complaints(stderr: bytes) -> tuple[Diagnostic, ...]:
     r"""What Graphviz wrote to standard error as diagnostics, one a line, each once.
 
     >>> complaints(b"Warning: node c1, size too small\n")[0].code
     'render.graphviz'
     """
-    lines = dict.fromkeys(line.strip() for line in said.decode(errors="replace").splitlines())
+    lines = dict.fromkeys(line.strip() for line in stderr.decode(errors="replace").splitlines())
     return tuple(
         Diagnostic("render.graphviz", line, "info" if line.startswith("Fontconfig") else "warning")
         for line in lines
@@ -249,27 +249,27 @@ def dateless(data: bytes, form: str) -> bytes:
     return _PDF_DATE.sub(rb"\g<1>20000101000000", data) if form == "pdf" else data
 
 
-def _read_answer(stream: IO[bytes], found: list[Answer]) -> None:
+def _read_answer(stream: IO[bytes], answers: list[Answer]) -> None:
     """Read a frame; nothing is found where the process ends before."""
     try:
         header = _exactly(stream, 9)
         if len(header) < 9:
             return
-        failed, data, said = struct.unpack(">BII", header)
-        picture, words = _exactly(stream, data), _exactly(stream, said)
-        if len(picture) == data and len(words) == said:
-            found.append((bool(failed), picture, words))
+        failed, data_size, message_size = struct.unpack(">BII", header)
+        picture, message = _exactly(stream, data_size), _exactly(stream, message_size)
+        if len(picture) == data_size and len(message) == message_size:
+            answers.append((bool(failed), picture, message))
     except (OSError, ValueError):  # closed while waiting
         pass
 
 
 def _exactly(stream: IO[bytes], size: int) -> bytes:
     """So many bytes; fewer at the end."""
-    parts = []
-    while size and (part := stream.read(size)):
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
+    chunks = []
+    while size and (chunk := stream.read(size)):
+        chunks.append(chunk)
+        size -= len(chunk)
+    return b"".join(chunks)
 
 
 def _widen(stream: IO[bytes]) -> int:

@@ -77,12 +77,14 @@ def _stacked(scene: Scene, apps: Mapping[str | None, Sequence[int]]) -> Iterator
     """Unseen lines that put each frame of a panel below the one before: from its last box to the first."""
     ends = []
     for members in apps.values():
-        known = set(members)
-        inside = [(a.tail, a.head) for a in scene.arrows if a.tail in known and a.head in known]
-        needs = [[members.index(tail) for tail, head in inside if head == one != tail] for one in members]
+        member_set = set(members)
+        inside = [(a.tail, a.head) for a in scene.arrows if a.tail in member_set and a.head in member_set]
+        needs = [
+            [members.index(tail) for tail, head in inside if head == member != tail] for member in members
+        ]
         chain = longest_chain(needs)
         ends.append((members[chain[0]], members[chain[-1]]))
-    return ((one[1], other[0]) for one, other in pairwise(ends))
+    return ((upper[1], lower[0]) for upper, lower in pairwise(ends))
 
 
 def fit(text: str) -> str:
@@ -149,11 +151,11 @@ class _Writer:
         if box.gold:
             lines.append(_Line(shortened(f"gold: {box.gold}", theme.width)))
         size = sum(len(line.markup().encode()) for line in lines)
-        for at, row in enumerate(box.rows):
+        for index, row in enumerate(box.rows):
             more = self.row(row, box.role)
             size += sum(len(line.markup().encode()) + len(CELL) for line in more)
             if size > MAX_CHARACTERS - 200:
-                lines.append(_Line(f"… and {len(box.rows) - at:,} more arguments", theme.muted))
+                lines.append(_Line(f"… and {len(box.rows) - index:,} more arguments", theme.muted))
                 break
             lines += more
         return f"<{_block(lines, self.sizes[box.role])}>"
@@ -169,13 +171,13 @@ class _Writer:
 
     def arrow(self, graph: graphviz.Digraph, arrow: Arrow, boxes: Sequence[Box]) -> None:
         label = f"{self.theme.roles[arrow.role].sign} {arrow.label}".strip()
-        said = ""
+        attributes = ""
         if label:
             line = _Line(shortened(label, self.theme.label_width))
-            said = f"label=<{_block([line], self.line_sizes[arrow.role], padding=4)}> "
+            attributes = f"label=<{_block([line], self.line_sizes[arrow.role], padding=4)}> "
         ends = " to ".join(f"{box.title}{box.after}" for box in (boxes[arrow.tail], boxes[arrow.head]))
-        said += f"tooltip={_quoted(fit(graphviz.escape(f'{ends}: {label}' if label else ends)))}"
-        graph.body.append(f"\tc{arrow.tail} -> c{arrow.head} [{said}{self.lines[arrow.role]}]\n")
+        attributes += f"tooltip={_quoted(fit(graphviz.escape(f'{ends}: {label}' if label else ends)))}"
+        graph.body.append(f"\tc{arrow.tail} -> c{arrow.head} [{attributes}{self.lines[arrow.role]}]\n")
 
 
 class _Line(NamedTuple):
@@ -248,9 +250,9 @@ def _tooltip(box: Box) -> str:
 def _caption(scene: Scene, theme: Theme) -> str:
     """The legend, summary and notes below the drawing, as an HTML-like label."""
     across, size = f'COLSPAN="{len(scene.legend) + 1}"', _size(theme.graph)
-    said = [_Line(scene.summary, theme.text, bold=True)] if scene.summary else []
-    said += [_Line(note, theme.muted) for note in scene.notes]
-    rows = "".join(f"<TR>{_cell(line, size, across)}</TR>" for line in said)
+    captions = [_Line(scene.summary, theme.text, bold=True)] if scene.summary else []
+    captions += [_Line(note, theme.muted) for note in scene.notes]
+    rows = "".join(f"<TR>{_cell(line, size, across)}</TR>" for line in captions)
     rows += _legend(scene.legend, theme) if scene.legend else ""
     return f'<<TABLE BORDER="0" CELLSPACING="6" CELLPADDING="3">{rows}</TABLE>>' if rows else ""
 

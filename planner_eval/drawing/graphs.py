@@ -108,14 +108,16 @@ class ToolGraph:
         if not self.calls:
             why = "no plan names an app" if self.nodes == "app" else "no plan has a call"
             raise InputError(f"{why}: there is no graph of {self.nodes}s to draw")
-        kept, arrows = self._heaviest(most) if most is not None else (set(self.calls), dict(self.references))
-        place = {key: position for position, key in enumerate(sorted(kept))}
+        selected, arrows = (
+            self._heaviest(most) if most is not None else (set(self.calls), dict(self.references))
+        )
+        positions = {key: position for position, key in enumerate(sorted(selected))}
         drawn = tuple(
-            Arrow(place[tail], place[head], "plain", f"×{n:,}", n)
+            Arrow(positions[tail], positions[head], "plain", f"×{n:,}", n)
             for (tail, head), n in sorted(arrows.items(), key=lambda item: item[0])
         )
-        boxes = tuple(self._box(key) for key in place)
-        notes = self._notes(kept, arrows)
+        boxes = tuple(self._box(key) for key in positions)
+        notes = self._notes(selected, arrows)
         return Scene(boxes, drawn, self._summary(), notes=notes, layout=_SIDEWAYS if arrows else _GRID)
 
     def whole(self, scene: Scene) -> bool:
@@ -129,13 +131,13 @@ class ToolGraph:
             weight.update({key: n for key in (tail, head)})
         linked = [key for key in self.calls if key in weight]
         ranked = sorted(linked or self.calls, key=lambda key: (-weight[key], -self.calls[key], key))
-        kept = set(ranked[:most])
-        pairs = [item for item in self.references.items() if kept.issuperset(item[0])]
+        selected = set(ranked[:most])
+        pairs = [item for item in self.references.items() if selected.issuperset(item[0])]
         arrows = dict(sorted(pairs, key=lambda item: (-item[1], item[0]))[: 2 * most])
-        return {key for pair in arrows for key in pair} or kept, arrows
+        return {key for pair in arrows for key in pair} or selected, arrows
 
     def _box(self, key: Key) -> Box:
-        title = name_text(".".join(part for part in key if part))
+        title = name_text(".".join(word for word in key if word))
         # No frame an app: frames pull tools of one app together that feed other apps, and arrows cross.
         return Box(title, "plain", title, count=self.calls[key])
 
@@ -147,15 +149,15 @@ class ToolGraph:
             f"{counted(len(self.references), 'pair')}"
         )
 
-    def _notes(self, kept: Collection[Key], arrows: Collection[object]) -> tuple[str, ...]:
+    def _notes(self, selected: Collection[Key], arrows: Collection[object]) -> tuple[str, ...]:
         notes = [f"calls that name no app, left out: {self.unnamed:,}"] if self.unnamed else []
-        if len(kept) < len(self.calls) or len(arrows) < len(self.references):
+        if len(selected) < len(self.calls) or len(arrows) < len(self.references):
             linked = {key for pair in self.references for key in pair}
-            why = "those most connected" if len(kept) < len(linked) else "those that are connected"
+            why = "those most connected" if len(selected) < len(linked) else "those that are connected"
             pairs = len(self.references) - len(arrows)
-            which = f"{len(kept):,} of {len(self.calls):,} {self.nodes}s"
-            said = f"{which}: {why if linked else 'those called most'}"
-            notes.append(f"{said}; {counted(pairs, 'pair')} left out" if pairs else said)
+            which = f"{len(selected):,} of {len(self.calls):,} {self.nodes}s"
+            note = f"{which}: {why if linked else 'those called most'}"
+            notes.append(f"{note}; {counted(pairs, 'pair')} left out" if pairs else note)
         return tuple(notes)
 
 
@@ -234,7 +236,7 @@ class Shapes:
         ranked = sorted(named, key=lambda key: (-self.counts[key], len(key), key))
         boxes: list[Box] = []
         arrows: list[Arrow] = []
-        plans = shown = 0
+        plans = shown_count = 0
         for number, key in enumerate(ranked[:most], 1):
             needed, start = self.examples[key], len(boxes)
             if start and start + len(needed) > room:
@@ -242,11 +244,13 @@ class Shapes:
             frame = f"{number}. ×{self.counts[key]:,} ({100 * self.counts[key] / total:.1f} %)"
             letters = [_letter(k) for k in range(len(needed))]
             boxes += [Box(letter, "plain", letter, frame) for letter in letters]
-            arrows += [Arrow(start + p, start + i, "plain") for i, found in enumerate(needed) for p in found]
-            plans, shown = plans + self.counts[key], number
+            arrows += [
+                Arrow(start + p, start + i, "plain") for i, producers in enumerate(needed) for p in producers
+            ]
+            plans, shown_count = plans + self.counts[key], number
         empty = sum(n for key, n in self.counts.items() if not self.examples[key])
-        said = f"{shown} of {len(named):,} shapes, {plans:,} of {total:,} plans"
-        return Frames(boxes, arrows, f"{said}; {empty:,} without calls" if empty else said)
+        caption = f"{shown_count} of {len(named):,} shapes, {plans:,} of {total:,} plans"
+        return Frames(boxes, arrows, f"{caption}; {empty:,} without calls" if empty else caption)
 
 
 def shapes_scene(sources: Mapping[str, Shapes], *, most: int = 12) -> Scene:
@@ -266,19 +270,19 @@ def shapes_scene(sources: Mapping[str, Shapes], *, most: int = 12) -> Scene:
     'yours: 1 of 1 shapes, 1 of 1 plans'
     """
     if len(sources) == 1:
-        boxes, arrows, said = next(iter(sources.values())).drawn(most, MAX_BOXES)
-        return Scene(tuple(boxes), tuple(arrows), f"the commonest shapes: {said}", layout=_PACKED)
-    every: list[Box] = []
+        boxes, arrows, caption = next(iter(sources.values())).drawn(most, MAX_BOXES)
+        return Scene(tuple(boxes), tuple(arrows), f"the commonest shapes: {caption}", layout=_PACKED)
+    all_boxes: list[Box] = []
     lines: list[Arrow] = []
     notes: list[str] = []
     for title, shapes in sources.items():
-        boxes, arrows, said = shapes.drawn(most // 2, MAX_BOXES // len(sources))
-        lines += [replace(a, tail=a.tail + len(every), head=a.head + len(every)) for a in arrows]
-        panel = f"{shortened(visible(title), 40)}: {said}"
-        every += [replace(box, panel=panel) for box in boxes]
+        boxes, arrows, caption = shapes.drawn(most // 2, MAX_BOXES // len(sources))
+        lines += [replace(a, tail=a.tail + len(all_boxes), head=a.head + len(all_boxes)) for a in arrows]
+        panel = f"{shortened(visible(title), 40)}: {caption}"
+        all_boxes += [replace(box, panel=panel) for box in boxes]
         notes += [] if boxes else [panel]
     summary = f"the commonest shapes of {len(sources)} sources"
-    return Scene(tuple(every), tuple(lines), summary, notes=tuple(notes), layout=_PACKED)
+    return Scene(tuple(all_boxes), tuple(lines), summary, notes=tuple(notes), layout=_PACKED)
 
 
 def _letter(k: int) -> str:

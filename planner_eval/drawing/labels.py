@@ -75,15 +75,17 @@ def value_text(value: Value, name_of: Callable[[int], str]) -> str:
             return f"← ?{reference(value.name, value.path)}"
         return _scalar(value) if isinstance(value, _SCALARS) else repr(value)
 
-    def text(parts: tuple[Value, ...]) -> str:
-        shown = (_scalar(part)[1:-1] if isinstance(part, str) else f"{{{leaf(part)}}}" for part in parts)
-        return f'"{"".join(shown)}"'
+    def text(pieces: tuple[Value, ...]) -> str:
+        texts = (_scalar(piece)[1:-1] if isinstance(piece, str) else f"{{{leaf(piece)}}}" for piece in pieces)
+        return f'"{"".join(texts)}"'
 
-    def fields(made: dict[str, str]) -> str:
-        return f"{{{', '.join(f'{_scalar(key)}: {item}' for key, item in made.items())}}}"
+    def fields(members: dict[str, str]) -> str:
+        return f"{{{', '.join(f'{_scalar(key)}: {item}' for key, item in members.items())}}}"
 
-    made: str = fold(value, leaf, items=lambda made: f"[{', '.join(made)}]", fields=fields, text=text)
-    return visible(made)
+    rendered: str = fold(
+        value, leaf, items=lambda elements: f"[{', '.join(elements)}]", fields=fields, text=text
+    )
+    return visible(rendered)
 
 
 def _scalar(value: Value) -> str:

@@ -108,12 +108,12 @@ class Program:
 
     def _draw(self, source: bytes) -> Drawing:
         try:
-            done = subprocess.run(
+            process = subprocess.run(
                 self.command, input=source, capture_output=True, timeout=self.deadline, check=False
             )
         except subprocess.TimeoutExpired:
             return Drawing(error=late(self.deadline))
-        if done.returncode or not done.stdout:
-            said = done.stderr.decode(errors="replace").strip() or f"exit code {done.returncode}"
-            return Drawing(error=f"Graphviz: {said}")
-        return Drawing(dateless(done.stdout, self.form), complaints(done.stderr))
+        if process.returncode or not process.stdout:
+            message = process.stderr.decode(errors="replace").strip() or f"exit code {process.returncode}"
+            return Drawing(error=f"Graphviz: {message}")
+        return Drawing(dateless(process.stdout, self.form), complaints(process.stderr))

@@ -24,8 +24,8 @@ def to_text(scene: Scene, theme: Theme, *, color: bool = False) -> str:
     sources: dict[int, list[str]] = {}  # what no argument says, as in a graph of tools
     for arrow in scene.arrows:
         if not scene.boxes[arrow.head].rows:
-            said = f"← {scene.boxes[arrow.tail].title} {arrow.label}".strip()
-            sources.setdefault(arrow.head, []).append(said)
+            source = f"← {scene.boxes[arrow.tail].title} {arrow.label}".strip()
+            sources.setdefault(arrow.head, []).append(source)
     ids = max((len(box.id) for box in scene.boxes), default=0)
     titles = max((len(_name(box)) for box in scene.boxes), default=0)
     lines = []
@@ -59,10 +59,10 @@ class _Writer:
         gold = f" (gold: {box.gold})" if box.gold else ""
         title = self.paint(f"{_name(box)}{gold}".ljust(titles if box.rows or sources else 0), role.ansi)
         sign = self.paint(sign_of(role) or " ", role.ansi)
-        known = f"{box.id.ljust(ids)}  " if ids else ""
+        call_id = f"{box.id.ljust(ids)}  " if ids else ""
         rows = [self.row(row, box) for row in box.rows] or sources
         mark = [f"[{box.mark}]"] if box.mark else []
-        return f"{sign} {known}{'  '.join([title, *rows, *mark])}".rstrip()
+        return f"{sign} {call_id}{'  '.join([title, *rows, *mark])}".rstrip()
 
     def row(self, row: ArgumentLine, box: Box) -> str:
         role = self.theme.roles[row.role]
@@ -71,6 +71,8 @@ class _Writer:
         return self.paint(f"{sign}{row.text}{gold}", role.ansi)
 
     def legend(self, scene: Scene) -> str:
-        told = {box.role for box in scene.boxes} | {row.role for box in scene.boxes for row in box.rows}
-        roles = [self.theme.roles[name] for name in scene.legend if name in told or name == "inferred"]
+        shown_roles = {box.role for box in scene.boxes} | {
+            row.role for box in scene.boxes for row in box.rows
+        }
+        roles = [self.theme.roles[name] for name in scene.legend if name in shown_roles or name == "inferred"]
         return "  ".join(self.paint(f"{sign_of(r)} {r.word} ({r.meaning})", r.ansi) for r in roles if r.sign)

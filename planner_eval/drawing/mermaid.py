@@ -64,12 +64,12 @@ def to_mermaid(scene: Scene, theme: Theme) -> str:
 
 def complaints(text: str, edges: int) -> tuple[Diagnostic, ...]:
     """Why Mermaid could refuse a flowchart in its usual settings."""
-    said = []
+    reasons = []
     if len(text) > MAX_TEXT:
-        said.append(f"{len(text):,} characters; Mermaid draws {MAX_TEXT:,} unless maxTextSize says more")
+        reasons.append(f"{len(text):,} characters; Mermaid draws {MAX_TEXT:,} unless maxTextSize says more")
     if edges > MAX_EDGES:
-        said.append(f"{edges:,} references; Mermaid draws {MAX_EDGES} unless maxEdges says more")
-    return tuple(Diagnostic("render.mermaid", reason) for reason in said)
+        reasons.append(f"{edges:,} references; Mermaid draws {MAX_EDGES} unless maxEdges says more")
+    return tuple(Diagnostic("render.mermaid", reason) for reason in reasons)
 
 
 def escaped(text: str) -> str:
@@ -106,8 +106,8 @@ def _node(position: int, box: Box, theme: Theme) -> str:
 def _link(arrow: Arrow, theme: Theme) -> str:
     role = theme.roles[arrow.role]
     label = escaped(shortened(f"{role.sign} {arrow.label}".strip(), theme.label_width))
-    shown = f'|"{label}"|' if label else ""
-    return f"c{arrow.tail} {_kind(arrow.role, role)}{shown} c{arrow.head}"
+    label_text = f'|"{label}"|' if label else ""
+    return f"c{arrow.tail} {_kind(arrow.role, role)}{label_text} c{arrow.head}"
 
 
 def _kind(name: str, role: Role) -> str:
@@ -116,10 +116,10 @@ def _kind(name: str, role: Role) -> str:
 
 def _caption(scene: Scene, theme: Theme) -> list[str]:
     """The summary, notes and legend in a subgraph of their own."""
-    said = [text for text in (scene.summary, *scene.notes) if text]
-    if not said and not scene.legend:
+    captions = [text for text in (scene.summary, *scene.notes) if text]
+    if not captions and not scene.legend:
         return []
-    title = escaped(". ".join([*said, *["Legend:"] * bool(scene.legend)]))
+    title = escaped(". ".join([*captions, *["Legend:"] * bool(scene.legend)]))
     below: list[str] = []
     lines = [f'    subgraph legend["{title}"]', "        direction LR"]
     for name in scene.legend:
@@ -140,7 +140,7 @@ def _cluster_style(theme: Theme) -> str:
 
 def _box_style(role: Role) -> str:
     box = role.box
-    parts = [
+    declarations = [
         f"fill:{box.get('fillcolor', '#ffffff')}",
         f"stroke:{box.get('color', '#000000')}",
         f"stroke-width:{box.get('penwidth', '1')}px",
@@ -148,12 +148,12 @@ def _box_style(role: Role) -> str:
         "text-align:left",
     ]
     dash = next((d for style, d in _DASHES.items() if style in box.get("style", "")), "")
-    return ",".join([*parts, *([f"stroke-dasharray:{dash}"] if dash else [])])
+    return ",".join([*declarations, *([f"stroke-dasharray:{dash}"] if dash else [])])
 
 
 def _line_style(role: Role) -> str:
     line = role.line
     color = line.get("color", "#000000").partition(":")[0]
-    parts = [f"stroke:{color}", f"stroke-width:{line.get('penwidth', '1')}px", f"color:{role.text}"]
+    declarations = [f"stroke:{color}", f"stroke-width:{line.get('penwidth', '1')}px", f"color:{role.text}"]
     dash = _DASHES.get(line.get("style", ""), "")
-    return ",".join([*parts, *([f"stroke-dasharray:{dash}"] if dash else [])])
+    return ",".join([*declarations, *([f"stroke-dasharray:{dash}"] if dash else [])])

@@ -32,13 +32,13 @@ Names = Callable[[int], str]
 Keyed = dict[tuple[str, int], Value]
 
 
-def arrow_label(path: Path, argument: str, at: Path) -> str:
+def arrow_label(path: Path, argument: str, inner_path: Path) -> str:
     """A reference in words: the producer's output and the consumer's argument.
 
     >>> arrow_label(("id",), "hotel", ())
     'id → hotel'
     """
-    return f"{visible(way(path))} → {name_text(reference(argument, at))}".strip()
+    return f"{visible(way(path))} → {name_text(reference(argument, inner_path))}".strip()
 
 
 def plan_scene(plan: Plan) -> Scene:
@@ -68,15 +68,15 @@ def plan_scene(plan: Plan) -> Scene:
 
 def _guessed(plan: Plan, titles: Sequence[str]) -> list[dict[str, str]]:
     """For each call its arguments that inferred edges lead to, with where the values may come from."""
-    found: list[dict[str, str]] = [{} for _ in plan.calls]
+    guesses: list[dict[str, str]] = [{} for _ in plan.calls]
     for edge in plan.edges:
         if edge.inferred:
-            before, said = (
-                found[edge.consumer].get(edge.argument),
+            before, source = (
+                guesses[edge.consumer].get(edge.argument),
                 reference(titles[edge.producer], edge.path),
             )
-            found[edge.consumer][edge.argument] = f"{before}, {said}" if before else said
-    return found
+            guesses[edge.consumer][edge.argument] = f"{before}, {source}" if before else source
+    return guesses
 
 
 def diff_scene(diff: Diff) -> Scene:
@@ -91,13 +91,13 @@ class _Overlay:
         self.diff = diff
         self.calls = in_written_order(list(diff.calls()))
         self.edges = list(diff.edges())
-        shown = [self.shown(role.pred, role.gold) for role in self.calls]
-        repeated = Counter((call.app, call.name) for call in shown)
-        self.several = [repeated[call.app, call.name] > 1 for call in shown]
+        shown_calls = [self.shown(role.pred, role.gold) for role in self.calls]
+        repeated = Counter((call.app, call.name) for call in shown_calls)
+        self.several = [repeated[call.app, call.name] > 1 for call in shown_calls]
         # of a diff the place tells calls of one name apart, not a number of its own
         self.titles = [
-            title.rpartition("#")[0] if several else title
-            for title, several in zip(_titles(shown), self.several, strict=True)
+            title.rpartition("#")[0] if is_repeated else title
+            for title, is_repeated in zip(_titles(shown_calls), self.several, strict=True)
         ]
         self.of_pred = {role.pred: i for i, role in enumerate(self.calls) if role.pred is not None}
         self.of_gold = {role.gold: i for i, role in enumerate(self.calls) if role.gold is not None}
@@ -107,10 +107,10 @@ class _Overlay:
         for edit in diff.edits:
             if edit.code.endswith(".renamed") and edit.pred is not None and edit.gold is not None:
                 self.renamed[edit.pred.call, edit.pred.argument or ""] = edit.gold.argument or ""
-        places = [place for e in diff.edits for place in e.places]
+        location_pairs = [pair for e in diff.edits for pair in e.places]
         self.wrong = {(e.pred.consumer, e.pred.argument) for e in self.edges if e.role == "wrong" and e.pred}
-        self.touched_pred = {(p.call, p.argument) for p, _ in places if p is not None}
-        self.touched_gold = {(g.call, g.argument) for _, g in places if g is not None}
+        self.touched_pred = {(p.call, p.argument) for p, _ in location_pairs if p is not None}
+        self.touched_gold = {(g.call, g.argument) for _, g in location_pairs if g is not None}
 
     def shown(self, pred: int | None, gold: int | None) -> Call:
         """The call whose name and arguments a box shows: the prediction's where there is one."""
@@ -126,8 +126,8 @@ class _Overlay:
     def gold_name(self, position: int) -> str:
         """What a call of gold is called: as its box is, or by its own name where the box has another."""
         box, call = self.of_gold[position], self.diff.gold.calls[position]
-        shown = self.shown(self.calls[box].pred, position)
-        if (shown.app, shown.name) != (call.app, call.name):
+        box_call = self.shown(self.calls[box].pred, position)
+        if (box_call.app, box_call.name) != (call.app, call.name):
             return name_text(call.tool)
         return self.titles[box] + f" (gold's call {position + 1})" * self.several[box]
 
@@ -137,8 +137,8 @@ class _Overlay:
         if self.answered:
             boxes.append(self.answer())
             arrows += self.answer_arrows(len(boxes) - 1)
-        told = marks(self.diff.edits, [self.mistaken(edit) for edit in self.diff.edits], boxes)
-        boxes = [replace(box, mark=told.get(i, "")) for i, box in enumerate(boxes)]
+        mark_texts = marks(self.diff.edits, [self.mistaken(edit) for edit in self.diff.edits], boxes)
+        boxes = [replace(box, mark=mark_texts.get(i, "")) for i, box in enumerate(boxes)]
         legend = roles_of(boxes, arrows)
         return Scene(tuple(boxes), tuple(arrows), summary=summary_of(boxes, arrows), legend=legend)
 
@@ -169,28 +169,29 @@ class _Overlay:
         return _box(call, self.titles[i], seen if role.role == "kept" else role.role, rows, other)
 
     def rows(
-        self, pred: Arguments, gold: Arguments, at: tuple[int | None, int | None]
+        self, pred: Arguments, gold: Arguments, positions: tuple[int | None, int | None]
     ) -> tuple[ArgumentLine, ...]:
         """The arguments of a call that both plans have: the prediction's, then what gold has besides."""
-        here, there = _keyed(pred), _keyed(gold)
+        pred_call, gold_call = positions
+        pred_arguments, gold_arguments = _keyed(pred), _keyed(gold)
         rows = []
-        for (name, nth), value in here.items():
+        for (name, nth), value in pred_arguments.items():
             text = _row_text(name, value, self.pred_name)
-            if (at[0], name) not in self.touched_pred and (at[1], name) not in self.touched_gold:
+            if (pred_call, name) not in self.touched_pred and (gold_call, name) not in self.touched_gold:
                 rows.append(ArgumentLine("kept", text))
-            elif (at[0], name) in self.renamed:
-                said = f"gold's name: {name_text(self.renamed[at[0], name])}"
-                rows.append(ArgumentLine("changed", text, said))
-            elif (name, nth) not in there:
+            elif (pred_call, name) in self.renamed:
+                note = f"gold's name: {name_text(self.renamed[pred_call, name])}"
+                rows.append(ArgumentLine("changed", text, note))
+            elif (name, nth) not in gold_arguments:
                 rows.append(ArgumentLine("extra", text))
             else:
-                wanted = f"gold: {value_text(there[name, nth], self.gold_name)}"
-                wrong = (at[0], name) in self.wrong or holds(value, Unresolved)
-                rows.append(ArgumentLine("wrong" if wrong else "changed", text, wanted))
-        taken = {theirs for (call, _), theirs in self.renamed.items() if call == at[0]}
-        for (name, nth), value in there.items():
-            if (name, nth) not in here and name not in taken:
-                role = "missing" if (at[1], name) in self.touched_gold else "kept"
+                gold_text = f"gold: {value_text(gold_arguments[name, nth], self.gold_name)}"
+                wrong = (pred_call, name) in self.wrong or holds(value, Unresolved)
+                rows.append(ArgumentLine("wrong" if wrong else "changed", text, gold_text))
+        new_names = {new_name for (call, _), new_name in self.renamed.items() if call == pred_call}
+        for (name, nth), value in gold_arguments.items():
+            if (name, nth) not in pred_arguments and name not in new_names:
+                role = "missing" if (gold_call, name) in self.touched_gold else "kept"
                 rows.append(ArgumentLine(role, _row_text(name, value, self.gold_name)))
         return tuple(rows)
 
@@ -201,8 +202,8 @@ class _Overlay:
             yield _arrow(self.diff.pred, role.pred, role.role, tail, head)
         if role.gold is not None and (role.role == "wrong" or (role.pred is None and role.role != "kept")):
             tail, head = self.of_gold[role.gold.producer], self.of_gold[role.gold.consumer]
-            shown = role.role if role.role == "inferred" else "missing"
-            yield _arrow(self.diff.gold, role.gold, shown, tail, head)
+            arrow_role = role.role if role.role == "inferred" else "missing"
+            yield _arrow(self.diff.gold, role.gold, arrow_role, tail, head)
 
     def answer(self) -> Box:
         pred, gold = self.diff.pred.answer, self.diff.gold.answer
@@ -239,31 +240,31 @@ def _box(call: Call, title: str, role: str, rows: tuple[ArgumentLine, ...], gold
 
 
 def _arrow(plan: Plan, edge: Edge, role: str, tail: int, head: int) -> Arrow:
-    at = edge.at
-    if at:
+    path = edge.at
+    if path:
         calls = plan.calls
-        given = calls[edge.consumer].arguments if edge.consumer < len(calls) else plan.answer or ()
-        at = _place(next((value for name, value in given if name == edge.argument), None), at)
-    return Arrow(tail, head, role, arrow_label(edge.path, edge.argument, at))
+        arguments = calls[edge.consumer].arguments if edge.consumer < len(calls) else plan.answer or ()
+        path = _place(next((value for name, value in arguments if name == edge.argument), None), path)
+    return Arrow(tail, head, role, arrow_label(edge.path, edge.argument, path))
 
 
-def _place(value: Value, at: Path) -> Path:
+def _place(value: Value, path: Path) -> Path:
     """The way into a value, ended at a template: the numbers of its parts say nothing to a reader."""
-    for number, step in enumerate(at):
+    for number, step in enumerate(path):
         if isinstance(value, Template):
-            return at[:number]
+            return path[:number]
         inside = (isinstance(value, list) and isinstance(step, int) and step < len(value)) or (
             isinstance(value, dict) and step in value
         )
         if not inside:
-            return at
+            return path
         value = value[step]
-    return at
+    return path
 
 
 def _row_text(name: str, value: Value, name_of: Names) -> str:
-    said = value_text(value, name_of)
-    return f"{name_text(name)} {said}" if said.startswith("←") else f"{name_text(name)} = {said}"
+    text = value_text(value, name_of)
+    return f"{name_text(name)} {text}" if text.startswith("←") else f"{name_text(name)} = {text}"
 
 
 def _plain_rows(
@@ -279,16 +280,16 @@ def _plain_rows(
 def _keyed(arguments: Arguments) -> Keyed:
     """Arguments by name and by how often the name came before."""
     seen: Counter[str] = Counter()
-    found: Keyed = {}
+    keyed: Keyed = {}
     for name, value in arguments:
-        found[name, seen[name]] = value
+        keyed[name, seen[name]] = value
         seen[name] += 1
-    return found
+    return keyed
 
 
 def _answer_edges(plan: Plan) -> Iterator[Edge]:
     """The references of a plan's answer, as edges to a consumer beyond its calls."""
     for name, value in plan.answer or ():
-        for at, ref in references(value):
+        for path, ref in references(value):
             if isinstance(ref, Ref):
-                yield Edge(ref.call, len(plan.calls), name, at, ref.path)
+                yield Edge(ref.call, len(plan.calls), name, path, ref.path)

@@ -34,33 +34,33 @@ def in_written_order(calls: Sequence[CallRole]) -> list[CallRole]:
         elif call.gold is not None:
             before = call.pred
     written = sorted((call for call in calls if call.pred is not None), key=lambda call: call.pred or 0)
-    behind = (one for call in written for one in (call, *after.get(call.pred, ())))
+    behind = (member for call in written for member in (call, *after.get(call.pred, ())))
     return [*after.get(None, ()), *behind]
 
 
-def marks(edits: Sequence[Edit], places: Sequence[int], boxes: Sequence[Box]) -> dict[int, str]:
+def marks(edits: Sequence[Edit], positions: Sequence[int], boxes: Sequence[Box]) -> dict[int, str]:
     """Of each box with a mistake: whether that is a cause, the first of them, or follows from another.
 
     Args:
         edits: What differs, causes before consequences.
-        places: The position of the box that each is about.
+        positions: The position of the box that each is about.
         boxes: The boxes.
     """
-    found: dict[int, str] = {}
+    texts: dict[int, str] = {}
     root: list[int] = []
-    for at, edit in enumerate(edits):
-        root.append(at if edit.cause is None else root[edit.cause])
+    for index, edit in enumerate(edits):
+        root.append(index if edit.cause is None else root[edit.cause])
         if edit.cause is None:
-            found.setdefault(places[at], CAUSE if found else FIRST)
-    for at, place in enumerate(places):
-        cause = boxes[places[root[at]]]
-        found.setdefault(place, f"follows from {cause.title}{cause.after}")
-    return found
+            texts.setdefault(positions[index], CAUSE if texts else FIRST)
+    for index, position in enumerate(positions):
+        cause = boxes[positions[root[index]]]
+        texts.setdefault(position, f"follows from {cause.title}{cause.after}")
+    return texts
 
 
 def roles_of(boxes: Sequence[Box], arrows: Sequence[Arrow]) -> tuple[str, ...]:
     """The roles that a drawing shows, in the legend's order; a line of a box shows none that has no sign."""
-    used = {part.role for part in boxes} | {part.role for part in arrows}
+    used = {element.role for element in boxes} | {element.role for element in arrows}
     used |= {row.role for box in boxes for row in box.rows} - {"kept"}
     return tuple(role for role in (*DIFF_ROLES, "inferred") if role in used)
 
@@ -73,6 +73,6 @@ def summary_of(boxes: Sequence[Box], arrows: Sequence[Arrow]) -> str:
         return "no calls in either plan"
     if not (calls.keys() | edges.keys()) - {"kept", "inferred"}:
         return "the same plan"
-    parts = [f"{calls[role]} {role}" for role in ("kept", "changed", "missing", "extra") if calls[role]]
-    said = f"calls: {', '.join(parts)}"
-    return said + (f"; wrong references: {edges['wrong']}" if edges["wrong"] else "")
+    counts = [f"{calls[role]} {role}" for role in ("kept", "changed", "missing", "extra") if calls[role]]
+    summary = f"calls: {', '.join(counts)}"
+    return summary + (f"; wrong references: {edges['wrong']}" if edges["wrong"] else "")

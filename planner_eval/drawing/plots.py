@@ -88,31 +88,33 @@ def values_of(panel: Panel) -> list[Any]:
     >>> values_of(Panel("depth", "plans", {"a": {1: 3}, "b": {4: 1}}))
     [1, 2, 3, 4]
     """
-    found = dict.fromkeys(value for counts in panel.series.values() for value in counts)
-    if found and all(isinstance(value, int) for value in found):
-        return list(range(min(found), min(max(found), min(found) + 10_000) + 1))
-    return list(found)
+    values = dict.fromkeys(value for counts in panel.series.values() for value in counts)
+    if values and all(isinstance(value, int) for value in values):
+        return list(range(min(values), min(max(values), min(values) + 10_000) + 1))
+    return list(values)
 
 
 def _draw(axes: Axes, panel: Panel, names: Sequence[str]) -> dict[str, Any]:
     """Draw one panel; the bars of each data set, for the legend."""
     values = values_of(panel)
-    shown, rest = values[:MOST_BARS], values[MOST_BARS:]
-    numbers = bool(rest) and isinstance(rest[0], int)
-    labels = [shortened(visible(str(value)), 14) for value in shown]
-    labels += [f"{rest[0]}+" if numbers else f"{len(rest)} more"] if rest else []
+    listed, remaining = values[:MOST_BARS], values[MOST_BARS:]
+    numbers = bool(remaining) and isinstance(remaining[0], int)
+    labels = [shortened(visible(str(value)), 14) for value in listed]
+    labels += [f"{remaining[0]}+" if numbers else f"{len(remaining)} more"] if remaining else []
     present = [name for name in names if name in panel.series]
     width = 0.84 / max(1, len(present))
     handles = {}
     for number, name in enumerate(present):
         counts = panel.series[name]
         total = sum(counts.values()) or 1
-        heights = [100 * counts.get(value, 0) / total for value in shown]
-        heights += [100 * (total - sum(counts.get(value, 0) for value in shown)) / total] if rest else []
+        heights = [100 * counts.get(value, 0) / total for value in listed]
+        heights += (
+            [100 * (total - sum(counts.get(value, 0) for value in listed)) / total] if remaining else []
+        )
         color, hatch = look(names.index(name))
-        places = [at + (number - (len(present) - 1) / 2) * width for at in range(len(labels))]
+        positions = [index + (number - (len(present) - 1) / 2) * width for index in range(len(labels))]
         how = {"facecolor": color, "edgecolor": "white", "linewidth": 0.5, "hatch": hatch}
-        handles[entry(name)] = axes.bar(places, heights, width, **how)  # type: ignore[arg-type]
+        handles[entry(name)] = axes.bar(positions, heights, width, **how)  # type: ignore[arg-type]
     axes.set_xticks(range(len(labels)), labels)
     if any(len(label) > 4 for label in labels):
         axes.tick_params("x", labelrotation=35)

@@ -65,6 +65,6 @@ def _answer(box: Box, trace: Trace) -> Box:
 
 def _summary(status: Sequence[str], trace: Trace) -> str:
     counts = Counter(status)
-    said = ", ".join(f"{counts[role]} {role}" for role in RUN_ROLES if counts[role]) or "none"
+    summary = ", ".join(f"{counts[role]} {role}" for role in RUN_ROLES if counts[role]) or "none"
     ended = f"; ended early: {visible(str(trace.ended))}" if trace.ended is not None else ""
-    return f"calls: {said}{ended}"
+    return f"calls: {summary}{ended}"

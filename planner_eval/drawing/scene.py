@@ -130,10 +130,10 @@ def grouped(boxes: Sequence[Box]) -> dict[str, dict[str | None, list[int]]]:
     >>> grouped([Box("f", "plain", "f", "A"), Box("g", "plain", "g")])
     {'': {None: [1], 'A': [0]}}
     """
-    found: dict[str, dict[str | None, list[int]]] = {}
+    panels: dict[str, dict[str | None, list[int]]] = {}
     for position, box in enumerate(boxes):
-        found.setdefault(box.panel, {None: []}).setdefault(box.app, []).append(position)
-    return {panel: {app: ps for app, ps in apps.items() if ps} for panel, apps in found.items()}
+        panels.setdefault(box.panel, {None: []}).setdefault(box.app, []).append(position)
+    return {panel: {app: ps for app, ps in apps.items() if ps} for panel, apps in panels.items()}
 
 
 def flat_rows(scene: Scene) -> list[list[int]]:
@@ -152,7 +152,7 @@ def flat_rows(scene: Scene) -> list[list[int]]:
     for members in (members for apps in grouped(scene.boxes).values() for members in apps.values()):
         alone = [position for position in members if position not in joined]
         if len(alone) > room:
-            rows += [alone[at : at + ROW] for at in range(0, len(alone), ROW)]
+            rows += [alone[start : start + ROW] for start in range(0, len(alone), ROW)]
             room = ROW - len(alone)
         elif alone:
             rows[-1] += alone
@@ -163,9 +163,9 @@ def flat_rows(scene: Scene) -> list[list[int]]:
 def below(rows: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
     """The pairs of boxes of which one stands below the other, so that rows stand below one another."""
     return [
-        (upper[min(at, len(upper) - 1)], box)
+        (upper[min(index, len(upper) - 1)], box)
         for upper, lower in pairwise(rows)
-        for at, box in enumerate(lower)
+        for index, box in enumerate(lower)
     ]
 
 
@@ -202,9 +202,11 @@ def condensed(scene: Scene) -> Scene:
     groups: dict[tuple[str | None, str, str], list[int]] = {}
     for position, box in enumerate(scene.boxes):
         groups.setdefault((box.app, box.tool, box.role), []).append(position)
-    place = {position: group for group, found in enumerate(groups.values()) for position in found}
-    boxes = tuple(Box(tool, role, tool, app, count=len(found)) for (app, tool, role), found in groups.items())
-    arrows = Counter((place[a.tail], place[a.head], a.role) for a in scene.arrows)
+    group_of = {position: group for group, positions in enumerate(groups.values()) for position in positions}
+    boxes = tuple(
+        Box(tool, role, tool, app, count=len(positions)) for (app, tool, role), positions in groups.items()
+    )
+    arrows = Counter((group_of[a.tail], group_of[a.head], a.role) for a in scene.arrows)
     note = (
         f"condensed: a box is a tool and ×n its calls; in all {counted(len(scene.boxes), 'call')} and "
         f"{counted(len(scene.arrows), 'reference')}"
@@ -233,7 +235,7 @@ def generations(scene: Scene) -> list[list[int]]:
             needs[arrow.head].add(arrow.tail)
     if scene.steps:
         after = (max(scene.steps) + 1,) * (len(scene.boxes) - len(scene.steps))  # the answer
-        return in_levels(levels_in_steps([sorted(found) for found in needs], scene.steps + after))
+        return in_levels(levels_in_steps([sorted(producers) for producers in needs], scene.steps + after))
     return list(topological.generations(needs, enter=_first_of_circle))
 
 

@@ -92,8 +92,8 @@ def theme(name: str) -> Theme:
     """
     path = Path(name) if name.endswith(".toml") else folder("viz") / "themes" / f"{name}.toml"
     if name not in names() and not name.endswith(".toml"):
-        known = ", ".join(names())
-        raise InputError(f"there is no theme {name!r}: expected {known}, or a file ending in .toml")
+        expected = ", ".join(names())
+        raise InputError(f"there is no theme {name!r}: expected {expected}, or a file ending in .toml")
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

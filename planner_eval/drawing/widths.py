@@ -29,11 +29,11 @@ def width(text: str, size: float, *, bold: bool = False) -> int:
     >>> width("get_rate", 11), width("get_rate", 11, bold=True), width("예약", 10)
     (47, 53, 20)
     """
-    known = _known(bold)
+    widths = _known(bold)
     total = 0
     for char in text:
-        found = known.get(char)
-        total += _other(char) if found is None else found
+        char_width = widths.get(char)
+        total += _other(char) if char_width is None else char_width
     return math.ceil(total * size / 1_000)
 
 

@@ -114,9 +114,9 @@ class Painter:
         return text
 
 
-def answer(out: BinaryIO, data: bytes, said: bytes, *, failed: bool) -> None:
+def answer(out: BinaryIO, data: bytes, complaints: bytes, *, failed: bool) -> None:
     """Write one frame."""
-    out.write(struct.pack(">BII", failed, len(data), len(said)) + data + said)
+    out.write(struct.pack(">BII", failed, len(data), len(complaints)) + data + complaints)
     out.flush()
 
 
@@ -131,16 +131,16 @@ def serve() -> None:
         answer(out, b"", str(error).encode("utf-8", "replace"), failed=True)
         return
     version = ".".join(
-        str(getattr(painter.gv, f"GRAPHVIZ_{part}_VERSION", "?")) for part in ("MAJOR", "MINOR", "PATCH")
+        str(getattr(painter.gv, f"GRAPHVIZ_{level}_VERSION", "?")) for level in ("MAJOR", "MINOR", "PATCH")
     )
     answer(out, b"", f"Graphviz {version}".encode(), failed=False)
     while header := sys.stdin.buffer.read(16):
         deadline, form_size, source_size = struct.unpack(">dII", header)
         form = sys.stdin.buffer.read(form_size)
         picture = painter.draw(sys.stdin.buffer.read(source_size), form, deadline)
-        said = painter.complaints()
+        complaints = painter.complaints()
         why = picture.fault
-        answer(out, picture.data, f"{why}\n".encode() + said if why else said, failed=bool(why))
+        answer(out, picture.data, f"{why}\n".encode() + complaints if why else complaints, failed=bool(why))
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ def is_rounded(answer: Any, exact: Any) -> bool:
 def _match(answer: Any, gold: Any, numbers_match: Callable[[float, float], bool]) -> bool:
     if isinstance(answer, list | tuple) and isinstance(gold, list | tuple):
         return len(answer) == len(gold) and all(
-            _match(one, other, numbers_match) for one, other in zip(answer, gold, strict=True)
+            _match(item, gold_item, numbers_match) for item, gold_item in zip(answer, gold, strict=True)
         )
     if isinstance(answer, dict) and isinstance(gold, dict):
         items, gold_items = ({str(key): item for key, item in value.items()} for value in (answer, gold))

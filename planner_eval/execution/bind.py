@@ -22,7 +22,7 @@ class CallFailed(Exception):
         self.place = place
 
 
-def call(function: Any, given: list[tuple[str, Any]]) -> Any:
+def call(function: Any, arguments: list[tuple[str, Any]]) -> Any:
     """What a function returns for arguments by name.
 
     Names of the form ``arg_0``, ``arg_1`` that the function does not have stand for positions.
@@ -33,15 +33,17 @@ def call(function: Any, given: list[tuple[str, Any]]) -> Any:
     >>> call(pow, [("arg_0", 2), ("arg_1", 3)])
     8
     """
-    positional, named = _bind(function, given)
+    positional, named = _bind(function, arguments)
     return function(*positional, **named)
 
 
-def _bind(function: Any, given: list[tuple[str, Any]]) -> tuple[list[Any], dict[str, Any]]:
+def _bind(function: Any, arguments: list[tuple[str, Any]]) -> tuple[list[Any], dict[str, Any]]:
     """Positional and named values."""
-    named = dict(given)
-    if len(named) < len(given):
-        raise CallFailed("repeated-argument", f"an argument is given twice: {', '.join(n for n, _ in given)}")
+    named = dict(arguments)
+    if len(named) < len(arguments):
+        raise CallFailed(
+            "repeated-argument", f"an argument is given twice: {', '.join(n for n, _ in arguments)}"
+        )
     code, skipped, defaults = _signature(function)
     if code is None:
         return (_by_position(named), {}) if _are_positions(named) else ([], named)

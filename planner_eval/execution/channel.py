@@ -213,8 +213,8 @@ class Server:
             code = (
                 "import sys; sys.path.append(sys.argv[1]); import folders; folders.remove_tree(sys.argv[2])"
             )
-            here = str(Path(__file__).parent)
-            subprocess.run([sys.executable, *_flags(), "-c", code, here, self.folder], check=False)
+            folder = str(Path(__file__).parent)
+            subprocess.run([sys.executable, *_flags(), "-c", code, folder, self.folder], check=False)
 
 
 def why_ended(status: int, limits: Limits) -> Failure | None:

@@ -29,7 +29,7 @@ class StateError(Exception):
     """The tools cannot begin in a state, or do not say theirs; the message says why."""
 
 
-def collect(found: Any) -> Mapping[str, Any]:
+def collect(target: Any) -> Mapping[str, Any]:
     """Tools from whatever the source points at.
 
     A mapping is taken as it is, its inner mappings and objects as ``outer.inner``; a module gives its
@@ -40,27 +40,27 @@ def collect(found: Any) -> Mapping[str, Any]:
     Raises:
         LoadError: nothing there can be called.
     """
-    tools = _tools_of(found)
+    tools = _tools_of(target)
     if not tools:
         raise LoadError("nothing there can be called: expected functions, a mapping, a class or an object")
     return tools
 
 
-def _tools_of(found: Any) -> Mapping[str, Any]:
-    if isinstance(found, Mapping):
-        return _flattened(found)
-    if isinstance(found, type(sys)):
-        return _of_module(found)
-    if isinstance(found, type):
-        return _tools_of(found())
-    if isinstance(found, (list, tuple)):
-        return _listed(found)
-    if hasattr(found, "tools") and isinstance(found.tools, Mapping):
-        return Owned(_flattened(found.tools), {"": found})
-    if hasattr(found, "__code__") or (callable(found) and hasattr(found, "__name__")):
-        return {found.__name__: found}
-    methods = {n: getattr(found, n) for n in dir(found) if not n.startswith("_") and n != "state"}
-    return Owned({n: m for n, m in methods.items() if callable(m) and not _sets(n, m)}, {"": found})
+def _tools_of(target: Any) -> Mapping[str, Any]:
+    if isinstance(target, Mapping):
+        return _flattened(target)
+    if isinstance(target, type(sys)):
+        return _of_module(target)
+    if isinstance(target, type):
+        return _tools_of(target())
+    if isinstance(target, (list, tuple)):
+        return _listed(target)
+    if hasattr(target, "tools") and isinstance(target.tools, Mapping):
+        return Owned(_flattened(target.tools), {"": target})
+    if hasattr(target, "__code__") or (callable(target) and hasattr(target, "__name__")):
+        return {target.__name__: target}
+    methods = {n: getattr(target, n) for n in dir(target) if not n.startswith("_") and n != "state"}
+    return Owned({n: m for n, m in methods.items() if callable(m) and not _sets(n, m)}, {"": target})
 
 
 def _of_module(module: Any) -> Mapping[str, Any]:
@@ -82,13 +82,13 @@ def _sets(name: str, function: Any) -> bool:
     return name == "set_state" and takes_one(function)
 
 
-def _listed(found: list[Any] | tuple[Any, ...]) -> Mapping[str, Any]:
+def _listed(entries: list[Any] | tuple[Any, ...]) -> Mapping[str, Any]:
     """The functions of a list by name, and the methods of its classes and objects, each with its state."""
     tools: dict[str, Any] = {}
     owners: dict[str, Any] = {}
-    for one in found:
-        named = callable(one) and hasattr(one, "__name__") and not isinstance(one, type)
-        more: Mapping[str, Any] = {one.__name__: one} if named else _tools_of(one)
+    for entry in entries:
+        named = callable(entry) and hasattr(entry, "__name__") and not isinstance(entry, type)
+        more: Mapping[str, Any] = {entry.__name__: entry} if named else _tools_of(entry)
         for name in more:
             if not named and name in tools:
                 raise LoadError(f"two of the tools listed are named {name!r}: give them other names")
@@ -106,7 +106,7 @@ def _flattened(tools: Mapping[str, Any]) -> Mapping[str, Any]:
             flat[str(name)] = tool
         else:
             inner = _tools_of(tool)
-            flat.update({f"{name}.{each}": function for each, function in inner.items()})
+            flat.update({f"{name}.{inner_name}": function for inner_name, function in inner.items()})
             if isinstance(inner, Owned):
                 owners[str(name)] = inner.owners[""] if [*inner.owners] == [""] else inner
     return Owned(flat, owners) if owners else flat
@@ -148,8 +148,8 @@ def begin(tools: Mapping[str, Any], initial: Any) -> None:
     except StateError:
         raise
     except (Exception, SystemExit) as error:
-        place = place_of(error)
-        where = f"{place}: " * bool(place)
+        location = place_of(error)
+        where = f"{location}: " * bool(location)
         raise StateError(f"refused: {where}{kind_of(error)}: {message_of(error)}") from error
 
 
@@ -183,13 +183,13 @@ def _give(tools: Mapping[str, Any], owner: Any, state: Any, name: str = "") -> N
     anew = getattr(owner, "tools", None)
     if isinstance(anew, Mapping) and isinstance(tools, dict):
         lead = f"{name}." if name and any(tool.startswith(f"{name}.") for tool in tools) else ""
-        tools.update({f"{lead}{each}": function for each, function in _flattened(anew).items()})
+        tools.update({f"{lead}{tool_name}": function for tool_name, function in _flattened(anew).items()})
 
 
 def _scenario(owner: Any) -> Callable[[Any], object] | None:
     """What a class of BFCL takes its state by; such a class has no state before it is called, if with {}."""
-    found = getattr(owner, "_load_scenario", None)
-    return found if callable(found) and not isinstance(owner, type(sys)) else None
+    loader = getattr(owner, "_load_scenario", None)
+    return loader if callable(loader) and not isinstance(owner, type(sys)) else None
 
 
 def state_of(tools: Mapping[str, Any]) -> Any:
@@ -204,10 +204,10 @@ def state_of(tools: Mapping[str, Any]) -> Any:
     try:
         if [*owners] == [""]:
             return _fields(_state(owners[""]), 0, ())
-        told = {name: _fields(_state(owner), 0, ()) for name, owner in owners.items()}
+        states = {name: _fields(_state(owner), 0, ()) for name, owner in owners.items()}
     except (Exception, SystemExit) as error:
         raise StateError(f"asked for the tools' state: {kind_of(error)}: {message_of(error)}") from error
-    return {name: state for name, state in told.items() if state is not None} or None
+    return {name: state for name, state in states.items() if state is not None} or None
 
 
 def _state(owner: Any) -> Any:
@@ -219,7 +219,7 @@ def _state(owner: Any) -> Any:
     takes = _scenario(owner) or callable(getattr(owner, "set_state", None))
     if not takes or isinstance(owner, type(sys)) or not hasattr(owner, "__dict__"):
         return None
-    return {name: each for name, each in vars(owner).items() if not name.startswith("_")}
+    return {name: attribute for name, attribute in vars(owner).items() if not name.startswith("_")}
 
 
 def _fields(value: Any, depth: int, inside: tuple[int, ...]) -> Any:
@@ -236,7 +236,7 @@ def _fields(value: Any, depth: int, inside: tuple[int, ...]) -> Any:
         return {key: _fields(item, depth + 1, inner) for key, item in value.items()}
     if kind.__module__ == "builtins" or not isinstance(getattr(value, "__dict__", None), dict):
         return value
-    public = {name: each for name, each in vars(value).items() if not name.startswith("_")}
+    public = {name: attribute for name, attribute in vars(value).items() if not name.startswith("_")}
     return {kind.__name__: _fields(public, depth + 1, inner)} if public else value
 
 

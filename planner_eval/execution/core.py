@@ -63,8 +63,8 @@ def run(
     broken: dict[int, int] = {}
 
     def take(call: int, path: list[str | int]) -> Any:
-        found = follow(values[call], path, program.steps[call].outputs)
-        return found if program.manner.shared else fresh(found)
+        output = follow(values[call], path, program.steps[call].outputs)
+        return output if program.manner.shared else fresh(output)
 
     def attempt(position: int) -> Row:
         printed.begin()
@@ -109,15 +109,15 @@ def _at_once(attempt: Callable[[int], Row], group: list[int], workers: int) -> I
 
 def _attempt(program: Program, tools: Mapping[str, Any], position: int, take: Take, *, inline: bool) -> Row:
     started = perf_counter()
-    attempts, given = 0, None
+    attempts, arguments = 0, None
     problem: Problem | None
     step = program.steps[position]
     while True:
         attempts += 1
         value, problem = None, None
         try:
-            given = [(n, t if type(t) in SCALARS else resolve(t, take)) for n, t in step.arguments]
-            value = _call(program, position, tools, given)
+            arguments = [(n, t if type(t) in SCALARS else resolve(t, take)) for n, t in step.arguments]
+            value = _call(program, position, tools, arguments)
             break
         except CallFailed as failure:
             problem = (failure.kind, str(failure), failure.place)
@@ -130,8 +130,8 @@ def _attempt(program: Program, tools: Mapping[str, Any], position: int, take: Ta
                 break
         sleep(program.manner.backoff * 2 ** (attempts - 1))
     status = "ok" if problem is None else "failed"
-    shown = given if program.manner.arguments else None
-    return Row(position, status, value, problem, perf_counter() - started, attempts, shown)
+    reported = arguments if program.manner.arguments else None
+    return Row(position, status, value, problem, perf_counter() - started, attempts, reported)
 
 
 def resolve(tree: Tree, take: Take) -> Any:
@@ -152,7 +152,7 @@ def resolve(tree: Tree, take: Take) -> Any:
     if tag == "dict":
         return {key: resolve(item, take) for key, item in content}
     if tag == "text":
-        return "".join(_as_text(resolve(part, take)) for part in content)
+        return "".join(_as_text(resolve(item, take)) for item in content)
     raise CallFailed("unresolved", f"the plan has no call that returns {content!r}")
 
 
@@ -189,12 +189,12 @@ def follow(value: Any, path: list[str | int], outputs: list[str]) -> Any:
     2
     """
     for depth, step in enumerate(path):
-        found = _step(value, step)
-        if found is _MISSING and depth == 0 and isinstance(step, str):
-            found = _named_output(value, step, outputs)
-        if found is _MISSING:
+        output = _step(value, step)
+        if output is _MISSING and depth == 0 and isinstance(step, str):
+            output = _named_output(value, step, outputs)
+        if output is _MISSING:
             raise CallFailed("no-such-output", f"{type(value).__name__} has no {step!r}{_offered(value)}")
-        value = found
+        value = output
     return value
 
 
@@ -207,8 +207,8 @@ def _step(value: Any, step: str | int) -> Any:
         if isinstance(step, int):
             return value[step] if -len(value) <= step < len(value) else _MISSING
     if isinstance(step, str) and not step.startswith("_") and not _is_builtin(value):
-        found = getattr(value, step, _MISSING)
-        return _MISSING if callable(found) and _is_builtin(found) else found  # a method is no output
+        field = getattr(value, step, _MISSING)
+        return _MISSING if callable(field) and _is_builtin(field) else field  # a method is no output
     return _MISSING
 
 
@@ -234,25 +234,25 @@ def _offered(value: Any) -> str:
 
 
 # ---------------------------------------------------------------- calling
-def _call(program: Program, position: int, tools: Mapping[str, Any], given: list[tuple[str, Any]]) -> Any:
+def _call(program: Program, position: int, tools: Mapping[str, Any], arguments: list[tuple[str, Any]]) -> Any:
     step = program.steps[position]
     if hasattr(tools, "answer"):
-        return tools.answer(program, position, given)
+        return tools.answer(program, position, arguments)
     function = tools.get(step.tool)
     if function is None:
         function = tools.get(step.name)
     if function is None:
         raise CallFailed("unknown-tool", f"no tool is named {step.tool!r}{_nearest(step.tool, tools)}")
     if program.manner.binding == "position":
-        return settle(function(*[value for _, value in given]))
-    return settle(call(function, given))
+        return settle(function(*[value for _, value in arguments]))
+    return settle(call(function, arguments))
 
 
 def _nearest(tool: str, tools: Mapping[str, Any]) -> str:
     from difflib import get_close_matches  # not base.text: a confined worker finds no module of ours any more
 
-    near = get_close_matches(tool[:100], list(tools), 1)
-    return f"; did the plan mean {near[0]!r}?" if near else f" among {len(tools)} tools"
+    suggestions = get_close_matches(tool[:100], list(tools), 1)
+    return f"; did the plan mean {suggestions[0]!r}?" if suggestions else f" among {len(tools)} tools"
 
 
 def settle(result: Any) -> Any:

@@ -42,11 +42,11 @@ class Parting:
 
     def __str__(self) -> str:
         if self.pred is None or self.gold is None:
-            one, whose = (self.gold, "gold") if self.pred is None else (self.pred, "the prediction")
-            assert one is not None
-            return f"{one.id} ({one.tool}) is made by {whose} alone and {_came_to(one)}"
-        shown = f"{self.pred.id} ({self.pred.tool}) {_came_to(self.pred)}"
-        return f"{shown}, gold's {self.gold.id} ({self.gold.tool}) {_came_to(self.gold)}"
+            call, whose = (self.gold, "gold") if self.pred is None else (self.pred, "the prediction")
+            assert call is not None
+            return f"{call.id} ({call.tool}) is made by {whose} alone and {_came_to(call)}"
+        pred_text = f"{self.pred.id} ({self.pred.tool}) {_came_to(self.pred)}"
+        return f"{pred_text}, gold's {self.gold.id} ({self.gold.tool}) {_came_to(self.gold)}"
 
 
 def _came_to(call: CallTrace) -> str:
@@ -56,8 +56,8 @@ def _came_to(call: CallTrace) -> str:
 
 
 def _value_of(call: CallTrace) -> list[str]:
-    said = str(call.error) if call.error is not None else repr(call.value)
-    return [call.status, shortened(said, 400)]
+    text = str(call.error) if call.error is not None else repr(call.value)
+    return [call.status, shortened(text, 400)]
 
 
 _CUT_SHORT = (
@@ -151,8 +151,8 @@ class Effects:
         if self.kept:
             return f"unknown: {_KEPT}"
         failed = self.failure
-        both = self.pred.failed and self.gold.failed
-        how = f"both fail at {failed.id} ({failed.tool}) with {failed.error}" if both and failed else ""
+        both_fail = self.pred.failed and self.gold.failed
+        how = f"both fail at {failed.id} ({failed.tool}) with {failed.error}" if both_fail and failed else ""
         if self.same:
             return f"the same; {how}" if how else "the same"
         where = str(self.first) if self.first is not None else how
@@ -196,37 +196,53 @@ def compare_effects(
     >>> compare_effects(parse(add), parse(multiply), "nestful", isolation="inline").same
     True
     """
-    wanted = replace(options or Options(), state=True)
-    found = tools if isinstance(tools, Sandbox) else Sandbox(tool_source(tools), level=isolation)
-    starts, own = _starts(found)
+    run_options = replace(options or Options(), state=True)
+    sandbox = tools if isinstance(tools, Sandbox) else Sandbox(tool_source(tools), level=isolation)
+    starts, own = _starts(sandbox)
     same = _comparison(policy)
     with ExitStack() as stack:
         for box in starts:
             if box is not tools:
                 stack.enter_context(box)
-        ours, theirs = _runs((Start(pred, initial), Start(gold, initial)), starts, wanted)
-        first = _parting(pred, gold, (ours, theirs), policy, same)
-        state = None if theirs.state is None or ours.state is None else ours.state == theirs.state
-        alike = _results_same((pred, gold), (ours, theirs), first, same)
-        if not own and not (alike and state is not False):
-            (again,) = execute_many([Start(pred, initial)], starts[0], options=wanted)
-            if _came_out(again) != _came_out(ours):
-                return Effects(False, state, first, ours, theirs, known=False, kept=True)
-    known = alike or state is False or _tells((ours, theirs), first)
-    return Effects(alike, state, first, ours, theirs, known, seen=_seen(gold, (ours, theirs), same))
+        pred_trace, gold_trace = _runs((Start(pred, initial), Start(gold, initial)), starts, run_options)
+        first = _parting(pred, gold, (pred_trace, gold_trace), policy, same)
+        state = (
+            None
+            if gold_trace.state is None or pred_trace.state is None
+            else pred_trace.state == gold_trace.state
+        )
+        results_same = _results_same((pred, gold), (pred_trace, gold_trace), first, same)
+        if not own and not (results_same and state is not False):
+            (repeat,) = execute_many([Start(pred, initial)], starts[0], options=run_options)
+            if _came_out(repeat) != _came_out(pred_trace):
+                return Effects(False, state, first, pred_trace, gold_trace, known=False, kept=True)
+    certain = results_same or state is False or _tells((pred_trace, gold_trace), first)
+    return Effects(
+        results_same,
+        state,
+        first,
+        pred_trace,
+        gold_trace,
+        certain,
+        seen=_seen(gold, (pred_trace, gold_trace), same),
+    )
 
 
 def _seen(gold: Plan, traces: tuple[Trace, Trace], same: Same) -> bool | None:
     """Whether the prediction's calls gave every value that gold comes to; None where gold did not."""
-    ours, theirs = traces
-    if not theirs.ok:
+    pred_trace, gold_trace = traces
+    if not gold_trace.ok:
         return None
-    given = [call.value for call in ours if call.status == "ok"] + [value for _, value in ours.answer or ()]
-    answer = Call("answer", "answer")
-    wanted = [(answer, value) for _, value in theirs.answer or ()] or [
-        (gold.calls[position], theirs.calls[position].value) for position in outcomes(gold)
+    pred_values = [call.value for call in pred_trace if call.status == "ok"] + [
+        value for _, value in pred_trace.answer or ()
     ]
-    return all(any(same(call, value, one) for value in given) for call, one in wanted)
+    answer = Call("answer", "answer")
+    expected = [(answer, value) for _, value in gold_trace.answer or ()] or [
+        (gold.calls[position], gold_trace.calls[position].value) for position in outcomes(gold)
+    ]
+    return all(
+        any(same(call, value, expected_value) for value in pred_values) for call, expected_value in expected
+    )
 
 
 def _runs(plans: tuple[Start, Start], starts: tuple[Sandbox, Sandbox], options: Options) -> Iterable[Trace]:
@@ -261,11 +277,11 @@ def _starts(box: Sandbox) -> tuple[tuple[Sandbox, Sandbox], bool]:
     if source.make is not None:
         return (box, box), True
     try:
-        ours, theirs = deepcopy(source.objects), deepcopy(source.objects)
+        pred_tools, gold_tools = deepcopy(source.objects), deepcopy(source.objects)
     except Exception:  # the tools' own code; some objects cannot be copied
         return (box, box), False
-    own = all(theirs[name] is not tool for name, tool in source.objects.items())
-    return (box.anew(replace(source, objects=ours)), box.anew(replace(source, objects=theirs))), own
+    own = all(gold_tools[name] is not tool for name, tool in source.objects.items())
+    return (box.anew(replace(source, objects=pred_tools)), box.anew(replace(source, objects=gold_tools))), own
 
 
 def _tells(traces: tuple[Trace, Trace], first: Parting | None) -> bool:
@@ -287,38 +303,40 @@ def _results_same(
     plans: tuple[Plan, Plan], traces: tuple[Trace, Trace], first: Parting | None, same: Same
 ) -> bool:
     if not all(trace.ok for trace in traces):
-        both = all(trace.failed or trace.ended for trace in traces)
-        return both and first is None and not _cut_short(traces) and same_plan(*plans)
+        both_fail = all(trace.failed or trace.ended for trace in traces)
+        return both_fail and first is None and not _cut_short(traces) and same_plan(*plans)
     pred, gold = traces
     if pred.answer is not None and gold.answer is not None:
         answer = Call("answer", "answer")
-        found, named = dict(pred.answer), dict(gold.answer)
-        return found.keys() == named.keys() and all(same(answer, found[name], named[name]) for name in named)
-    ours = [pred.calls[position].value for position in outcomes(plans[0])]
-    theirs = [(plans[1].calls[position], gold.calls[position].value) for position in outcomes(plans[1])]
-    return all(any(same(call, value, wanted) for value in ours) for call, wanted in theirs) and all(
-        any(same(call, value, wanted) for call, wanted in theirs) for value in ours
-    )
+        pred_answer, gold_answer = dict(pred.answer), dict(gold.answer)
+        return pred_answer.keys() == gold_answer.keys() and all(
+            same(answer, pred_answer[name], gold_answer[name]) for name in gold_answer
+        )
+    pred_values = [pred.calls[position].value for position in outcomes(plans[0])]
+    gold_values = [(plans[1].calls[position], gold.calls[position].value) for position in outcomes(plans[1])]
+    return all(
+        any(same(call, value, expected) for value in pred_values) for call, expected in gold_values
+    ) and all(any(same(call, value, expected) for call, expected in gold_values) for value in pred_values)
 
 
 def _parting(
     pred: Plan, gold: Plan, traces: tuple[Trace, Trace], policy: Policy | None, same: Same
 ) -> Parting | None:
-    ours, theirs = traces
+    pred_trace, gold_trace = traces
     alignment = align(pred, gold, policy or DEFAULT_POLICY)
     partner = {gold_position: pred_position for pred_position, gold_position in alignment.pairs}
     alone: Parting | None = None
     for position in running_order(gold):
-        wanted = theirs.calls[position]
+        gold_call = gold_trace.calls[position]
         if position not in partner:
-            alone = alone or Parting(None, wanted)
+            alone = alone or Parting(None, gold_call)
             continue
-        found = ours.calls[partner[position]]
-        alike = found.status == wanted.status and _fail_alike(found, wanted)
-        if not alike or not same(gold.calls[position], found.value, wanted.value):
-            return Parting(found, wanted)
+        pred_call = pred_trace.calls[partner[position]]
+        same_outcome = pred_call.status == gold_call.status and _fail_alike(pred_call, gold_call)
+        if not same_outcome or not same(gold.calls[position], pred_call.value, gold_call.value):
+            return Parting(pred_call, gold_call)
     extra: Sequence[int] = alignment.extra
-    return alone or (Parting(ours.calls[extra[0]], None) if extra else None)
+    return alone or (Parting(pred_trace.calls[extra[0]], None) if extra else None)
 
 
 def _fail_alike(pred: CallTrace, gold: CallTrace) -> bool:
@@ -346,4 +364,4 @@ def _plain(value: Any) -> Any:
             return [value.type, value.text]
         return value if value is None or isinstance(value, (str, bool, int, float)) else repr(value)
 
-    return fold(value, leaf, fields=lambda made: {str(key): item for key, item in made.items()})
+    return fold(value, leaf, fields=lambda members: {str(key): item for key, item in members.items()})

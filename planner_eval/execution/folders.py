@@ -80,11 +80,11 @@ def unlinked_size(pid: int, folder: str) -> int:
     try:
         for name in os.listdir(f"/proc/{pid}/fd"):
             try:
-                found = os.stat(f"/proc/{pid}/fd/{name}")
+                status = os.stat(f"/proc/{pid}/fd/{name}")
             except FileNotFoundError:
                 continue
-            if not found.st_nlink and found.st_mode & 0o170000 == 0o100000:
-                total += found.st_blocks * 512
+            if not status.st_nlink and status.st_mode & 0o170000 == 0o100000:
+                total += status.st_blocks * 512
         with open(f"/proc/{pid}/maps", "rb") as file:
             lines = file.read().split(b"\n")
     except (FileNotFoundError, ProcessLookupError):

@@ -126,8 +126,8 @@ class Program:
     @classmethod
     def of(cls, plain: tuple[Any, ...]) -> Program:
         """The program that was made `plain`."""
-        steps, groups, looped, circle, manner, *rest = plain
-        return cls([Step(*step) for step in steps], groups, looped, circle, Manner(*manner), *rest)
+        steps, groups, looped, circle, manner, *optional = plain
+        return cls([Step(*step) for step in steps], groups, looped, circle, Manner(*manner), *optional)
 
 
 class Row:

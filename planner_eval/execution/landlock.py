@@ -44,22 +44,22 @@ def _rule(path: str, rights: int) -> tuple[int, bytes] | None:
         OSError: the place cannot be opened for want of descriptors.
     """
     try:
-        place = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None
-    if not S_ISDIR(os.fstat(place).st_mode):
+    if not S_ISDIR(os.fstat(descriptor).st_mode):
         rights &= ~_READ_DIR
-    return place, struct.pack("=Qi", rights, place)
+    return descriptor, struct.pack("=Qi", rights, descriptor)
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:
-    made = _rule(path, rights)
-    if made is not None:
-        place, rule = made
+    opened = _rule(path, rights)
+    if opened is not None:
+        descriptor, rule = opened
         try:
             _add(ruleset, rule)
         finally:
-            os.close(place)
+            os.close(descriptor)
 
 
 def _add(ruleset: int, rule: bytes) -> None:
@@ -79,18 +79,18 @@ def _enforce(ruleset: int) -> None:
 
 def _readable(rules: dict[str, Any]) -> list[tuple[str, int]]:
     """Each place that may be read or listed, with the rights; one inside another says nothing new."""
-    known = set(rules["read"])
-    outermost = [path for path in dict.fromkeys(rules["read"]) if known.isdisjoint(_above(path))]
+    readable_paths = set(rules["read"])
+    outermost = [path for path in dict.fromkeys(rules["read"]) if readable_paths.isdisjoint(_above(path))]
     return [(path, _READ) for path in outermost] + [(path, _READ_DIR) for path in rules["names"]]
 
 
 def _above(path: str) -> list[str]:
     """The folders that hold a place, from within outwards."""
-    found = []
+    folders = []
     while (outer := os.path.dirname(path)) != path:
-        found.append(outer)
+        folders.append(outer)
         path = outer
-    return found
+    return folders
 
 
 def restrict_files(rules: dict[str, Any]) -> str:
@@ -133,16 +133,16 @@ def prepared_rules(rules: dict[str, Any]) -> list[bytes]:
     Returns:
         What `confine_to` takes. Each rule keeps a descriptor open, so the limit on them is raised.
     """
-    kept = [rules["folder"], *_above(rules["folder"])] if rules["folder"] is not None else []
+    excluded = [rules["folder"], *_above(rules["folder"])] if rules["folder"] is not None else []
     gathered: dict[str, int] = {}
     for path, rights in _readable(rules):
         above = os.path.dirname(path)
-        place = path if os.path.isdir(path) or above in kept else above
-        gathered[place] = gathered.get(place, 0) | rights
+        target = path if os.path.isdir(path) or above in excluded else above
+        gathered[target] = gathered.get(target, 0) | rights
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    made = [_rule(path, rights) for path, rights in gathered.items()]
-    return [rule for _, rule in filter(None, made)]
+    opened = [_rule(path, rights) for path, rights in gathered.items()]
+    return [rule for _, rule in filter(None, opened)]
 
 
 def confine_to(folder: str | None, rules: list[bytes], abi: int) -> None:

@@ -39,8 +39,10 @@ def load(source: dict[str, Any]) -> Mapping[str, Any]:
     except LoadError:
         raise
     except (Exception, SystemExit) as error:
-        place = place_of(error)
-        raise LoadError(f"{place}: " * bool(place) + f"{kind_of(error)}: {message_of(error)}") from error
+        location = place_of(error)
+        raise LoadError(
+            f"{location}: " * bool(location) + f"{kind_of(error)}: {message_of(error)}"
+        ) from error
 
 
 def preload(source: dict[str, Any]) -> None:
@@ -81,8 +83,8 @@ def _file(source: dict[str, Any]) -> Mapping[str, Any]:
 
 
 def _factory(source: dict[str, Any]) -> Mapping[str, Any]:
-    made = _attribute(_import(source["module"]), source)(**source["arguments"])
-    return collect(made)
+    product = _attribute(_import(source["module"]), source)(**source["arguments"])
+    return collect(product)
 
 
 def _attribute(module: Any, source: dict[str, Any]) -> Any:
@@ -157,13 +159,13 @@ class Recorded(dict[str, "Any"]):
             else:
                 self.any.setdefault((entry["tool"], entry["key"]), []).append(entry)
 
-    def answer(self, program: Program, position: int, given: list[tuple[str, Any]]) -> Any:
+    def answer(self, program: Program, position: int, arguments: list[tuple[str, Any]]) -> Any:
         """What was recorded for a call.
 
         Args:
             program: The plan.
             position: The call in it.
-            given: Its arguments.
+            arguments: Its arguments.
 
         Raises:
             CallFailed: ``not-recorded``, or the error that was recorded.
@@ -172,17 +174,17 @@ class Recorded(dict[str, "Any"]):
 
         if self.plan[0] is not program:
             self.plan = program, plan_key(program)
-        step, key = program.steps[position], argument_key(dict(given))
+        step, key = program.steps[position], argument_key(dict(arguments))
         own = self.own.get((self.plan[1], position))
-        found = [own] if own is not None and own["key"] == key else self._for_any(step, key)
-        if not found:
+        entries = [own] if own is not None and own["key"] == key else self._for_any(step, key)
+        if not entries:
             raise CallFailed("not-recorded", f"no call of {step.tool!r} with these arguments in this plan")
-        if len({_told([entry.get("value"), entry.get("error")]) for entry in found}) > 1:
+        if len({_told([entry.get("value"), entry.get("error")]) for entry in entries}) > 1:
             what = f"the answers to {step.tool!r} with these arguments differ, and none says for which plan"
             raise CallFailed("not-recorded", f"{what}; record them again")
-        if "error" in found[0]:
-            raise CallFailed(*found[0]["error"])
-        return found[0]["value"]
+        if "error" in entries[0]:
+            raise CallFailed(*entries[0]["error"])
+        return entries[0]["value"]
 
     def _for_any(self, step: Step, key: str) -> list[dict[str, Any]]:
         return self.any.get((step.tool, key)) or self.any.get((step.name, key)) or []
@@ -194,11 +196,11 @@ def plan_key(program: Program) -> str:
 
     named = program.manner.binding == "name"
     calls = [
-        [step.tool, sorted(step.arguments, key=lambda given: given[0]) if named else step.arguments]
+        [step.tool, sorted(step.arguments, key=lambda argument: argument[0]) if named else step.arguments]
         for step in program.steps
     ]
-    begun = [] if program.initial is None else [program.initial]
-    return blake2b(_told([calls, program.manner.binding, *begun]).encode(), digest_size=16).hexdigest()
+    initial = [] if program.initial is None else [program.initial]
+    return blake2b(_told([calls, program.manner.binding, *initial]).encode(), digest_size=16).hexdigest()
 
 
 def argument_key(arguments: dict[str, Any]) -> str:

@@ -52,7 +52,7 @@ def _limit(kind: int, value: int) -> tuple[int, tuple[int, int]]:
 
 def set_limits(limits: dict[str, int]) -> str:
     """Set resource limits, hard and soft; the names are those of `resource` without ``RLIMIT_``."""
-    held = []
+    applied = []
     for name, value in limits.items():
         kind = getattr(resource, f"RLIMIT_{name}", None)
         if kind is None:
@@ -63,8 +63,8 @@ def set_limits(limits: dict[str, int]) -> str:
             if LINUX:
                 raise
             continue  # macOS refuses some: those that hold are named
-        held.append(name)
-    return ", ".join(held)
+        applied.append(name)
+    return ", ".join(applied)
 
 
 def drop_capabilities() -> str:
@@ -88,9 +88,9 @@ def restrict_syscalls(program: bytes) -> str:
     """
     if not program:
         raise OSError(f"no table of system calls for {os.uname().machine}")
-    held = in_memory(program)
+    buffer = in_memory(program)
     no_new_privileges()
-    _install(struct.pack("@HP", len(program) // 8, addressof(held)))
+    _install(struct.pack("@HP", len(program) // 8, addressof(buffer)))
     return os.uname().machine
 
 

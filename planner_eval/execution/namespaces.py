@@ -22,11 +22,11 @@ _NO_SUID, _NO_DEVICES = 2, 4
 _NOBODY = 65534
 
 
-def own_disks(places: list[str], size: int, *, threads: bool) -> None:
+def own_disks(folders: list[str], size: int, *, threads: bool) -> None:
     """Give this process a mount namespace of its own, with a disk of a fixed size in each of these places.
 
     Args:
-        places: New folders.
+        folders: New folders.
         size: Bytes.
         threads: Whether children shall be able to have `own_count`.
 
@@ -40,11 +40,11 @@ def own_disks(places: list[str], size: int, *, threads: bool) -> None:
     _write("setgroups", "deny")
     _write("uid_map", f"{user} {user} 1")
     _write("gid_map", f"{group} {group} 1")
-    told = f"size={max(1, size)},nr_inodes={MOST_FILES},mode=0700".encode()
-    for place in places:
-        os.mkdir(place, 0o700)
+    options = f"size={max(1, size)},nr_inodes={MOST_FILES},mode=0700".encode()
+    for folder in folders:
+        os.mkdir(folder, 0o700)
         number = _number(_MOUNT)
-        syscall(number, b"tmpfs", os.fsencode(place), b"tmpfs", _NO_SUID | _NO_DEVICES, told)
+        syscall(number, b"tmpfs", os.fsencode(folder), b"tmpfs", _NO_SUID | _NO_DEVICES, options)
 
 
 def own_count() -> None:

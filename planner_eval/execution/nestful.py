@@ -65,7 +65,7 @@ def compile_calls(calls: Any, tools: Any, by: str = "position") -> Program:
     """
     if not isinstance(calls, list) or not calls:
         raise ValueError("no list of calls")
-    known: dict[str, _Known] = {}
+    producers: dict[str, _Known] = {}
     steps = []
     for position, call in enumerate(calls):
         try:
@@ -73,16 +73,16 @@ def compile_calls(calls: Any, tools: Any, by: str = "position") -> Program:
             tool = next(tool for tool in tools if tool["name"] == name)
             (output,) = tool["output_parameters"]
             needs: set[int] = set()
-            given = [(key, _tree(value, known, needs)) for key, value in call["arguments"].items()]
+            arguments = [(key, _tree(value, producers, needs)) for key, value in call["arguments"].items()]
         except (KeyError, TypeError, AttributeError, ValueError, StopIteration) as error:
             raise ValueError(f"call {position + 1}: {type(error).__name__}: {error}") from error
-        steps.append(Step(str(name), str(name), given, sorted(needs), [str(output)]))
-        known[label] = _Known(position, output)
+        steps.append(Step(str(name), str(name), arguments, sorted(needs), [str(output)]))
+        producers[label] = _Known(position, output)
     groups = [[position] for position in range(len(steps))]
     return Program(steps, groups, [], "", Manner(by, shared=by == "position"))
 
 
-def _tree(value: Any, known: Mapping[str, _Known], needs: set[int]) -> Tree:
+def _tree(value: Any, producers: Mapping[str, _Known], needs: set[int]) -> Tree:
     """One argument for `core`, its producer added to `needs`; only whole strings can be references."""
     if not isinstance(value, str):
         return ("value", value) if isinstance(value, (list, dict)) else value
@@ -92,10 +92,10 @@ def _tree(value: Any, known: Mapping[str, _Known], needs: set[int]) -> Tree:
         label, field = value[1:].split(".", 1)
     else:
         return value
-    if field != known[label].output:
+    if field != producers[label].output:
         raise KeyError(field)
-    needs.add(known[label].call)
-    return ("ref", (known[label].call, []))
+    needs.add(producers[label].call)
+    return ("ref", (producers[label].call, []))
 
 
 class NestfulRunner:
@@ -139,17 +139,19 @@ class NestfulRunner:
 
     def absent(self, names: Iterable[str]) -> list[str]:
         """Which of these functions the tools do not have, or cannot load; nothing is run."""
-        asked = list(dict.fromkeys(names))
-        if fresh := [name for name in asked if name not in self._absent]:
+        unique_names = list(dict.fromkeys(names))
+        if fresh := [name for name in unique_names if name not in self._absent]:
             # An argument given twice is refused once the function is found, and before it is called.
             steps = [Step(name, name, [("", 0), ("", 0)], [], []) for name in fresh]
             groups = [[position] for position in range(len(steps))]
             reply = self.box.run(Program(steps, groups, [], "", Manner()))
-            found = dict.fromkeys(fresh, False)
+            absent = dict.fromkeys(fresh, False)
             for row in reply.rows:
-                found[fresh[row.position]] = row.problem is not None and row.problem[0] != "repeated-argument"
-            self._absent |= found
-        return [name for name in asked if self._absent[name]]
+                absent[fresh[row.position]] = (
+                    row.problem is not None and row.problem[0] != "repeated-argument"
+                )
+            self._absent |= absent
+        return [name for name in unique_names if self._absent[name]]
 
     def outcomes(self, answers: Iterable[tuple[Any, HasTools]], *, by: str = "position") -> Iterator[Outcome]:
         """The outcomes of many answers in order, with work sent ahead."""

@@ -32,9 +32,9 @@ class _Kept:
             self.left -= len(self.parts[-1])
 
     def text(self) -> str:
-        kept = "".join(self.parts)
-        more = self.size - len(kept)
-        return f"{kept}… ({more:,} more characters)" if more else kept
+        text = "".join(self.parts)
+        more = self.size - len(text)
+        return f"{text}… ({more:,} more characters)" if more else text
 
 
 class Printed(io.TextIOBase):
@@ -75,11 +75,11 @@ class Printed(io.TextIOBase):
 
     def end(self) -> str:
         """What this thread printed since `begin`, cut."""
-        kept = self.calls.pop(get_ident(), None)
-        if kept is None:  # the tool looked for this object, and emptied it
+        output = self.calls.pop(get_ident(), None)
+        if output is None:  # the tool looked for this object, and emptied it
             return ""
-        self.left -= min(OF_CALL, kept.size)
-        return kept.text()
+        self.left -= min(OF_CALL, output.size)
+        return output.text()
 
     @property
     def buffer(self) -> _Bytes:
@@ -92,9 +92,9 @@ class Printed(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Keep a text with its call."""
-        kept = self.calls.get(get_ident())
-        if kept is not None:
-            kept.add(str(text))
+        output = self.calls.get(get_ident())
+        if output is not None:
+            output.add(str(text))
         elif self.before[0] is not None and self.before[0] is not self:
             self.before[0].write(text)
         return len(text)

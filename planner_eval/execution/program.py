@@ -68,21 +68,21 @@ def compile_plan(plan: Plan, options: Options | None = None, initial: Any = None
     >>> compile_plan(Plan((Call("a", "now"), Call("b", "add", (("x", Ref(0)),))))).groups
     [[0], [1]]
     """
-    wanted = options or Options()
+    settings = options or Options()
     needs = producers(plan)
     looped = _looped(needs)
-    known = wanted.outputs or {}
+    outputs = settings.outputs or {}
     steps = [
         Step(
             call.tool,
             call.name,
             [(name, tree(value)) for name, value in call.arguments],
             needs[position],
-            list(known.get(call.tool, known.get(call.name, call.returns))),
+            list(outputs.get(call.tool, outputs.get(call.name, call.returns))),
         )
         for position, call in enumerate(plan.calls)
     ]
-    at_once = wanted.concurrency > 1
+    at_once = settings.concurrency > 1
     groups = _generations(needs, looped) if at_once else [[p] for p in _written_order(needs, looped)]
     groups, turns = _by_turn(plan, needs, groups)
     names = ", ".join(plan.calls[position].id for position in looped)
@@ -92,12 +92,12 @@ def compile_plan(plan: Plan, options: Options | None = None, initial: Any = None
         looped,
         f"calls depend on one another: {names}",
         Manner(
-            wanted.binding,
-            wanted.concurrency,
-            wanted.retries,
-            wanted.backoff,
-            arguments=wanted.arguments,
-            state=wanted.state,
+            settings.binding,
+            settings.concurrency,
+            settings.retries,
+            settings.backoff,
+            arguments=settings.arguments,
+            state=settings.state,
         ),
         initial,
         turns,
@@ -111,14 +111,16 @@ def _by_turn(
 
     So they stay as well where a call takes the value of one in a later turn: no turn could be run whole.
     """
-    told = [call.turn or 0 for call in plan.calls]
-    if len(set(told)) < 2 or any(told[p] > told[q] for q, producers in enumerate(needs) for p in producers):
+    turn_of = [call.turn or 0 for call in plan.calls]
+    if len(set(turn_of)) < 2 or any(
+        turn_of[p] > turn_of[q] for q, producers in enumerate(needs) for p in producers
+    ):
         return groups, []
     ordered: list[list[int]] = []
     ends = []
-    for turn in sorted(set(told)):
+    for turn in sorted(set(turn_of)):
         before = len(ordered)
-        ordered += filter(None, ([p for p in group if told[p] == turn] for group in groups))
+        ordered += filter(None, ([p for p in group if turn_of[p] == turn] for group in groups))
         if len(ordered) > before:
             ends.append((turn, len(ordered)))
     return ordered, ends
@@ -134,8 +136,8 @@ def producers(plan: Plan) -> list[list[int]]:
 
 def outcomes(plan: Plan) -> list[int]:
     """The calls whose values no other call takes."""
-    taken = {producer for needed in producers(plan) for producer in needed}
-    return [position for position in range(len(plan.calls)) if position not in taken]
+    used = {producer for needed in producers(plan) for producer in needed}
+    return [position for position in range(len(plan.calls)) if position not in used]
 
 
 def running_order(plan: Plan) -> list[int]:
@@ -155,7 +157,7 @@ def tree(value: Value) -> Tree:
     if kind is Unresolved:
         return ("unresolved", value.name)
     if kind is Template:
-        return ("text", [tree(part) for part in value.parts])
+        return ("text", [tree(piece) for piece in value.parts])
     if kind is list:
         items = [tree(item) for item in value]
         return ("value", value) if all(map(_whole, items)) else ("list", items)
@@ -175,8 +177,8 @@ def _generations(needs: list[list[int]], looped: list[int]) -> list[list[int]]:
     if not looped:
         return list(topological(needs))
     out = set(looped)
-    rest = [[p] if p in out else [q for q in needed if q not in out] for p, needed in enumerate(needs)]
-    return list(topological(rest))
+    acyclic = [[p] if p in out else [q for q in needed if q not in out] for p, needed in enumerate(needs)]
+    return list(topological(acyclic))
 
 
 def _looped(needs: list[list[int]]) -> list[int]:
@@ -193,17 +195,17 @@ def _looped(needs: list[list[int]]) -> list[int]:
 
 def _written_order(needs: list[list[int]], looped: list[int]) -> list[int]:
     """Each call as early as it is written, but after its producers."""
-    done = set(looped)
+    placed = set(looped)
     order: list[int] = []
     for start in range(len(needs)):
         stack = [start]
         while stack:
             position = stack[-1]
-            lacking = [producer for producer in needs[position] if producer not in done]
-            if position in done or not lacking:
+            lacking = [producer for producer in needs[position] if producer not in placed]
+            if position in placed or not lacking:
                 stack.pop()
-                if position not in done:
-                    done.add(position)
+                if position not in placed:
+                    placed.add(position)
                     order.append(position)
             else:
                 stack.extend(reversed(lacking))

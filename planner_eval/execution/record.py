@@ -81,9 +81,9 @@ def hold(path: Path) -> Callable[[], object]:
     Raises:
         ExecutionError: another run records into it, or it cannot be written.
     """
-    made = not path.exists()
+    is_new = not path.exists()
     try:
-        file = path.open("ab" if made else "rb")
+        file = path.open("ab" if is_new else "rb")
     except OSError as error:
         raise ExecutionError(f"{path}: cannot be written: {error.strerror}") from error
     if fcntl is not None:
@@ -98,7 +98,7 @@ def hold(path: Path) -> Callable[[], object]:
             pass
 
     def let_go() -> None:
-        if made and not file.closed and path.exists() and not path.stat().st_size:
+        if is_new and not file.closed and path.exists() and not path.stat().st_size:
             path.unlink()
         file.close()
 
@@ -131,22 +131,24 @@ def read_record(path: Path, size: int | None = None) -> list[dict[str, Any]]:
     return entries
 
 
-def _entry(raw: Any, place: str) -> dict[str, Any]:
-    wanted = f"expected an object with tool, arguments and value (or error); {_ADVICE}"
+def _entry(raw: Any, location: str) -> dict[str, Any]:
+    expected = f"expected an object with tool, arguments and value (or error); {_ADVICE}"
     if not isinstance(raw, dict):
-        raise ExecutionError(f"{place}: no recorded call: found {shown(raw, 60)}; {wanted}")
+        raise ExecutionError(f"{location}: no recorded call: found {shown(raw, 60)}; {expected}")
     lacking = [key for key in ("tool", "arguments") if key not in raw]
     if lacking or not {"value", "error"} & raw.keys():
-        raise ExecutionError(f"{place}: no recorded call: there is no {(*lacking, 'value')[0]!r}; {wanted}")
+        raise ExecutionError(
+            f"{location}: no recorded call: there is no {(*lacking, 'value')[0]!r}; {expected}"
+        )
     try:
         entry = {"tool": raw["tool"], "key": argument_key(_arguments(raw["arguments"])), **_of_plan(raw)}
         if "error" in raw:
             if not isinstance(raw["error"], list) or len(raw["error"]) not in (2, 3):
                 raise TypeError(f"an error is [kind, message], found {shown(raw['error'], 60)}")
-            return {**entry, "error": [str(each) for each in raw["error"]]}
+            return {**entry, "error": [str(field) for field in raw["error"]]}
         return {**entry, "value": decode(raw["value"])}
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ExecutionError(f"{place}: no recorded call: {error}; {wanted}") from error
+        raise ExecutionError(f"{location}: no recorded call: {error}; {expected}") from error
 
 
 def _of_plan(raw: dict[str, Any]) -> dict[str, Any]:
@@ -172,8 +174,10 @@ def recordable(trace: Trace) -> bool:
     Args:
         trace: Made with ``Options(arguments=True)``.
     """
-    given = (value for call in trace.calls for _, value in call.arguments or ())
-    return not any(_holds_object(value) for value in (*given, *(call.value for call in trace.calls)))
+    argument_values = (value for call in trace.calls for _, value in call.arguments or ())
+    return not any(
+        _holds_object(value) for value in (*argument_values, *(call.value for call in trace.calls))
+    )
 
 
 def _holds_object(value: Any) -> bool:
@@ -198,11 +202,15 @@ def record_lines(trace: Trace, program: Program) -> list[str]:
     for position, call in enumerate(trace.calls):
         if not call.attempts or call.arguments is None:
             continue
-        given = f'{{"tool":{json.dumps(call.tool)},"arguments":{encode(dict(call.arguments), 1 << 40)}'
-        head = f'{given},"plan":"{plan}","call":{position},'
+        prefix = f'{{"tool":{json.dumps(call.tool)},"arguments":{encode(dict(call.arguments), 1 << 40)}'
+        head = f'{prefix},"plan":"{plan}","call":{position},'
         if call.error is None:
             lines.append(f'{head}"value":{encode(call.value, 1 << 40)}}}')
         else:
-            said = [call.error.kind, call.error.message, *([call.error.place] if call.error.place else [])]
-            lines.append(f'{head}"error":{json.dumps(said)}}}')
+            error_fields = [
+                call.error.kind,
+                call.error.message,
+                *([call.error.place] if call.error.place else []),
+            ]
+            lines.append(f'{head}"error":{json.dumps(error_fields)}}}')
     return lines

@@ -67,13 +67,13 @@ class Lines:
 
     def all(self, output: bytes) -> Failure | None:
         """Read every line; the trouble, if something else came."""
-        *lines, rest = output.split(b"\n")
+        *lines, remainder = output.split(b"\n")
         for number, line in enumerate(lines, 1):
             try:
                 self._next(_parsed(line))
             except ValueError as error:
                 return _invalid(number, str(error))
-        return _invalid(len(lines) + 1, "half a line") if rest else None
+        return _invalid(len(lines) + 1, "half a line") if remainder else None
 
     # ------------------------------------------------------------ one line
     def _layers(self, data: list[Any]) -> None:
@@ -109,10 +109,10 @@ class Lines:
 
     def _turn(self, data: list[Any]) -> None:
         """A turn's end, in order, once its calls have been told."""
-        due = self.program.turns[len(self.turns) :][:1] if self.program.manner.state else []
-        if len(data) != 3 or type(data[1]) is not int or [data[1]] != [turn for turn, _ in due]:
+        due_turn = self.program.turns[len(self.turns) :][:1] if self.program.manner.state else []
+        if len(data) != 3 or type(data[1]) is not int or [data[1]] != [turn for turn, _ in due_turn]:
             raise ValueError("the end of a turn that is not due")
-        calls = sum(map(len, self.program.groups[: due[0][1]])) + len(self.program.looped)
+        calls = sum(map(len, self.program.groups[: due_turn[0][1]])) + len(self.program.looped)
         if len(self.rows) != calls:
             raise ValueError("the end of a turn before its calls")
         self.turns.append((data[1], _decoded(data[2])))
@@ -134,7 +134,7 @@ class Lines:
         """One call's row, checked and decoded."""
         if len(data) != 7:
             raise ValueError("a row of another length")
-        position, status, value, seconds, attempts, given, printed = data
+        position, status, value, seconds, attempts, raw_arguments, printed = data
         if type(position) is not int or not 0 <= position < len(self.program.steps) or position in self.seen:
             raise ValueError("a row of no call of this plan, or a second one of the same")
         if type(seconds) is not float or not 0 <= seconds <= self.seconds:
@@ -149,17 +149,17 @@ class Lines:
             decoded, problem = None, _problem(value)
         else:
             raise ValueError("a status that no call has")
-        made = Row(position, status, decoded, problem, seconds, attempts, self._given(position, given))
-        made.printed = printed[: OF_CALL + 100]  # and how much more there was
+        row = Row(position, status, decoded, problem, seconds, attempts, self._given(position, raw_arguments))
+        row.printed = printed[: OF_CALL + 100]  # and how much more there was
         self.seen.add(position)
-        return made
+        return row
 
-    def _given(self, position: int, given: Any) -> list[tuple[str, Any]] | None:
+    def _given(self, position: int, raw_arguments: Any) -> list[tuple[str, Any]] | None:
         """The values that a call was made with, under the names that the plan has."""
-        if given is None:
+        if raw_arguments is None:
             return None
         names = [name for name, _ in self.program.steps[position].arguments]
-        pairs = [_list(pair) for pair in _list(given)]
+        pairs = [_list(pair) for pair in _list(raw_arguments)]
         if not self.program.manner.arguments or [pair[:1] for pair in pairs] != [[name] for name in names]:
             raise ValueError("arguments of another call, or that nobody asked for")
         if any(len(pair) != 2 for pair in pairs):
@@ -215,5 +215,5 @@ def _decoded(data: Any) -> Any:
 def _problem(data: Any) -> tuple[str, str, str]:
     if not 2 <= len(_list(data)) <= 3 or any(type(text) is not str for text in data):
         raise ValueError("a reason that is none")
-    kind, message, place = (*data, "")[:3]
-    return kind[:200], message[:1000], place[:200]
+    kind, message, location = (*data, "")[:3]
+    return kind[:200], message[:1000], location[:200]

@@ -48,8 +48,8 @@ def execute(
     >>> execute(plan, "nestful", isolation="inline").result
     2
     """
-    one = [Start(plan, initial)]
-    return next(execute_many(one, tools, isolation=isolation, timeout=timeout, options=options))
+    starts = [Start(plan, initial)]
+    return next(execute_many(starts, tools, isolation=isolation, timeout=timeout, options=options))
 
 
 def execute_many(
@@ -64,24 +64,26 @@ def execute_many(
 
     Each begins in the tools' first state, or in that which a `Start` names.
     """
-    wanted = options or Options()
-    if wanted.binding not in ("name", "position"):
-        raise ExecutionError(f"arguments are bound by 'name' or by 'position', not by {wanted.binding!r}")
+    run_options = options or Options()
+    if run_options.binding not in ("name", "position"):
+        raise ExecutionError(
+            f"arguments are bound by 'name' or by 'position', not by {run_options.binding!r}"
+        )
     if isinstance(tools, Sandbox):
-        yield from _traces(plans, tools, wanted)
+        yield from _traces(plans, tools, run_options)
         return
     source = tool_source(tools)
-    threads = wanted.concurrency > 1
+    threads = run_options.concurrency > 1
     with Sandbox(source, level=isolation, limits=Limits(seconds=timeout), threads=threads) as box:
-        yield from _traces(plans, box, wanted)
+        yield from _traces(plans, box, run_options)
 
 
 def _traces(plans: Iterable[Plan | Start], box: Sandbox, options: Options) -> Iterator[Trace]:
     sent: list[Plan] = []
 
     def programs() -> Iterator[Program]:
-        for one in plans:
-            plan, initial = one if isinstance(one, Start) else Start(one)
+        for entry in plans:
+            plan, initial = entry if isinstance(entry, Start) else Start(entry)
             sent.append(plan)
             yield compile_plan(plan, options, initial)
 
@@ -117,12 +119,12 @@ def _run_order(plan: Plan, rows: Mapping[int, Row]) -> list[int]:
 
 def _entry(plan: Plan, row: Row) -> CallTrace:
     call = plan.calls[row.position]
-    given = None if row.arguments is None else tuple(row.arguments)
+    arguments = None if row.arguments is None else tuple(row.arguments)
     error = None if row.problem is None else Failure(*row.problem)
     if error is not None and error.kind == "producer-failed":
         error = Failure(error.kind, _because(plan, error.message))
     return CallTrace(
-        call.id, call.tool, row.status, row.value, error, row.seconds, row.attempts, given, row.printed
+        call.id, call.tool, row.status, row.value, error, row.seconds, row.attempts, arguments, row.printed
     )
 
 

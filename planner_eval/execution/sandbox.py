@@ -158,17 +158,17 @@ class Sandbox:
         if self.level == "inline":
             yield from (self._inline(program) for program in programs)
             return
-        mine: deque[_Ticket] = deque()
+        tickets: deque[_Ticket] = deque()
         source = iter(programs)
         try:
             while True:
-                while len(mine) < self._started().ahead and (program := next(source, None)) is not None:
-                    mine.append(self._send(program))
-                if not mine:
+                while len(tickets) < self._started().ahead and (program := next(source, None)) is not None:
+                    tickets.append(self._send(program))
+                if not tickets:
                     return
-                yield self._collect(mine.popleft())
+                yield self._collect(tickets.popleft())
         finally:
-            if mine and all(ticket in mine for ticket in self._waiting):
+            if tickets and all(ticket in tickets for ticket in self._waiting):
                 self.close()  # somebody stopped half-way, and nobody else is waiting
 
     def _send(self, program: Program) -> _Ticket:
@@ -222,9 +222,11 @@ class Sandbox:
             with self._printed as printed:
                 tools = self._own(program.initial)
                 collect.begin(tools, core.fresh(program.initial))
-                kind, asked = "worker-died", program.manner.state
-                core.run(program, tools, rows.append, printed, turned=turned if asked else None, inline=True)
-                state = core.fresh(collect.state_of(tools)) if asked else None
+                kind, wants_state = "worker-died", program.manner.state
+                core.run(
+                    program, tools, rows.append, printed, turned=turned if wants_state else None, inline=True
+                )
+                state = core.fresh(collect.state_of(tools)) if wants_state else None
         except collect.StateError as error:
             ended = Failure(kind, str(error))
         return Reply(tuple(rows), ended, state, time.perf_counter() - started, tuple(turns))
@@ -235,8 +237,8 @@ class Sandbox:
         Raises:
             StateError: there are no others of them in this process.
         """
-        made = self.source.make is not None or self.source.data.get("kind") not in (None, "module")
-        if initial is None or made or not hasattr(self._tools, "owners"):
+        remade = self.source.make is not None or self.source.data.get("kind") not in (None, "module")
+        if initial is None or remade or not hasattr(self._tools, "owners"):
             return self._tools
         try:
             return deepcopy(self._tools)
@@ -312,8 +314,10 @@ class Sandbox:
 
     def _insist(self) -> None:
         """Refuse to go on where fewer layers hold than the level asks for."""
-        found = {layer.name: layer for layer in self.layers}
-        lacking = [f"{name} ({found[name].found})" for name in REQUIRED[self.level] if not found[name].held]
+        by_name = {layer.name: layer for layer in self.layers}
+        lacking = [
+            f"{name} ({by_name[name].found})" for name in REQUIRED[self.level] if not by_name[name].held
+        ]
         if lacking:
             self.close()
             raise ExecutionError(self._refusal(", ".join(lacking)))

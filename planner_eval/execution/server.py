@@ -65,23 +65,23 @@ def _apart(setup: dict[str, Any]) -> tuple[list[str] | None, str | None]:
     if not disks and not setup["threads"]:
         return None, None
     own = os.getpid()
-    told, tell = os.pipe()
+    reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
             own_disks(disks, setup["disk_size"], threads=setup["threads"])
         except OSError as error:
-            os.write(tell, (error.strerror or str(error)).encode()[:200])
+            os.write(writer, (error.strerror or str(error)).encode()[:200])
             os._exit(0)
         lockdown.die_with_parent(own)
-        os.write(tell, b"\n")
-        os.close(told)
-        os.close(tell)
+        os.write(writer, b"\n")
+        os.close(reader)
+        os.close(writer)
         setup["parent"] = own
         return disks, None
-    os.close(tell)
-    why = os.read(told, 200).decode()
-    os.close(told)
+    os.close(writer)
+    why = os.read(reader, 200).decode()
+    os.close(reader)
     if why == "\n":
         wait_for(pid, setup["parent"], folder=setup["folder"])
     os.waitpid(pid, 0)
@@ -162,8 +162,8 @@ class _Supervisor:
         if not waited_for:
             return 1.0 if self._disk_is_free() else _WATCH_EVERY
         deadline: float = min(child.deadline for child in waited_for)
-        every = _COUNT_EVERY if self.setup["threads"] and not self.apart else _WATCH_EVERY
-        return max(0.0, min(every, deadline - monotonic()))
+        interval = _COUNT_EVERY if self.setup["threads"] and not self.apart else _WATCH_EVERY
+        return max(0.0, min(interval, deadline - monotonic()))
 
     def _disk_is_free(self) -> bool:
         return not self.apart or self.setup["folder"] is None or bool(self.disks)
@@ -247,13 +247,13 @@ class _Supervisor:
 
     def _hear(self) -> Child | None:
         """Take in one thing that the zygote tells; the child that has left, if that is it."""
-        told = self.zygote.reply()
-        if isinstance(told, Forked):
-            self.unborn.pop(0).begin(told)
+        reply = self.zygote.reply()
+        if isinstance(reply, Forked):
+            self.unborn.pop(0).begin(reply)
             return None
         child = self.leaving.pop(0)
-        if child.status == ENDED and os.WIFSIGNALED(told):
-            child.status = 1000 + os.WTERMSIG(told)
+        if child.status == ENDED and os.WIFSIGNALED(reply):
+            child.status = 1000 + os.WTERMSIG(reply)
         return child
 
     def _finish(self, child: Child | None) -> None:

@@ -90,39 +90,39 @@ def tool_source(tools: Any) -> ToolSource:
         return tools
     if not isinstance(tools, str):
         return _objects(tools)
-    kind, _, rest = tools.partition(":")
+    kind, _, target = tools.partition(":")
     if kind == "nestful":
-        return _nestful(rest)
+        return _nestful(target)
     if kind == "world":
-        found: ToolSource = service("world tools")(rest)
-        return found
+        source: ToolSource = service("world tools")(target)
+        return source
     if kind == "recorded":
-        return _recorded(tools, rest)
+        return _recorded(tools, target)
     if kind.endswith(".py"):
-        return _file(tools, Path(kind), rest)
-    return _module(tools, kind, rest)
+        return _file(tools, Path(kind), target)
+    return _module(tools, kind, target)
 
 
 def _objects(tools: Any) -> ToolSource:
     try:
-        found = collect(tools)
+        objects = collect(tools)
     except LoadError as error:
         raise ExecutionError(unloadable("Python objects", error)) from error
     make = partial(collect, tools) if isinstance(tools, type) else None
-    return ToolSource("Python objects", level="inline", stateful=make is not None, objects=found, make=make)
+    return ToolSource("Python objects", level="inline", stateful=make is not None, objects=objects, make=make)
 
 
 def _reads(*more: str) -> tuple[str, ...]:
     """What each worker may read: Python, the system's libraries, this package, and what is named."""
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(os.__file__)}
     own = sorted(prefix for prefix in prefixes if os.path.realpath(prefix) != "/")
-    places = (*own, *_installed(), *_SYSTEM, _PACKAGE, *more)
-    return tuple(dict.fromkeys(map(os.path.realpath, places)))
+    paths = (*own, *_installed(), *_SYSTEM, _PACKAGE, *more)
+    return tuple(dict.fromkeys(map(os.path.realpath, paths)))
 
 
 def _installed() -> list[str]:
     """The folders of installed packages on this process's path."""
-    return [place for place in sys.path if place.endswith(("site-packages", "dist-packages"))]
+    return [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
 
 
 def _shipped(name: str, data: dict[str, Any], level: str, *, stateful: bool = False) -> ToolSource:
@@ -130,15 +130,15 @@ def _shipped(name: str, data: dict[str, Any], level: str, *, stateful: bool = Fa
 
 
 # ---------------------------------------------------------------- what we ship
-def _nestful(rest: str) -> ToolSource:
-    if rest in ("", "official", "sane"):
-        table = rest or "official"
+def _nestful(target: str) -> ToolSource:
+    if target in ("", "official", "sane"):
+        table = target or "official"
         return _shipped(f"nestful:{table}", {"kind": "nestful", "table": table}, "process")
-    folder = Path(rest)
+    folder = Path(target)
     if not folder.is_dir():
-        raise ExecutionError(f"nestful:{rest}: no such folder (nor 'official' or 'sane')")
+        raise ExecutionError(f"nestful:{target}: no such folder (nor 'official' or 'sane')")
     files = _function_files(folder)
-    name = f"nestful:{rest}"
+    name = f"nestful:{target}"
     data: dict[str, Any] = {
         "kind": "nestful-folder",
         "name": name,
@@ -175,8 +175,8 @@ def _function_files(folder: Path) -> dict[str, str]:
     return {**files, **basic}
 
 
-def _recorded(name: str, rest: str) -> ToolSource:
-    return recorded(name, read_record(Path(rest)))
+def _recorded(name: str, target: str) -> ToolSource:
+    return recorded(name, read_record(Path(target)))
 
 
 def recorded(name: str, entries: list[dict[str, Any]]) -> ToolSource:
@@ -224,8 +224,8 @@ def _neighbours(folder: Path) -> tuple[str, ...]:
         names = sorted(os.listdir(folder))
     except OSError:
         return ()
-    beside = [os.path.join(folder, name) for name in names]
-    return tuple(dict.fromkeys(filter(None, (_importable(path, folder) for path in beside))))
+    neighbours = [os.path.join(folder, name) for name in names]
+    return tuple(dict.fromkeys(filter(None, (_importable(path, folder) for path in neighbours))))
 
 
 def _importable(path: str, folder: Path) -> str:
@@ -238,16 +238,16 @@ def _importable(path: str, folder: Path) -> str:
 
 def own_files(source: ToolSource) -> list[str]:
     """The files that tools of a user's own are made of, as far as workers may read them."""
-    shared, found = set(_reads()), []
-    for place in source.read:
-        if place in shared:
+    shared, files = set(_reads()), []
+    for path in source.read:
+        if path in shared:
             continue
-        if os.path.isfile(place):
-            found.append(place)
-        for folder, folders, names in os.walk(place):
-            folders[:] = sorted(one for one in folders if one != "__pycache__")
-            found += [os.path.join(folder, one) for one in sorted(names) if one.endswith((".py", ".json"))]
-    return found
+        if os.path.isfile(path):
+            files.append(path)
+        for folder, folders, names in os.walk(path):
+            folders[:] = sorted(name for name in folders if name != "__pycache__")
+            files += [os.path.join(folder, name) for name in sorted(names) if name.endswith((".py", ".json"))]
+    return files
 
 
 def _file(name: str, path: Path, attribute: str) -> ToolSource:
@@ -267,10 +267,10 @@ def _file(name: str, path: Path, attribute: str) -> ToolSource:
     return ToolSource(name, data, read=_reads(str(path), *_neighbours(path.parent)), names=(folder,))
 
 
-def _module(name: str, module: str, attribute: str, places: Sequence[str] = ()) -> ToolSource:
+def _module(name: str, module: str, attribute: str, search_paths: Sequence[str] = ()) -> ToolSource:
     top = module.partition(".")[0]
-    places = places or [os.getcwd(), *filter(None, sys.path)]
-    spec = PathFinder.find_spec(top, places) if top.isidentifier() else None
+    search_paths = search_paths or [os.getcwd(), *filter(None, sys.path)]
+    spec = PathFinder.find_spec(top, search_paths) if top.isidentifier() else None
     if spec is None or (spec.origin is None and not spec.submodule_search_locations):
         if Path(name).exists():
             raise ExecutionError(
@@ -281,9 +281,14 @@ def _module(name: str, module: str, attribute: str, places: Sequence[str] = ()) 
             f"{name}: there is no module {top!r} here or on Python's path; tools are given as 'nestful', "
             "'nestful:FOLDER', 'world:NAME', 'recorded:FILE', 'tools.py' or 'package.module:attribute'"
         )
-    found = list(spec.submodule_search_locations or ()) or [str(spec.origin)]
-    folders = [str(Path(place).resolve().parent) for place in found]
-    beside = [near for folder in folders if folder not in _installed() for near in _neighbours(Path(folder))]
+    locations = list(spec.submodule_search_locations or ()) or [str(spec.origin)]
+    folders = [str(Path(location).resolve().parent) for location in locations]
+    neighbours = [
+        neighbour
+        for folder in folders
+        if folder not in _installed()
+        for neighbour in _neighbours(Path(folder))
+    ]
     data = {
         "kind": "module",
         "name": name,
@@ -291,4 +296,4 @@ def _module(name: str, module: str, attribute: str, places: Sequence[str] = ()) 
         "attribute": attribute,
         "path": [*folders, *_installed()],
     }
-    return ToolSource(name, data, read=_reads(*found, *beside), names=tuple(folders))
+    return ToolSource(name, data, read=_reads(*locations, *neighbours), names=tuple(folders))

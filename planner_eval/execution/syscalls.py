@@ -98,9 +98,9 @@ def _one_of(argument: int, values: tuple[int, ...]) -> bytes:
 
 def _no_truncation_of_what_is_only_read(argument: int) -> bytes:
     """Landlock before ABI 3 lets a readable file be opened with O_RDONLY | O_TRUNC, which empties it."""
-    kept = _op(0x54, 0x203)
+    masked = _op(0x54, 0x203)
     refused = _when_equal(0x200, _return(_EPERM)) + _when_equal(0x203, _return(_EPERM))
-    return _argument(argument) + kept + refused + _return(_ALLOW)
+    return _argument(argument) + masked + refused + _return(_ALLOW)
 
 
 def _checks(threads: bool) -> dict[str, bytes]:
@@ -138,13 +138,13 @@ def seccomp_filter(machine: str, role: str, *, threads: bool) -> bytes:
     extra = numbers(_SERVER_ONLY, column)
     if role == "child":
         table = {number: checks.get(name, _return(_EPERM)) for name, number in extra.items()}
-        rest = _return(_ALLOW)
+        fallback = _return(_ALLOW)
     else:
         table = {number: _return(_ALLOW) for number in numbers(_ALLOWED, column).values()}
         table |= {number: checks[name] for name, number in numbers(_CHECKED, column).items()}
         if role == "server":
             table |= {number: _return(_ALLOW) for number in extra.values()}
-        rest = _op(0x35, NEWEST_KNOWN + 1, 0, 1) + _return(_ENOSYS) + _return(_EPERM)
+        fallback = _op(0x35, NEWEST_KNOWN + 1, 0, 1) + _return(_ENOSYS) + _return(_EPERM)
     # another architecture's numbers mean other calls: kill
     head = _load(4) + _op(0x15, audit, 1, 0) + _return(0x80000000) + _load(0)
-    return head + b"".join(_when_equal(number, body) for number, body in table.items()) + rest
+    return head + b"".join(_when_equal(number, body) for number, body in table.items()) + fallback

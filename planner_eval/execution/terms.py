@@ -127,7 +127,7 @@ _AFTER = "\0after"
 
 def _in_order(plan: Plan, acting: Sequence[int], independent: Iterable[tuple[str, str]]) -> Plan:
     """The plan in which each call also takes the acting calls that ran before it and matter to it."""
-    apart = {frozenset(pair) for pair in independent}
+    independent_pairs = {frozenset(pair) for pair in independent}
     acts, before = set(acting), list[int]()
     calls = list(plan.calls)
     for position in running_order(plan):
@@ -136,9 +136,9 @@ def _in_order(plan: Plan, acting: Sequence[int], independent: Iterable[tuple[str
         for earlier in reversed(before):
             other = plan.calls[earlier]
             tools = [frozenset((a, b)) for a in (call.tool, call.name) for b in (other.tool, other.name)]
-            if (position in acts or call.app == other.app) and apart.isdisjoint(tools):
+            if (position in acts or call.app == other.app) and independent_pairs.isdisjoint(tools):
                 after.append(Ref(earlier))
-                if not apart:  # the one before takes those before it
+                if not independent_pairs:  # the one before takes those before it
                     break
         if after:
             calls[position] = replace(call, arguments=(*call.arguments, (_AFTER, after)))
@@ -170,14 +170,19 @@ def same_meaning(
     >>> same_meaning(once, twice)
     True
     """
-    tools, apart = frozenset(acts), frozenset(independent)
-    ours, theirs = (symbolic(plan, answer=answer, acts=tools, independent=apart) for plan in (pred, gold))
-    if "" in ours.keys or "" in theirs.keys:  # calls in a circle come to nothing: only their form is left
+    tools, independent_pairs = frozenset(acts), frozenset(independent)
+    pred_terms, gold_terms = (
+        symbolic(plan, answer=answer, acts=tools, independent=independent_pairs) for plan in (pred, gold)
+    )
+    # calls in a circle come to nothing: only their form is left
+    if "" in pred_terms.keys or "" in gold_terms.keys:
         return same(pred, gold)
-    if ours.meaning != theirs.meaning:
+    if pred_terms.meaning != gold_terms.meaning:
         return False
-    done, wanted = (sorted(found.keys[position] for position in found.acting) for found in (ours, theirs))
-    return done == wanted
+    pred_acts, gold_acts = (
+        sorted(terms.keys[position] for position in terms.acting) for terms in (pred_terms, gold_terms)
+    )
+    return pred_acts == gold_acts
 
 
 class _Digests(dict[Key, Any]):
@@ -194,8 +199,8 @@ def _named(plan: Plan, position: int, tools: frozenset[str]) -> bool:
 
 def _outputs(plan: Plan, answer: str) -> list[int]:
     if plan.answer:
-        found = (ref for _, value in plan.answer for _, ref in references(value))
-        return [ref.call for ref in found if isinstance(ref, Ref)]
+        refs = (ref for _, value in plan.answer for _, ref in references(value))
+        return [ref.call for ref in refs if isinstance(ref, Ref)]
     if answer == "last":
         return [len(plan.calls) - 1] if plan.calls else []
     return outcomes(plan)
@@ -244,8 +249,8 @@ def _texts(plan: Plan, needs: Sequence[Sequence[int]]) -> tuple[str, ...]:
 
 def _term(plan: Plan, position: int, texts: Sequence[str | None]) -> str:
     call = plan.calls[position]
-    given = ", ".join(f"{name}={_shown(value, texts)}" for name, value in call.arguments)
-    return shortened(f"{call.tool}({given})", WIDTH)
+    arguments = ", ".join(f"{name}={_shown(value, texts)}" for name, value in call.arguments)
+    return shortened(f"{call.tool}({arguments})", WIDTH)
 
 
 def _shown(value: Value, texts: Sequence[str | None]) -> str:
@@ -257,10 +262,12 @@ def _shown(value: Value, texts: Sequence[str | None]) -> str:
         steps = "".join(f".{step}" if isinstance(step, str) else f"[{step}]" for step in value.path)
         return (texts[value.call] or "⟲") + steps
 
-    def fields(made: dict[str, str]) -> str:
-        return "{" + ", ".join(f"{key!r}: {item}" for key, item in list(made.items())[:WIDTH]) + "}"
+    def fields(members: dict[str, str]) -> str:
+        return "{" + ", ".join(f"{key!r}: {item}" for key, item in list(members.items())[:WIDTH]) + "}"
 
-    def text(parts: tuple[Value, ...]) -> str:
-        return "'" + "".join(p if isinstance(p, str) else "{" + leaf(p) + "}" for p in parts) + "'"
+    def text(pieces: tuple[Value, ...]) -> str:
+        return "'" + "".join(p if isinstance(p, str) else "{" + leaf(p) + "}" for p in pieces) + "'"
 
-    return str(fold(value, leaf, items=lambda made: f"[{', '.join(made[:WIDTH])}]", fields=fields, text=text))
+    return str(
+        fold(value, leaf, items=lambda items: f"[{', '.join(items[:WIDTH])}]", fields=fields, text=text)
+    )

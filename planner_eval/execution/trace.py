@@ -125,7 +125,7 @@ class Trace:
         """One call by position or by id."""
         if isinstance(call, int):
             return self.calls[call]
-        return next(one for one in self.calls if one.id == call)
+        return next(candidate for candidate in self.calls if candidate.id == call)
 
     def __iter__(self) -> Iterator[CallTrace]:
         return iter(self.calls)
@@ -148,7 +148,8 @@ class Trace:
             data["turns"] = [{"turn": turn, "state": _plain(state)} for turn, state in self.turns]
         if self.layers:
             data["layers"] = {
-                one.name: one.found if one.held else f"not in force: {one.found}" for one in self.layers
+                layer.name: layer.found if layer.held else f"not in force: {layer.found}"
+                for layer in self.layers
             }
         return data
 

@@ -38,12 +38,16 @@ def answer(request: dict[str, Any], tools: Any, write: Callable[[str], object], 
     program = Program.of(request["program"])
 
     def emit(row: Row) -> None:
-        given, shown = row.arguments, "null"
-        if given is not None:
-            shown = f"[{','.join(f'[{wire.quoted(n)},{wire.encode(v, budget)}]' for n, v in given)}]"
+        arguments, arguments_text = row.arguments, "null"
+        if arguments is not None:
+            arguments_text = (
+                f"[{','.join(f'[{wire.quoted(n)},{wire.encode(v, budget)}]' for n, v in arguments)}]"
+            )
         text = wire.encode(row.value if row.problem is None else list(row.problem), budget)
-        said = wire.quoted(row.printed)
-        write(f'[{row.position},"{row.status}",{text},{row.seconds!r},{row.attempts},{shown},{said}]\n')
+        printed_text = wire.quoted(row.printed)
+        write(
+            f'[{row.position},"{row.status}",{text},{row.seconds!r},{row.attempts},{arguments_text},{printed_text}]\n'
+        )
 
     def turned(turn: int) -> None:
         write(f'["turn",{turn},{wire.encode(collect.state_of(tools), budget)}]\n')
@@ -74,8 +78,10 @@ def all_hold(
     The line comes before the tools are loaded, so that it cannot be theirs.
     """
     hold = all(report[layer][0] for layer in setup["required"])
-    told = "null" if hold and not say else wire.encode([[n, ok, text] for n, (ok, text) in report.items()])
-    write(f'["layers",{told}]\n')
+    layers_text = (
+        "null" if hold and not say else wire.encode([[n, ok, text] for n, (ok, text) in report.items()])
+    )
+    write(f'["layers",{layers_text}]\n')
     return hold
 
 
@@ -161,9 +167,9 @@ def _counted(limits: dict[str, int]) -> lockdown.Report:
     try:
         counted_worker()
     except OSError as error:
-        told = lockdown.tasks_layer(limits, error.strerror or str(error))
+        layer = lockdown.tasks_layer(limits, error.strerror or str(error))
         del limits["NPROC"]
-        return told
+        return layer
     return lockdown.tasks_layer(limits, None)
 
 
@@ -198,12 +204,12 @@ def wait_for(pid: int, parent: int, most: int | None = None, folder: str | None 
         poll.register(os.pidfd_open(pid), select.POLLIN)
     while True:
         poll.poll((1000 if most is None else 100) if hasattr(os, "pidfd_open") else 50)
-        gone, status = os.waitpid(pid, os.WNOHANG)
-        if gone and folder is not None:
+        exited, status = os.waitpid(pid, os.WNOHANG)
+        if exited and folder is not None:
             remove_tree(folder)
-        if gone and os.WIFSIGNALED(status):
+        if exited and os.WIFSIGNALED(status):
             os.kill(os.getpid(), os.WTERMSIG(status))
-        if gone:
+        if exited:
             os._exit(os.WEXITSTATUS(status))
         if os.getppid() != parent or (most is not None and tasks(pid) > most):
             os.kill(pid, 9)

@@ -72,10 +72,10 @@ class Zygote:
                 os.dup2(2, 1)
                 filter_ = lockdown.prepared_filter("child", threads=setup["threads"])
                 lock = lockdown.SecondLock(own, base, rules, filter_, counted=counted)
-                kept = {"source": setup["source"], "required": setup["required"]}
-                for known in (setup, own, rules):
-                    known.clear()  # tools can climb to the frames that hold these
-                _serve(link, kept, lock)
+                child_setup = {"source": setup["source"], "required": setup["required"]}
+                for settings in (setup, own, rules):
+                    settings.clear()  # tools can climb to the frames that hold these
+                _serve(link, child_setup, lock)
             finally:
                 os._exit(1)
         link.close()
@@ -88,8 +88,8 @@ class Zygote:
         Raises:
             OSError: the zygote is gone.
         """
-        both = plan.to_bytes(4, sys.byteorder) + out.to_bytes(4, sys.byteorder)
-        self.link.sendmsg([_FORKED + bytes(4)], [(SOL_SOCKET, SCM_RIGHTS, both)])
+        descriptors = plan.to_bytes(4, sys.byteorder) + out.to_bytes(4, sys.byteorder)
+        self.link.sendmsg([_FORKED + bytes(4)], [(SOL_SOCKET, SCM_RIGHTS, descriptors)])
 
     def wait(self, pid: int) -> None:
         """Have a child waited for; the status with which it left comes as a reply.
@@ -118,7 +118,7 @@ class Zygote:
 
 
 # ---------------------------------------------------------------- in the zygote
-def _serve(link: socket, kept: dict[str, Any], lock: lockdown.SecondLock) -> None:
+def _serve(link: socket, child_setup: dict[str, Any], lock: lockdown.SecondLock) -> None:
     gc.disable()
     gc.freeze()  # a collection in a child would copy every page of it
     while True:
@@ -127,14 +127,14 @@ def _serve(link: socket, kept: dict[str, Any], lock: lockdown.SecondLock) -> Non
             return
         kind = message[:1]
         if kind == _FORKED:
-            value = _fork(link, passed[0][2], kept, lock)
+            value = _fork(link, passed[0][2], child_setup, lock)
         else:  # a child that does not leave, the supervisor kills
             _, value = os.waitpid(int.from_bytes(message[1:], "little"), 0)
         os.write(link.fileno(), kind + value.to_bytes(4, "little"))
 
 
-def _fork(link: socket, passed: bytes, kept: dict[str, Any], lock: lockdown.SecondLock) -> int:
-    plan, out = (int.from_bytes(passed[at : at + 4], sys.byteorder) for at in (0, 4))
+def _fork(link: socket, passed: bytes, child_setup: dict[str, Any], lock: lockdown.SecondLock) -> int:
+    plan, out = (int.from_bytes(passed[offset : offset + 4], sys.byteorder) for offset in (0, 4))
     zygote = os.getpid()
     pid = os.fork()
     if pid == 0:
@@ -142,7 +142,7 @@ def _fork(link: socket, passed: bytes, kept: dict[str, Any], lock: lockdown.Seco
             link.detach()
             os.setsid()
             lockdown.die_with_parent(zygote)
-            _be_child(plan, out, kept, lock)
+            _be_child(plan, out, child_setup, lock)
         finally:
             os._exit(1)
     os.close(plan)
@@ -151,7 +151,7 @@ def _fork(link: socket, passed: bytes, kept: dict[str, Any], lock: lockdown.Seco
 
 
 # ---------------------------------------------------------------- in a child
-def _be_child(plan: int, out: int, kept: dict[str, Any], lock: lockdown.SecondLock) -> None:
+def _be_child(plan: int, out: int, child_setup: dict[str, Any], lock: lockdown.SecondLock) -> None:
     gc.enable()
     folder = os.fsdecode(receive_bytes(plan) or b"") or None
     if folder is not None:
@@ -165,16 +165,16 @@ def _be_child(plan: int, out: int, kept: dict[str, Any], lock: lockdown.SecondLo
         return
     if "planner_eval" in sys.modules and not hasattr(sys.modules["planner_eval"], "__version__"):
         del sys.modules["planner_eval"]  # the stand-in; tools that import the package get all of it
-    if all_hold(kept, report, write, say=request["layers"]):
-        _run(request, kept, write)
+    if all_hold(child_setup, report, write, say=request["layers"]):
+        _run(request, child_setup, write)
     os._exit(0)
 
 
-def _run(request: dict[str, Any], kept: dict[str, Any], write: Callable[[str], object]) -> None:
+def _run(request: dict[str, Any], child_setup: dict[str, Any], write: Callable[[str], object]) -> None:
     printed = Printed()
     try:
         with printed:
-            tools = load.load(kept["source"])
+            tools = load.load(child_setup["source"])
     except LoadError as error:
         unloadable(error, write)
     else:

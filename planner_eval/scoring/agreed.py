@@ -141,8 +141,8 @@ class Agreement:
         Raises:
             InputError: there is none of that name.
         """
-        known = {one.name: one.value for one in self.figures}
-        if name not in known:
-            hint = did_you_mean(name, known, f"there are {', '.join(known)}")
+        values = {figure.name: figure.value for figure in self.figures}
+        if name not in values:
+            hint = did_you_mean(name, values, f"there are {', '.join(values)}")
             raise InputError(f"an agreement has no figure {name!r}; {hint}")
-        return known[name]
+        return values[name]

@@ -49,8 +49,12 @@ def agreement(
     >>> round(found.figure("agreement"), 4), round(found.figure("kappa"), 4), found.cells
     (0.6667, 0.4, ((1, 1), (0, 1)))
     """
-    by = "id" if any(one.id is not None for side in (first, second) for one in side.found) else "position"
-    left, right = (_keyed(side, by) for side in (first, second))
+    by = (
+        "id"
+        if any(verdict.id is not None for source in (first, second) for verdict in source.found)
+        else "position"
+    )
+    left, right = (_keyed(verdicts, by) for verdicts in (first, second))
     if by == "position" and len(left) != len(right):
         raise InputError(
             f"{first.name} has {counted(len(left), 'verdict')} and {second.name} {len(right):,}, none with "
@@ -58,7 +62,9 @@ def agreement(
         )
     if not any(key in right for key in left):
         raise PairingError(f"no id of {first.name} is one of {second.name}: nothing can be compared")
-    words = {one.value for side in (left, right) for one in side.values() if one.value is not None}
+    words = {
+        verdict.value for keyed in (left, right) for verdict in keyed.values() if verdict.value is not None
+    }
     named = _classes(words, positive)
     rows = (*_rows(left, right, named), *_spare(first, left), *_spare(second, right))
     binary = set(named.values()) <= {"yes", "no"}
@@ -66,20 +72,20 @@ def agreement(
     counts = Counter((row.first, row.second) for row in rows if row.state in ("same", "different"))
     cells = tuple(tuple(counts[a, b] for b in classes) for a in classes)
     figures = (*_figures(cells), *(_errors(cells) if binary else ()))
-    made = f"matched by {by} | 95 % intervals"
+    method = f"matched by {by} | 95 % intervals"
     return Agreement(
-        (first.name, second.name), by, classes, cells, figures, tuple(_shifts(classes, cells)), rows, made
+        (first.name, second.name), by, classes, cells, figures, tuple(_shifts(classes, cells)), rows, method
     )
 
 
-def _keyed(side: Verdicts, by: str) -> dict[str, Verdict]:
+def _keyed(verdicts: Verdicts, by: str) -> dict[str, Verdict]:
     """The verdicts by id, or by their number; of two with one id the first."""
-    found: dict[str, Verdict] = {}
-    for number, one in enumerate(side.found, 1):
-        key = str(number) if by == "position" else one.id
+    keyed: dict[str, Verdict] = {}
+    for number, verdict in enumerate(verdicts.found, 1):
+        key = str(number) if by == "position" else verdict.id
         if key is not None:
-            found.setdefault(key, one)
-    return found
+            keyed.setdefault(key, verdict)
+    return keyed
 
 
 def _classes(words: set[str], positive: str | None) -> dict[str, str]:
@@ -87,16 +93,18 @@ def _classes(words: set[str], positive: str | None) -> dict[str, str]:
     if not words:
         raise PairingError("neither side has a verdict: nothing can be compared")
     plain = {word: " ".join(word.split()).casefold() for word in words}
-    alike = _alike(set(plain.values()))
+    class_of = _alike(set(plain.values()))
     if positive is not None:
-        wanted = " ".join(positive.split()).casefold()
-        given = sorted(set(plain.values()))
-        if wanted not in given:
-            hint = did_you_mean(wanted, given, f"given are {', '.join(given[:9])}")
+        positive_name = " ".join(positive.split()).casefold()
+        names = sorted(set(plain.values()))
+        if positive_name not in names:
+            hint = did_you_mean(positive_name, names, f"given are {', '.join(names[:9])}")
             raise InputError(f"nobody gives the verdict {positive!r}; {hint}")
-        wanted = alike.get(wanted, wanted)
-        return {word: "yes" if alike.get(name, name) == wanted else "no" for word, name in plain.items()}
-    plain = {word: alike.get(name, name) for word, name in plain.items()}
+        positive_name = class_of.get(positive_name, positive_name)
+        return {
+            word: "yes" if class_of.get(name, name) == positive_name else "no" for word, name in plain.items()
+        }
+    plain = {word: class_of.get(name, name) for word, name in plain.items()}
     if len(set(plain.values())) > MOST_CLASSES:
         raise InputError(
             f"there are {len(set(plain.values())):,} different verdicts, at most {MOST_CLASSES} are classes: "
@@ -113,9 +121,11 @@ def _alike(names: set[str]) -> dict[str, str]:
     >>> sorted(_alike({"pass", "yes", "no", "unclear"}).items()), _alike({"0", "1", "2"})
     ([('pass', 'yes'), ('yes', 'yes')], {})
     """
-    said = {kind: names & words for kind, words in _SAYING.items()}
-    whole = names == said["yes"] | said["no"]
-    return {name: kind for kind, found in said.items() if whole or len(found) > 1 for name in found}
+    present = {kind: names & words for kind, words in _SAYING.items()}
+    all_binary = names == present["yes"] | present["no"]
+    return {
+        name: kind for kind, members in present.items() if all_binary or len(members) > 1 for name in members
+    }
 
 
 def _rows(
@@ -124,13 +134,15 @@ def _rows(
     """A row a record of either side; none is left out."""
     rows = []
     for key in dict.fromkeys((*left, *right)):
-        one, other = left.get(key), right.get(key)
-        first, second = (named[v.value] if v and v.value is not None else None for v in (one, other))
-        error = "; ".join(f"{v.where}: {v.error}" for v in (one, other) if v and v.error)
+        left_verdict, right_verdict = left.get(key), right.get(key)
+        first, second = (
+            named[v.value] if v and v.value is not None else None for v in (left_verdict, right_verdict)
+        )
+        error = "; ".join(f"{v.where}: {v.error}" for v in (left_verdict, right_verdict) if v and v.error)
         if error:
             state = "unreadable"
-        elif one is None or other is None:
-            state = "only in second" if one is None else "only in first"
+        elif left_verdict is None or right_verdict is None:
+            state = "only in second" if left_verdict is None else "only in first"
         elif first is None or second is None:
             state = "no verdict"
         else:
@@ -139,27 +151,36 @@ def _rows(
     return rows
 
 
-def _spare(side: Verdicts, kept: Mapping[str, Verdict]) -> list[Agreed]:
+def _spare(verdicts: Verdicts, keyed: Mapping[str, Verdict]) -> list[Agreed]:
     """A row a record that has no id where others have, or one that is taken."""
-    taken = set(map(id, kept.values()))
+    keyed_ids = set(map(id, keyed.values()))
     rows = []
-    for one in (one for one in side.found if id(one) not in taken):
-        error = one.error or ("an earlier record has its id" if one.id is not None else "it has no id")
-        state = "repeated" if one.id is not None else "unreadable"
-        rows.append(Agreed(one.id or one.where, None, None, state, f"{one.where}: {error}"))
+    for verdict in (v for v in verdicts.found if id(v) not in keyed_ids):
+        error = verdict.error or (
+            "an earlier record has its id" if verdict.id is not None else "it has no id"
+        )
+        state = "repeated" if verdict.id is not None else "unreadable"
+        rows.append(Agreed(verdict.id or verdict.where, None, None, state, f"{verdict.where}: {error}"))
     return rows
 
 
 def _figures(cells: Cells) -> list[Share]:
-    of = sum(map(sum, cells))
-    same = sum(row[at] for at, row in enumerate(cells))
+    total = sum(map(sum, cells))
+    same = sum(row[index] for index, row in enumerate(cells))
     value = kappa(cells)
     span = None if value is None else _span(cells)
     alone = "both give one class alone: chance does as well"
-    note = alone if value is None and of else "agreement beyond chance"
+    note = alone if value is None and total else "agreement beyond chance"
     return [
-        Share("agreement", same / of if of else None, same, of, proportion(same, of), "of all records"),
-        Share("kappa", value, None, of, span, note),
+        Share(
+            "agreement",
+            same / total if total else None,
+            same,
+            total,
+            proportion(same, total),
+            "of all records",
+        ),
+        Share("kappa", value, None, total, span, note),
     ]
 
 
@@ -181,12 +202,12 @@ def _errors(cells: Cells) -> list[Share]:
 
 def _shifts(classes: Sequence[str], cells: Cells) -> list[Shift]:
     first = [sum(row) for row in cells]
-    second = [sum(row[at] for row in cells) for at in range(len(classes))]
-    both = [row[at] for at, row in enumerate(cells)]
-    raw = [sign_test(a - c, b - c) for a, b, c in zip(first, second, both, strict=True)]
+    second = [sum(row[index] for row in cells) for index in range(len(classes))]
+    agreed = [row[index] for index, row in enumerate(cells)]
+    raw = [sign_test(a - c, b - c) for a, b, c in zip(first, second, agreed, strict=True)]
     # Of two classes one is the other's mirror: one test, not two.
-    found = raw if len(classes) <= 2 else holm(raw)
-    return [Shift(*row) for row in zip(classes, first, second, both, found, strict=True)]
+    p_values = raw if len(classes) <= 2 else holm(raw)
+    return [Shift(*row) for row in zip(classes, first, second, agreed, p_values, strict=True)]
 
 
 def kappa(cells: Cells) -> float | None:
@@ -195,10 +216,10 @@ def kappa(cells: Cells) -> float | None:
     >>> kappa([[20, 5], [10, 15]])
     0.4
     """
-    of = sum(map(sum, cells))
-    same = sum(row[at] for at, row in enumerate(cells))
-    chance = sum(sum(row) * sum(other[at] for other in cells) for at, row in enumerate(cells))
-    return (of * same - chance) / (of * of - chance) if of * of != chance else None
+    total = sum(map(sum, cells))
+    same = sum(row[index] for index, row in enumerate(cells))
+    chance = sum(sum(row) * sum(other[index] for other in cells) for index, row in enumerate(cells))
+    return (total * same - chance) / (total * total - chance) if total * total != chance else None
 
 
 def _span(cells: Cells) -> Interval:
@@ -207,16 +228,22 @@ def _span(cells: Cells) -> Interval:
     It is that of every figure (:func:`planner_eval.scoring.intervals.intervals`) of the share that differs:
     each record lies off by what it would change kappa, divided by that multiple.
     """
-    of = sum(map(sum, cells))
-    rows = [sum(row) / of for row in cells]
-    columns = [sum(row[at] for row in cells) / of for at in range(len(cells))]
-    same = sum(row[at] for at, row in enumerate(cells)) / of
+    total = sum(map(sum, cells))
+    rows = [sum(row) / total for row in cells]
+    columns = [sum(row[index] for row in cells) / total for index in range(len(cells))]
+    same = sum(row[index] for index, row in enumerate(cells)) / total
     chance = fsum(map(mul, rows, columns))
     multiple = 1 / (1 - chance)
     off = fsum(
-        count * ((one == two) - same - (1 - same) * multiple * (columns[one] + rows[two] - 2 * chance)) ** 2
-        for one, row in enumerate(cells)
-        for two, count in enumerate(row)
+        count
+        * (
+            (row_class == column_class)
+            - same
+            - (1 - same) * multiple * (columns[row_class] + rows[column_class] - 2 * chance)
+        )
+        ** 2
+        for row_class, row in enumerate(cells)
+        for column_class, count in enumerate(row)
     )
-    low, high, method = interval(1 - same, off / of**2, 1 / of, of)
+    low, high, method = interval(1 - same, off / total**2, 1 / total, total)
     return Interval(max(-1.0, 1 - high * multiple), 1 - low * multiple, method)

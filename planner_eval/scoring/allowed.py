@@ -42,7 +42,7 @@ class Held(NamedTuple):
     said: str
 
 
-def not_worse(found: Contrast, allowed: Allowed) -> Held:
+def not_worse(contrast: Contrast, allowed: Allowed) -> Held:
     """Whether the second system is not worse than the first in a figure.
 
     Without a margin the figure itself decides: it may not be worse. With one, that of a test of
@@ -52,25 +52,25 @@ def not_worse(found: Contrast, allowed: Allowed) -> Held:
     Raises:
         InputError: the comparison has no such figure.
     """
-    line = next((one for one in found.lines if one.name == allowed.metric), None)
+    line = next((candidate for candidate in contrast.lines if candidate.name == allowed.metric), None)
     if line is None:
-        known = [one.name for one in found.lines]
-        hint = did_you_mean(allowed.metric, known, f"it has {', '.join(known)}")
+        names = [candidate.name for candidate in contrast.lines]
+        hint = did_you_mean(allowed.metric, names, f"it has {', '.join(names)}")
         raise InputError(f"the comparison has no figure {allowed.metric!r}; {hint}")
-    first, second = found.names
+    first, second = contrast.names
     gap = line.difference
     if line.gain is None:
         return Held(False, f"{allowed.metric} does not exist under both {first} and {second}")
     differ = f"difference {gap_text(gap.value or 0.0)}"
-    said = f"{allowed.metric} of {second} is {values_text(line)} of {first}, {differ}"
-    way = "higher" if line.lower else "lower"
+    message = f"{allowed.metric} of {second} is {values_text(line)} of {first}, {differ}"
+    direction = "higher" if line.lower else "lower"
     if allowed.margin is None:
-        return Held(line.gain >= -_EPSILON, f"{said}, expected none {way}")
+        return Held(line.gain >= -_EPSILON, f"{message}, expected none {direction}")
     if gap.low is None or gap.high is None:
-        return Held(False, f"{said}, without an interval, for all samples lie in one cluster")
+        return Held(False, f"{message}, without an interval, for all samples lie in one cluster")
     worst = -gap.high if line.lower else gap.low
     span = f"95 % {gap.low:+.4f}…{gap.high:+.4f}"
     return Held(
         worst >= -allowed.margin - _EPSILON,
-        f"{said}, {span}, expected for sure at most {allowed.margin:g} {way}",
+        f"{message}, {span}, expected for sure at most {allowed.margin:g} {direction}",
     )

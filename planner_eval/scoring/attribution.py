@@ -54,20 +54,20 @@ def credits_of(row: Row, policy: Policy = DEFAULT_POLICY) -> Credits | None:
     (('code', 'argument.value'), ('tool', 'f'), ('depth', '1'))
     """
     if row.state in NO_ANSWER and row.gold is not None:
-        lost = _lost_without(row.gold, policy)
-        return Credits((Cause(row.state, exact=lost[0], similarity=lost[1]),), (("code", row.state),))
-    found = row.diff
-    if found is None or found.same or found.matching is None:
+        losses = _lost_without(row.gold, policy)
+        return Credits((Cause(row.state, exact=losses[0], similarity=losses[1]),), (("code", row.state),))
+    diff = row.diff
+    if diff is None or diff.same or diff.matching is None:
         return None
-    causes = _places(found)
-    how = _how(found, len(causes))
+    causes = _places(diff)
+    how = _how(diff, len(causes))
     if how == EVEN:
-        games: Sequence[Sequence[float]] = [_even(len(causes), lost) for lost in _lost(_scores(found))]
+        games: Sequence[Sequence[float]] = [_even(len(causes), loss) for loss in _lost(_scores(diff))]
         rights = _right(causes, None)
     else:
-        worth = _worth(found)
+        worth = _worth(diff)
         of_game = _shapley if how == SHAPLEY else _alone
-        games = [of_game(len(causes), lambda some, at=at: worth(some)[at]) for at in (0, 1)]  # type: ignore[misc]
+        games = [of_game(len(causes), lambda some, index=index: worth(some)[index]) for index in (0, 1)]  # type: ignore[misc]
         rights = _right(causes, worth if how == SHAPLEY else None)
     credited = tuple(
         cause._replace(exact=round(exact, _DIGITS), similarity=round(similar, _DIGITS))
@@ -76,9 +76,9 @@ def credits_of(row: Row, policy: Policy = DEFAULT_POLICY) -> Credits | None:
     return Credits(credited, rights, how)
 
 
-def _how(found: Diff, roots: int) -> str:
+def _how(diff: Diff, roots: int) -> str:
     """How credits can be found in reasonable time."""
-    calls = len(found.pred.calls) + len(found.gold.calls)
+    calls = len(diff.pred.calls) + len(diff.gold.calls)
     if roots <= MOST and calls * (1 << roots) <= _MOST_CALLS:
         return SHAPLEY
     return ALONE if roots <= _MOST_ALONE and calls * 2 * roots <= _MOST_CALLS else EVEN
@@ -88,9 +88,9 @@ Scores = tuple[float, float]
 """``exact`` and ``similarity`` of one pair."""
 
 
-def _scores(found: Diff) -> Scores:
-    assert found.matching is not None
-    exact, similarity = measure(found.matching, _SCORES).values()
+def _scores(diff: Diff) -> Scores:
+    assert diff.matching is not None
+    exact, similarity = measure(diff.matching, _SCORES).values()
     return _value(exact), _value(similarity)
 
 
@@ -109,29 +109,27 @@ def _lost_without(gold: Plan, policy: Policy) -> Scores:
     return 1.0, 1 - _value(measure_none(gold, ("similarity",), policy)["similarity"])
 
 
-def _worth(found: Diff) -> Callable[[int], Scores]:
+def _worth(diff: Diff) -> Callable[[int], Scores]:
     """The scores once some of the root causes, a bit each, are mended."""
-    mending, matching = Mending(found), found.matching
+    mending, matching = Mending(diff), diff.matching
     assert matching is not None
-    every = (1 << len(mending.mends)) - 1
+    all_bits = (1 << len(mending.mends)) - 1
 
     @cache
     def after(operations: int) -> Scores:
         plan = mending.plan(operations)
-        exact, similarity = measure(
-            match(plan, found.gold, matching.policy, matching.terms), _SCORES
-        ).values()
+        exact, similarity = measure(match(plan, diff.gold, matching.policy, matching.terms), _SCORES).values()
         return _value(exact), _value(similarity)
 
     @cache
     def worth(some: int) -> Scores:
         if some == 0:
-            return _scores(found)
-        if some == every:  # the whole patch: what that makes means the same as gold
+            return _scores(diff)
+        if some == all_bits:  # the whole patch: what that makes means the same as gold
             return 1.0, 1.0
         operations = 0
-        for at, mend in enumerate(mending.mends):
-            if some >> at & 1:
+        for index, mend in enumerate(mending.mends):
+            if some >> index & 1:
                 operations |= mend.operations
         return after(operations)
 
@@ -146,13 +144,13 @@ def _shapley(count: int, worth: Callable[[int], float]) -> list[float]:
     """
     values = [worth(some) for some in range(1 << count)]
     weights = [factorial(size) * factorial(count - 1 - size) for size in range(count)]
-    found = []
-    for at in range(count):
-        bit = 1 << at
+    shapley_values = []
+    for player in range(count):
+        bit = 1 << player
         without = (some for some in range(1 << count) if not some & bit)
         gained = sum(weights[some.bit_count()] * (values[some | bit] - values[some]) for some in without)
-        found.append(gained / factorial(count))
-    return found
+        shapley_values.append(gained / factorial(count))
+    return shapley_values
 
 
 def _alone(count: int, worth: Callable[[int], float]) -> list[float]:
@@ -160,15 +158,17 @@ def _alone(count: int, worth: Callable[[int], float]) -> list[float]:
 
     Where players meet in twos alone, that is the Shapley value.
     """
-    every = (1 << count) - 1
-    none, whole = worth(0), worth(every)
-    found = [(worth(1 << at) - none + whole - worth(every ^ 1 << at)) / 2 for at in range(count)]
-    over = (whole - none - sum(found)) / count
-    return [each + over for each in found]
+    all_bits = (1 << count) - 1
+    none, total = worth(0), worth(all_bits)
+    gains = [
+        (worth(1 << player) - none + total - worth(all_bits ^ 1 << player)) / 2 for player in range(count)
+    ]
+    over = (total - none - sum(gains)) / count
+    return [gain + over for gain in gains]
 
 
-def _even(count: int, lost: float) -> list[float]:
-    return [lost / count] * count
+def _even(count: int, loss: float) -> list[float]:
+    return [loss / count] * count
 
 
 def _right(causes: Sequence[Cause], worth: Callable[[int], Scores] | None) -> tuple[tuple[str, ...], ...]:
@@ -177,18 +177,18 @@ def _right(causes: Sequence[Cause], worth: Callable[[int], Scores] | None) -> tu
     Without `worth` only those that hold all causes: each of these is there when all others are mended.
     """
     groups: dict[tuple[str, ...], int] = {}
-    for at, cause in enumerate(causes):
+    for index, cause in enumerate(causes):
         for group in cause.groups:
-            groups[group] = groups.get(group, 0) | 1 << at
-    every = (1 << len(causes)) - 1
-    right = (lambda some: some == every) if worth is None else (lambda some: worth(some)[0] == 1)
+            groups[group] = groups.get(group, 0) | 1 << index
+    all_bits = (1 << len(causes)) - 1
+    right = (lambda some: some == all_bits) if worth is None else (lambda some: worth(some)[0] == 1)
     return tuple(group for group, some in groups.items() if right(some))
 
 
-def _places(found: Diff) -> list[Cause]:
+def _places(diff: Diff) -> list[Cause]:
     """The root causes and where they are."""
-    levels = _Levels(found.pred), _Levels(found.gold)
-    return [_place(found, edit, levels) for edit in found.roots]
+    levels = _Levels(diff.pred), _Levels(diff.gold)
+    return [_place(diff, edit, levels) for edit in diff.roots]
 
 
 class _Levels:
@@ -201,15 +201,17 @@ class _Levels:
     def of(self, call: int) -> int | None:
         if not self._known:
             generations = topological_generations(self.plan)
-            self._known = {at: level for level, every in enumerate(generations, 1) for at in every}
+            self._known = {index: level for level, calls in enumerate(generations, 1) for index in calls}
         return self._known.get(call)
 
 
-def _place(found: Diff, edit: Edit, levels: tuple[_Levels, _Levels]) -> Cause:
-    for place, side in ((edit.gold, levels[1]), (edit.pred, levels[0])):
-        if place is None or place.call is None:
+def _place(diff: Diff, edit: Edit, levels: tuple[_Levels, _Levels]) -> Cause:
+    for location, call_levels in ((edit.gold, levels[1]), (edit.pred, levels[0])):
+        if location is None or location.call is None:
             continue
-        other = edit.pred if place is edit.gold else edit.gold
-        argument = place.argument if place.argument is not None else other and other.argument
-        return Cause(edit.code, side.plan.calls[place.call].tool, argument, side.of(place.call))
+        other = edit.pred if location is edit.gold else edit.gold
+        argument = location.argument if location.argument is not None else other and other.argument
+        return Cause(
+            edit.code, call_levels.plan.calls[location.call].tool, argument, call_levels.of(location.call)
+        )
     return Cause(edit.code)

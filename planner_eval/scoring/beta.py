@@ -27,48 +27,48 @@ def quantile(chance: float, first: float, second: float) -> float:
     low, high = 0.0, 1.0
     mean = first / (first + second)
     away = sqrt(mean * (1 - mean) / (first + second + 1))
-    place = min(max(mean - 2 * away if chance < 0.5 else mean + 2 * away, mean / 9), 1 - (1 - mean) / 9)
+    point = min(max(mean - 2 * away if chance < 0.5 else mean + 2 * away, mean / 9), 1 - (1 - mean) / 9)
     for _ in range(200):
-        over = _below(place, first, second) - chance
-        low, high = (low, place) if over > 0 else (place, high)
-        steep = exp(_height(place, first, second)) / (place * (1 - place))
-        step = place - over / steep if steep else low
-        last, place = place, step if low < step < high else (low + high) / 2
-        if abs(place - last) <= _CLOSE * place or high - low <= _CLOSE * high:
+        over = _below(point, first, second) - chance
+        low, high = (low, point) if over > 0 else (point, high)
+        steep = exp(_height(point, first, second)) / (point * (1 - point))
+        step = point - over / steep if steep else low
+        last, point = point, step if low < step < high else (low + high) / 2
+        if abs(point - last) <= _CLOSE * point or high - low <= _CLOSE * high:
             break
-    return place
+    return point
 
 
-def _height(place: float, first: float, second: float) -> float:
+def _height(point: float, first: float, second: float) -> float:
     """The logarithm of ``x**a * (1 - x)**b / B(a, b)``."""
-    whole = lgamma(first + second) - lgamma(first) - lgamma(second)
-    return whole + first * log(place) + second * log1p(-place)
+    log_beta = lgamma(first + second) - lgamma(first) - lgamma(second)
+    return log_beta + first * log(point) + second * log1p(-point)
 
 
-def _below(place: float, first: float, second: float) -> float:
+def _below(point: float, first: float, second: float) -> float:
     """The probability of a smaller number."""
-    if place > (first + 1) / (first + second + 2):  # the fraction converges fast on the other side
-        return 1 - _below(1 - place, second, first) if place < 1 else 1.0
-    if place <= 0:
+    if point > (first + 1) / (first + second + 2):  # the fraction converges fast on the other side
+        return 1 - _below(1 - point, second, first) if point < 1 else 1.0
+    if point <= 0:
         return 0.0
-    return exp(_height(place, first, second)) * _fraction(place, first, second) / first
+    return exp(_height(point, first, second)) * _fraction(point, first, second) / first
 
 
-def _fraction(place: float, first: float, second: float) -> float:
-    lower = 1 / _apart(1 - (first + second) * place / (first + 1))
-    upper, found = 1.0, lower
+def _fraction(point: float, first: float, second: float) -> float:
+    lower = 1 / _apart(1 - (first + second) * point / (first + 1))
+    upper, fraction = 1.0, lower
     for m in range(1, 100_000):
         double = first + 2 * m
         for term in (
-            m * (second - m) * place / ((double - 1) * double),
-            -(first + m) * (first + second + m) * place / (double * (double + 1)),
+            m * (second - m) * point / ((double - 1) * double),
+            -(first + m) * (first + second + m) * point / (double * (double + 1)),
         ):
             lower = 1 / _apart(1 + term * lower)
             upper = _apart(1 + term / upper)
-            found *= lower * upper
+            fraction *= lower * upper
         if abs(lower * upper - 1) < _CLOSE:
             break
-    return found
+    return fraction
 
 
 def _apart(number: float) -> float:

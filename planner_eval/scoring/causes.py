@@ -70,8 +70,8 @@ class Causes:
 
     def __str__(self) -> str:
         """What ``planeval score --causes`` tells of them."""
-        shown: str = service("causes text")(self)
-        return shown
+        text: str = service("causes text")(self)
+        return text
 
 
 class CauseSums:
@@ -82,12 +82,12 @@ class CauseSums:
     """
 
     def __init__(self, data: Mapping[str, Any] | None = None) -> None:
-        known = data or {}
-        self.pairs: int = known.get("pairs", 0)
-        self.how: Counter[str] = Counter(known.get("how"))
-        self.lost: list[int] = [*known.get("lost", (0, 0))]
+        stored = data or {}
+        self.pairs: int = stored.get("pairs", 0)
+        self.how: Counter[str] = Counter(stored.get("how"))
+        self.lost: list[int] = [*stored.get("lost", (0, 0))]
         self.groups: dict[tuple[str, ...], list[int]] = {
-            tuple(group): [*sums] for group, sums in known.get("groups", ())
+            tuple(group): [*sums] for group, sums in stored.get("groups", ())
         }
 
     def add(self, state: str, credits: Credits | None) -> None:
@@ -101,8 +101,8 @@ class CauseSums:
         own: dict[tuple[str, ...], list[int]] = {}
         for cause in credits.causes:
             costs = round(cause.exact * _UNIT), round(cause.similarity * _UNIT)
-            for at, cost in enumerate(costs):
-                self.lost[at] += cost
+            for index, cost in enumerate(costs):
+                self.lost[index] += cost
             for group in cause.groups:
                 sums = own.setdefault(group, [1, 0, 0, 0])
                 sums[1] += costs[0]
@@ -113,8 +113,10 @@ class CauseSums:
             self._add(group, sums)
 
     def _add(self, group: tuple[str, ...], sums: Sequence[int]) -> None:
-        known = self.groups.get(group)
-        self.groups[group] = [*sums] if known is None else [a + b for a, b in zip(known, sums, strict=True)]
+        previous = self.groups.get(group)
+        self.groups[group] = (
+            [*sums] if previous is None else [a + b for a, b in zip(previous, sums, strict=True)]
+        )
 
     def extend(self, other: CauseSums) -> None:
         """Add the sums over other pairs."""
@@ -137,16 +139,16 @@ class CauseSums:
         rows = sorted((self._row(group) for group in self.groups), key=_dearest)
         able = [row for row in rows if row.kind in ("argument", "call") or _is_state(row)]
         fixes = sorted(able, key=lambda row: (-row.gain, -row.exact, -row.similarity, row.kind, row.name))
-        exact, similarity = ((n * _UNIT - lost) / (n * _UNIT) if n else None for lost in self.lost)
+        exact, similarity = ((n * _UNIT - loss) / (n * _UNIT) if n else None for loss in self.lost)
         return Causes(n, exact, similarity, tuple(rows), tuple(fixes[:FIXES]), dict(self.data()["how"]))
 
     def _row(self, group: tuple[str, ...]) -> CauseSum:
-        kind, *parts = group
+        kind, *fields = group
         pairs, exact, similarity, right = self.groups[group]
-        whole = self.pairs * _UNIT
+        scale = self.pairs * _UNIT
         gain = right / self.pairs
         return CauseSum(
-            kind, _name(kind, parts), pairs, exact / whole, similarity / whole, gain, tuple(parts)
+            kind, _name(kind, fields), pairs, exact / scale, similarity / scale, gain, tuple(fields)
         )
 
 
@@ -164,7 +166,7 @@ def _is_state(row: CauseSum) -> bool:
 _OF_CALLS = ("call", "app", "name", "argument", "arguments", "reference")
 
 
-def _name(kind: str, parts: Sequence[str]) -> str:
+def _name(kind: str, fields: Sequence[str]) -> str:
     if kind == "argument":
-        return f"{parts[0]}({parts[1]})"
-    return ": ".join(parts)
+        return f"{fields[0]}({fields[1]})"
+    return ": ".join(fields)

@@ -16,24 +16,24 @@ _SHOWN = 3
 """Groups of a kind that are shown to people; programs get all."""
 
 
-def causes_text(found: Causes, form: str = "text") -> str:
+def causes_text(causes: Causes, form: str = "text") -> str:
     """What people are told of root causes, as text or ``md``, without a last line end."""
-    if not found.rows:
-        return "root causes: nothing is wrong" if found.pairs else "root causes: no pair could be judged"
-    shown = [row for kind in KINDS for row in found.of(kind)[:_SHOWN]]
-    rows = [{key: _short(value) for key, value in row.items()} for row in cause_rows(shown)]
-    more = [f"{more} by {kind}" for kind in KINDS if (more := len(found.of(kind)) - _SHOWN) > 0]
+    if not causes.rows:
+        return "root causes: nothing is wrong" if causes.pairs else "root causes: no pair could be judged"
+    selected = [row for kind in KINDS for row in causes.of(kind)[:_SHOWN]]
+    rows = [{key: _short(value) for key, value in row.items()} for row in cause_rows(selected)]
+    more = [f"{more} by {kind}" for kind in KINDS if (more := len(causes.of(kind)) - _SHOWN) > 0]
     lines = [f"cheaper ones left out: {', '.join(more)}"] if more else []
-    lines += [f"{number}. {fix_words(found, fix)}" for number, fix in enumerate(found.fixes, 1)]
-    lines += [said for how in (ALONE, EVEN) if (said := _said(how, found.how.get(how, 0)))]
-    lost = [_short(1 - value) for value in (found.exact, found.similarity) if value is not None]
-    over = f"(means over {counted(found.pairs, 'pair')})"
-    head = f"what root causes cost: of exact {lost[0]}, of similarity {lost[1]} {over}"
+    lines += [f"{number}. {fix_words(causes, fix)}" for number, fix in enumerate(causes.fixes, 1)]
+    lines += [sentence for how in (ALONE, EVEN) if (sentence := _said(how, causes.how.get(how, 0)))]
+    losses = [_short(1 - value) for value in (causes.exact, causes.similarity) if value is not None]
+    over = f"(means over {counted(causes.pairs, 'pair')})"
+    head = f"what root causes cost: of exact {losses[0]}, of similarity {losses[1]} {over}"
     blocks = [head, table(rows, form), "\n".join(lines)]
     return "\n\n".join(blocks) if form == "md" else "\n".join(blocks)
 
 
-def cause_rows(found: Sequence[CauseSum]) -> list[dict[str, Any]]:
+def cause_rows(sums: Sequence[CauseSum]) -> list[dict[str, Any]]:
     """Groups of root causes as rows of a table."""
     return [
         {
@@ -44,19 +44,19 @@ def cause_rows(found: Sequence[CauseSum]) -> list[dict[str, Any]]:
             "similarity": round(row.similarity, 6),
             "gain": round(row.gain, 6),
         }
-        for row in found
+        for row in sums
     ]
 
 
-def causes_data(found: Causes) -> dict[str, Any]:
+def causes_data(causes: Causes) -> dict[str, Any]:
     """What root causes cost as JSON data."""
     return {
-        "pairs": found.pairs,
-        "exact": found.exact,
-        "similarity": found.similarity,
-        "how": dict(found.how),
-        "causes": [_data(row) for row in found.rows],
-        "fixes": [{**_data(fix), "words": fix_words(found, fix)} for fix in found.fixes],
+        "pairs": causes.pairs,
+        "exact": causes.exact,
+        "similarity": causes.similarity,
+        "how": dict(causes.how),
+        "causes": [_data(row) for row in causes.rows],
+        "fixes": [{**_data(fix), "words": fix_words(causes, fix)} for fix in causes.fixes],
     }
 
 
@@ -68,25 +68,24 @@ def _all(count: int) -> str:
     return "both" if count == 2 else f"all {count:,}"
 
 
-def fix_words(found: Causes, fix: CauseSum) -> str:
+def fix_words(causes: Causes, fix: CauseSum) -> str:
     """What mending a group in all pairs would gain, as a sentence."""
     where = "in the one pair that has it" if fix.pairs == 1 else f"in {_all(fix.pairs)} pairs that have it"
     if fix.kind == "argument":
-        said = f"if {fix.parts[0]}'s argument '{fix.parts[1]}' were right"
+        sentence = f"if {fix.parts[0]}'s argument '{fix.parts[1]}' were right"
     elif fix.kind == "call":
-        said = f"if {fix.parts[1]} of {fix.parts[0]} were mended"
+        sentence = f"if {fix.parts[1]} of {fix.parts[0]} were mended"
     elif fix.parts[0] in STATES:
-        each = "the one prediction" if fix.pairs == 1 else f"{_all(fix.pairs)} predictions"
-        said, where = f"if {each} of state '{fix.parts[0]}' were right", ""
+        subject = "the one prediction" if fix.pairs == 1 else f"{_all(fix.pairs)} predictions"
+        sentence, where = f"if {subject} of state '{fix.parts[0]}' were right", ""
     else:
-        said = f"if {fix.parts[0]} were mended"
-    said = one_line(f"{said} {where}", 200).rstrip()
-    exact = found.exact or 0.0
+        sentence = f"if {fix.parts[0]} were mended"
+    sentence = one_line(f"{sentence} {where}", 200).rstrip()
+    exact = causes.exact or 0.0
     if not fix.gain:
-        return f"{said}, exact would stay {_short(exact)}: what has it has other causes too"
-    return (
-        f"{said}, exact would rise from {_short(exact)} to {_short(exact + fix.gain)} (+{_short(fix.gain)})"
-    )
+        return f"{sentence}, exact would stay {_short(exact)}: what has it has other causes too"
+    rise = f"from {_short(exact)} to {_short(exact + fix.gain)} (+{_short(fix.gain)})"
+    return f"{sentence}, exact would rise {rise}"
 
 
 def _said(how: str, pairs: int) -> str:

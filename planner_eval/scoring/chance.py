@@ -80,10 +80,10 @@ def _stirling(number: int) -> float:
     """By how much Stirling's formula misses the logarithm of a factorial."""
     if number < 16:
         return lgamma(number + 1) - (number + 0.5) * log(number) + number - log(2 * pi) / 2
-    found = 0.0
+    correction = 0.0
     for below in (1188, -1680, 1260, -360, 12):
-        found = found / (number * number) + 1 / below
-    return found / number
+        correction = correction / (number * number) + 1 / below
+    return correction / number
 
 
 # ---------------------------------------------------------------- figures that are no yes or no
@@ -98,42 +98,42 @@ def exchange_tests(columns: Mapping[str, Sequence[Unit]], seed: int = 0) -> dict
         columns: For each figure what samples count, both sides of which have a figure.
         seed: Where the random numbers start.
     """
-    found: dict[str, Test] = {}
+    tests: dict[str, Test] = {}
     drawn: dict[str, _Gap] = {}
     for name, pairs in columns.items():
         gap = _Gap(pairs)
         if (counted := gap.counted()) is not None:
-            found[name] = counted
+            tests[name] = counted
         elif gap.changed > DRAWN:
-            found[name] = Test(gap.normal(), "normal")
+            tests[name] = Test(gap.normal(), "normal")
         else:
             drawn[name] = gap
-    return found | (_drawn(drawn, seed) if drawn else {})
+    return tests | (_drawn(drawn, seed) if drawn else {})
 
 
 class _Gap:
     """How a difference changes as samples are exchanged."""
 
     def __init__(self, pairs: Sequence[Unit]) -> None:
-        sums = [fsum(sides[at] * count for sides, count in pairs) for at in range(4)]
+        sums = [fsum(numbers[index] * count for numbers, count in pairs) for index in range(4)]
         self.first, self.second = sums[:2], sums[2:]
         self.value = self.between(0.0, 0.0)
         moves: Counter[tuple[float, float]] = Counter()
-        for (part, whole, other, total), count in pairs:
-            if (part, whole) != (other, total):
-                moves[other - part, total - whole] += count
+        for (numerator, denominator, other_numerator, other_denominator), count in pairs:
+            if (numerator, denominator) != (other_numerator, other_denominator):
+                moves[other_numerator - numerator, other_denominator - denominator] += count
         self.moves = sorted(moves.items())
         self.changed = moves.total()
 
-    def between(self, part: Any, whole: Any) -> Any:
+    def between(self, numerator: Any, denominator: Any) -> Any:
         """The difference, when so much of the second's counts is the first's and the reverse."""
-        ours = (self.first[0] + part) / (self.first[1] + whole)
-        return (self.second[0] - part) / (self.second[1] - whole) - ours
+        first_value = (self.first[0] + numerator) / (self.first[1] + denominator)
+        return (self.second[0] - numerator) / (self.second[1] - denominator) - first_value
 
-    def _extreme(self, part: float, whole: float) -> bool:
-        if not (self.first[1] + whole and self.second[1] - whole):
+    def _extreme(self, numerator: float, denominator: float) -> bool:
+        if not (self.first[1] + denominator and self.second[1] - denominator):
             return False
-        return bool(abs(self.between(part, whole)) >= abs(self.value) - _NEAR)
+        return bool(abs(self.between(numerator, denominator)) >= abs(self.value) - _NEAR)
 
     def counted(self) -> Test | None:
         """The probability from all ways; None where they are too many."""
@@ -141,7 +141,7 @@ class _Gap:
             return None
         sums: dict[tuple[float, float], float] = {(0.0, 0.0): 1.0}
         work = 0
-        for (part, whole), count in self.moves:
+        for (numerator, denominator), count in self.moves:
             work += len(sums) * (count + 1)
             if work > _WORK:
                 return None
@@ -149,26 +149,33 @@ class _Gap:
             more: dict[tuple[float, float], float] = {}
             for (p, w), likely in sums.items():
                 for k, chance in enumerate(chances):
-                    key = (p + k * part, w + k * whole)
+                    key = (p + k * numerator, w + k * denominator)
                     more[key] = more.get(key, 0.0) + likely * chance
             sums = more
-        p = fsum(likely for (part, whole), likely in sums.items() if self._extreme(part, whole))
-        ways = 2**self.changed if self.changed <= 20 else f"2^{self.changed}"
-        return Test(min(1.0, p), f"permutation all {ways}")
+        p = fsum(
+            likely
+            for (numerator, denominator), likely in sums.items()
+            if self._extreme(numerator, denominator)
+        )
+        exchanges = 2**self.changed if self.changed <= 20 else f"2^{self.changed}"
+        return Test(min(1.0, p), f"permutation all {exchanges}")
 
     def _sums(self) -> float:
         """How many sums there are at most: of whole numbers those of their range."""
-        ways = prod(count + 1 for _, count in self.moves)
-        if any(side != int(side) for move, _ in self.moves for side in move):
-            return ways
-        wide = (sum(abs(move[at]) * count for move, count in self.moves) + 1 for at in (0, 1))
-        return min(ways, prod(wide))
+        combinations = prod(count + 1 for _, count in self.moves)
+        if any(number != int(number) for move, _ in self.moves for number in move):
+            return combinations
+        wide = (sum(abs(move[index]) * count for move, count in self.moves) + 1 for index in (0, 1))
+        return min(combinations, prod(wide))
 
     def normal(self) -> float:
         """The probability by the normal distribution, the difference made linear at both systems' figure."""
-        whole = (self.first[1] + self.second[1]) / 2
-        ratio = (self.first[0] + self.second[0]) / 2 / whole
-        moves = [((part - ratio * more) / whole, count) for (part, more), count in self.moves]
+        mean_denominator = (self.first[1] + self.second[1]) / 2
+        ratio = (self.first[0] + self.second[0]) / 2 / mean_denominator
+        moves = [
+            ((numerator - ratio * denominator) / mean_denominator, count)
+            for (numerator, denominator), count in self.moves
+        ]
         error = sqrt(fsum(count * move * move for move, count in moves))
         return erfc(abs(fsum(count * move for move, count in moves)) / error / sqrt(2)) if error else 1.0
 
@@ -183,27 +190,27 @@ def _drawn(gaps: Mapping[str, _Gap], seed: int) -> dict[str, Test]:
     for start in range(0, max(map(len, moves.values())), _BATCH):
         bits = np.frombuffer(generator.bytes(_BATCH * SWAPS // 8), dtype=np.uint8)
         chosen = np.unpackbits(bits.reshape(_BATCH, -1), axis=1).astype(float)
-        for name, known in moves.items():
-            some = known[start : start + _BATCH]
+        for name, figure_moves in moves.items():
+            some = figure_moves[start : start + _BATCH]
             moved[name] += some.T @ chosen[: len(some)]
-    found = {}
+    tests = {}
     for name, gap in gaps.items():
         with np.errstate(divide="ignore", invalid="ignore"):
             shuffled = np.abs(gap.between(*moved[name]))
         more = int((shuffled >= abs(gap.value) - _NEAR).sum())
-        found[name] = Test((more + 1) / (SWAPS + 1), f"permutation {SWAPS} seed {seed}")
-    return found
+        tests[name] = Test((more + 1) / (SWAPS + 1), f"permutation {SWAPS} seed {seed}")
+    return tests
 
 
 _BATCH = 200
 """Samples whose exchanges are held at once."""
 
 
-def holm(found: Sequence[float | None]) -> list[float | None]:
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Probabilities of several tests, corrected so that by chance any is small as rarely as one would be.
 
     Args:
-        found: The probabilities; None for a test that was not made, which counts for nothing.
+        p_values: The probabilities; None for a test that was not made, which counts for nothing.
 
     Source: Holm, A simple sequentially rejective multiple test procedure (Scandinavian Journal of
     Statistics 6, 1979).
@@ -211,9 +218,9 @@ def holm(found: Sequence[float | None]) -> list[float | None]:
     >>> holm([0.01, None, 0.04, 0.03])
     [0.03, None, 0.06, 0.06]
     """
-    order = sorted((p, at) for at, p in enumerate(found) if p is not None)
-    adjusted, least = list(found), 0.0
-    for rank, (p, at) in enumerate(order):
+    order = sorted((p, index) for index, p in enumerate(p_values) if p is not None)
+    adjusted, least = list(p_values), 0.0
+    for rank, (p, index) in enumerate(order):
         least = max(least, min(1.0, p * (len(order) - rank)))
-        adjusted[at] = least
+        adjusted[index] = least
     return adjusted

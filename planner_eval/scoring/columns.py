@@ -57,25 +57,25 @@ class Column:
         if cluster is not None:
             self._cluster(cluster)[code] += 1
 
-    def add_all(self, tallies: Sequence[Any], each: Sequence[int], clusters: Sequence[str] = ()) -> None:
+    def add_all(self, tallies: Sequence[Any], indices: Sequence[int], clusters: Sequence[str] = ()) -> None:
         """Add the next samples.
 
         Args:
             tallies: Those that there are, in the order in which samples first have them.
-            each: Which of them each sample has.
+            indices: Which of them each sample has.
             clusters: In which cluster each sample lies, where they do.
         """
         table = [*map(self._code, tallies)]
-        for place, times in Counter(each).items():
-            self.counts[table[place]] += times
-        for place, cluster in zip(each, clusters, strict=False):
-            self._cluster(cluster)[table[place]] += 1
+        for index, times in Counter(indices).items():
+            self.counts[table[index]] += times
+        for index, cluster in zip(indices, clusters, strict=False):
+            self._cluster(cluster)[table[index]] += 1
 
     def _cluster(self, name: str) -> Counter[int]:
-        found = self.clusters.get(name)
-        if found is None:
-            found = self.clusters[name] = Counter()
-        return found
+        counter = self.clusters.get(name)
+        if counter is None:
+            counter = self.clusters[name] = Counter()
+        return counter
 
     def _code(self, tally: Any) -> int:
         kind = tally.__class__
@@ -104,18 +104,18 @@ class Column:
             table.append(self._code(value))
             self.counts[table[-1]] += count
         for name, codes in other.clusters.items():
-            mine = self._cluster(name)
+            counter = self._cluster(name)
             for code, count in codes.items():
-                mine[table[code]] += count
+                counter[table[code]] += count
 
-    def side(self, at: int) -> Column:
+    def side(self, index: int) -> Column:
         """Of pairs the tallies of the first system, or of the second."""
-        told = Column()  # in which a value may stand twice
-        told.values, told.counts = [pair[at] for pair in self.values], self.counts
-        told.clusters = self.clusters
-        made = Column()
-        made.extend(told)
-        return made
+        projected = Column()  # in which a value may stand twice
+        projected.values, projected.counts = [pair[index] for pair in self.values], self.counts
+        projected.clusters = self.clusters
+        column = Column()
+        column.extend(projected)
+        return column
 
     def units(self) -> list[Unit]:
         """What is drawn by chance: samples, or clusters of them.
@@ -130,30 +130,30 @@ class Column:
 
     def data(self) -> dict[str, Any]:
         """The column as JSON data: numbers of a tally, how often, and in which clusters."""
-        said: dict[str, Any] = {"values": [_numbers(tally) for tally in self.values], "counts": self.counts}
+        data: dict[str, Any] = {"values": [_numbers(tally) for tally in self.values], "counts": self.counts}
         if self.clusters:
-            said["clusters"] = {name: [*codes.items()] for name, codes in self.clusters.items()}
-        return said
+            data["clusters"] = {name: [*codes.items()] for name, codes in self.clusters.items()}
+        return data
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Column:
         """A column from JSON data."""
-        made = cls()
+        column = cls()
         for numbers in data["values"]:
-            made._new(_tally(numbers))
-        made.counts = list(data["counts"])
+            column._new(_tally(numbers))
+        column.counts = list(data["counts"])
         for name, codes in data.get("clusters", {}).items():
-            made.clusters[name] = Counter(dict(codes))
-        return made
+            column.clusters[name] = Counter(dict(codes))
+        return column
 
     def total(self) -> Tally | None:
         """The sum of all; None where no sample has a tally."""
-        asked = [(tally, count) for tally, count in self.each() if tally is not None]
-        if not asked:
+        counted = [(tally, count) for tally, count in self.each() if tally is not None]
+        if not counted:
             return None
-        kind = Counts if isinstance(asked[0][0], Counts) else Share
-        columns = zip(*(_numbers(tally) or () for tally, _ in asked), strict=True)
-        return kind(*(exact_sum(zip(column, (n for _, n in asked), strict=True)) for column in columns))
+        kind = Counts if isinstance(counted[0][0], Counts) else Share
+        columns = zip(*(_numbers(tally) or () for tally, _ in counted), strict=True)
+        return kind(*(exact_sum(zip(column, (n for _, n in counted), strict=True)) for column in columns))
 
 
 def add_rows(
@@ -168,10 +168,10 @@ def add_rows(
         clusters: In which cluster each sample lies, where they do.
     """
     distinct = list({id(row): row for row in rows}.values())
-    places = {id(row): at for at, row in enumerate(distinct)}
-    each = [places[id(row)] for row in rows]
+    row_indices = {id(row): index for index, row in enumerate(distinct)}
+    indices = [row_indices[id(row)] for row in rows]
     for name, column in columns.items():
-        column.add_all([row.get(name) for row in distinct], each, clusters)
+        column.add_all([row.get(name) for row in distinct], indices, clusters)
 
 
 def parts(tally: Tally | None) -> tuple[float, float]:
@@ -183,8 +183,8 @@ def parts(tally: Tally | None) -> tuple[float, float]:
 
 def _summed(numbers: Sequence[tuple[float, ...]], codes: Counter[int]) -> tuple[float, ...]:
     """What the samples of a cluster add up to."""
-    sides = zip(*(numbers[code] for code in codes), strict=True)
-    return tuple(exact_sum(zip(side, codes.values(), strict=True)) for side in sides)
+    columns = zip(*(numbers[code] for code in codes), strict=True)
+    return tuple(exact_sum(zip(column, codes.values(), strict=True)) for column in columns)
 
 
 def exact_sum(terms: Iterable[tuple[float, int]]) -> float:
@@ -199,12 +199,12 @@ def exact_sum(terms: Iterable[tuple[float, int]]) -> float:
     >>> exact_sum([(0.1, 10)]), exact_sum([(1, 2), (3, 1)])
     (1.0, 5)
     """
-    known = list(terms)
-    if all(isinstance(number, int) for number, _ in known):
-        return sum(number * count for number, count in known)
-    ratios = [(number.as_integer_ratio(), count) for number, count in known]
-    whole = max(bottom for (_, bottom), _ in ratios)  # a power of two, as all of them
-    return sum(top * (whole // bottom) * count for (top, bottom), count in ratios) / whole
+    pairs = list(terms)
+    if all(isinstance(number, int) for number, _ in pairs):
+        return sum(number * count for number, count in pairs)
+    ratios = [(number.as_integer_ratio(), count) for number, count in pairs]
+    denominator = max(bottom for (_, bottom), _ in ratios)  # a power of two, as all of them
+    return sum(top * (denominator // bottom) * count for (top, bottom), count in ratios) / denominator
 
 
 def _key(tally: Any) -> Any:

@@ -57,11 +57,11 @@ def make_comparison(
     Raises:
         InputError: a sample lies in no cluster, and they are asked for.
     """
-    found = [
+    contrasts = [
         _contrast((runs[0], other), metrics, (names[0], name), made, by, seed, cluster)
         for other, name in zip(runs[1:], names[1:], strict=True)
     ]
-    return Comparison(_corrected(found))
+    return Comparison(_corrected(contrasts))
 
 
 def make_contrast(first: Sequence[Scored], second: Sequence[Scored], *args: Any, **options: Any) -> Contrast:
@@ -73,33 +73,33 @@ def _contrast(
     runs: tuple[Sequence[Scored], Sequence[Scored]],
     metrics: Sequence[str],
     names: tuple[str, str],
-    made: str,
+    origin: str,
     by: Sequence[str],
     seed: int,
     cluster: str | None,
 ) -> Contrast:
-    found = Joined(metrics, by, cluster)
-    sides = Totals(()), Totals(())
-    for ours, theirs in joined(*runs, sides):
-        found.add(ours, theirs)
-    columns = found.columns
+    joined_pairs = Joined(metrics, by, cluster)
+    side_totals = Totals(()), Totals(())
+    for first_row, second_row in joined(*runs, side_totals):
+        joined_pairs.add(first_row, second_row)
+    columns = joined_pairs.columns
     return Contrast(
         names,
-        (count_records(sides[0]), count_records(sides[1])),
-        (_unanswered(found.states[0]), _unanswered(found.states[1])),
+        (count_records(side_totals[0]), count_records(side_totals[1])),
+        (_unanswered(joined_pairs.states[0]), _unanswered(joined_pairs.states[1])),
         _lines(columns, seed),
-        found.n,
-        tuple(found.lost),
-        tuple(found.won),
+        joined_pairs.n,
+        tuple(joined_pairs.lost),
+        tuple(joined_pairs.won),
         {
             key: {value: _lines(groups[value], seed) for value in in_order(groups)}
-            for key, groups in found.groups.items()
+            for key, groups in joined_pairs.groups.items()
         },
-        (_ranked(found.mistaken[0]), _ranked(found.mistaken[1])),
+        (_ranked(joined_pairs.mistaken[0]), _ranked(joined_pairs.mistaken[1])),
         runs,
-        f"{made}, {sureness(cluster, clusters_of(columns))}, seed {seed}",
-        causes=(_ranked(found.causes[0]), _ranked(found.causes[1])),
-        both_read=None if found.both_read == found.n else _both_read(found, seed),
+        f"{origin}, {sureness(cluster, clusters_of(columns))}, seed {seed}",
+        causes=(_ranked(joined_pairs.causes[0]), _ranked(joined_pairs.causes[1])),
+        both_read=None if joined_pairs.both_read == joined_pairs.n else _both_read(joined_pairs, seed),
     )
 
 
@@ -107,17 +107,17 @@ def _unanswered(states: Counter[str]) -> int:
     return sum(states[state] for state in NO_ANSWER)
 
 
-def _both_read(found: Joined, seed: int) -> BothRead:
-    states = found.states
+def _both_read(joined_pairs: Joined, seed: int) -> BothRead:
+    states = joined_pairs.states
     return BothRead(
-        found.both_read,
-        _lines(found.read, seed),
-        (_ranked(found.causes_read[0]), _ranked(found.causes_read[1])),
+        joined_pairs.both_read,
+        _lines(joined_pairs.read, seed),
+        (_ranked(joined_pairs.causes_read[0]), _ranked(joined_pairs.causes_read[1])),
         (
             {s: states[0][s] for s in NO_ANSWER if states[0][s]},
             {s: states[1][s] for s in NO_ANSWER if states[1][s]},
         ),
-        found.unread_lead,
+        joined_pairs.unread_lead,
     )
 
 
@@ -146,7 +146,7 @@ def comparison_of(
     seed: int,
     policy: str,
     cluster: str | None = None,
-    **said: str,
+    **version: str,
 ) -> Comparison:
     """Compare each of several systems with the first, and say how that was done.
 
@@ -158,63 +158,73 @@ def comparison_of(
         seed: Where random numbers start.
         policy: What the policy is called.
         cluster: By which key of the rows samples lie in clusters.
-        said: Which version scored them, where it is another.
+        version: Which version scored them, where it is another.
     """
     first = systems[0]
-    parts = {
-        "answers": " and ".join(one.about.answers for one in systems),
-        "pairing": " and ".join(f"{one.about.pairing} ({one.totals.read})" for one in systems),
+    provenance = {
+        "answers": " and ".join(system.about.answers for system in systems),
+        "pairing": " and ".join(f"{system.about.pairing} ({system.totals.read})" for system in systems),
         "reading": first.about.reading,
         **first.about.counted,
-        **{name: one.about.mark for name, one in zip(names, systems, strict=True) if one.about.mark},
+        **{name: system.about.mark for name, system in zip(names, systems, strict=True) if system.about.mark},
     }
-    found = make_comparison(
-        [one.rows for one in systems],
+    comparison = make_comparison(
+        [system.rows for system in systems],
         metrics,
         names=names,
-        made=signature(policy, **said, **parts),
+        made=signature(policy, **version, **provenance),
         by=[key for key in by if first.totals.groups[key]],
         seed=seed,
         cluster=cluster,
     )
-    made = []
-    for each, other in zip(found.contrasts, systems[1:], strict=True):
-        both = (first, other)
+    contrasts = []
+    for contrast, other in zip(comparison.contrasts, systems[1:], strict=True):
+        pair = (first, other)
         records = [
             counts._replace(
-                repeated=len(one.about.repeated), repairable=counts.repairable if one.tried else None
+                repeated=len(system.about.repeated), repairable=counts.repairable if system.tried else None
             )
-            for counts, one in zip(each.records, both, strict=True)
+            for counts, system in zip(contrast.records, pair, strict=True)
         ]
         read = {"first": first.about.read["answers"], "second": other.about.read["answers"]}
         read["gold"] = other.about.read["gold"]
         lacks = first.totals.lacking
-        made.append(replace(each, records=(records[0], records[1]), read=read, lacks=lacks))
-    return Comparison(tuple(made))
+        contrasts.append(replace(contrast, records=(records[0], records[1]), read=read, lacks=lacks))
+    return Comparison(tuple(contrasts))
 
 
-def _corrected(found: Sequence[Contrast]) -> tuple[Contrast, ...]:
+def _corrected(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:
     """The probabilities after Holm's correction.
 
     Over all figures; over those of what both answered readably; over all of each breakdown.
     """
-    figures = _holm([each.lines for each in found])
+    figures = _holm([contrast.lines for contrast in contrasts])
     family = sum(line.p is not None for lines in figures for line in lines)
-    of_read = _holm([() if each.both_read is None else each.both_read.lines for each in found])
-    breakdowns: list[dict[str, dict[str, tuple[Line, ...]]]] = [{} for _ in found]
-    for key in found[0].breakdown:
-        groups = [(at, value) for at, each in enumerate(found) for value in each.breakdown[key]]
-        corrected = _holm([found[at].breakdown[key][value] for at, value in groups])
-        for (at, value), lines in zip(groups, corrected, strict=True):
-            breakdowns[at].setdefault(key, {})[value] = lines
+    of_read = _holm(
+        [() if contrast.both_read is None else contrast.both_read.lines for contrast in contrasts]
+    )
+    breakdowns: list[dict[str, dict[str, tuple[Line, ...]]]] = [{} for _ in contrasts]
+    for key in contrasts[0].breakdown:
+        groups = [
+            (index, value) for index, contrast in enumerate(contrasts) for value in contrast.breakdown[key]
+        ]
+        corrected = _holm([contrasts[index].breakdown[key][value] for index, value in groups])
+        for (index, value), lines in zip(groups, corrected, strict=True):
+            breakdowns[index].setdefault(key, {})[value] = lines
     return tuple(
-        replace(each, lines=lines, breakdown=breakdown, family=family, both_read=_with(each.both_read, read))
-        for each, lines, breakdown, read in zip(found, figures, breakdowns, of_read, strict=True)
+        replace(
+            contrast,
+            lines=lines,
+            breakdown=breakdown,
+            family=family,
+            both_read=_with(contrast.both_read, read),
+        )
+        for contrast, lines, breakdown, read in zip(contrasts, figures, breakdowns, of_read, strict=True)
     )
 
 
-def _with(found: BothRead | None, lines: tuple[Line, ...]) -> BothRead | None:
-    return None if found is None else replace(found, lines=lines)
+def _with(both_read: BothRead | None, lines: tuple[Line, ...]) -> BothRead | None:
+    return None if both_read is None else replace(both_read, lines=lines)
 
 
 def _holm(blocks: Sequence[Sequence[Line]]) -> list[tuple[Line, ...]]:
@@ -224,44 +234,47 @@ def _holm(blocks: Sequence[Sequence[Line]]) -> list[tuple[Line, ...]]:
 
 
 def _lines(columns: Pairs, seed: int) -> tuple[Line, ...]:
-    found = differences(columns, seed=seed)
-    sides = (figures({n: c.side(at) for n, c in columns.items()}) for at in (0, 1))
-    return tuple(Line(a, b, found[a.name], lower=a.name in LOWER) for a, b in zip(*sides, strict=True))
+    tests = differences(columns, seed=seed)
+    estimates = (figures({n: c.side(side_index) for n, c in columns.items()}) for side_index in (0, 1))
+    return tuple(Line(a, b, tests[a.name], lower=a.name in LOWER) for a, b in zip(*estimates, strict=True))
 
 
-def _ranked(found: Counter[Key]) -> dict[Key, int]:
+def _ranked(counter: Counter[Key]) -> dict[Key, int]:
     """What was counted, the commonest first."""
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+    return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
 
 
-def mistaken_scene(found: Comparison) -> Scene:
+def mistaken_scene(comparison: Comparison) -> Scene:
     """The graph of which tool was taken for which: an arrow from gold's tool to the one called.
 
     Each arrow's label counts the systems' mistakes, e.g. ``3 | 1``.
     """
-    counts = mistaken_counts(found)
+    counts = mistaken_counts(comparison)
     tools = sorted({tool for pair in counts for tool in pair})
-    place = {tool: at for at, tool in enumerate(tools)}
+    positions = {tool: position for position, tool in enumerate(tools)}
     boxes = tuple(Box(name_text(tool), "plain", name_text(tool)) for tool in tools)
     arrows = tuple(
-        Arrow(place[gold], place[pred], "plain", " | ".join(map(str, row)))
+        Arrow(positions[gold], positions[pred], "plain", " | ".join(map(str, row)))
         for (gold, pred), row in counts.items()
     )
-    said = f"gold's tool → the tool called instead; counts: {' | '.join(found.names)}"
-    return Scene(boxes, arrows, said, layout=(("rankdir", "LR"),))
+    caption = f"gold's tool → the tool called instead; counts: {' | '.join(comparison.names)}"
+    return Scene(boxes, arrows, caption, layout=(("rankdir", "LR"),))
 
 
-def mistaken_counts(found: Comparison) -> dict[tuple[str, str], list[int]]:
+def mistaken_counts(comparison: Comparison) -> dict[tuple[str, str], list[int]]:
     """(Gold's tool, the tool called) → how often each system took it so, the commonest first."""
-    systems = [found.contrasts[0].mistaken[0], *(each.mistaken[1] for each in found.contrasts)]
+    systems = [
+        comparison.contrasts[0].mistaken[0],
+        *(contrast.mistaken[1] for contrast in comparison.contrasts),
+    ]
     pairs: Iterable[tuple[str, str]] = {pair for system in systems for pair in system}
     counts = {pair: [system.get(pair, 0) for system in systems] for pair in pairs}
     return dict(sorted(counts.items(), key=lambda item: (-sum(item[1]), item[0])))
 
 
-def cause_counts(found: Comparison) -> dict[str, list[int]]:
+def cause_counts(comparison: Comparison) -> dict[str, list[int]]:
     """Code of a root cause → how often each system has it, what differs most first."""
-    systems = [found.contrasts[0].causes[0], *(each.causes[1] for each in found.contrasts)]
+    systems = [comparison.contrasts[0].causes[0], *(contrast.causes[1] for contrast in comparison.contrasts)]
     codes: Iterable[str] = {code for system in systems for code in system}
     counts = {code: [system.get(code, 0) for system in systems] for code in codes}
     return dict(
@@ -269,8 +282,8 @@ def cause_counts(found: Comparison) -> dict[str, list[int]]:
     )
 
 
-def unjudged(found: Comparison) -> Totals:
+def unjudged(comparison: Comparison) -> Totals:
     """Sums over the pairs without a gold plan to be judged by, each once, of whichever systems."""
-    sides = (side for each in found.contrasts for side in each.rows)
-    lost = {row.id: row for side in sides for row in side if row.state not in JUDGED}
-    return totals_of(lost.values(), ())
+    runs = (run for contrast in comparison.contrasts for run in contrast.rows)
+    unjudged_rows = {row.id: row for run in runs for row in run if row.state not in JUDGED}
+    return totals_of(unjudged_rows.values(), ())

@@ -43,12 +43,12 @@ def free_names(names: Iterable[str], heads: Collection[str] = HEADS) -> tuple[st
     >>> free_names(["m", "m", "p"]), free_names(["m", "p"], heads=["figure"])
     (('m', 'm (2)', 'system p'), ('m', 'p'))
     """
-    found: dict[str, None] = {}
+    unique: dict[str, None] = {}
     for name in names:
         base = f"system {name}".strip() if name in heads else name
-        taken = (base if at == 1 else f"{base} ({at})" for at in count(1))
-        found[next(one for one in taken if one not in found)] = None
-    return tuple(found)
+        candidates = (base if number == 1 else f"{base} ({number})" for number in count(1))
+        unique[next(candidate for candidate in candidates if candidate not in unique)] = None
+    return tuple(unique)
 
 
 def system_names(systems: Any, names: Sequence[str] | None) -> tuple[str, ...]:
@@ -62,14 +62,14 @@ def system_names(systems: Any, names: Sequence[str] | None) -> tuple[str, ...]:
         raise InputError(f"the systems are {kind}, expected a list or a mapping of two or more: [a, b, c]")
     expect_or_none(NAMES, names=names)
     if names is None:
-        names = [chr(ord("A") + at) if at < 26 else f"S{at + 1}" for at in range(len(systems))]
+        names = [chr(ord("A") + index) if index < 26 else f"S{index + 1}" for index in range(len(systems))]
     if len(names) != len(systems):
         raise InputError(f"there are {len(names)} names for {len(systems)} systems")
     return free_names(names)
 
 
 def write_comparison(
-    found: Comparison,
+    comparison: Comparison,
     form: str = "text",
     *,
     flips: int = 10,
@@ -81,163 +81,173 @@ def write_comparison(
     JSON of two systems is a contrast; of more a list of contrasts, each with the first.
 
     Args:
-        found: The comparison.
+        comparison: The comparison.
         form: The format.
         flips: How many ids of flipped samples text names on each side; JSON names all.
         every: Metrics whose figures text and ``md`` show although they do not exist.
         limits: What the user allows as test cases: where there are some they decide in JUnit.
     """
     if form == "json":
-        return json.dumps(comparison_data(found), ensure_ascii=False, indent=1)
+        return json.dumps(comparison_data(comparison), ensure_ascii=False, indent=1)
     if form == "jsonl":
-        return "\n".join(json.dumps(sample, ensure_ascii=False) for sample in _samples(found))
+        return "\n".join(json.dumps(sample, ensure_ascii=False) for sample in _samples(comparison))
     if form == "junit":
-        return junit([*limits, *compare_cases(found, limited=bool(limits))])
-    kept = [index for index, line in enumerate(found.contrasts[0].lines) if _exists(found, index, every)]
+        return junit([*limits, *compare_cases(comparison, limited=bool(limits))])
+    selected = [
+        index for index, line in enumerate(comparison.contrasts[0].lines) if _exists(comparison, index, every)
+    ]
     if form == "csv":
-        return table(flat_rows(found, range(len(found.contrasts[0].lines)), found.names), form)
+        return table(flat_rows(comparison, range(len(comparison.contrasts[0].lines)), comparison.names), form)
     if form == "md":
-        keys = found.contrasts[0].breakdown
-        more = [table(breakdown_rows(found, key, found.names), form) for key in keys]
+        keys = comparison.contrasts[0].breakdown
+        more = [table(breakdown_rows(comparison, key, comparison.names), form) for key in keys]
         return "\n\n".join(
-            [*_head(found), table(flat_rows(found, kept, found.names), form), *filter(None, more)]
+            [
+                *_head(comparison),
+                table(flat_rows(comparison, selected, comparison.names), form),
+                *filter(None, more),
+            ]
         )
-    text = _text(found, kept, found.names, flips)
+    text = _text(comparison, selected, comparison.names, flips)
     if max(map(len, text.tables.splitlines()), default=0) <= WIDE:
         return text.whole
-    letters = [chr(ord("A") + at) if at < 26 else f"S{at + 1}" for at in range(len(found.names))]
-    legend = "\n".join(f"{a}: {one_line(n, 90)}" for a, n in zip(letters, found.names, strict=True))
-    return f"{legend}\n\n{_text(found, kept, letters, flips).whole}"
+    letters = [
+        chr(ord("A") + index) if index < 26 else f"S{index + 1}" for index in range(len(comparison.names))
+    ]
+    legend = "\n".join(f"{a}: {one_line(n, 90)}" for a, n in zip(letters, comparison.names, strict=True))
+    return f"{legend}\n\n{_text(comparison, selected, letters, flips).whole}"
 
 
 class _Text:
     """A comparison for people; its tables, whose width counts, and all of it."""
 
     def __init__(self, head: Sequence[str], tables: Sequence[str], tail: Sequence[str]) -> None:
-        self.tables = "\n\n".join(part for part in tables if part)
-        self.whole = "\n\n".join(part for part in ("\n".join(head), self.tables, "\n".join(tail)) if part)
+        self.tables = "\n\n".join(section for section in tables if section)
+        self.whole = "\n\n".join(
+            section for section in ("\n".join(head), self.tables, "\n".join(tail)) if section
+        )
 
 
-def _text(found: Comparison, kept: Sequence[int], names: Sequence[str], flips: int) -> _Text:
-    contrasts = found.contrasts
+def _text(comparison: Comparison, selected: Sequence[int], names: Sequence[str], flips: int) -> _Text:
+    contrasts = comparison.contrasts
     tables = [
-        table(record_rows(names, found.records), width=WIDE),
-        table(cause_rows(found, names)[:20], width=WIDE),
+        table(record_rows(names, comparison.records), width=WIDE),
+        table(cause_rows(comparison, names)[:20], width=WIDE),
     ]
     if len(contrasts) == 1:
-        tables.append(table(pair_rows(lines_at(contrasts[0].lines, kept), names, contrasts[0].both_read)))
+        tables.append(table(pair_rows(lines_at(contrasts[0].lines, selected), names, contrasts[0].both_read)))
     else:
-        tables.append(table(value_rows(found, kept, names)))
-        for each, name in zip(contrasts, names[1:], strict=True):
-            rows = pair_rows(lines_at(each.lines, kept), (names[0], name), each.both_read)
+        tables.append(table(value_rows(comparison, selected, names)))
+        for contrast, name in zip(contrasts, names[1:], strict=True):
+            rows = pair_rows(lines_at(contrast.lines, selected), (names[0], name), contrast.both_read)
             tables.append(f"{name} against {names[0]}\n\n{table(rows)}" if rows else "")
-    tables += [table(breakdown_rows(found, key, names)) for key in contrasts[0].breakdown]
-    tables.append(table(mistaken_rows(found, names)[:20]))
+    tables += [table(breakdown_rows(comparison, key, names)) for key in contrasts[0].breakdown]
+    tables.append(table(mistaken_rows(comparison, names)[:20]))
     tail = []
-    for each, name in zip(contrasts, names[1:], strict=True):
+    for contrast, name in zip(contrasts, names[1:], strict=True):
         which = f" {names[0]} and {name}" if len(contrasts) > 1 else ""
-        tail += [_judged(each, (names[0], name), which), *_flipped(each, (names[0], name), flips)]
+        tail += [_judged(contrast, (names[0], name), which), *_flipped(contrast, (names[0], name), flips)]
     lines = contrasts[0].lines
-    missing = [line.name for at, line in enumerate(lines) if at not in kept]
+    missing = [line.name for index, line in enumerate(lines) if index not in selected]
     tail += left_out_lines(missing, contrasts[0].lacks)
-    return _Text(_head(found), tables, [*tail, *_made(found)])
+    return _Text(_head(comparison), tables, [*tail, *_made(comparison)])
 
 
-def _head(found: Comparison) -> list[str]:
+def _head(comparison: Comparison) -> list[str]:
     """What stands before all tables: what could not be read, then the verdicts."""
-    return [*filter(None, [found.unreadable]), *found.verdicts]
+    return [*filter(None, [comparison.unreadable]), *comparison.verdicts]
 
 
-def _made(found: Comparison) -> list[str]:
+def _made(comparison: Comparison) -> list[str]:
     """How the figures and the probabilities were made."""
-    family = found.contrasts[0].family
+    family = comparison.contrasts[0].family
     if not family:
-        return [found.contrasts[0].signature]
-    what = f"figure{'s' * (family != 1)}{' of all systems' * (len(found.contrasts) > 1)}"
-    groups = ", in a breakdown over all of its" if found.contrasts[0].breakdown else ""
-    said = f"p: Holm's correction over {family} {what}{groups}; * is sure, at 0.05"
-    return [said, found.contrasts[0].signature]
+        return [comparison.contrasts[0].signature]
+    what = f"figure{'s' * (family != 1)}{' of all systems' * (len(comparison.contrasts) > 1)}"
+    groups = ", in a breakdown over all of its" if comparison.contrasts[0].breakdown else ""
+    correction = f"p: Holm's correction over {family} {what}{groups}; * is sure, at 0.05"
+    return [correction, comparison.contrasts[0].signature]
 
 
-def _exists(found: Comparison, index: int, every: Collection[str]) -> bool:
-    lines = [each.lines[index] for each in found.contrasts]
+def _exists(comparison: Comparison, index: int, always_shown: Collection[str]) -> bool:
+    lines = [contrast.lines[index] for contrast in comparison.contrasts]
     values = (value for line in lines for value in (line.first.value, line.second.value))
-    return lines[0].name in every or any(value is not None for value in values)
+    return lines[0].name in always_shown or any(value is not None for value in values)
 
 
-def _judged(found: Contrast, names: tuple[str, str], which: str) -> str:
+def _judged(contrast: Contrast, names: tuple[str, str], which: str) -> str:
     """How many samples were judged, and how many of them for want of an answer that can be read."""
-    said = f"{found.n} sample{'s' * (found.n != 1)} judged under both{which}"
-    if not found.n:
-        return said
-    if not any(found.unanswered):
-        return f"{said}, every prediction of them read"
-    counts = zip(found.unanswered, names, strict=True)
-    return f"{said}; wrong for being unreadable or absent: " + ", ".join(
+    sentence = f"{contrast.n} sample{'s' * (contrast.n != 1)} judged under both{which}"
+    if not contrast.n:
+        return sentence
+    if not any(contrast.unanswered):
+        return f"{sentence}, every prediction of them read"
+    counts = zip(contrast.unanswered, names, strict=True)
+    return f"{sentence}; wrong for being unreadable or absent: " + ", ".join(
         f"{n} of {name}" for n, name in counts
     )
 
 
-def _flipped(found: Contrast, names: tuple[str, str], flips: int) -> list[str]:
+def _flipped(contrast: Contrast, names: tuple[str, str], flips: int) -> list[str]:
     lines = []
-    for ids, name in ((found.lost, names[0]), (found.won, names[1])):
+    for ids, name in ((contrast.lost, names[0]), (contrast.won, names[1])):
         more = f", … {len(ids) - flips} more" if len(ids) > flips else ""
-        listed = f": {', '.join(one_line(one, 60) for one in ids[:flips])}{more}" if ids else ""
+        listed = f": {', '.join(one_line(sample_id, 60) for sample_id in ids[:flips])}{more}" if ids else ""
         lines.append(f"only {name} is right on {len(ids)}{listed}")
     return lines
 
 
 # ---------------------------------------------------------------- data
-def comparison_data(found: Comparison) -> dict[str, Any]:
+def comparison_data(comparison: Comparison) -> dict[str, Any]:
     """A comparison as JSON data: a contrast of two systems, or a list of contrasts with the first."""
-    contrasts = [contrast_data(each) for each in found.contrasts]
+    contrasts = [contrast_data(contrast) for contrast in comparison.contrasts]
     if len(contrasts) == 1:
         return contrasts[0]
     return {
         "schema": "planeval.comparison/1",
-        "unreadable": found.unreadable,
-        "verdicts": list(found.verdicts),
-        "systems": list(found.names),
+        "unreadable": comparison.unreadable,
+        "verdicts": list(comparison.verdicts),
+        "systems": list(comparison.names),
         "contrasts": contrasts,
     }
 
 
-def contrast_data(found: Contrast) -> dict[str, Any]:
+def contrast_data(contrast: Contrast) -> dict[str, Any]:
     """Two systems compared as JSON data."""
     return {
         "schema": "planeval.contrast/1",
-        "verdict": found.verdict,
-        "signature": found.signature,
-        "first": found.names[0],
-        "second": found.names[1],
-        "read": dict(found.read),
-        "records": {"first": found.records[0]._asdict(), "second": found.records[1]._asdict()},
-        "samples": found.n,
-        "unanswered": {"first": found.unanswered[0], "second": found.unanswered[1]},
-        "unreadable": {"first": _unreadable(found.records[0]), "second": _unreadable(found.records[1])},
-        "holm_over": found.family,
-        "figures": {line.name: _line_data(line) for line in found.lines},
+        "verdict": contrast.verdict,
+        "signature": contrast.signature,
+        "first": contrast.names[0],
+        "second": contrast.names[1],
+        "read": dict(contrast.read),
+        "records": {"first": contrast.records[0]._asdict(), "second": contrast.records[1]._asdict()},
+        "samples": contrast.n,
+        "unanswered": {"first": contrast.unanswered[0], "second": contrast.unanswered[1]},
+        "unreadable": {"first": _unreadable(contrast.records[0]), "second": _unreadable(contrast.records[1])},
+        "holm_over": contrast.family,
+        "figures": {line.name: _line_data(line) for line in contrast.lines},
         "breakdown": {
             key: {value: {line.name: _line_data(line) for line in lines} for value, lines in groups.items()}
-            for key, groups in found.breakdown.items()
+            for key, groups in contrast.breakdown.items()
         },
-        "only_first": list(found.lost),
-        "only_second": list(found.won),
-        "causes": {"first": dict(found.causes[0]), "second": dict(found.causes[1])},
-        "mistaken": mistaken_rows(Comparison((found,)), found.names),
-        **({} if found.both_read is None else {"both_read": _both_read(found.both_read)}),
+        "only_first": list(contrast.lost),
+        "only_second": list(contrast.won),
+        "causes": {"first": dict(contrast.causes[0]), "second": dict(contrast.causes[1])},
+        "mistaken": mistaken_rows(Comparison((contrast,)), contrast.names),
+        **({} if contrast.both_read is None else {"both_read": _both_read(contrast.both_read)}),
     }
 
 
-def _unreadable(found: Records) -> dict[str, int | None]:
-    return {"as_written": found.unreadable_as_written, "once_repaired": found.unreadable_once_repaired}
+def _unreadable(records: Records) -> dict[str, int | None]:
+    return {"as_written": records.unreadable_as_written, "once_repaired": records.unreadable_once_repaired}
 
 
-def _both_read(found: BothRead) -> dict[str, Any]:
+def _both_read(both_read: BothRead) -> dict[str, Any]:
     return {
-        "samples": found.n,
-        "figures": {line.name: _line_data(line) for line in found.lines},
-        "causes": {"first": dict(found.causes[0]), "second": dict(found.causes[1])},
+        "samples": both_read.n,
+        "figures": {line.name: _line_data(line) for line in both_read.lines},
+        "causes": {"first": dict(both_read.causes[0]), "second": dict(both_read.causes[1])},
     }
 
 
@@ -247,28 +257,28 @@ def _line_data(line: Line) -> dict[str, Any]:
     return values | line.difference._asdict() | {"p_holm": line.p, "sure": line.sure}
 
 
-def _systems(found: Comparison) -> Mapping[str, Sequence[Scored]]:
-    rows = (found.contrasts[0].rows[0], *(each.rows[1] for each in found.contrasts))
-    return dict(zip(found.names, rows, strict=True))
+def _systems(comparison: Comparison) -> Mapping[str, Sequence[Scored]]:
+    rows = (comparison.contrasts[0].rows[0], *(contrast.rows[1] for contrast in comparison.contrasts))
+    return dict(zip(comparison.names, rows, strict=True))
 
 
-def _samples(found: Comparison) -> list[dict[str, Any]]:
+def _samples(comparison: Comparison) -> list[dict[str, Any]]:
     """What became of each sample under each system; of those that only some have as well."""
     samples: dict[tuple[str, int], dict[str, Any]] = {}
-    for name, rows in _systems(found).items():
+    for name, rows in _systems(comparison).items():
         met: Counter[str] = Counter()  # a record without an id may be called what another's id is
         for row in rows:
             met[row.id] += 1
             values = {metric: _value(tally) for metric, tally in row.tallies.items()}
-            said: dict[str, Any] = {
+            outcome: dict[str, Any] = {
                 "state": row.state,
                 "codes": list(row.codes),
                 "reason": row.reason,
                 "metrics": values,
             }
-            said |= {"repaired": True} if row.repaired else {}
-            said |= {"repairable": True} if row.repairable else {}
-            samples.setdefault((row.id, met[row.id]), {})[name] = said
+            outcome |= {"repaired": True} if row.repaired else {}
+            outcome |= {"repairable": True} if row.repairable else {}
+            samples.setdefault((row.id, met[row.id]), {})[name] = outcome
     return [{"id": name, "systems": systems} for (name, _), systems in samples.items()]
 
 
@@ -276,25 +286,25 @@ def _value(tally: Tally | None) -> float | None:
     return None if tally is None else tally.value
 
 
-def compare_cases(found: Comparison, *, limited: bool) -> list[Case]:
+def compare_cases(comparison: Comparison, *, limited: bool) -> list[Case]:
     """A test case a sample and system: it fails where only the first is right.
 
     Args:
-        found: The comparison.
+        comparison: The comparison.
         limited: Whether thresholds decide, so that a sample may be lost.
     """
     cases = []
-    for each in found.contrasts:
-        first, second = each.names
-        lost = set(each.lost)
-        for row in each.rows[1]:
+    for contrast in comparison.contrasts:
+        first, second = contrast.names
+        lost_ids = set(contrast.lost)
+        for row in contrast.rows[1]:
             case = Case(row.id, "passed", file=row.file, line=row.line, group=f"compare.{second}")
-            if row.id in lost:
+            if row.id in lost_ids:
                 why = (row.reason or row.state).splitlines()[0]
-                said = f"{first} is right, {second} is not: {why}"
-                said += "; readable once repaired" * row.repairable
+                message = f"{first} is right, {second} is not: {why}"
+                message += "; readable once repaired" * row.repairable
                 code = row.codes[0] if row.codes else row.state
-                case = case._replace(outcome="skipped" if limited else "failure", code=code, message=said)
+                case = case._replace(outcome="skipped" if limited else "failure", code=code, message=message)
             elif row.state in ("gold_unreadable", "gold_absent"):
                 case = case._replace(outcome="skipped", code=row.state, message=row.reason)
             cases.append(case)

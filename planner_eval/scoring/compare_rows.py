@@ -18,9 +18,9 @@ HEADS = (
 """Heads of columns, which no system may be called."""
 
 
-def lines_at(lines: Sequence[Line], kept: Iterable[int]) -> list[Line]:
+def lines_at(lines: Sequence[Line], indices: Iterable[int]) -> list[Line]:
     """The lines at some positions."""
-    return [lines[index] for index in kept]
+    return [lines[index] for index in indices]
 
 
 def pair_rows(
@@ -34,7 +34,7 @@ def pair_rows(
         read: The same over what both answered readably, which stands beside.
     """
     rows = []
-    beside = {} if read is None else {line.name: line for line in read.lines}
+    read_lines = {} if read is None else {line.name: line for line in read.lines}
     for line in lines:
         gap = line.difference
         span = None if gap.low is None or gap.high is None else f"{gap.low:+.3f}…{gap.high:+.3f}"
@@ -49,9 +49,9 @@ def pair_rows(
                 "": " ".join(("*" * line.sure, "↓" * line.lower)).strip(),
             }
         )
-        if (other := beside.get(line.name)) is not None and read is not None:
-            both = (_short(other.first.value), _short(other.second.value))
-            rows[-1] |= _read_beside(names, read, both)
+        if (other := read_lines.get(line.name)) is not None and read is not None:
+            values = (_short(other.first.value), _short(other.second.value))
+            rows[-1] |= _read_beside(names, read, values)
     return rows
 
 
@@ -61,11 +61,11 @@ def _read_beside(names: Sequence[str], read: BothRead, values: Sequence[Any]) ->
     return {f"{head}{' too' * (head in names)}": " / ".join("–" if v is None else f"{v:g}" for v in values)}
 
 
-def value_rows(found: Comparison, kept: Iterable[int], names: Sequence[str]) -> list[dict[str, Any]]:
+def value_rows(comparison: Comparison, indices: Iterable[int], names: Sequence[str]) -> list[dict[str, Any]]:
     """The figures of all systems; a star stands by what surely differs from the first."""
     rows = []
-    for index in kept:
-        lines = [each.lines[index] for each in found.contrasts]
+    for index in indices:
+        lines = [contrast.lines[index] for contrast in comparison.contrasts]
         row: dict[str, Any] = {"metric": lines[0].name, names[0]: _starred(lines[0].first, sure=False)}
         row |= {
             name: _starred(line.second, sure=line.sure) for name, line in zip(names[1:], lines, strict=True)
@@ -78,30 +78,30 @@ def _starred(figure: Estimate, *, sure: bool) -> str | None:
     return None if figure.value is None else f"{figure.value:.4f}{'*' if sure else ''}"
 
 
-def flat_rows(found: Comparison, kept: Iterable[int], names: Sequence[str]) -> list[dict[str, Any]]:
+def flat_rows(comparison: Comparison, indices: Iterable[int], names: Sequence[str]) -> list[dict[str, Any]]:
     """One table: records, causes, a row a figure, and one over what both read; of several systems a row each.
 
     Args:
-        found: The comparison.
-        kept: The positions of the figures that are shown.
+        comparison: The comparison.
+        indices: The positions of the figures that are shown.
         names: What the systems are called.
     """
-    contrasts = found.contrasts
+    contrasts = comparison.contrasts
     many = len(contrasts) > 1
     rows: list[dict[str, Any]] = []
-    for at, each in enumerate(contrasts):
+    for position, contrast in enumerate(contrasts):
         heads = ("first", "second") if many else names
-        system = {"system": names[at + 1]} if many else {}
+        system = {"system": names[position + 1]} if many else {}
         empty = dict.fromkeys(("metric", *heads, "difference", "95 %", "p", "test", ""))
-        counts = [(f"records.{row.pop('records')}", row) for row in record_rows(heads, each.records)]
+        counts = [(f"records.{row.pop('records')}", row) for row in record_rows(heads, contrast.records)]
         counts += [
             (f"causes.{row.pop('cause')}", row)
-            for row in cause_rows(Comparison((each,)), heads, beside=False)
+            for row in cause_rows(Comparison((contrast,)), heads, with_both_read=False)
         ]
         rows += [system | empty | {"metric": name} | row for name, row in counts]
-        rows += [system | row for row in _tested_rows(lines_at(each.lines, kept), heads)]
-        if each.both_read is not None:
-            read = _tested_rows(lines_at(each.both_read.lines, kept), heads)
+        rows += [system | row for row in _tested_rows(lines_at(contrast.lines, indices), heads)]
+        if contrast.both_read is not None:
+            read = _tested_rows(lines_at(contrast.both_read.lines, indices), heads)
             rows += [system | row | {"metric": f"both_read.{row['metric']}"} for row in read]
     return rows
 
@@ -113,29 +113,31 @@ def _tested_rows(lines: Sequence[Line], heads: Sequence[str]) -> list[dict[str, 
     return [{**row, "test": test, "": row[""]} for row, test in zip(rows, tests, strict=True)]
 
 
-def cause_rows(found: Comparison, names: Sequence[str], *, beside: bool = True) -> list[dict[str, Any]]:
+def cause_rows(
+    comparison: Comparison, names: Sequence[str], *, with_both_read: bool = True
+) -> list[dict[str, Any]]:
     """How often each code is a root cause under each system, what differs most first.
 
     Args:
-        found: The comparison.
+        comparison: The comparison.
         names: What the systems are called.
-        beside: Of two systems, what both answered readably stands beside.
+        with_both_read: Of two systems, add the counts over what both answered readably.
     """
-    read = found.contrasts[0].both_read if beside and len(found.contrasts) == 1 else None
+    read = comparison.contrasts[0].both_read if with_both_read and len(comparison.contrasts) == 1 else None
     rows = []
-    for code, counts in cause_counts(found).items():
+    for code, counts in cause_counts(comparison).items():
         row: dict[str, Any] = {"cause": code, **dict(zip(names, counts, strict=True))}
         if read is not None:
-            row |= _read_beside(names, read, [side.get(code, 0) for side in read.causes])
+            row |= _read_beside(names, read, [causes.get(code, 0) for causes in read.causes])
         rows.append(row)
     return rows
 
 
-def breakdown_rows(found: Comparison, key: str, names: Sequence[str]) -> list[dict[str, Any]]:
+def breakdown_rows(comparison: Comparison, key: str, names: Sequence[str]) -> list[dict[str, Any]]:
     """The first figures of each value of a key."""
     rows = []
-    for value in found.contrasts[0].breakdown[key]:
-        groups = [each.breakdown[key].get(value, ()) for each in found.contrasts]
+    for value in comparison.contrasts[0].breakdown[key]:
+        groups = [contrast.breakdown[key].get(value, ()) for contrast in comparison.contrasts]
         for lines in zip(*(group[:3] for group in groups), strict=True):
             counts = [lines[0].first.n, *(line.second.n for line in lines)]
             row: dict[str, Any] = {_free(key, names): value, "metric": lines[0].name, "n": _samples(counts)}
@@ -160,11 +162,11 @@ def _free(key: str, names: Sequence[str]) -> str:
     return f"{key} (key)" if key in names or key in HEADS else key
 
 
-def mistaken_rows(found: Comparison, names: Sequence[str]) -> list[dict[str, Any]]:
+def mistaken_rows(comparison: Comparison, names: Sequence[str]) -> list[dict[str, Any]]:
     """Which tool was taken for which, in predictions that were read."""
     return [
         {"gold calls": gold, "called": pred, **dict(zip(names, counts, strict=True))}
-        for (gold, pred), counts in mistaken_counts(found).items()
+        for (gold, pred), counts in mistaken_counts(comparison).items()
     ]
 
 

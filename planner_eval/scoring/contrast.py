@@ -131,17 +131,17 @@ class Comparison:
     @property
     def names(self) -> tuple[str, ...]:
         """What the systems are called, the first before all."""
-        return (self.contrasts[0].names[0], *(each.names[1] for each in self.contrasts))
+        return (self.contrasts[0].names[0], *(contrast.names[1] for contrast in self.contrasts))
 
     @property
     def n(self) -> int:
         """Samples on which the first and any other were judged."""
-        return max(each.n for each in self.contrasts)
+        return max(contrast.n for contrast in self.contrasts)
 
     @property
     def records(self) -> tuple[Records, ...]:
         """What became of the records of each system, the first before all."""
-        return (self.contrasts[0].records[0], *(each.records[1] for each in self.contrasts))
+        return (self.contrasts[0].records[0], *(contrast.records[1] for contrast in self.contrasts))
 
     @property
     def unreadable(self) -> str:
@@ -151,7 +151,7 @@ class Comparison:
     @property
     def verdicts(self) -> tuple[str, ...]:
         """One sentence for each system but the first."""
-        return tuple(each.verdict for each in self.contrasts)
+        return tuple(contrast.verdict for contrast in self.contrasts)
 
 
 _UNREAD = {
@@ -164,82 +164,82 @@ _UNREAD = {
 """What to say of samples to which a system has no readable answer, by their state."""
 
 
-def _verdict(found: Contrast) -> str:
+def _verdict(contrast: Contrast) -> str:
     """Whether the second system is better than the first, in one sentence.
 
     It is about ``exact``, or the first figure that there is, and names the others that are sure; where not
     all was read, it says what that has to do with it, and what is so over what both answered readably.
     """
-    first, second = found.names
-    lines = [line for line in found.lines if line.difference.value is not None]
-    if not found.n or not lines:
+    first, second = contrast.names
+    lines = [line for line in contrast.lines if line.difference.value is not None]
+    if not contrast.n or not lines:
         return f"{first} and {second} cannot be compared: " + (
-            f"none of the figures exists under both, n = {found.n}"
-            if found.n
+            f"none of the figures exists under both, n = {contrast.n}"
+            if contrast.n
             else "no sample was judged under both"
         )
     main = next((line for line in lines if line.name == "exact"), lines[0])
-    return f"{_compared(found, main, lines)}{_of_unread(found, main)}"
+    return f"{_compared(contrast, main, lines)}{_of_unread(contrast, main)}"
 
 
-def _compared(found: Contrast, main: Line, lines: Sequence[Line]) -> str:
-    first, second = found.names
-    if not (found.lost or found.won or any(line.gain for line in lines)):
+def _compared(contrast: Contrast, main: Line, lines: Sequence[Line]) -> str:
+    first, second = contrast.names
+    if not (contrast.lost or contrast.won or any(line.gain for line in lines)):
         value = ratio_text(main.first.value or 0.0)
-        return f"{first} and {second} have the same figures: n = {found.n}, {main.name} {value}"
-    over = f"after Holm's correction over {found.family} figure{'s' * (found.family != 1)}"
-    rest = [line for line in lines if line.sure and line is not main]
-    said = f"{values_text(main)}, {_p(main)} {over}"
+        return f"{first} and {second} have the same figures: n = {contrast.n}, {main.name} {value}"
+    over = f"after Holm's correction over {contrast.family} figure{'s' * (contrast.family != 1)}"
+    other_sure = [line for line in lines if line.sure and line is not main]
+    figures = f"{values_text(main)}, {_p(main)} {over}"
     if main.sure:
         how = _better(main)
-        return f"{second} is {how} than {first} in {main.name}: {said}" + _others(rest, "also ")
-    if rest:
-        return (
-            f"{second} is{_others(rest, '')[1:]} than {first}; in {main.name} no difference is sure: {said}"
-        )
-    return f"no difference between {second} and {first} is sure: n = {found.n}, {main.name} {said}"
+        return f"{second} is {how} than {first} in {main.name}: {figures}" + _others(other_sure, "also ")
+    if other_sure:
+        lead = f"{second} is{_others(other_sure, '')[1:]} than {first}"
+        return f"{lead}; in {main.name} no difference is sure: {figures}"
+    return f"no difference between {second} and {first} is sure: n = {contrast.n}, {main.name} {figures}"
 
 
-def _of_unread(found: Contrast, main: Line) -> str:
+def _of_unread(contrast: Contrast, main: Line) -> str:
     """How much was not read, whether that makes the difference, and what is so where both were read."""
-    read = found.both_read
+    read = contrast.both_read
     if read is None:
         return ""
-    told = []
-    for name, states in zip(found.names, read.unread, strict=True):
+    clauses = []
+    for name, states in zip(contrast.names, read.unread, strict=True):
         counts = [
-            f"{count} of {found.n}" if not at else f"{count}" for at, count in enumerate(states.values())
+            f"{count} of {contrast.n}" if not index else f"{count}"
+            for index, count in enumerate(states.values())
         ]
-        said = [_UNREAD[state].format(count) for state, count in zip(states, counts, strict=True)]
-        if said:
-            told.append(f"{name} {'' if said[0].startswith('is ') else 'is '}{', '.join(said)}")
-    why = "for the most part because " if _of_reading_alone(found, main, read) else ""
-    both = f"over the {read.n} that both answered readably"
-    line = next((one for one in read.lines if one.name == main.name), None)
+        reasons = [_UNREAD[state].format(count) for state, count in zip(states, counts, strict=True)]
+        if reasons:
+            clauses.append(f"{name} {'' if reasons[0].startswith('is ') else 'is '}{', '.join(reasons)}")
+    why = "for the most part because " if _of_reading_alone(contrast, main, read) else ""
+    over_both = f"over the {read.n} that both answered readably"
+    line = next((candidate for candidate in read.lines if candidate.name == main.name), None)
     if not read.n:
-        both = "no sample was answered readably by both"
+        over_both = "no sample was answered readably by both"
     elif line is None or line.gain is None:
-        both += f" {main.name} does not exist"
+        over_both += f" {main.name} does not exist"
     else:
-        how = f"{found.names[1]} is {_better(line)}" if line.sure else "no difference is sure"
-        both += f" {how}: {values_text(line)}, {_p(line)}"
-    return f"; {why}{' and '.join(told)}; {both}"
+        how = f"{contrast.names[1]} is {_better(line)}" if line.sure else "no difference is sure"
+        over_both += f" {how}: {values_text(line)}, {_p(line)}"
+    return f"; {why}{' and '.join(clauses)}; {over_both}"
 
 
-def _of_reading_alone(found: Contrast, main: Line, read: BothRead) -> bool:
+def _of_reading_alone(contrast: Contrast, main: Line, read: BothRead) -> bool:
     """Whether more than half of a sure lead lies in samples that the worse system has no readable answer to.
 
     Counted, not guessed: a sample is right or wrong, and the lead is the sum over samples.
     """
-    lead = len(found.won) - len(found.lost)
+    lead = len(contrast.won) - len(contrast.lost)
     return main.name == "exact" and main.sure and 2 * read.lead * lead > lead * lead
 
 
 def values_text(line: Line) -> str:
     """Both figures, the second first, with as many digits as tell them apart."""
-    one, other = line.first.value or 0.0, line.second.value or 0.0
-    digits = next((d for d in range(2, 10) if f"{one:.{d}f}" != f"{other:.{d}f}"), 2)
-    return f"{other:.{digits}f} against {one:.{digits}f}"
+    first, other = line.first.value or 0.0, line.second.value or 0.0
+    digits = next((d for d in range(2, 10) if f"{first:.{d}f}" != f"{other:.{d}f}"), 2)
+    return f"{other:.{digits}f} against {first:.{digits}f}"
 
 
 def _p(line: Line) -> str:
@@ -254,9 +254,9 @@ def _better(line: Line) -> str:
 
 def _others(lines: Sequence[Line], lead: str) -> str:
     """Further figures that are sure: ``; also better in calls, apps; worse in order_tau``."""
-    said = []
+    clauses = []
     for how in ("better", "worse"):
         names = [line.name for line in lines if _better(line) == how]
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        said += [f"{how} in {', '.join(names[:_NAMED])}{more}"] if names else []
-    return f"; {lead}{' and '.join(said)}" if said else ""
+        clauses += [f"{how} in {', '.join(names[:_NAMED])}{more}"] if names else []
+    return f"; {lead}{' and '.join(clauses)}" if clauses else ""

@@ -37,8 +37,8 @@ class Cause(NamedTuple):
         yield "code", self.code
         if self.tool is not None:
             yield "tool", self.tool
-            kind, part = ("call", self.code) if self.argument is None else ("argument", self.argument)
-            yield kind, self.tool, part
+            kind, detail = ("call", self.code) if self.argument is None else ("argument", self.argument)
+            yield kind, self.tool, detail
         if self.depth is not None:
             yield "depth", str(self.depth)
 
@@ -59,8 +59,8 @@ class Credits(NamedTuple):
     def data(self) -> dict[str, Any]:
         """The same as JSON data."""
         causes = [
-            {name: value for name, value in each._asdict().items() if value is not None}
-            for each in self.causes
+            {name: value for name, value in cause._asdict().items() if value is not None}
+            for cause in self.causes
         ]
         return {"how": self.how, "causes": causes, "right": [[*group] for group in self.right]}
 
@@ -69,14 +69,14 @@ class Credits(NamedTuple):
         """The same from JSON data."""
         causes = [
             Cause(
-                one["code"],
-                one.get("tool"),
-                one.get("argument"),
-                one.get("depth"),
-                float(one["exact"]),
-                float(one["similarity"]),
+                cause["code"],
+                cause.get("tool"),
+                cause.get("argument"),
+                cause.get("depth"),
+                float(cause["exact"]),
+                float(cause["similarity"]),
             )
-            for one in data["causes"]
+            for cause in data["causes"]
         ]
         return cls(tuple(causes), tuple(tuple(group) for group in data["right"]), data["how"])
 

@@ -16,11 +16,11 @@ ROUNDS = 3
 """So often a circle is gone round before it is called one."""
 
 
-def before_cut(kept: Plan, gold: Plan | None) -> str:
+def before_cut(plan: Plan, gold: Plan | None) -> str:
     """The whole calls before a cut, how many of them agree with gold, and where a circle begins.
 
     Args:
-        kept: The calls before the cut.
+        plan: The calls before the cut.
         gold: What was wanted, where it is known.
 
     >>> from planner_eval.plan.model import Call
@@ -28,44 +28,44 @@ def before_cut(kept: Plan, gold: Plan | None) -> str:
     >>> before_cut(Plan((found, Call("b", "wait"), Call("c", "wait"))), Plan((found, Call("d", "book"))))
     "find(x=1); wait() ×2; the first agrees with gold's first"
     """
-    runs = [(said, len([*same])) for said, same in groupby(map(call_name, kept.calls))]
-    shown = "; ".join(f"{said} ×{times}" if times > 1 else said for said, times in runs[:WIDTH])
-    parts = [one_line(shown, 2 * WIDTH) or "no call"]
-    more = _right(kept, gold) if gold is not None else "", _circle(kept)
-    return "; ".join([*parts, *filter(None, more)])
+    runs = [(name, len([*same])) for name, same in groupby(map(call_name, plan.calls))]
+    text = "; ".join(f"{name} ×{times}" if times > 1 else name for name, times in runs[:WIDTH])
+    clauses = [one_line(text, 2 * WIDTH) or "no call"]
+    more = _right(plan, gold) if gold is not None else "", _circle(plan)
+    return "; ".join([*clauses, *filter(None, more)])
 
 
-def _right(kept: Plan, gold: Plan) -> str:
+def _right(plan: Plan, gold: Plan) -> str:
     """How many of the first calls agree with gold; empty for none."""
-    found = diff(kept, gold)
-    wrong = {pred.call for edit in found.edits for pred, _ in edit.places if pred is not None}
-    partner = dict(found.alignment.pairs)
+    comparison = diff(plan, gold)
+    wrong = {pred.call for edit in comparison.edits for pred, _ in edit.places if pred is not None}
+    partner = dict(comparison.alignment.pairs)
     images: list[int] = []
-    for at in range(len(kept.calls)):
-        if at in wrong or at not in partner:
+    for index in range(len(plan.calls)):
+        if index in wrong or index not in partner:
             break
-        images.append(partner[at])
+        images.append(partner[index])
     count = len(images)
     if not count:
         return ""
-    whole = count == len(kept.calls) > 1
-    ours = f"all {count}" if whole else "the first" if count == 1 else f"the first {count}"
+    all_agree = count == len(plan.calls) > 1
+    subject = f"all {count}" if all_agree else "the first" if count == 1 else f"the first {count}"
     verb = "agrees" if count == 1 else "agree"
     if sorted(images) == [*range(count)]:
-        return f"{ours} {verb} with gold's first" + (f" {count}" if count > 1 else "")
-    theirs = calls_numbers(images, "gold's ")
-    return f"{ours} {verb} with {theirs}"
+        return f"{subject} {verb} with gold's first" + (f" {count}" if count > 1 else "")
+    gold_calls = calls_numbers(images, "gold's ")
+    return f"{subject} {verb} with {gold_calls}"
 
 
-def _circle(kept: Plan) -> str:
+def _circle(plan: Plan) -> str:
     """From where on the same calls are made again and again, up to the cut; empty where they are not."""
-    said = [call_name(call) for call in kept.calls]
+    names = [call_name(call) for call in plan.calls]
     for length in range(1, LONGEST + 1):
-        start = len(said)
-        while start > length and said[start - 1] == said[start - 1 - length]:
+        start = len(names)
+        while start > length and names[start - 1] == names[start - 1 - length]:
             start -= 1
         first = start - length
-        if len(said) - first >= ROUNDS * length and start < len(said):
+        if len(names) - first >= ROUNDS * length and start < len(names):
             what = "the same call is" if length == 1 else f"the same {length} calls are"
             return f"from call {first + 1} on {what} made again and again"
     return ""

@@ -26,25 +26,27 @@ class DiffSums:
     """
 
     def __init__(self, policy: Policy, data: Mapping[str, Any] | None = None) -> None:
-        known = data or {}
+        stored = data or {}
         self.policy = policy
-        self.states = Counter[str](known.get("states"))
-        self.shown = Counter[str](known.get("shown"))
+        self.states = Counter[str](stored.get("states"))
+        self.shown = Counter[str](stored.get("shown"))
         """The states of the rows that are told."""
-        self.unproved: int = known.get("unproved", 0)
-        self.width: int = known.get("width", 0)
+        self.unproved: int = stored.get("unproved", 0)
+        self.width: int = stored.get("width", 0)
         """The longest id of the rows that are told."""
-        self.counts = Counter[tuple[str, str]]({(side, what): n for side, what, n in known.get("counts", ())})
+        self.counts = Counter[tuple[str, str]](
+            {(role, what): n for role, what, n in stored.get("counts", ())}
+        )
         """By side and what: plans with ``"several"`` choices, with several ``"turns"``, ``"restated"``;
         those without calls that may hold one, ``"unread"``."""
-        self.dialects = {tuple(each) for each in known.get("dialects", ())}
-        self.wholes: dict[str, int] = dict(known.get("wholes", ()))
+        self.dialects = {tuple(pair) for pair in stored.get("dialects", ())}
+        self.wholes: dict[str, int] = dict(stored.get("wholes", ()))
         """Tools whose whole result and an output may be one, and how often; in the order of their first."""
         self.effects = Counter[str]()
         """Of pairs that were run: how many come to the same, and how many are known to reach gold's goal."""
         self.named = any(rule.where for rule in policy.rules)
         self.names = Names()
-        self.names.seen.update((app, tool, name) for app, tool, name in known.get("names", ()))
+        self.names.seen.update((app, tool, name) for app, tool, name in stored.get("names", ()))
 
     def add(self, row: Row, *, shown: bool = True) -> None:
         """Add a row, which is told or left out."""
@@ -55,9 +57,9 @@ class DiffSums:
         if row.effects is not None:
             self.effects.update([row.effects["verdict"], f"reached {row.effects.get('reached')}"])
             self.effects["alone"] += differs(row)
-        for side, plan in zip(SIDES, (row.pred, row.gold), strict=True):
+        for role, plan in zip(SIDES, (row.pred, row.gold), strict=True):
             if plan is not None:
-                self._read(side, plan)
+                self._read(role, plan)
         if self.named:
             self.names.add((row.pred, row.gold))
         if row.diff is not None:
@@ -68,17 +70,17 @@ class DiffSums:
                     if tool not in self.policy.tools:
                         self.wholes[tool] = self.wholes.get(tool, 0) + 1
 
-    def _read(self, side: str, plan: Plan) -> None:
-        self.dialects.add((side, plan.dialect or "?"))
-        codes = {found.code for found in plan.diagnostics}
+    def _read(self, role: str, plan: Plan) -> None:
+        self.dialects.add((role, plan.dialect or "?"))
+        codes = {diagnostic.code for diagnostic in plan.diagnostics}
         if "find.choices" in codes:
-            self.counts[side, "several"] += 1
+            self.counts[role, "several"] += 1
         if "find.unread" in codes:
-            self.counts[side, "unread"] += 1
+            self.counts[role, "unread"] += 1
         if "find.restated" in codes:
-            self.counts[side, "restated"] += 1
+            self.counts[role, "restated"] += 1
         if len({call.turn for call in plan.calls}) > 1:
-            self.counts[side, "turns"] += 1
+            self.counts[role, "turns"] += 1
 
     def extend(self, other: DiffSums) -> None:
         """Add the sums over the rows that come next."""
@@ -99,11 +101,12 @@ class DiffSums:
             "shown": _in_order(self.shown),
             "unproved": self.unproved,
             "width": self.width,
-            "counts": sorted([side, what, n] for (side, what), n in self.counts.items()),
+            "counts": sorted([role, what, n] for (role, what), n in self.counts.items()),
             "dialects": sorted(map(list, self.dialects)),
             "wholes": [[tool, count] for tool, count in self.wholes.items()],
             "names": sorted(
-                map(list, self.names.seen), key=lambda one: (one[0] or "", one[0] is None, one[1:])
+                map(list, self.names.seen),
+                key=lambda triple: (triple[0] or "", triple[0] is None, triple[1:]),
             ),
         }
 
@@ -125,7 +128,7 @@ class DiffSums:
         """How many pairs come to the same, and how many predictions reach gold's goal."""
         verdicts = {"same": "the same", "different": "different", "unknown": "unknown"}
         named = ", ".join(
-            f"{self.effects[one]} {said}" for one, said in verdicts.items() if self.effects[one]
+            f"{self.effects[verdict]} {label}" for verdict, label in verdicts.items() if self.effects[verdict]
         )
         reached, unknown = self.effects["reached True"], self.effects["reached None"]
         more = f", {unknown} unknown" if unknown else ""
@@ -141,17 +144,17 @@ class DiffSums:
             "pairs": self.pairs,
             "states": _in_order(self.states),
             "unproved": self.unproved,
-            **{side: sorted(name for of, name in self.dialects if of == side) for side in SIDES},
+            **{role: sorted(name for of, name in self.dialects if of == role) for role in SIDES},
         }
 
     @property
     def outcomes(self) -> Counter[str]:
         """How many of the rows that are told have which outcome as tests."""
-        found = Counter[str]()
+        counter = Counter[str]()
         for state, count in self.shown.items():
-            found[outcome(state, limited=False)] += count
+            counter[outcome(state, limited=False)] += count
         alone = self.effects["alone"]
-        return found + Counter(failure=alone) - Counter(passed=alone)
+        return counter + Counter(failure=alone) - Counter(passed=alone)
 
     @property
     def code(self) -> int:
@@ -172,7 +175,7 @@ def _in_order(states: Counter[str]) -> dict[str, int]:
 
 def _may_be_whole(edit: Edit) -> bool:
     """Whether a tool's whole result stands on one side and an output of it on the other: they may be one."""
-    both = (edit.pred_value, edit.gold_value)
-    if not edit.code.endswith(".output") or not all(isinstance(one, Ref) for one in both):
+    values = (edit.pred_value, edit.gold_value)
+    if not edit.code.endswith(".output") or not all(isinstance(value, Ref) for value in values):
         return False
-    return all(len(one.path) < 2 for one in both) and any(one.path[:1] in _WHOLE for one in both)
+    return all(len(value.path) < 2 for value in values) and any(value.path[:1] in _WHOLE for value in values)

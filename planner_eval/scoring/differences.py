@@ -41,29 +41,31 @@ def differences(columns: Mapping[str, Column], *, seed: int = 0) -> dict[str, Di
         columns: For each figure the first and the second system's counts, a pair a sample.
         seed: Where the random numbers start.
     """
-    there: dict[str, Sequence[Unit]] = {}
+    units_by_figure: dict[str, Sequence[Unit]] = {}
     tests: dict[str, Test] = {}
     for name, column in columns.items():
         units = [unit for unit in column.units() if any(unit.sides[1::2])]
-        if all(any(sides[at] for sides, _ in units) for at in (1, 3)):
-            there[name] = units
-    few = {name for name in there if columns[name].clusters and len(there[name]) < 2}
-    for name in there.keys() - few:
-        if (split := _split(there[name])) is not None:
+        if all(any(numbers[index] for numbers, _ in units) for index in (1, 3)):
+            units_by_figure[name] = units
+    few = {name for name in units_by_figure if columns[name].clusters and len(units_by_figure[name]) < 2}
+    for name in units_by_figure.keys() - few:
+        if (split := _split(units_by_figure[name])) is not None:
             tests[name] = Test(sign_test(*split), "sign test")
-    tests |= exchange_tests({n: there[n] for n in there if n not in tests and n not in few}, seed)
-    return {name: _difference(there.get(name), least(name), tests.get(name)) for name in columns}
+    tests |= exchange_tests(
+        {n: units_by_figure[n] for n in units_by_figure if n not in tests and n not in few}, seed
+    )
+    return {name: _difference(units_by_figure.get(name), least(name), tests.get(name)) for name in columns}
 
 
 def _split(units: Sequence[Unit]) -> tuple[int, int] | None:
     """How many samples only the first gets right, and only the second; None where some are no yes or no."""
-    lost = won = 0
-    for (part, whole, other, total), count in units:
-        if not (whole == total == 1 and part in (0, 1) and other in (0, 1)):
+    losses = wins = 0
+    for (numerator, denominator, other_numerator, other_denominator), count in units:
+        if not (denominator == other_denominator == 1 and numerator in (0, 1) and other_numerator in (0, 1)):
             return None
-        lost += count * (part > other)
-        won += count * (part < other)
-    return lost, won
+        losses += count * (numerator > other_numerator)
+        wins += count * (numerator < other_numerator)
+    return losses, wins
 
 
 def _difference(units: Sequence[Unit] | None, lowest: int, test: Test | None) -> Difference:
@@ -81,13 +83,16 @@ def gap(units: Sequence[Unit], lowest: int) -> tuple[float, float, float]:
         lowest: The least that the figure can be.
     """
     _, size = bounds(units, lowest)
-    sums = [fsum(sides[at] * count for sides, count in units) for at in range(4)]
+    sums = [fsum(numbers[index] * count for numbers, count in units) for index in range(4)]
     first, second = sums[0] / sums[1], sums[2] / sums[3]
     off, share, number = [], [], 0
-    for (part, whole, other, total), count in units:
-        ours, theirs = (part - first * whole) / sums[1], (other - second * total) / sums[3]
-        off.append(count * ((theirs - ours) / 2 / size) ** 2)
-        share.append(count * ((whole / sums[1] + total / sums[3]) / 2) ** 2)
+    for (numerator, denominator, other_numerator, other_denominator), count in units:
+        first_off, second_off = (
+            (numerator - first * denominator) / sums[1],
+            (other_numerator - second * other_denominator) / sums[3],
+        )
+        off.append(count * ((second_off - first_off) / 2 / size) ** 2)
+        share.append(count * ((denominator / sums[1] + other_denominator / sums[3]) / 2) ** 2)
         number += count
     middle = ((second - first) / size + 1) / 2
     span = interval(middle, fsum(off), fsum(share), number)

@@ -92,28 +92,28 @@ def findings_of(row: Row, record: Record | None, *, many: bool) -> list[Finding]
     own = record is not None and row.id == record.id
     placed = row.id.isdecimal() or place_of(row.id) is not None
     unnamed = many and not own and placed  # records paired by position may have gold's id
-    return [one._replace(unnamed=unnamed) for one in _found_of(row, record, name, many=many)]
+    return [finding._replace(unnamed=unnamed) for finding in _found_of(row, record, name, many=many)]
 
 
 def _found_of(row: Row, record: Record | None, name: str, *, many: bool) -> list[Finding]:
     if row.diff is None:
-        said = (row.error or STATES[row.state]).splitlines()[0]
-        one = Finding(row.state, "", f"{row.state.replace('_', ' ')}: {said}", record=name)
-        return [_placed(one._replace(of_state=True), record)]
+        message = (row.error or STATES[row.state]).splitlines()[0]
+        finding = Finding(row.state, "", f"{row.state.replace('_', ' ')}: {message}", record=name)
+        return [_placed(finding._replace(of_state=True), record)]
     if differs(row):
         return [_placed(Finding("effect", "", row.in_effect, record=name), record)]
     counts = _followers(row.diff)
     spans = None if many else Spans(row.diff.pred)
-    found = []
-    for at, edit in enumerate(row.diff.edits):
+    findings = []
+    for index, edit in enumerate(row.diff.edits):
         if edit.cause is None:
-            place = spans.line_of(edit.pred) if spans is not None and edit.pred is not None else None
-            about, said = _about(row.diff, edit), printable(edit.message)
-            one = _placed(Finding(edit.code, about, said, record=name, follows=counts[at]), record)
-            if place is not None:
-                one = one._replace(line=place[0], column=place[1])
-            found.append(one)
-    return found
+            position = spans.line_of(edit.pred) if spans is not None and edit.pred is not None else None
+            about, message = _about(row.diff, edit), printable(edit.message)
+            finding = _placed(Finding(edit.code, about, message, record=name, follows=counts[index]), record)
+            if position is not None:
+                finding = finding._replace(line=position[0], column=position[1])
+            findings.append(finding)
+    return findings
 
 
 def findings_of_case(case: Case, *, level: str = "error") -> Iterator[Finding]:
@@ -143,43 +143,45 @@ def finding_of_check(row: Mapping[str, Any], record: Record, *, many: bool) -> F
     name = str(row["record"]) if many else ""
     unread = row["code"] == "unreadable"
     unnamed = many and record.id is None
-    found = Finding(
+    finding = Finding(
         row["code"], about, printable(row["message"]), level, name, of_state=unread, unnamed=unnamed
     )
-    found = _placed(found, record)
-    return found if many or row["line"] is None else found._replace(line=row["line"], column=row["column"])
+    finding = _placed(finding, record)
+    return (
+        finding if many or row["line"] is None else finding._replace(line=row["line"], column=row["column"])
+    )
 
 
 def finding_of_gold(
-    found: GoldFinding, record: Record, plan: Plan | None, name: str, *, many: bool
+    doubt: GoldFinding, record: Record, plan: Plan | None, name: str, *, many: bool
 ) -> Finding:
     """A doubt about the gold of a record; how sure it is stands for how serious it is.
 
     Args:
-        found: The doubt.
+        doubt: The doubt.
         record: The record.
         plan: Its plan; None where it has none that can be read.
         name: What the record is called.
         many: Whether it is one of many.
     """
-    level = LEVELS[CONFIDENCES.index(found.confidence)]
-    about = "" if plan is None or found.call is None else plan.calls[found.call].tool
-    if about and found.argument is not None:
-        about = f"{about}({found.argument})"
+    level = LEVELS[CONFIDENCES.index(doubt.confidence)]
+    about = "" if plan is None or doubt.call is None else plan.calls[doubt.call].tool
+    if about and doubt.argument is not None:
+        about = f"{about}({doubt.argument})"
     unnamed = many and record.id is None
-    said = printable(found.message).replace("\n", "\\n")
-    one = Finding(found.code, printable(about), said, level, name if many else "", unnamed=unnamed)
-    one = one._replace(of_state=bool(found.related))  # in the order of the file
+    message = printable(doubt.message).replace("\n", "\\n")
+    finding = Finding(doubt.code, printable(about), message, level, name if many else "", unnamed=unnamed)
+    finding = finding._replace(of_state=bool(doubt.related))  # in the order of the file
     if hasattr(record.source, "category"):  # a data set's sample, which stands in no file of the user's
-        return one
-    one = _placed(one, record)
-    if many or plan is None or plan.text is None or found.call is None:
-        return one
-    start = _start(plan.calls[found.call], found.argument)
+        return finding
+    finding = _placed(finding, record)
+    if many or plan is None or plan.text is None or doubt.call is None:
+        return finding
+    start = _start(plan.calls[doubt.call], doubt.argument)
     if start is None:
-        return one
+        return finding
     column = start - plan.text.rfind("\n", 0, start)
-    return one._replace(line=plan.text.count("\n", 0, start) + 1, column=column)
+    return finding._replace(line=plan.text.count("\n", 0, start) + 1, column=column)
 
 
 def _start(call: Call, argument: str | None) -> int | None:
@@ -200,18 +202,23 @@ def digests(findings: Sequence[Finding]) -> Iterator[str]:
         findings: The findings of a run, in the order of the records.
     """
     met: Counter[tuple[str, ...]] = Counter()
-    for one in findings:
-        said = (one.code, one.about, "" if one.unnamed else one.record, "" if one.of_state else one.message)
-        told = (*said, str(met[said])) if met[said] else said
-        met[said] += 1
-        yield blake2b(json.dumps(told).encode(), digest_size=16).hexdigest()
+    for finding in findings:
+        key = (
+            finding.code,
+            finding.about,
+            "" if finding.unnamed else finding.record,
+            "" if finding.of_state else finding.message,
+        )
+        distinct_key = (*key, str(met[key])) if met[key] else key
+        met[key] += 1
+        yield blake2b(json.dumps(distinct_key).encode(), digest_size=16).hexdigest()
 
 
-def _placed(found: Finding, record: Record | None) -> Finding:
+def _placed(finding: Finding, record: Record | None) -> Finding:
     """A finding with the file and line of its record; without a file where that comes from none."""
     if record is None or record.file in NO_FILES:
-        return found
-    return found._replace(file=record.file, line=record.line)
+        return finding
+    return finding._replace(file=record.file, line=record.line)
 
 
 def grouped(findings: Iterable[Finding]) -> list[Group]:
@@ -226,30 +233,35 @@ def grouped(findings: Iterable[Finding]) -> list[Group]:
     [('call.missing in f', ('a', 'b')), ('cut', ('c',))]
     """
     groups: dict[tuple[str, str, str], list[Finding]] = {}
-    for one in findings:
-        groups.setdefault((one.level, one.code, one.about), []).append(one)
-    made = [
+    for finding in findings:
+        groups.setdefault((finding.level, finding.code, finding.about), []).append(finding)
+    merged = [
         Group(
-            many[0], tuple(dict.fromkeys(one.record for one in many)), len(many), sum(f.follows for f in many)
+            many[0],
+            tuple(dict.fromkeys(finding.record for finding in many)),
+            len(many),
+            sum(f.follows for f in many),
         )
         for many in groups.values()
     ]
-    return sorted(made, key=lambda one: (LEVELS.index(one.first.level), -len(one.records), -one.follows))
+    return sorted(
+        merged, key=lambda group: (LEVELS.index(group.first.level), -len(group.records), -group.follows)
+    )
 
 
-def _followers(found: Diff) -> list[int]:
+def _followers(diff: Diff) -> list[int]:
     """For each root cause how many differences follow from it."""
-    counts, roots = [0] * len(found.edits), [0] * len(found.edits)
-    for at, edit in enumerate(found.edits):  # causes stand before consequences
-        roots[at] = at if edit.cause is None else roots[edit.cause]
-        counts[roots[at]] += edit.cause is not None
+    counts, roots = [0] * len(diff.edits), [0] * len(diff.edits)
+    for index, edit in enumerate(diff.edits):  # causes stand before consequences
+        roots[index] = index if edit.cause is None else roots[edit.cause]
+        counts[roots[index]] += edit.cause is not None
     return counts
 
 
-def _about(found: Diff, edit: Edit) -> str:
-    for plan, place in ((found.gold, edit.gold), (found.pred, edit.pred)):
-        if place is not None and place.call is not None:
-            tool = plan.calls[place.call].tool
-            named = printable(tool if place.argument is None else f"{tool}({place.argument})")
+def _about(diff: Diff, edit: Edit) -> str:
+    for plan, location in ((diff.gold, edit.gold), (diff.pred, edit.pred)):
+        if location is not None and location.call is not None:
+            tool = plan.calls[location.call].tool
+            named = printable(tool if location.argument is None else f"{tool}({location.argument})")
             return named.replace("\n", "\\n")
     return ""

@@ -20,12 +20,12 @@ _NAMED = 5
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
-def annotated(findings: Sequence[Finding], said: str, root: str | None = None) -> Iterator[str]:
+def annotated(findings: Sequence[Finding], headline: str, root: str | None = None) -> Iterator[str]:
     r"""One annotation a root cause, the commonest first, and what all is about.
 
     Args:
         findings: What was found.
-        said: What all is about, in one line.
+        headline: What all is about, in one line.
         root: The folder that the files of the repository lie in; the working directory when left out.
 
     Returns:
@@ -42,20 +42,20 @@ def annotated(findings: Sequence[Finding], said: str, root: str | None = None) -
     if len(groups) > MOST:
         left = counted(len(groups) - MOST, "more root cause")
         yield f"{left}: in the summary of the step, and with --format json\n"
-    yield said.replace("\n", "; ")
+    yield headline.replace("\n", "; ")
 
 
-def summary(findings: Sequence[Finding], said: str, title: str) -> Iterator[str]:
+def summary(findings: Sequence[Finding], headline: str, title: str) -> Iterator[str]:
     """The same in full as Markdown, line by line: a table of root causes, and one of all that was found.
 
     Args:
         findings: What was found.
-        said: What all is about.
+        headline: What all is about.
         title: The heading.
     """
     yield f"## {title}"
     yield ""
-    yield said.replace("\n", "  \n")
+    yield headline.replace("\n", "  \n")
     if not findings:
         return
     yield ""
@@ -69,7 +69,10 @@ def summary(findings: Sequence[Finding], said: str, title: str) -> Iterator[str]
     yield ""
     yield from _rows(
         ("record", "place", "level", "code", "message"),
-        ((one.record, _place(one), one.level, one.code, one_line(one.message, _WIDTH)) for one in findings),
+        (
+            (finding.record, _place(finding), finding.level, finding.code, one_line(finding.message, _WIDTH))
+            for finding in findings
+        ),
     )
 
 
@@ -83,10 +86,10 @@ def within(lines: Iterable[str], size: int) -> Iterator[str]:
     >>> list(within(["a" * 60, "b", "c" * 60, "d"], 200))[-1]
     '… 2 lines are left out: the summary of a step may not be larger'
     """
-    spare, left, held = size - 80, 0, 0
+    spare, left, used = size - 80, 0, 0
     for line in lines:
-        held += len(line.encode("utf-8", errors="backslashreplace")) + 1
-        if left or held > spare:
+        used += len(line.encode("utf-8", errors="backslashreplace")) + 1
+        if left or used > spare:
             left += 1
         else:
             yield line
@@ -95,20 +98,22 @@ def within(lines: Iterable[str], size: int) -> Iterator[str]:
 
 
 def _annotation(group: Group, root: str | None) -> str:
-    first, others = group.first, group.records[1:]
-    named = ", ".join(others[:_NAMED]) + (
-        f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
+    first, other_records = group.first, group.records[1:]
+    named = ", ".join(other_records[:_NAMED]) + (
+        f" and {len(other_records) - _NAMED:,} more" if len(other_records) > _NAMED else ""
     )
     title = f"{group.name} ×{group.times:,}" if group.times > 1 else group.name
-    said = f"{first.said}; also in {named}" if others else first.said
-    places = {
+    message = f"{first.said}; also in {named}" if other_records else first.said
+    properties = {
         "file": from_root(first.file, root),
         "line": first.line if first.file is not None else None,
         "col": first.column if first.file is not None else None,
         "title": one_line(title, 100),
     }
-    shown = ",".join(f"{name}={_property(str(value))}" for name, value in places.items() if value is not None)
-    return f"::{_COMMANDS[first.level]} {shown}::{_data(one_line(said, _WIDTH))}"
+    listed = ",".join(
+        f"{name}={_property(str(value))}" for name, value in properties.items() if value is not None
+    )
+    return f"::{_COMMANDS[first.level]} {listed}::{_data(one_line(message, _WIDTH))}"
 
 
 def from_root(file: str | None, root: str | None = None) -> str | None:
@@ -120,15 +125,15 @@ def from_root(file: str | None, root: str | None = None) -> str | None:
     """
     if file is None:
         return None
-    whole, base = os.path.abspath(file), os.path.abspath(root or os.curdir)
-    inside = whole.startswith(base + os.sep)
-    return (os.path.relpath(whole, base) if inside else file).replace(os.sep, "/")
+    absolute, base = os.path.abspath(file), os.path.abspath(root or os.curdir)
+    inside = absolute.startswith(base + os.sep)
+    return (os.path.relpath(absolute, base) if inside else file).replace(os.sep, "/")
 
 
 def _place(finding: Finding) -> str:
     if finding.file is None:
         return ""
-    return ":".join(str(part) for part in (finding.file, finding.line, finding.column) if part is not None)
+    return ":".join(str(field) for field in (finding.file, finding.line, finding.column) if field is not None)
 
 
 def _rows(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:

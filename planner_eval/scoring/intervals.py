@@ -66,23 +66,26 @@ def least(name: str) -> int:
 
 
 def _interval(column: Column, lowest: int) -> Interval | None:
-    known = [unit for unit in column.units() if unit.sides[1]]
-    if not known or (column.clusters and len(known) < 2):
+    counted = [unit for unit in column.units() if unit.sides[1]]
+    if not counted or (column.clusters and len(counted) < 2):
         return None
-    low, size = bounds(known, lowest)
-    weights = [(part - low * whole, size * whole, count) for (part, whole), count in known]
-    part, whole = (fsum(one[side] * one[2] for one in weights) for side in (0, 1))
-    mean = part / whole
-    off = fsum(count * ((p - mean * w) / whole) ** 2 for p, w, count in weights)
-    share = fsum(count * (w / whole) ** 2 for _, w, count in weights)
+    low, size = bounds(counted, lowest)
+    weights = [
+        (numerator - low * denominator, size * denominator, count)
+        for (numerator, denominator), count in counted
+    ]
+    numerator, denominator = (fsum(row[column_index] * row[2] for row in weights) for column_index in (0, 1))
+    mean = numerator / denominator
+    off = fsum(count * ((p - mean * w) / denominator) ** 2 for p, w, count in weights)
+    share = fsum(count * (w / denominator) ** 2 for _, w, count in weights)
     lower, upper, method = interval(mean, off, share, sum(count for *_, count in weights))
     return Interval(low + size * lower, low + size * upper, method)
 
 
 def bounds(units: Sequence[Unit], lowest: int) -> tuple[int, int]:
     """From where and over which range a figure lies: from 0 to 1, unless samples lie outside."""
-    pairs = (pair for sides, _ in units for pair in zip(sides[::2], sides[1::2], strict=True))
-    ratios = [part / whole for part, whole in pairs if whole]
+    pairs = (pair for numbers, _ in units for pair in zip(numbers[::2], numbers[1::2], strict=True))
+    ratios = [numerator / denominator for numerator, denominator in pairs if denominator]
     low, high = min(lowest, floor(min(ratios))), max(1, ceil(max(ratios)))
     return low, high - low
 

@@ -46,50 +46,50 @@ class Joined:
         self.causes: tuple[Counter[str], ...] = (Counter(), Counter())
         self.causes_read: tuple[Counter[str], ...] = (Counter(), Counter())
 
-    def add(self, *both: Scored) -> None:
+    def add(self, *pair: Scored) -> None:
         """Add the next sample: the first system's row and the second's."""
-        ours, theirs = both
+        first, second = pair
         self.n += 1
-        read = ours.state not in NO_ANSWER and theirs.state not in NO_ANSWER
+        read = first.state not in NO_ANSWER and second.state not in NO_ANSWER
         self.both_read += read
-        self._count(self.read if read else self.unread, ours, theirs)
+        self._count(self.read if read else self.unread, first, second)
         for key, groups in self.groups.items():
-            if (value := ours.keys.get(key)) is not None:
+            if (value := first.keys.get(key)) is not None:
                 if value not in groups:
                     groups[value] = {name: Column() for name in self.metrics}
-                self._count(groups[value], ours, theirs)
-        if (ours.state == "same") != (theirs.state == "same"):
-            (self.lost if ours.state == "same" else self.won).append(ours.id)
-            self.unread_lead += 0 if read else 1 if theirs.state == "same" else -1
-        for at, row in enumerate(both):
-            self.states[at][row.state] += 1
-            self.causes[at].update(row.codes)
+                self._count(groups[value], first, second)
+        if (first.state == "same") != (second.state == "same"):
+            (self.lost if first.state == "same" else self.won).append(first.id)
+            self.unread_lead += 0 if read else 1 if second.state == "same" else -1
+        for index, row in enumerate(pair):
+            self.states[index][row.state] += 1
+            self.causes[index].update(row.codes)
             if read:
-                self.causes_read[at].update(row.codes)
+                self.causes_read[index].update(row.codes)
             if row.state not in NO_ANSWER:  # what cannot be read takes no tool for another
-                self.mistaken[at].update((gold or NOTHING, pred or NOTHING) for gold, pred in row.mistaken)
+                self.mistaken[index].update((gold or NOTHING, pred or NOTHING) for gold, pred in row.mistaken)
 
     @property
     def columns(self) -> Pairs:
         """What was counted of all samples."""
         if self.both_read == self.n:
             return self.read
-        found = {name: Column() for name in self.metrics}
-        for name, column in found.items():
+        columns = {name: Column() for name in self.metrics}
+        for name, column in columns.items():
             column.extend(self.read[name])
             column.extend(self.unread[name])
-        return found
+        return columns
 
-    def _count(self, columns: Mapping[str, Column], ours: Scored, theirs: Scored) -> None:
-        cluster = None if self.cluster is None else ours.keys.get(self.cluster)
+    def _count(self, columns: Mapping[str, Column], first: Scored, second: Scored) -> None:
+        cluster = None if self.cluster is None else first.keys.get(self.cluster)
         if self.cluster is not None and cluster is None:
-            raise in_no_cluster(self.cluster, ours.id)
+            raise in_no_cluster(self.cluster, first.id)
         for name, column in columns.items():
-            column.add((ours.tallies.get(name), theirs.tallies.get(name)), cluster)
+            column.add((first.tallies.get(name), second.tallies.get(name)), cluster)
 
 
 def joined(
-    first: Iterable[Scored], second: Iterable[Scored], sides: tuple[Totals, Totals]
+    first: Iterable[Scored], second: Iterable[Scored], side_totals: tuple[Totals, Totals]
 ) -> Iterator[tuple[Scored, Scored]]:
     """The samples that both were judged on, in the first's order; adds up the rows of each side.
 
@@ -98,19 +98,21 @@ def joined(
     Args:
         first: The one's rows.
         second: The other's.
-        sides: What the rows of each are added to.
+        side_totals: What the rows of each are added to.
     """
-    ours, theirs = (_judged(rows, totals) for rows, totals in zip((first, second), sides, strict=True))
-    for one, other in zip_longest(ours, theirs):
-        if one is None or other is None or one.id != other.id:
+    first_rows, second_rows = (
+        _judged(rows, totals) for rows, totals in zip((first, second), side_totals, strict=True)
+    )
+    for first_row, second_row in zip_longest(first_rows, second_rows):
+        if first_row is None or second_row is None or first_row.id != second_row.id:
             break
-        yield one, other
+        yield first_row, second_row
     else:
         return
-    rest = {row.id: row for row in (other, *theirs) if row is not None}
-    for row in (one, *ours):
-        if row is not None and row.id in rest:
-            yield row, rest[row.id]
+    remaining = {row.id: row for row in (second_row, *second_rows) if row is not None}
+    for row in (first_row, *first_rows):
+        if row is not None and row.id in remaining:
+            yield row, remaining[row.id]
 
 
 def _judged(rows: Iterable[Scored], totals: Totals) -> Iterator[Scored]:

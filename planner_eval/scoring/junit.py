@@ -65,8 +65,8 @@ def outcome(state: str, *, limited: bool) -> str:
     >>> outcome("different", limited=False), outcome("different", limited=True), outcome("cut", limited=True)
     ('failure', 'skipped', 'skipped')
     """
-    found = OUTCOMES.get(state, "error")
-    return "skipped" if limited and found != "passed" and state not in NOTHING_SAID else found
+    test_outcome = OUTCOMES.get(state, "error")
+    return "skipped" if limited and test_outcome != "passed" and state not in NOTHING_SAID else test_outcome
 
 
 def limit_case(name: str, *, met: bool, said: str, file: str | None = None) -> Case:
@@ -103,8 +103,8 @@ def junit(cases: Iterable[Case], *, suite: str = "planeval") -> str:
       </testsuite>
     </testsuites>
     """
-    kept = list(cases)
-    return "".join(junit_pieces(kept, Counter(case.outcome for case in kept), suite=suite))
+    all_cases = list(cases)
+    return "".join(junit_pieces(all_cases, Counter(case.outcome for case in all_cases), suite=suite))
 
 
 def junit_pieces(
@@ -123,7 +123,7 @@ def junit_pieces(
         return tostring(Element(name, attributes), encoding="unicode").removesuffix(" />")
 
     counts = {"tests": str(sum(outcomes.values()))}
-    counts |= {f"{one}s": str(outcomes.get(one, 0)) for one in ("failure", "error")}
+    counts |= {f"{kind}s": str(outcomes.get(kind, 0)) for kind in ("failure", "error")}
     yield f'<?xml version="1.0" encoding="UTF-8"?>\n{start("testsuites", counts)}>\n  '
     yield start("testsuite", {"name": suite} | counts | {"skipped": str(outcomes.get("skipped", 0))})
     empty = True
@@ -146,8 +146,8 @@ def _element(case: Case, suite: str) -> Element:
         element.set("line", str(case.line))
     if case.outcome != "passed":
         message = _line(case.message)
-        made = SubElement(element, case.outcome, type=_line(case.code), message=message)
-        made.text = _xml(case.text) if case.text not in ("", case.message) else None
+        child = SubElement(element, case.outcome, type=_line(case.code), message=message)
+        child.text = _xml(case.text) if case.text not in ("", case.message) else None
     elif case.text:
         SubElement(element, "system-out").text = _xml(case.text)
     return element
@@ -159,4 +159,4 @@ def _line(text: str) -> str:
 
 def _xml(text: str) -> str:
     """Text with an escape for each character that XML cannot hold, or that a reader would not see."""
-    return re.sub(_NO_XML, lambda found: ascii(found[0])[1:-1], printable(text))
+    return re.sub(_NO_XML, lambda match: ascii(match[0])[1:-1], printable(text))

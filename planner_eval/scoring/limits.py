@@ -35,13 +35,13 @@ def reach(name: str, value: Any, least: float, *, lower: bool = False) -> Reache
     >>> reach("exact", 0.95, 90).said
     'exact is 0.9500, expected at least 90; figures end at 1: 90 % is 0.9'
     """
-    wanted = f"expected at {'most' if lower else 'least'} {least:g}"
+    expectation = f"expected at {'most' if lower else 'least'} {least:g}"
     if not isinstance(value, (int, float)):
-        return Reached(False, f"{name} does not exist, {wanted}")
+        return Reached(False, f"{name} does not exist, {expectation}")
     met = value <= least if lower else value >= least
     if not lower and 0 <= value <= 1 < least <= _PERCENT:
-        wanted += f"; figures end at 1: {least:g} % is {least / _PERCENT:g}"
-    shown = f"{value:.4f}"
-    if value != least and float(shown) == least:  # rounded it would say that it is the threshold
-        shown = repr(value)
-    return Reached(met, f"{name} is {shown}, {wanted}")
+        expectation += f"; figures end at 1: {least:g} % is {least / _PERCENT:g}"
+    value_text = f"{value:.4f}"
+    if value != least and float(value_text) == least:  # rounded it would say that it is the threshold
+        value_text = repr(value)
+    return Reached(met, f"{name} is {value_text}, {expectation}")

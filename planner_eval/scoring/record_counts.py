@@ -101,14 +101,14 @@ def unreadable_text(names: Sequence[str], records: Sequence[Records]) -> str:
     >>> unreadable_text(["A", "B"], [one, other])
     'unreadable: A 219 of 300 as written, 12 once repaired; B 0 of 300'
     """
-    if not any(one.unreadable_as_written for one in records):
+    if not any(counts.unreadable_as_written for counts in records):
         return ""
-    said = []
-    for name, one in zip(names, records, strict=True):
-        written, repaired = one.unreadable_as_written, one.unreadable_once_repaired
-        known = "" if repaired is None else f", {repaired} once repaired"
-        said.append(f"{name} {written} of {one.judged}" + f" as written{known}" * bool(written))
-    return f"unreadable: {'; '.join(said)}"
+    clauses = []
+    for name, counts in zip(names, records, strict=True):
+        written, repaired = counts.unreadable_as_written, counts.unreadable_once_repaired
+        repaired_note = "" if repaired is None else f", {repaired} once repaired"
+        clauses.append(f"{name} {written} of {counts.judged}" + f" as written{repaired_note}" * bool(written))
+    return f"unreadable: {'; '.join(clauses)}"
 
 
 def record_rows(names: Sequence[str], records: Sequence[Records]) -> list[dict[str, Any]]:

@@ -89,7 +89,7 @@ class About(NamedTuple):
         return {
             **self._asdict(),
             "read": dict(self.read),
-            "repeated": [list(one) for one in self.repeated],
+            "repeated": [list(repeat) for repeat in self.repeated],
             "notes": [*self.notes],
             "counted": dict(self.counted),
         }
@@ -97,7 +97,7 @@ class About(NamedTuple):
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> About:
         """The same from JSON data."""
-        repeated = tuple(LeftOut(*one) for one in data["repeated"])
+        repeated = tuple(LeftOut(*repeat) for repeat in data["repeated"])
         return cls(**data)._replace(repeated=repeated, notes=tuple(data["notes"]))
 
 
@@ -159,27 +159,27 @@ class Report:
         Raises:
             InputError: the report has no such figure.
         """
-        metric, _, part = name.partition(".")
+        metric, _, aspect = name.partition(".")
         for figure in self.figures:
             if figure.name == metric:
-                if part == "macro":
+                if aspect == "macro":
                     return figure.macro
-                if part in ("", "f1", "value"):
+                if aspect in ("", "f1", "value"):
                     return figure.value
-                if part in ("precision", "recall") and isinstance(figure.tally, Counts):
-                    return figure.tally.precision if part == "precision" else figure.tally.recall
+                if aspect in ("precision", "recall") and isinstance(figure.tally, Counts):
+                    return figure.tally.precision if aspect == "precision" else figure.tally.recall
         raise InputError(
             f"the report has no figure {name!r}; it has {', '.join(f.name for f in self.figures)}"
         )
 
 
-def signature(policy: str, *, version: str = __version__, **parts: str) -> str:
+def signature(policy: str, *, version: str = __version__, **fields: str) -> str:
     """How figures were made, in one line, so that two of them can be told apart.
 
     >>> signature("default", pairing="id").partition("|")[2]
     ' policy default | pairing id | micro from summed counts'
     """
-    named = [f"{name} {value}" for name, value in (("policy", policy), *parts.items())]
+    named = [f"{name} {value}" for name, value in (("policy", policy), *fields.items())]
     return " | ".join([f"planeval {version}", *named, "micro from summed counts"])
 
 
@@ -235,7 +235,7 @@ def make_report(
     return Report(figures(totals.columns), rows, breakdown, made, totals, about)
 
 
-def report_of(totals: Totals, rows: Sequence[Scored], about: About, *, policy: str, **said: str) -> Report:
+def report_of(totals: Totals, rows: Sequence[Scored], about: About, *, policy: str, **version: str) -> Report:
     """The report of scored pairs.
 
     Args:
@@ -243,18 +243,18 @@ def report_of(totals: Totals, rows: Sequence[Scored], about: About, *, policy: s
         rows: The pairs.
         about: How they came about.
         policy: What the policy is called.
-        said: Which version scored them, where it is another.
+        version: Which version scored them, where it is another.
 
     Raises:
         InputError: a sample lies in no cluster, and they are asked for.
     """
     if totals.cluster is not None and totals.alone is not None:
         raise in_no_cluster(totals.cluster, totals.alone)
-    parts = {"answers": about.answers, "pairing": about.pairing, "notation": totals.read}
+    fields = {"answers": about.answers, "pairing": about.pairing, "notation": totals.read}
     sure = sureness(totals.cluster, clusters_of(totals.columns))
-    made = signature(policy, **said, **parts, reading=about.reading, **about.counted)
+    signature_text = signature(policy, **version, **fields, reading=about.reading, **about.counted)
     marked = f" | {about.mark}" if about.mark else ""
-    return make_report(totals, rows, made=f"{made}, {sure}{marked}", about=about)
+    return make_report(totals, rows, made=f"{signature_text}, {sure}{marked}", about=about)
 
 
 def in_order(values: Iterable[str]) -> list[str]:
@@ -269,10 +269,10 @@ def _natural(text: str) -> tuple[int, int, str]:
 def figures(columns: Mapping[str, Column]) -> tuple[Estimate, ...]:
     """The figures of some pairs, of which each metric has a column."""
     spread = intervals(columns)
-    made = []
+    estimates = []
     for name, column in columns.items():
         values = [(t.value, count) for t, count in column.each() if t is not None and t.value is not None]
         n = sum(count for _, count in values)
         macro = exact_sum(values) / n if n else None
-        made.append(Estimate(name, column.total(), macro, n, spread[name]))
-    return tuple(made)
+        estimates.append(Estimate(name, column.total(), macro, n, spread[name]))
+    return tuple(estimates)

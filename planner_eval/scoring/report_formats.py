@@ -21,10 +21,10 @@ from planner_eval.scoring.scored import Scored
 from planner_eval.scoring.shown import left_out_lines, shown
 
 
-def figure_rows(found: Iterable[Estimate]) -> list[dict[str, Any]]:
+def figure_rows(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
     """Figures as rows of a table."""
     rows = []
-    for figure in found:
+    for figure in estimates:
         counts = figure.tally if isinstance(figure.tally, Counts) else None
         span = figure.interval
         rows.append(
@@ -90,12 +90,16 @@ def write_report(
         from planner_eval.scoring.causes_formats import cause_rows
 
         return iter([table(cause_rows(causes.rows), form)])
-    kept = shown(report.figures, every)
+    selected = shown(report.figures, every)
     listed = failures and report.totals.pairs > report.totals.states["same"]
     if form == "md":
-        blocks = [table(figure_rows(kept), form), *_breakdowns(report, kept, form), *_costs(report, form)]
+        blocks = [
+            table(figure_rows(selected), form),
+            *_breakdowns(report, selected, form),
+            *_costs(report, form),
+        ]
         return _blocks(_table_lines(rows) if listed else None, blocks)
-    return _blocks(_lines(rows, report.totals.width) if listed else None, _text(report, kept))
+    return _blocks(_lines(rows, report.totals.width) if listed else None, _text(report, selected))
 
 
 def report_cases(
@@ -124,8 +128,8 @@ def _json(report: Report, rows: Iterable[Scored]) -> Iterator[str]:
     yield head.removesuffix("[]\n}")
     empty = True
     for row in rows:
-        said = json.dumps(row_data(row), ensure_ascii=False, indent=1).replace("\n", "\n  ")
-        yield f"{'[' if empty else ','}\n  {said}"
+        text = json.dumps(row_data(row), ensure_ascii=False, indent=1).replace("\n", "\n  ")
+        yield f"{'[' if empty else ','}\n  {text}"
         empty = False
     yield "[]\n}" if empty else "\n ]\n}"
 
@@ -134,8 +138,8 @@ def _blocks(listed: Iterator[str] | None, blocks: Iterable[str]) -> Iterator[str
     """The lines of pairs, where there are some, then what else there is, an empty line between."""
     if listed is not None:
         yield from joined("\n", listed)
-    rest = "\n\n".join(block for block in blocks if block)
-    yield rest if listed is None or not rest else f"\n\n{rest}"
+    text = "\n\n".join(block for block in blocks if block)
+    yield text if listed is None or not text else f"\n\n{text}"
 
 
 def _lines(rows: Iterable[Scored], width: int) -> Iterator[str]:
@@ -147,46 +151,48 @@ def _table_lines(rows: Iterable[Scored]) -> Iterator[str]:
     """A Markdown table of pairs, line by line."""
     head = True
     for row in rows:
-        said = {"id": row.id, "state": row.state.replace("_", " "), "reason": row.reason}
-        made = table([said], "md")
-        yield made if head else made.rpartition("\n")[2]
+        fields = {"id": row.id, "state": row.state.replace("_", " "), "reason": row.reason}
+        text = table([fields], "md")
+        yield text if head else text.rpartition("\n")[2]
         head = False
 
 
 def _case(row: Scored, *, limited: bool) -> Case:
-    found = Case(row.id, outcome(row.state, limited=limited), file=row.file, line=row.line, group="score")
-    if found.outcome == "passed":
-        return found
+    test_case = Case(row.id, outcome(row.state, limited=limited), file=row.file, line=row.line, group="score")
+    if test_case.outcome == "passed":
+        return test_case
     more = f" (and {len(row.codes) - 1} more: {', '.join(row.codes[1:])})" if len(row.codes) > 1 else ""
     code = row.codes[0] if row.codes else row.state
     named = f"{row.state.replace('_', ' ')}: " + (f"{code}: " if row.codes else "")
-    return found._replace(code=code, message=f"{named}{row.reason.splitlines()[0]}{more}", text=row.reason)
+    return test_case._replace(
+        code=code, message=f"{named}{row.reason.splitlines()[0]}{more}", text=row.reason
+    )
 
 
-def _text(report: Report, kept: Sequence[Estimate]) -> list[str]:
+def _text(report: Report, selected: Sequence[Estimate]) -> list[str]:
     """What a report says to people below the pairs, in blocks."""
     totals = report.totals
     named = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in report.states().items())
     pairs = f"{totals.pairs} pair{'s' * (totals.pairs != 1)}"
     lines = [f"{pairs}: {named or 'none'}; figures from {report.judged}"]
-    repaired, unproved, several = (totals.flags[name] for name in ("repaired", "unproved", "choices"))
+    repaired, unproved, with_choices = (totals.flags[name] for name in ("repaired", "unproved", "choices"))
     if repaired:
         lines.append(
             f"{repaired} prediction{'s were' if repaired > 1 else ' was'} readable only after repair; "
             f"read strictly, {totals.flags['strictly_same']} of {report.judged} are the same"
         )
-    if several:
-        lines.append(f"{several} with several choices or candidates, of which the first was read")
+    if with_choices:
+        lines.append(f"{with_choices} with several choices or candidates, of which the first was read")
     if unread := totals.flags["unread"]:
-        held = "predictions without calls hold" if unread > 1 else "prediction without calls holds"
-        lines.append(f"{unread} {held} what may be a call that was not read (parse shows where)")
+        subject = "predictions without calls hold" if unread > 1 else "prediction without calls holds"
+        lines.append(f"{unread} {subject} what may be a call that was not read (parse shows where)")
     lines += (
         [f"{unproved} pairings of calls are not proved optimal: the search was bounded"] if unproved else []
     )
     if report.codes():
         lines.append("causes: " + ", ".join(f"{code} {count}" for code, count in report.codes().items()))
-    lines += left_out(report, [figure.name for figure in kept])
-    tables = [table(figure_rows(kept)), *_breakdowns(report, kept, "text"), *_costs(report, "text")]
+    lines += left_out(report, [figure.name for figure in selected])
+    tables = [table(figure_rows(selected)), *_breakdowns(report, selected, "text"), *_costs(report, "text")]
     return [*tables, "\n".join([*lines, report.signature])]
 
 
@@ -207,29 +213,29 @@ def _attribution(report: Report) -> dict[str, Any]:
     return {"attribution": causes_data(report.causes)}
 
 
-def left_out(report: Report, every: Collection[str] = ()) -> list[str]:
+def left_out(report: Report, always_shown: Collection[str] = ()) -> list[str]:
     """Which figures text and ``md`` leave out, and why, as one line; none where nothing is left out."""
-    kept = shown(report.figures, every)
-    return left_out_lines([figure.name for figure in report.figures if figure not in kept], report.lacks)
+    selected = shown(report.figures, always_shown)
+    return left_out_lines([figure.name for figure in report.figures if figure not in selected], report.lacks)
 
 
-def _breakdowns(report: Report, kept: Sequence[Estimate], form: str) -> list[str]:
+def _breakdowns(report: Report, selected: Sequence[Estimate], form: str) -> list[str]:
     """A table a key of the breakdown, of the first figures."""
-    names = [figure.name for figure in kept][:8]
+    names = [figure.name for figure in selected][:8]
     tables = []
     for key, groups in report.breakdown.items():
         if key == "scope" and form in ("text", "md"):
-            groups = {plain_scope(value): found for value, found in groups.items()}
+            groups = {plain_scope(value): estimates for value, estimates in groups.items()}
         without, between = report.totals.without(key), "\n" if form == "text" else "\n\n"
-        said = f"{between}{without} of {report.judged} gold plans have no {key}" if without else ""
-        tables.append(table(_breakdown_rows(key, groups, names), form) + said)
+        note = f"{between}{without} of {report.judged} gold plans have no {key}" if without else ""
+        tables.append(table(_breakdown_rows(key, groups, names), form) + note)
     return tables
 
 
 def _without(report: Report) -> dict[str, int]:
     """How many judged pairs are in no group, by key."""
-    found = {key: report.totals.without(key) for key in report.breakdown}
-    return {key: count for key, count in found.items() if count}
+    counts = {key: report.totals.without(key) for key in report.breakdown}
+    return {key: count for key, count in counts.items() if count}
 
 
 def _breakdown_rows(
@@ -237,9 +243,9 @@ def _breakdown_rows(
 ) -> list[dict[str, Any]]:
     rows = []
     head = f"{key} (key)" if key == "n" or key in names else key
-    for value, found in groups.items():
-        row: dict[str, Any] = {head: value, "n": max((figure.n for figure in found), default=0)}
-        rows.append(row | {figure.name: _short(figure.value) for figure in found if figure.name in names})
+    for value, estimates in groups.items():
+        row: dict[str, Any] = {head: value, "n": max((figure.n for figure in estimates), default=0)}
+        rows.append(row | {figure.name: _short(figure.value) for figure in estimates if figure.name in names})
     return rows
 
 
@@ -267,7 +273,7 @@ def report_data(report: Report, rows: Iterable[Scored]) -> dict[str, Any]:
         "strictly_same": report.totals.flags["strictly_same"],
         "figures": {figure.name: _figure_data(figure) for figure in report.figures},
         "breakdown": {
-            key: {value: {f.name: _figure_data(f) for f in found} for value, found in groups.items()}
+            key: {value: {f.name: _figure_data(f) for f in estimates} for value, estimates in groups.items()}
             for key, groups in report.breakdown.items()
         },
         **({"without": without} if (without := _without(report)) else {}),

@@ -47,56 +47,56 @@ def explanation(row: Row, *, places: bool = False, structure: bool = False, each
     """
     if row.diff is None:
         mended = f"\n{_readable(row)}" if row.mended is not None else ""
-        said = f"{row.state.replace('_', ' ')}: {row.error or STATES[row.state]}{mended}"
+        text = f"{row.state.replace('_', ' ')}: {row.error or STATES[row.state]}{mended}"
     else:
-        said = diff_text(row.diff, places=places, structure=structure, each=each)
+        text = diff_text(row.diff, places=places, structure=structure, each=each)
     ran = f"\n{row.in_effect}" if row.effects is not None else ""
-    return printable(said + ran) if row.diff is None else said + printable(ran)
+    return printable(text + ran) if row.diff is None else text + printable(ran)
 
 
-def diff_text(found: Diff, *, places: bool = False, structure: bool = False, each: bool = False) -> str:
+def diff_text(diff: Diff, *, places: bool = False, structure: bool = False, each: bool = False) -> str:
     """A comparison in full, as :func:`explanation` tells it."""
-    lines = [_headline(found)]
-    spans = {"pred": Spans(found.pred), "gold": Spans(found.gold)}
-    told = told_lines(found, each=each)
-    shown = told if each else _few(told)
-    for line in shown:
+    lines = [_headline(diff)]
+    spans = {"pred": Spans(diff.pred), "gold": Spans(diff.gold)}
+    edit_lines = told_lines(diff, each=each)
+    selected_lines = edit_lines if each else _few(edit_lines)
+    for line in selected_lines:
         lead = "  " * line.depth + ("↳ " if line.depth else "")
-        where = ", ".join(_places(found.edits[line.edits[0]], spans)) if places else ""
-        said = f"  {lead}{line.head}: {line.said}" + (f" [{where}]" if where else "")
-        lines.append(printable(said).replace("\n", "\\n"))
-    left = len(found.edits) - sum(len(line.edits) for line in shown)
+        where = ", ".join(_places(diff.edits[line.edits[0]], spans)) if places else ""
+        text = f"  {lead}{line.head}: {line.said}" + (f" [{where}]" if where else "")
+        lines.append(printable(text).replace("\n", "\\n"))
+    left = len(diff.edits) - sum(len(line.edits) for line in selected_lines)
     if left:
         lines.append(f"  +{left:,} more (--all)")
-    compared = printable(structure_lines(found, whole=structure))
+    compared = printable(structure_lines(diff, whole=structure))
     return "\n".join([*lines, compared] if compared else lines)
 
 
-def _few(told: list[Line]) -> list[Line]:
+def _few(lines: list[Line]) -> list[Line]:
     """The lines that are told where not all are: the first, but of each kind of root cause one."""
-    kept, rest = [*range(min(MOST, len(told)))], range(MOST, len(told))
-    for at in rest:
-        names = [told[other].name for other in kept]
-        if told[at].depth or told[at].name in names:
+    selected, remaining = [*range(min(MOST, len(lines)))], range(MOST, len(lines))
+    for index in remaining:
+        names = [lines[other].name for other in selected]
+        if lines[index].depth or lines[index].name in names:
             continue
-        for other in reversed(kept[1:]):
-            if not told[other].depth and names.count(told[other].name) > 1:
-                above = other + 1 in kept and told[other + 1].depth
+        for other in reversed(selected[1:]):
+            if not lines[other].depth and names.count(lines[other].name) > 1:
+                above = other + 1 in selected and lines[other + 1].depth
                 if not above:
-                    kept.remove(other)
-                    kept.append(at)
+                    selected.remove(other)
+                    selected.append(index)
                     break
-    return [told[at] for at in kept]
+    return [lines[index] for index in selected]
 
 
 def _places(edit: Edit, spans: Mapping[str, Spans]) -> list[str]:
     """Line and column of an edit in either text, where they are known."""
-    shown = []
-    for side, place in (("pred", edit.pred), ("gold", edit.gold)):
-        at = spans[side].line_of(place) if place is not None else None
-        if at is not None:
-            shown.append(f"{side} {at[0]}:{at[1]}")
-    return shown
+    positions = []
+    for role, location in (("pred", edit.pred), ("gold", edit.gold)):
+        position = spans[role].line_of(location) if location is not None else None
+        if position is not None:
+            positions.append(f"{role} {position[0]}:{position[1]}")
+    return positions
 
 
 def _headline(diff: Diff) -> str:
@@ -138,17 +138,17 @@ def _first(diff: Diff) -> str:
     first = diff.first
     if first is None:
         return ""
-    plan, at = first
+    plan, index = first
     pairs = diff.alignment.pairs
     names = Names.of(diff.pred, diff.gold, pairs)
     if plan is diff.pred:
-        again = any(edit.code == "call.duplicated" and edit.pred == Place(at) for edit in diff.roots)
-        return f"{names.ours(at)}, which {'repeats another' if again else 'is not in gold'}"
-    if names.to_pred[at] >= 0:
-        return names.ours(names.to_pred[at])
-    pred, side = places_in_pred(plan, pairs)[at]
-    where = f" {'after' if side > 0 else 'before'} {names.ours(pred)}" if pairs else ""
-    return f"gold's {names.theirs(at)}, missing{where}"
+        is_repeat = any(edit.code == "call.duplicated" and edit.pred == Place(index) for edit in diff.roots)
+        return f"{names.ours(index)}, which {'repeats another' if is_repeat else 'is not in gold'}"
+    if names.to_pred[index] >= 0:
+        return names.ours(names.to_pred[index])
+    pred, direction = places_in_pred(plan, pairs)[index]
+    where = f" {'after' if direction > 0 else 'before'} {names.ours(pred)}" if pairs else ""
+    return f"gold's {names.theirs(index)}, missing{where}"
 
 
 def in_short(row: Row) -> str:
@@ -170,29 +170,29 @@ def _effect_in_short(row: Row) -> str:
         return ""
     if row.effects["verdict"] == "unknown":
         return f", {row.in_effect}"
-    said = "the same" if row.effects["verdict"] == "same" else "different"
-    reached = ", gold's goal reached" if said == "different" and row.effects["reached"] else ""
-    return f", in effect {said}{reached}"
+    verdict = "the same" if row.effects["verdict"] == "same" else "different"
+    reached = ", gold's goal reached" if verdict == "different" and row.effects["reached"] else ""
+    return f", in effect {verdict}{reached}"
 
 
 def _readable(row: Row) -> str:
-    kept = row.mended or Plan()
+    plan = row.mended or Plan()
     if row.state == "cut":
-        return f"whole calls before the cut: {before_cut(kept, row.gold)}"
-    return f"readable with --repair: {calls_name(kept)}"
+        return f"whole calls before the cut: {before_cut(plan, row.gold)}"
+    return f"readable with --repair: {calls_name(plan)}"
 
 
 def flat(row: Row) -> dict[str, Any]:
     """One pair as a row of a table, by its columns."""
-    found = row.diff
+    diff = row.diff
     return {
         "id": row.id,
         "state": row.state,
-        "proved": found.proved if found else None,
-        "edits": len(found.edits) if found else None,
-        "causes": len(found.roots) if found else None,
-        "codes": " ".join(edit.code for edit in found.edits) if found else None,
-        "first": found.roots[0].message if found and found.roots else row.error,
+        "proved": diff.proved if diff else None,
+        "edits": len(diff.edits) if diff else None,
+        "causes": len(diff.roots) if diff else None,
+        "codes": " ".join(edit.code for edit in diff.edits) if diff else None,
+        "first": diff.roots[0].message if diff and diff.roots else row.error,
         **(
             {} if row.effects is None else {"effects": row.effects["said"], "reached": row.effects["reached"]}
         ),
@@ -201,14 +201,18 @@ def flat(row: Row) -> dict[str, Any]:
 
 def case(row: Row, record: Record | None) -> Case:
     """One pair as a test case, about a record."""
-    found = Case(row.id, outcome(row.state, limited=False), row.state, group="diff").at(record)
+    test_case = Case(row.id, outcome(row.state, limited=False), row.state, group="diff").at(record)
     if row.diff is None:
-        said = row.error or STATES[row.state]
-        return found._replace(message=f"{row.state.replace('_', ' ')}: {said.splitlines()[0]}", text=said)
+        message = row.error or STATES[row.state]
+        return test_case._replace(
+            message=f"{row.state.replace('_', ' ')}: {message.splitlines()[0]}", text=message
+        )
     if differs(row):
-        return found._replace(outcome="failure", code="effect", message=row.in_effect, text=explanation(row))
+        return test_case._replace(
+            outcome="failure", code="effect", message=row.in_effect, text=explanation(row)
+        )
     if row.diff.same:
-        return found._replace(text=row.in_effect)
-    return found._replace(
+        return test_case._replace(text=row.in_effect)
+    return test_case._replace(
         code=row.diff.roots[0].code, message=in_short(row), text=explanation(row, each=True)
     )

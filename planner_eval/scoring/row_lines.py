@@ -57,39 +57,39 @@ class Lines:
 
     def line(self, row: Scored) -> str:
         """What :func:`line_of` gives, written piece by piece: an encoder of all of it takes twice as long."""
-        said = [
+        fields = [
             f'{{"id": {_text(row.id)}, "state": {_text(row.state)}, "metrics": {self._metrics(row.tallies)}',
             f'"codes": [{", ".join([_text(code) for code in row.codes])}], "reason": {_text(row.reason)}',
             '"proved": true' if row.proved else '"proved": false',
         ]
         if row.keys:
-            said.append(f'"keys": {_encoded(dict(row.keys))}')
+            fields.append(f'"keys": {_encoded(dict(row.keys))}')
         if row.repaired:
-            said.append('"repaired": true')
+            fields.append('"repaired": true')
         if row.choices:
-            said.append('"choices": true')
+            fields.append('"choices": true')
         if row.unread:
-            said.append('"unread": true')
+            fields.append('"unread": true')
         if row.file:
-            said.append(f'"file": {_text(row.file)}')
+            fields.append(f'"file": {_text(row.file)}')
         if row.line:
-            said.append(f'"line": {row.line}')
+            fields.append(f'"line": {row.line}')
         if row.mistaken:
-            said.append(f'"mistaken": {_encoded(row.mistaken)}')
+            fields.append(f'"mistaken": {_encoded(row.mistaken)}')
         if row.credits is not None:
-            said.append(f'"credits": {_encoded(row.credits.data())}')
-        return f"{', '.join(said)}}}"
+            fields.append(f'"credits": {_encoded(row.credits.data())}')
+        return f"{', '.join(fields)}}}"
 
     def _metrics(self, tallies: Mapping[str, Tally | None]) -> str:
-        known = self._rows.get(id(tallies))
-        if known is not None and known[0] is tallies:
-            return known[1]
+        cached = self._rows.get(id(tallies))
+        if cached is not None and cached[0] is tallies:
+            return cached[1]
         if len(self._counts) > _MOST:
             self._counts.clear()
         if len(self._rows) > _MOST:
             self._rows.clear()
         texts = self._counts
-        said = []
+        items = []
         for name, tally in tallies.items():
             key: Any = name
             if tally.__class__ is Counts:
@@ -99,10 +99,10 @@ class Lines:
             text = texts.get(key)
             if text is None:
                 text = texts[key] = f"{_encoded(name)}: {_encoded(tally_data(tally))}"
-            said.append(text)
-        whole = f"{{{', '.join(said)}}}"
-        self._rows[id(tallies)] = (tallies, whole)
-        return whole
+            items.append(text)
+        encoded = f"{{{', '.join(items)}}}"
+        self._rows[id(tallies)] = (tallies, encoded)
+        return encoded
 
 
 _MOST = 4096
@@ -155,11 +155,11 @@ def row_columns(metrics: Sequence[str], by: Sequence[str], *, causes: bool = Fal
 
 def row_of_columns(data: Mapping[str, Any]) -> Scored:
     """A scored pair as it was, from its columns, where null stands for what is not there."""
-    known: dict[str, Any] = {name: value for name, value in data.items() if value is not None}
-    known["keys"] = {name: value for name, value in known.get("keys", {}).items() if value is not None}
+    present: dict[str, Any] = {name: value for name, value in data.items() if value is not None}
+    present["keys"] = {name: value for name, value in present.get("keys", {}).items() if value is not None}
     if data["state"] not in JUDGED:
-        known["metrics"] = {}
-    return scored_of(known)
+        present["metrics"] = {}
+    return scored_of(present)
 
 
 def scored_of(data: Mapping[str, Any]) -> Scored:
@@ -172,7 +172,7 @@ def scored_of(data: Mapping[str, Any]) -> Scored:
     return Scored(
         data["id"],
         data["state"],
-        {name: _tally(found) for name, found in data["metrics"].items()},
+        {name: _tally(numbers) for name, numbers in data["metrics"].items()},
         tuple(data["codes"]),
         data["reason"],
         data.get("keys", {}),
@@ -221,16 +221,16 @@ class StoredRows(Sequence[Scored]):
         return self.read(self.path)
 
     @overload
-    def __getitem__(self, at: int) -> Scored: ...
+    def __getitem__(self, index: int) -> Scored: ...
 
     @overload
-    def __getitem__(self, at: slice) -> Sequence[Scored]: ...
+    def __getitem__(self, index: slice) -> Sequence[Scored]: ...
 
-    def __getitem__(self, at: int | slice) -> Scored | Sequence[Scored]:
+    def __getitem__(self, index: int | slice) -> Scored | Sequence[Scored]:
         """A pair by its number, counted from 0, for which those before it are passed over."""
-        if not isinstance(at, slice):
-            return next(islice(self, range(self.size)[at], None))
-        wanted = range(self.size)[at]
-        forth = wanted if wanted.step > 0 else wanted[::-1]
-        found = tuple(islice(self, forth.start, forth.stop, forth.step)) if wanted else ()
-        return found if forth is wanted else found[::-1]
+        if not isinstance(index, slice):
+            return next(islice(self, range(self.size)[index], None))
+        selected = range(self.size)[index]
+        forth = selected if selected.step > 0 else selected[::-1]
+        rows = tuple(islice(self, forth.start, forth.stop, forth.step)) if selected else ()
+        return rows if forth is selected else rows[::-1]

@@ -35,8 +35,8 @@ def sarif(findings: Sequence[Finding], root: str | None = None) -> Iterator[str]
     >>> '"text": "q1: cut off"' in log, '"startLine": 3' in log
     (True, True)
     """
-    kept = sorted(findings, key=lambda one: LEVELS.index(one.level))[:MOST]
-    codes = sorted({one.code for one in kept})
+    selected = sorted(findings, key=lambda finding: LEVELS.index(finding.level))[:MOST]
+    codes = sorted({finding.code for finding in selected})
     driver = {"name": "planeval", "version": __version__, "rules": [_rule(code) for code in codes]}
     log = {
         "$schema": _SCHEMA,
@@ -45,10 +45,10 @@ def sarif(findings: Sequence[Finding], root: str | None = None) -> Iterator[str]
             {
                 "tool": {"driver": driver},
                 "columnKind": "unicodeCodePoints",
-                "invocations": [_invocation(len(findings) - len(kept))],
+                "invocations": [_invocation(len(findings) - len(selected))],
                 "results": [
-                    _result(one, codes.index(one.code), digest, root)
-                    for one, digest in zip(kept, digests(kept), strict=True)
+                    _result(finding, codes.index(finding.code), digest, root)
+                    for finding, digest in zip(selected, digests(selected), strict=True)
                 ],
             }
         ],
@@ -57,22 +57,24 @@ def sarif(findings: Sequence[Finding], root: str | None = None) -> Iterator[str]
 
 
 def _rule(code: str) -> dict[str, Any]:
-    said = EDITS.get(code) or CODES.get(code) or STATES.get(code) or code
-    return {"id": code, "shortDescription": {"text": said}}
+    description = EDITS.get(code) or CODES.get(code) or STATES.get(code) or code
+    return {"id": code, "shortDescription": {"text": description}}
 
 
 def _invocation(left: int) -> dict[str, Any]:
     if not left:
         return {"executionSuccessful": True}
-    said = f"{counted(left, 'finding')} are left out: {MOST:,} of {left + MOST:,} are shown, the worst first"
+    message = (
+        f"{counted(left, 'finding')} are left out: {MOST:,} of {left + MOST:,} are shown, the worst first"
+    )
     return {
         "executionSuccessful": True,
-        "toolExecutionNotifications": [{"level": "warning", "message": {"text": said}}],
+        "toolExecutionNotifications": [{"level": "warning", "message": {"text": message}}],
     }
 
 
 def _result(finding: Finding, rule: int, digest: str, root: str | None) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": rule,
         "level": finding.level,
@@ -81,15 +83,15 @@ def _result(finding: Finding, rule: int, digest: str, root: str | None) -> dict[
     }
     file = from_root(finding.file, root)
     if file is not None:
-        place: dict[str, Any] = {"artifactLocation": {"uri": _uri(file)}}
+        location: dict[str, Any] = {"artifactLocation": {"uri": _uri(file)}}
         if finding.line is not None:
             column = {} if finding.column is None else {"startColumn": finding.column}
-            place["region"] = {"startLine": finding.line, **column}
-        found["locations"] = [{"physicalLocation": place}]
-    told = {"record": finding.record, "about": finding.about}
-    if any(told.values()):
-        found["properties"] = {name: value for name, value in told.items() if value}
-    return found
+            location["region"] = {"startLine": finding.line, **column}
+        result["locations"] = [{"physicalLocation": location}]
+    properties = {"record": finding.record, "about": finding.about}
+    if any(properties.values()):
+        result["properties"] = {name: value for name, value in properties.items() if value}
+    return result
 
 
 def _uri(file: str) -> str:

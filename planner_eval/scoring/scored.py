@@ -75,7 +75,7 @@ def scored_row(
     metrics: Sequence[str] = DEFAULT_METRICS,
     policy: Policy = DEFAULT_POLICY,
     by: Sequence[str] = (),
-    place: tuple[str | None, int | None] = (None, None),
+    source: tuple[str | None, int | None] = (None, None),
 ) -> Scored:
     """Count what metrics count in one pair.
 
@@ -88,35 +88,35 @@ def scored_row(
         metrics: Names of :data:`planner_eval.metrics.METRICS`.
         policy: The policy that the pair was compared under.
         by: What to break figures down by: names of :data:`STRUCTURE` or of fields of gold records.
-        place: The file and the line of the record that the pair is known by.
+        source: The file and the line of the record that the pair is known by.
     """
-    name, state, found, gold, error = row.id, row.state, row.diff, row.gold, row.error
+    name, state, diff, gold, error = row.id, row.state, row.diff, row.gold, row.error
     if state not in JUDGED or gold is None:
-        return Scored(name, state, reason=error or STATES[state], file=place[0], line=place[1])
+        return Scored(name, state, reason=error or STATES[state], file=source[0], line=source[1])
     keys = {name: key for name in by if (key := key_of(name, row)) is not None} if by else {}
-    if found is None or found.matching is None:
+    if diff is None or diff.matching is None:
         if gold.calls:
             tallies = measure_none(gold, metrics, policy)
         else:
             tallies = measure(match(_UNREAD, gold, policy), metrics)
-        lost: tuple[tuple[str | None, str | None], ...] = tuple((c.tool, None) for c in gold.calls)
+        missed: tuple[tuple[str | None, str | None], ...] = tuple((c.tool, None) for c in gold.calls)
         why = error or STATES[state]
         helped = row.mended is not None and not is_cut(row.mended)
-        return Scored(name, state, tallies, (), why, keys, True, False, False, lost, *place, helped)
-    roots = found.roots
+        return Scored(name, state, tallies, (), why, keys, True, False, False, missed, *source, helped)
+    roots = diff.roots
     codes = {note.code for note in row.pred.diagnostics} if row.pred is not None else ()
     return Scored(
         name,
         state,
-        measure(found.matching, metrics),
+        measure(diff.matching, metrics),
         tuple([edit.code for edit in roots]),
         roots[0].message if roots else "",
         keys,
-        found.proved,
+        diff.proved,
         any(code.startswith("repair.") for code in codes),
         "find.choices" in codes,
-        _mistaken(found) if roots else (),
-        *place,
+        _mistaken(diff) if roots else (),
+        *source,
         unread="find.unread" in codes,
     )
 
@@ -124,13 +124,13 @@ def scored_row(
 def _mistaken(diff: Diff) -> tuple[tuple[str | None, str | None], ...]:
     """Which tool was taken for which, from the edits that say so."""
     pred, gold = diff.pred, diff.gold
-    found: list[tuple[str | None, str | None]] = []
+    confusions: list[tuple[str | None, str | None]] = []
     for edit in diff.edits:
         if edit.code in ("call.replaced", "app.changed", "call.missing", "call.extra", "call.duplicated"):
-            ours = pred.calls[edit.pred.call].tool if edit.pred and edit.pred.call is not None else None
-            theirs = gold.calls[edit.gold.call].tool if edit.gold and edit.gold.call is not None else None
-            found.append((theirs, ours))
-    return tuple(found)
+            pred_tool = pred.calls[edit.pred.call].tool if edit.pred and edit.pred.call is not None else None
+            gold_tool = gold.calls[edit.gold.call].tool if edit.gold and edit.gold.call is not None else None
+            confusions.append((gold_tool, pred_tool))
+    return tuple(confusions)
 
 
 def key_of(name: str, row: Row) -> str | None:

@@ -52,8 +52,8 @@ def ask_ourselves(policy: Policy = DEFAULT_POLICY) -> Iterator[PairVerdict]:
     30
     """
     for pair in pairs():
-        said = diff(parse(pair["pred"], dialect="plan"), parse(pair["gold"], dialect="plan"), policy).same
-        yield PairVerdict(pair["id"], pair["what"], pair["same"], pair["policy_dependent"], said)
+        verdict = diff(parse(pair["pred"], dialect="plan"), parse(pair["gold"], dialect="plan"), policy).same
+        yield PairVerdict(pair["id"], pair["what"], pair["same"], pair["policy_dependent"], verdict)
 
 
 def ask_command(command: Sequence[str], *, timeout: float = 60.0) -> Iterator[PairVerdict]:
@@ -66,45 +66,47 @@ def ask_command(command: Sequence[str], *, timeout: float = 60.0) -> Iterator[Pa
             its exit code: 0 for the same, 1 for different.
         timeout: Seconds for one pair.
     """
-    named = any("{pred}" in part or "{gold}" in part for part in command)
+    named = any("{pred}" in argument or "{gold}" in argument for argument in command)
     with TemporaryDirectory() as folder:
-        files = {side: Path(folder) / f"{side}.json" for side in ("pred", "gold")}
+        files = {role: Path(folder) / f"{role}.json" for role in ("pred", "gold")}
         for pair in pairs():
-            for side, file in files.items():
-                file.write_text(json.dumps(pair[side]), encoding="utf-8")
-            places = {f"{{{side}}}": str(file) for side, file in files.items()}
-            filled = [_filled(part, places) for part in command]
-            said, error = _verdict(filled if named else [*filled, *places.values()], timeout)
-            yield PairVerdict(pair["id"], pair["what"], pair["same"], pair["policy_dependent"], said, error)
+            for role, file in files.items():
+                file.write_text(json.dumps(pair[role]), encoding="utf-8")
+            replacements = {f"{{{role}}}": str(file) for role, file in files.items()}
+            filled = [_filled(argument, replacements) for argument in command]
+            verdict, error = _verdict(filled if named else [*filled, *replacements.values()], timeout)
+            yield PairVerdict(
+                pair["id"], pair["what"], pair["same"], pair["policy_dependent"], verdict, error
+            )
 
 
-def _filled(part: str, places: dict[str, str]) -> str:
-    for mark, name in places.items():
-        part = part.replace(mark, name)
-    return part
+def _filled(argument: str, replacements: dict[str, str]) -> str:
+    for mark, name in replacements.items():
+        argument = argument.replace(mark, name)
+    return argument
 
 
 def _verdict(command: Sequence[str], timeout: float) -> tuple[bool | None, str]:
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False
         )
     except subprocess.TimeoutExpired:
         return None, f"no verdict within {timeout:g} seconds"
     except OSError as error:
         return None, f"{command[0]}: {error.strerror or error}"
-    printed = done.stdout.decode("utf-8", "replace").strip().casefold()
-    for said in (printed.rpartition("\n")[2], printed.partition("\n")[0].partition(" ")[0]):
-        word = said.strip(" .:!,\"'")
+    printed = process.stdout.decode("utf-8", "replace").strip().casefold()
+    for line in (printed.rpartition("\n")[2], printed.partition("\n")[0].partition(" ")[0]):
+        word = line.strip(" .:!,\"'")
         if word in YES or word in NO:
             return word in YES, ""
-    if done.returncode in (0, 1):
-        return done.returncode == 0, ""
-    tail = done.stderr.decode("utf-8", "replace").strip().splitlines()
-    return None, f"exit code {done.returncode}" + (f": {tail[-1][:100]}" if tail else "")
+    if process.returncode in (0, 1):
+        return process.returncode == 0, ""
+    tail = process.stderr.decode("utf-8", "replace").strip().splitlines()
+    return None, f"exit code {process.returncode}" + (f": {tail[-1][:100]}" if tail else "")
 
 
 def pairs() -> list[dict[str, Any]]:
     """The pairs as data: ``{id, what, same, policy_dependent, pred, gold}``."""
-    found: list[dict[str, Any]] = json.loads(read("data/selftest/plan_pairs.json"))
-    return found
+    plan_pairs: list[dict[str, Any]] = json.loads(read("data/selftest/plan_pairs.json"))
+    return plan_pairs

@@ -23,9 +23,9 @@ _OF = {
 _NEEDS = {name: what for what, names in _OF.items() for name in names}
 
 
-def shown(found: Sequence[Estimate], every: Collection[str] = ()) -> list[Estimate]:
-    """The figures that exist, and those of `every` that do not."""
-    return [figure for figure in found if figure.value is not None or figure.name in every]
+def shown(estimates: Sequence[Estimate], always_shown: Collection[str] = ()) -> list[Estimate]:
+    """The figures that exist, and those of `always_shown` that do not."""
+    return [figure for figure in estimates if figure.value is not None or figure.name in always_shown]
 
 
 def left_out_lines(names: Iterable[str], lacks: Collection[str]) -> list[str]:
@@ -38,5 +38,5 @@ def left_out_lines(names: Iterable[str], lacks: Collection[str]) -> list[str]:
     for name in names:
         need = "calls" if "calls" in lacks else _NEEDS.get(name, "calls")
         reasons.setdefault(_SAID[need] if need in lacks else "nothing to count", []).append(name)
-    said = "; ".join(f"{reason}: {', '.join(left)}" for reason, left in reasons.items())
-    return [f"{said}; left out, --all shows them"] if said else []
+    message = "; ".join(f"{reason}: {', '.join(left)}" for reason, left in reasons.items())
+    return [f"{message}; left out, --all shows them"] if message else []

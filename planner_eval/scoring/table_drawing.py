@@ -16,49 +16,49 @@ _NAME, _NOTE = 48, 160
 _INK, _FAINT, _MARK = "#222222", "#c8c8c8", "#0072b2"
 
 
-def draw_table(found: Table) -> str:
+def draw_table(table: Table) -> str:
     """A table as SVG.
 
     Each column has one scale, from 0 to what would be perfect, or to the greatest of its ends.
 
     Args:
-        found: The table.
+        table: The table.
 
     >>> from planner_eval.scoring.tabled import Measured, make_table
     >>> table = make_table("", [Head("", "exact", "exact")], ["a<b"], [[Measured(0.5)]])
     >>> "a&lt;b" in draw_table(table)
     True
     """
-    names = [shortened(visible(row.name), _NAME) for row in found.rows]
-    heads = [visible(head.name) + " ↓" * head.lower for head in found.heads]
+    names = [shortened(visible(row.name), _NAME) for row in table.rows]
+    heads = [visible(head.name) + " ↓" * head.lower for head in table.heads]
     lefts = [max(map(width_of, ["system", *names])) + 2 * PAD]
     for head in heads:
         lefts.append(lefts[-1] + max(96, width_of(head) + 2 * PAD))
-    notes = [shortened(visible(said), _NOTE) for said in found.notes]
-    across = max([lefts[-1], *(width(said, 10) + PAD for said in notes), width_of(found.title) + PAD]) + PAD
-    parts, y = [], PAD
-    if found.title:
+    notes = [shortened(visible(note), _NOTE) for note in table.notes]
+    across = max([lefts[-1], *(width(note, 10) + PAD for note in notes), width_of(table.title) + PAD]) + PAD
+    elements, y = [], PAD
+    if table.title:
         y += 20
-        parts.append(_text(PAD, y, visible(found.title), weight="bold"))
-    if any(head.group for head in found.heads):
+        elements.append(_text(PAD, y, visible(table.title), weight="bold"))
+    if any(head.group for head in table.heads):
         y += 20
-        parts += _groups(found, lefts, y)
+        elements += _groups(table, lefts, y)
     y += 20
-    parts += [_text(PAD, y, "system")]
-    parts += [_text(lefts[at + 1] - PAD, y, head, anchor="end") for at, head in enumerate(heads)]
+    elements += [_text(PAD, y, "system")]
+    elements += [_text(lefts[index + 1] - PAD, y, head, anchor="end") for index, head in enumerate(heads)]
     y += 8
-    parts.append(_line(PAD, lefts[-1], y, _INK))
-    for name, row in zip(names, found.rows, strict=True):
-        parts.append(_text(PAD, y + 20, name))
-        for at, (cell, shown) in enumerate(zip(row.cells, found.heads, strict=True)):
-            most = _most([each.cells[at] for each in found.rows])
-            parts += _cell(cell, shown, lefts[at] + PAD, lefts[at + 1] - PAD, y, most)
+    elements.append(_line(PAD, lefts[-1], y, _INK))
+    for name, row in zip(names, table.rows, strict=True):
+        elements.append(_text(PAD, y + 20, name))
+        for index, (cell, column_head) in enumerate(zip(row.cells, table.heads, strict=True)):
+            most = _most([other_row.cells[index] for other_row in table.rows])
+            elements += _cell(cell, column_head, lefts[index] + PAD, lefts[index + 1] - PAD, y, most)
         y += ROW
-    parts.append(_line(PAD, lefts[-1], y, _INK))
-    for said in notes:
+    elements.append(_line(PAD, lefts[-1], y, _INK))
+    for note in notes:
         y += 15
-        parts.append(_text(PAD, y, said, size=10))
-    return _framed(parts, across, y + PAD)
+        elements.append(_text(PAD, y, note, size=10))
+    return _framed(elements, across, y + PAD)
 
 
 def width_of(text: str) -> int:
@@ -72,34 +72,34 @@ def _most(cells: list[Cell]) -> float:
     return max([cell.scale for cell in cells] + ends)
 
 
-def _groups(found: Table, lefts: list[int], y: int) -> list[str]:
-    parts, at = [], 0
-    for name, each in groupby(head.group for head in found.heads):
-        count = len(list(each))
-        middle = (lefts[at] + lefts[at + count]) // 2
+def _groups(table: Table, lefts: list[int], y: int) -> list[str]:
+    elements, start = [], 0
+    for name, members in groupby(head.group for head in table.heads):
+        count = len(list(members))
+        middle = (lefts[start] + lefts[start + count]) // 2
         if name:
-            parts += [_text(middle, y, visible(name), anchor="middle", weight="bold")]
-            parts += [_line(lefts[at] + PAD // 2, lefts[at + count] - PAD // 2, y + 5, _FAINT)]
-        at += count
-    return parts
+            elements += [_text(middle, y, visible(name), anchor="middle", weight="bold")]
+            elements += [_line(lefts[start] + PAD // 2, lefts[start + count] - PAD // 2, y + 5, _FAINT)]
+        start += count
+    return elements
 
 
 def _cell(cell: Cell, head: Head, left: int, right: int, y: int, most: float) -> list[str]:
     """The figure, and below it a dot with its interval on the column's scale."""
     if cell.value is None:
         return [_text(right, y + 20, "–", anchor="end")]
-    said = number(cell.value, head) + "*" * cell.worse
-    parts = [_text(right, y + 20, said, anchor="end", weight="bold" if cell.best else "normal")]
+    label = number(cell.value, head) + "*" * cell.worse
+    elements = [_text(right, y + 20, label, anchor="end", weight="bold" if cell.best else "normal")]
 
-    def place(value: float) -> float:
+    def position_of(value: float) -> float:
         return left + (right - left) * min(1.0, max(0.0, value / most))
 
     track = y + 31
-    parts.append(_line(left, right, track, _FAINT))
+    elements.append(_line(left, right, track, _FAINT))
     if cell.low is not None and cell.high is not None:
-        parts.append(_line(place(cell.low), place(cell.high), track, _MARK, 3))
+        elements.append(_line(position_of(cell.low), position_of(cell.high), track, _MARK, 3))
     look = f'r="4" fill="{_MARK if cell.best else "white"}" stroke="{_MARK}" stroke-width="2"'
-    return [*parts, f'<circle cx="{place(cell.value):.1f}" cy="{track}" {look}/>']
+    return [*elements, f'<circle cx="{position_of(cell.value):.1f}" cy="{track}" {look}/>']
 
 
 def _line(left: float, right: float, y: float, color: str, wide: int = 1) -> str:
@@ -113,9 +113,9 @@ def _text(
     return f'<text x="{x}" y="{y}" {look}>{escape(text)}</text>'
 
 
-def _framed(parts: list[str], across: float, down: float) -> str:
+def _framed(elements: list[str], across: float, down: float) -> str:
     size = f'width="{across}" height="{down}" viewBox="0 0 {across} {down}"'
     font = f'font-family="Helvetica, Arial, sans-serif" fill="{_INK}"'
     ground = f'<rect width="{across}" height="{down}" fill="white"/>'
-    body = "\n".join([ground, *parts])
+    body = "\n".join([ground, *elements])
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font}>\n{body}\n</svg>'

@@ -29,11 +29,11 @@ _LATEX = {
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def write_table(found: Table, form: str = "text", *, intervals: bool = True) -> str:
+def write_table(table: Table, form: str = "text", *, intervals: bool = True) -> str:
     r"""A table as text, ``md``, ``tex``, ``csv`` or ``svg``; the same bytes for the same table.
 
     Args:
-        found: The table.
+        table: The table.
         form: The format; text has a row a figure, the others a row a system, and ``csv`` one a cell.
         intervals: Whether figures have their intervals beside them.
 
@@ -43,14 +43,14 @@ def write_table(found: Table, form: str = "text", *, intervals: bool = True) -> 
     | a\|b | 0.500 |
     """
     if form == "csv":
-        return _csv(found)
+        return _csv(table)
     if form == "md":
-        return _markdown(found, intervals)
+        return _markdown(table, intervals)
     if form == "tex":
-        return _latex(found, intervals)
+        return _latex(table, intervals)
     if form == "svg":
-        return draw_table(found)
-    return _text(found, intervals)
+        return draw_table(table)
+    return _text(table, intervals)
 
 
 def span(cell: Cell, head: Head, between: str = "–") -> str:
@@ -70,30 +70,30 @@ def plain_cell(cell: Cell, head: Head, intervals: bool, mark: Callable[[str], st
 
 
 # ---------------------------------------------------------------- for people
-def _text(found: Table, intervals: bool) -> str:
-    names = _unlike([one_line(row.name, 40) for row in found.rows])
-    letters = [chr(ord("A") + at) if at < 26 else f"S{at + 1}" for at in range(len(names))]
-    shown = _columns(found, names, intervals)
+def _text(table: Table, intervals: bool) -> str:
+    names = _unlike([one_line(row.name, 40) for row in table.rows])
+    letters = [chr(ord("A") + index) if index < 26 else f"S{index + 1}" for index in range(len(names))]
+    body = _columns(table, names, intervals)
     legend = ""
-    if max(map(len, shown.splitlines()), default=0) > WIDE and len(names) > 1:
+    if max(map(len, body.splitlines()), default=0) > WIDE and len(names) > 1:
         legend = "\n".join(
-            f"{a}: {one_line(row.name, 90)}" for a, row in zip(letters, found.rows, strict=True)
+            f"{a}: {one_line(row.name, 90)}" for a, row in zip(letters, table.rows, strict=True)
         )
-        shown = _columns(found, letters, intervals)
-    notes = "\n".join(one_line(said, 400) for said in _notes(found, "^ best; "))
-    return "\n\n".join(filter(None, (found.title, legend, shown, notes)))
+        body = _columns(table, letters, intervals)
+    notes = "\n".join(one_line(note, 400) for note in _notes(table, "^ best; "))
+    return "\n\n".join(filter(None, (table.title, legend, body, notes)))
 
 
-def _columns(found: Table, names: Sequence[str], intervals: bool) -> str:
+def _columns(table: Table, names: Sequence[str], intervals: bool) -> str:
     """A row a figure, a column a system."""
     rows = []
-    grouped = any(head.group for head in found.heads)
-    for at, head in enumerate(found.heads):
+    grouped = any(head.group for head in table.heads)
+    for index, head in enumerate(table.heads):
         row = {"": head.group} if grouped else {}
         row["figure"] = head.name + " ↓" * head.lower
         rows.append(
             row
-            | {n: plain_cell(r.cells[at], head, intervals) for n, r in zip(names, found.rows, strict=True)}
+            | {n: plain_cell(r.cells[index], head, intervals) for n, r in zip(names, table.rows, strict=True)}
         )
     return plain_table(rows)
 
@@ -103,27 +103,27 @@ def _unlike(names: Sequence[str]) -> list[str]:
     return list(free_names(names, heads=("", "figure")))
 
 
-def _notes(found: Table, best: str) -> list[str]:
+def _notes(table: Table, best: str) -> list[str]:
     """The notes; where one says that the best is marked, how."""
     marked = "the best of each column is marked; "
-    return [said.replace(marked, best, 1) if said.startswith(marked) else said for said in found.notes]
+    return [note.replace(marked, best, 1) if note.startswith(marked) else note for note in table.notes]
 
 
 # ---------------------------------------------------------------- documents
-def _markdown(found: Table, intervals: bool) -> str:
+def _markdown(table: Table, intervals: bool) -> str:
     def escaped(text: str) -> str:
         return _MARKED.sub(r"\\\1", one_line(text, 400))
 
-    heads = ["system", *(escaped(head.title + " ↓" * head.lower) for head in found.heads)]
-    lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * len(found.heads)}"]
-    for row in found.rows:
+    heads = ["system", *(escaped(head.title + " ↓" * head.lower) for head in table.heads)]
+    lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * len(table.heads)}"]
+    for row in table.rows:
         cells = [
             _starred(plain_cell(cell, head, intervals, "**{}**".format))
-            for cell, head in zip(row.cells, found.heads, strict=True)
+            for cell, head in zip(row.cells, table.heads, strict=True)
         ]
         lines.append(f"| {' | '.join([escaped(row.name), *cells])} |")
-    notes = "\n".join(f"- {escaped(said)}" for said in _notes(found, "bold is the best of each column; "))
-    title = f"**{escaped(found.title)}**" if found.title else ""
+    notes = "\n".join(f"- {escaped(note)}" for note in _notes(table, "bold is the best of each column; "))
+    title = f"**{escaped(table.title)}**" if table.title else ""
     return "\n\n".join(filter(None, (title, "\n".join(lines), notes)))
 
 
@@ -138,30 +138,32 @@ def latex_text(text: str) -> str:
     >>> print(latex_text(r"50% of a_b\c"))
     50\% of a\_b\textbackslash{}c
     """
-    apart = one_line(text, 400).replace("--", "\0-")  # two hyphens would be set as a dash
-    return "".join(_LATEX.get(char, char) for char in apart)
+    line = one_line(text, 400).replace("--", "\0-")  # two hyphens would be set as a dash
+    return "".join(_LATEX.get(char, char) for char in line)
 
 
-def _latex(found: Table, intervals: bool) -> str:
-    def cell(one: Cell, head: Head) -> str:
-        if one.value is None:
+def _latex(table: Table, intervals: bool) -> str:
+    def cell(table_cell: Cell, head: Head) -> str:
+        if table_cell.value is None:
             return "--"
-        value = number(one.value, head)
-        value = rf"\textbf{{{value}}}" if one.best else f"{value}$^{{*}}$" if one.worse else value
-        ends = span(one, head, ", ") if intervals else ""
+        value = number(table_cell.value, head)
+        value = (
+            rf"\textbf{{{value}}}" if table_cell.best else f"{value}$^{{*}}$" if table_cell.worse else value
+        )
+        ends = span(table_cell, head, ", ") if intervals else ""
         return rf"{value} {{\scriptsize {ends}}}" if ends else value
 
-    arrows = [latex_text(head.name) + r" $\downarrow$" * head.lower for head in found.heads]
+    arrows = [latex_text(head.name) + r" $\downarrow$" * head.lower for head in table.heads]
     lines = [r"\begin{table}", r"\centering"]
-    lines += [rf"\caption{{{latex_text(found.title)}}}"] if found.title else []
-    lines += [rf"\begin{{tabular}}{{l{'r' * len(found.heads)}}}", r"\hline"]
-    lines += _latex_groups(found.heads)
+    lines += [rf"\caption{{{latex_text(table.title)}}}"] if table.title else []
+    lines += [rf"\begin{{tabular}}{{l{'r' * len(table.heads)}}}", r"\hline"]
+    lines += _latex_groups(table.heads)
     lines += [rf"{' & '.join(['System', *arrows])} \\", r"\hline"]
-    for row in found.rows:
-        cells = (cell(one, head) for one, head in zip(row.cells, found.heads, strict=True))
+    for row in table.rows:
+        cells = (cell(table_cell, head) for table_cell, head in zip(row.cells, table.heads, strict=True))
         lines.append(rf"{' & '.join([latex_text(row.name), *cells])} \\")
     lines += [r"\hline", r"\end{tabular}"]
-    notes = [latex_text(said) for said in _notes(found, "bold is the best of each column; ")]
+    notes = [latex_text(note) for note in _notes(table, "bold is the best of each column; ")]
     if notes:
         body = " \\\\\n".join(notes)
         lines += [r"\begin{flushleft}\footnotesize", body, r"\end{flushleft}"]
@@ -171,7 +173,7 @@ def _latex(found: Table, intervals: bool) -> str:
 def _latex_groups(heads: Sequence[Head]) -> list[str]:
     if not any(head.group for head in heads):
         return []
-    spans = [(name, len(list(each))) for name, each in groupby(head.group for head in heads)]
+    spans = [(name, len(list(members))) for name, members in groupby(head.group for head in heads)]
     cells = (rf"\multicolumn{{{count}}}{{c}}{{{latex_text(name)}}}" for name, count in spans)
     return [rf" & {' & '.join(cells)} \\"]
 
@@ -184,8 +186,8 @@ CELLS = (
 """The columns of a cell in CSV."""
 
 
-def _csv(found: Table) -> str:
-    lines = [*table_head(CELLS, "csv"), *(line for row in found.rows for line in _csv_rows(row, found.heads))]
+def _csv(table: Table) -> str:
+    lines = [*table_head(CELLS, "csv"), *(line for row in table.rows for line in _csv_rows(row, table.heads))]
     return "\n".join(lines)
 
 

@@ -129,7 +129,7 @@ def make_table(
     title: str,
     heads: Sequence[Head],
     names: Sequence[str],
-    found: Sequence[Sequence[Measured]],
+    measured_rows: Sequence[Sequence[Measured]],
     *,
     notes: Sequence[str] = (),
     seed: int = 0,
@@ -143,7 +143,7 @@ def make_table(
         title: What stands above it.
         heads: Its columns.
         names: The systems.
-        found: Of each system its figures, one a column.
+        measured_rows: Of each system its figures, one a column.
         notes: What a reader should know of it.
         seed: Where random numbers start.
 
@@ -155,37 +155,41 @@ def make_table(
     >>> [(row.cells[0].best, row.cells[0].worse) for row in table.rows]
     [(True, False), (False, True)]
     """
-    found = [*zip(*map(_alike, zip(*found, strict=True)), strict=True)]
+    measured_rows = [*zip(*map(_alike, zip(*measured_rows, strict=True)), strict=True)]
     best: list[frozenset[int]] = []
     tested: dict[tuple[int, int], float] = {}
-    apart: dict[str, list[str]] = {}
-    for at, head in enumerate(heads):
-        column = [row[at] for row in found]
-        there = [k for k, one in enumerate(column) if one.value is not None]
-        same = len({column[k].ids for k in there}) < 2
-        best.append(_best(column, there, head) if same and len(there) > 1 else frozenset())
+    mismatches: dict[str, list[str]] = {}
+    for index, head in enumerate(heads):
+        column = [row[index] for row in measured_rows]
+        present = [k for k, measured in enumerate(column) if measured.value is not None]
+        same = len({column[k].ids for k in present}) < 2
+        best.append(_best(column, present, head) if same and len(present) > 1 else frozenset())
         if not same:
-            apart.setdefault(_apart(names, column, there), []).append(head.title)
-        for k in there[1:] if same and not best[at] else ():  # tied: how many tests there are is no chance
-            tested |= {(k, at): 1.0} if column[k].tallies else {}
-        for k in there if best[at] else ():
-            if k != min(best[at]):
-                p = _tested(column[k], column[min(best[at])], head.figure, seed)
-                tested |= {} if p is None else {(k, at): p}
+            mismatches.setdefault(_apart(names, column, present), []).append(head.title)
+        # tied: how many tests there are is no chance
+        for k in present[1:] if same and not best[index] else ():
+            tested |= {(k, index): 1.0} if column[k].tallies else {}
+        for k in present if best[index] else ():
+            if k != min(best[index]):
+                p = _tested(column[k], column[min(best[index])], head.figure, seed)
+                tested |= {} if p is None else {(k, index): p}
     corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
     rows = tuple(
         Row(
             name,
             tuple(
-                _cell(one, heads[at].figure, k in best[at], corrected.get((k, at)))
-                for at, one in enumerate(row)
+                _cell(measured, heads[index].figure, k in best[index], corrected.get((k, index)))
+                for index, measured in enumerate(row)
             ),
         )
-        for k, (name, row) in enumerate(zip(names, found, strict=True))
+        for k, (name, row) in enumerate(zip(names, measured_rows, strict=True))
     )
-    said = [*_missing(heads, names, found), *(_of(why, where, heads) for why, where in apart.items())]
-    said += [_best_note(len(corrected))] if any(best) else []
-    return Table(title, tuple(heads), rows, (*said, *notes), bool(apart))
+    remarks = [
+        *_missing(heads, names, measured_rows),
+        *(_of(why, where, heads) for why, where in mismatches.items()),
+    ]
+    remarks += [_best_note(len(corrected))] if any(best) else []
+    return Table(title, tuple(heads), rows, (*remarks, *notes), bool(mismatches))
 
 
 _ALONE = "no interval and no test: no figures of single samples add up to it"
@@ -193,55 +197,62 @@ _ALONE = "no interval and no test: no figures of single samples add up to it"
 
 def _alike(column: Sequence[Measured]) -> list[Measured]:
     """A column with intervals for all of its figures, or for none: what adds up by chance is none."""
-    if all(one.value is None or one.tallies for one in column):
+    if all(measured.value is None or measured.tallies for measured in column):
         return [*column]
-    return [one if one.value is None else one._replace(tallies={}, why=one.why or _ALONE) for one in column]
+    return [
+        measured if measured.value is None else measured._replace(tallies={}, why=measured.why or _ALONE)
+        for measured in column
+    ]
 
 
-def _best(column: Sequence[Measured], there: Sequence[int], head: Head) -> frozenset[int]:
+def _best(column: Sequence[Measured], present: Sequence[int], head: Head) -> frozenset[int]:
     sign = -1 if head.lower else 1
-    values = {k: sign * (column[k].value or 0.0) for k in there}
+    values = {k: sign * (column[k].value or 0.0) for k in present}
     most = max(values.values())
-    found = frozenset(k for k, value in values.items() if most - value < 1e-12)
-    return found if len(found) < len(there) else frozenset()
+    leaders = frozenset(k for k, value in values.items() if most - value < 1e-12)
+    return leaders if len(leaders) < len(present) else frozenset()
 
 
-def _tested(one: Measured, best: Measured, figure: str, seed: int) -> float | None:
-    if not (one.tallies and best.tallies):
+def _tested(candidate: Measured, best: Measured, figure: str, seed: int) -> float | None:
+    if not (candidate.tallies and best.tallies):
         return None
     pairs = Column()
-    for key in one.tallies.keys() | best.tallies.keys():
-        pairs.add((best.tallies.get(key), one.tallies.get(key)), one.clusters.get(key))
+    for key in candidate.tallies.keys() | best.tallies.keys():
+        pairs.add((best.tallies.get(key), candidate.tallies.get(key)), candidate.clusters.get(key))
     return differences({figure: pairs}, seed=seed)[figure].p
 
 
-def _cell(one: Measured, figure: str, best: bool, p: float | None) -> Cell:
-    if one.value is None:
-        return Cell(None, None, None, len(one.ids), False, None, one.run, one.scale)
+def _cell(measured: Measured, figure: str, best: bool, p: float | None) -> Cell:
+    if measured.value is None:
+        return Cell(None, None, None, len(measured.ids), False, None, measured.run, measured.scale)
     column = Column()
-    for key, tally in one.tallies.items():
-        column.add(tally, one.clusters.get(key))
+    for key, tally in measured.tallies.items():
+        column.add(tally, measured.clusters.get(key))
     span = intervals({figure: column})[figure]
-    low, high = (None, None) if span is None else (span.low * one.scale, span.high * one.scale)
-    return Cell(one.value * one.scale, low, high, len(one.ids), best, p, one.run, one.scale)
+    low, high = (None, None) if span is None else (span.low * measured.scale, span.high * measured.scale)
+    return Cell(
+        measured.value * measured.scale, low, high, len(measured.ids), best, p, measured.run, measured.scale
+    )
 
 
 # ---------------------------------------------------------------- what is said
-def _missing(heads: Sequence[Head], names: Sequence[str], found: Sequence[Sequence[Measured]]) -> list[str]:
+def _missing(
+    heads: Sequence[Head], names: Sequence[str], measured_rows: Sequence[Sequence[Measured]]
+) -> list[str]:
     """Why cells are empty, or without an interval."""
     reasons: dict[tuple[str, str, bool], list[str]] = {}
-    for name, row in zip(names, found, strict=True):
-        for head, one in zip(heads, row, strict=True):
-            if one.why:
-                reasons.setdefault((name, one.why, one.value is None), []).append(head.title)
-    whole: dict[tuple[str, bool, tuple[str, ...]], list[str]] = {}
+    for name, row in zip(names, measured_rows, strict=True):
+        for head, measured in zip(heads, row, strict=True):
+            if measured.why:
+                reasons.setdefault((name, measured.why, measured.value is None), []).append(head.title)
+    merged: dict[tuple[str, bool, tuple[str, ...]], list[str]] = {}
     for (name, why, empty), where in reasons.items():
-        whole.setdefault((why, empty, tuple(where)), []).append(name)
-    said = []
-    for (why, empty, columns), who in whole.items():
+        merged.setdefault((why, empty, tuple(where)), []).append(name)
+    remarks = []
+    for (why, empty, columns), who in merged.items():
         named = ", ".join(who) if len(who) < len(names) else "all"
-        said.append(f"{'–, ' if empty else ''}{named}: {_of(why, columns, heads)}")
-    return said
+        remarks.append(f"{'–, ' if empty else ''}{named}: {_of(why, columns, heads)}")
+    return remarks
 
 
 def _of(why: str, where: Sequence[str], heads: Sequence[Head]) -> str:
@@ -250,14 +261,16 @@ def _of(why: str, where: Sequence[str], heads: Sequence[Head]) -> str:
         return why
     named: dict[str, None] = {}
     for head in heads:
-        whole = head.group and all(one.title in where for one in heads if one.group == head.group)
-        named |= {head.group if whole else head.title: None} if head.title in where else {}
+        covers_group = head.group and all(
+            other.title in where for other in heads if other.group == head.group
+        )
+        named |= {head.group if covers_group else head.title: None} if head.title in where else {}
     return f"{why} ({', '.join(named)})"
 
 
-def _apart(names: Sequence[str], column: Sequence[Measured], there: Sequence[int]) -> str:
-    common = frozenset.intersection(*(column[k].ids for k in there))
-    counts = ", ".join(f"{names[k]} {len(column[k].ids):,}" for k in there)
+def _apart(names: Sequence[str], column: Sequence[Measured], present: Sequence[int]) -> str:
+    common = frozenset.intersection(*(column[k].ids for k in present))
+    counts = ", ".join(f"{names[k]} {len(column[k].ids):,}" for k in present)
     return f"not of the same samples, so none is the best: {counts}; in common {len(common):,}"
 
 

@@ -53,76 +53,76 @@ class Told(NamedTuple):
         return self.form == "jsonl" or (self.form == PATCH and self.many)
 
 
-def told_row(row: Row, record: Record | None, told: Told) -> str:
+def told_row(row: Row, record: Record | None, settings: Told) -> str:
     """What is told of one pair, as a line of JSON; :func:`told_rows` puts them together.
 
     Args:
         row: What became of the pair.
         record: The record that it is about, for JUnit.
-        told: How it is told.
+        settings: How it is told.
     """
-    if not told.form:
+    if not settings.form:
         return ""
-    if told.by_line:
-        return _json(_data(row, told))
-    if told.form == "text" and told.many:  # no more of either is shown
+    if settings.by_line:
+        return _json(_data(row, settings))
+    if settings.form == "text" and settings.many:  # no more of either is shown
         return _json([row.id[: _WIDTH + 1], printable(in_short(row)[: _WIDTH + 1])])
-    if told.form == "junit":
+    if settings.form == "junit":
         return _json(case(row, record))
-    if told.form in CI:
+    if settings.form in CI:
         from planner_eval.scoring.findings import findings_of
 
-        return _json(findings_of(row, record, many=told.many))
-    return _json(encodable(_piece(row, told)))
+        return _json(findings_of(row, record, many=settings.many))
+    return _json(encodable(_piece(row, settings)))
 
 
-def _piece(row: Row, told: Told) -> str:
+def _piece(row: Row, settings: Told) -> str:
     """What stands of one pair in the result."""
-    if told.form == "text":
-        return explanation(row, places=told.places, structure=told.structure, each=told.each)
-    if told.form in ("csv", "md"):
+    if settings.form == "text":
+        return explanation(row, places=settings.places, structure=settings.structure, each=settings.each)
+    if settings.form in ("csv", "md"):
         from planner_eval.base.tables import table_line
 
-        return table_line(list(flat(row).values()), told.form)
-    return json.dumps(_data(row, told), ensure_ascii=False, indent=1)
+        return table_line(list(flat(row).values()), settings.form)
+    return json.dumps(_data(row, settings), ensure_ascii=False, indent=1)
 
 
-def told_rows(lines: Iterable[str], told: Told, sums: DiffSums) -> Iterator[str]:
+def told_rows(lines: Iterable[str], settings: Told, sums: DiffSums) -> Iterator[str]:
     """All pairs in one form, in pieces, without a last line end.
 
     Args:
         lines: What :func:`told_row` gave of each pair; "" of one that is left out.
-        told: How they are told.
+        settings: How they are told.
         sums: The sums over all of them.
     """
     lines = filter(None, lines)
-    if told.by_line:
+    if settings.by_line:
         return _joined(lines, "\n")
-    found: Iterator[Any] = map(json.loads, lines)
-    if told.form == "text" and told.many:
+    rows: Iterator[Any] = map(json.loads, lines)
+    if settings.form == "text" and settings.many:
         width = min(sums.width, _WIDTH + 1)
-        each = (one_line(f"{id.ljust(width)}  {short}", _WIDTH) + "\n" for id, short in found)
-        return chain(each, [sums.said])
-    if told.form == "json" and (told.many or sums.pairs != 1):
+        short_lines = (one_line(f"{id.ljust(width)}  {short}", _WIDTH) + "\n" for id, short in rows)
+        return chain(short_lines, [sums.said])
+    if settings.form == "json" and (settings.many or sums.pairs != 1):
         from planner_eval.base.tables import json_array
 
-        return json_array(found)
-    if told.form == "junit":
-        return junit_pieces(map(Case._make, found), sums.outcomes)
-    if told.form in ("csv", "md") and sums.shown:
+        return json_array(rows)
+    if settings.form == "junit":
+        return junit_pieces(map(Case._make, rows), sums.outcomes)
+    if settings.form in ("csv", "md") and sums.shown:
         from planner_eval.base.tables import table_head
 
         ran = EFFECTS if sums.effects else ()
-        found = chain(table_head((*COLUMNS, *ran), told.form), found)
-    return _joined(found, "\n")
+        rows = chain(table_head((*COLUMNS, *ran), settings.form), rows)
+    return _joined(rows, "\n")
 
 
-def _data(row: Row, told: Told) -> dict[str, Any]:
-    if told.form != PATCH:
-        return row_data(row, structure=told.structure)
+def _data(row: Row, settings: Told) -> dict[str, Any]:
+    if settings.form != PATCH:
+        return row_data(row, structure=settings.structure)
     from planner_eval.comparison.patch import make_patch
 
-    head = {"id": row.id} if told.many else {}
+    head = {"id": row.id} if settings.many else {}
     if row.diff is None:
         return {**head, "state": row.state, "error": (row.error or STATES[row.state]).split("\n")[0]}
     return head | make_patch(row.diff)

@@ -66,31 +66,31 @@ class Totals:
         *,
         causes: bool = False,
     ) -> None:
-        known: Mapping[str, Any] = data or {}
+        stored: Mapping[str, Any] = data or {}
         self.metrics, self.by, self.cluster = tuple(metrics), tuple(by), cluster
-        self.alone: str | None = known.get("alone")
+        self.alone: str | None = stored.get("alone")
         """The first sample of which no cluster is known, where clusters are asked for."""
-        self._summed = self._columns(known.get("columns"))
+        self._summed = self._columns(stored.get("columns"))
         self._waiting: list[Mapping[str, Any]] = []
         self._clusters: list[str] = []
         self._keys: list[Mapping[str, str]] = []
         self._grouped: dict[str, dict[str, dict[str, Column]]] = {key: {} for key in self.by}
-        for key, groups in known.get("groups", {}).items():
-            self._grouped[key] = {value: self._columns(found) for value, found in groups.items()}
-        self.states: Counter[str] = Counter(known.get("states"))
-        self.codes: Counter[str] = Counter(known.get("codes"))
-        self.flags: Counter[str] = Counter(known.get("flags"))
-        self.unjudged = {state: Unjudged(*first) for state, first in known.get("unjudged", {}).items()}
-        self.width: int = known.get("width", 0)
-        self.notations: set[str] = set(known.get("notations", ()))
-        self.lacks: set[str] = set(known.get("lacks", HAS))
+        for key, groups in stored.get("groups", {}).items():
+            self._grouped[key] = {value: self._columns(columns) for value, columns in groups.items()}
+        self.states: Counter[str] = Counter(stored.get("states"))
+        self.codes: Counter[str] = Counter(stored.get("codes"))
+        self.flags: Counter[str] = Counter(stored.get("flags"))
+        self.unjudged = {state: Unjudged(*first) for state, first in stored.get("unjudged", {}).items()}
+        self.width: int = stored.get("width", 0)
+        self.notations: set[str] = set(stored.get("notations", ()))
+        self.lacks: set[str] = set(stored.get("lacks", HAS))
         self.names = Names()
-        self.names.seen.update(tuple(name) for name in known.get("names", ()))
+        self.names.seen.update(tuple(name) for name in stored.get("names", ()))
         self.causes: CauseSums | None = None
         if causes:
             from planner_eval.scoring import causes as summed
 
-            self.causes = summed.CauseSums(known.get("causes"))
+            self.causes = summed.CauseSums(stored.get("causes"))
 
     def _columns(self, data: Mapping[str, Any] | None = None) -> dict[str, Column]:
         return {name: Column() if data is None else Column.of(data[name]) for name in self.metrics}
@@ -115,15 +115,15 @@ class Totals:
         self._waiting, self._clusters, self._keys = [], [], []
         add_rows(self._summed, rows, clusters)
         for key, groups in self._grouped.items():
-            places: dict[str, list[int]] = {}
-            for at, known in enumerate(keys):
-                if (value := known.get(key)) is not None:
-                    places.setdefault(value, []).append(at)
-            for value, here in places.items():
+            positions: dict[str, list[int]] = {}
+            for position, row_keys in enumerate(keys):
+                if (value := row_keys.get(key)) is not None:
+                    positions.setdefault(value, []).append(position)
+            for value, members in positions.items():
                 if value not in groups:
                     groups[value] = self._columns()
-                within = [clusters[at] for at in here] if clusters else ()
-                add_rows(groups[value], [rows[at] for at in here], within)
+                within = [clusters[position] for position in members] if clusters else ()
+                add_rows(groups[value], [rows[position] for position in members], within)
 
     @property
     def pairs(self) -> int:
@@ -137,8 +137,8 @@ class Totals:
 
     def without(self, key: str) -> int:
         """How many judged pairs are in no group of a key, for their gold does not say in which."""
-        held = (len(next(iter(columns.values()))) for columns in self.groups[key].values() if columns)
-        return self.judged - sum(held) if self.metrics else 0
+        sizes = (len(next(iter(columns.values()))) for columns in self.groups[key].values() if columns)
+        return self.judged - sum(sizes) if self.metrics else 0
 
     @property
     def read(self) -> str:
@@ -266,22 +266,22 @@ def totals_of(
     rows: Iterable[Scored], metrics: Sequence[str], by: Sequence[str] = (), cluster: str | None = None
 ) -> Totals:
     """The sums over some scored pairs."""
-    found = Totals(metrics, by, cluster=cluster)
+    totals = Totals(metrics, by, cluster=cluster)
     for row in rows:
-        found.add(row)
-    return found
+        totals.add(row)
+    return totals
 
 
 def columns_of(rows: Iterable[Scored], metrics: Iterable[str]) -> dict[str, Column]:
     """What each metric counted in some judged pairs."""
-    found = {name: Column() for name in metrics}
-    add_rows(found, [row.tallies for row in rows])
-    return found
+    columns = {name: Column() for name in metrics}
+    add_rows(columns, [row.tallies for row in rows])
+    return columns
 
 
-def _extend(columns: Mapping[str, Column], others: Mapping[str, Column]) -> None:
+def _extend(columns: Mapping[str, Column], more: Mapping[str, Column]) -> None:
     for name, column in columns.items():
-        column.extend(others[name])
+        column.extend(more[name])
 
 
 def _data(columns: Mapping[str, Column]) -> dict[str, Any]:

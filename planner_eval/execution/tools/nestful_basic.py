@@ -113,9 +113,9 @@ def _real_power(base: Any, exponent: Any) -> Any:
 
 def _real_log(x: Any, base: Any = math.e) -> float:
     result = math.log(_number(x), _number(base))
-    near = round(result)
+    nearest = round(result)
     # math.log(1000, 10) is 2.9999999999999996: an exact power has an exact logarithm
-    return float(near) if abs(near) < 1024 and base != math.e and base**near == x else result
+    return float(nearest) if abs(nearest) < 1024 and base != math.e and base**nearest == x else result
 
 
 def _probability_of_the_opposite(p: Any) -> Any:
