@@ -49,8 +49,8 @@ class PlanSame(Scorer):
                 raise ValueError(
                     f"the expectations' {self.expectation!r} is null: a gold plan without calls is written []"
                 )
-            there = ", ".join(map(repr, expectations or {})) or "none"
-            raise ValueError(f"the expectations have no {self.expectation!r}; there are {there}")
+            names = ", ".join(map(repr, expectations or {})) or "none"
+            raise ValueError(f"the expectations have no {self.expectation!r}; there are {names}")
         ran = calls_of(trace) if trace is not None else None
         verdict = judge(outputs if ran is None else ran, gold, policy=self.policy, repair=self.repair)
         metadata = {"state": verdict.state, "causes": ", ".join(verdict.causes)}

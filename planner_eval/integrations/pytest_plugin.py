@@ -103,8 +103,8 @@ class GoldenPlan:
         """
         head, bracket, parameters = self._node.nodeid.partition("::")[2].partition("[")
         own = f"{head.replace('::', '.')}{bracket}{parameters}" or self._node.name
-        beside: Path = self._node.path.with_suffix(".plans")
-        return beside / f"{_file_name(f'{own}.{name}' if name else own)}.json"
+        plans_folder: Path = self._node.path.with_suffix(".plans")
+        return plans_folder / f"{_file_name(f'{own}.{name}' if name else own)}.json"
 
     @property
     def _command(self) -> str:
@@ -170,8 +170,8 @@ def golden_plan(request: pytest.FixtureRequest) -> GoldenPlan:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say which golden plans were written; workers of xdist send theirs with the reports."""
-    reports = [one for each in terminalreporter.stats.values() for one in each]
-    properties = [each for one in reports for each in getattr(one, "user_properties", ())]
+    reports = [report for group in terminalreporter.stats.values() for report in group]
+    properties = [item for report in reports for item in getattr(report, "user_properties", ())]
     files = sorted({str(file) for name, file in properties if name == _WRITTEN})
     if files:
         terminalreporter.section("golden plans written")
@@ -184,7 +184,7 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
     model = sys.modules.get("planner_eval.plan.model")  # without it there are no plans
     if op != "==" or model is None:
         return None
-    are = [isinstance(one, model.Plan) for one in (left, right)]
+    are = [isinstance(operand, model.Plan) for operand in (left, right)]
     if not any(are):
         return None
     if not all(are):
@@ -199,11 +199,11 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
             "== compares labels, order and written values too: planner_eval.assert_same(pred, gold) compares "
             "what plans mean, planner_eval.same(pred, gold) says whether that is the same",
         ]
-    said = str(pe.diff(left, right)).splitlines()
-    more = [f"… {len(said) - _HINT} more lines"] if len(said) > _HINT else []
+    lines = str(pe.diff(left, right)).splitlines()
+    more = [f"… {len(lines) - _HINT} more lines"] if len(lines) > _HINT else []
     return [
         "plans that do not mean the same (right is taken as gold)",
-        *said[:_HINT],
+        *lines[:_HINT],
         *more,
         "planner_eval.assert_same(pred, gold) shows both plans, too",
     ]
@@ -219,8 +219,8 @@ def _file_name(text: str) -> str:
     return f"{safe.encode()[: _NAME - 17].decode(errors='ignore')}-{sha256(text.encode()).hexdigest()[:16]}"
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return "".join(f"%{byte:02X}" for byte in found[0].encode(errors="surrogatepass"))
+def _escaped(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode(errors="surrogatepass"))
 
 
 def _shown(file: Path) -> str:

@@ -44,7 +44,7 @@ def opened(base_url: str | None, api_key: str | None, timeout: float, max_bytes:
         packed = response.headers.get("content-encoding", "identity").lower()
         if packed != "identity":
             raise Body(f"the answer is packed with {packed[:20]}, which was not asked for")
-        streams = (each for each in type(response.stream).__mro__ if each.__name__ == "AsyncByteStream")
+        streams = (base for base in type(response.stream).__mro__ if base.__name__ == "AsyncByteStream")
         response.stream = _bounded_stream(next(streams))(response.stream, max_bytes)
 
     try:
@@ -65,18 +65,18 @@ def opened(base_url: str | None, api_key: str | None, timeout: float, max_bytes:
                 "your own, which may want none",
                 code="missing",
             ) from None
-        said = shown(str(problem), secrets=(api_key,))
-        raise ModelError(f"{who}'s endpoint cannot be used: {said}", code="missing") from None
+        message = shown(str(problem), secrets=(api_key,))
+        raise ModelError(f"{who}'s endpoint cannot be used: {message}", code="missing") from None
 
 
 async def _stay(response: Any) -> None:
     """Follow a redirect only to the origin that was asked: it takes the key and the question along."""
     if not response.has_redirect_location:
         return
-    here = response.request.url
-    there = here.join(response.headers["location"])
-    if (there.scheme, there.host, there.port) != (here.scheme, here.host, here.port):
-        named = there.copy_with(username=None, password=None, query=None, fragment=None)
+    origin = response.request.url
+    target = origin.join(response.headers["location"])
+    if (target.scheme, target.host, target.port) != (origin.scheme, origin.host, origin.port):
+        named = target.copy_with(username=None, password=None, query=None, fragment=None)
         raise Elsewhere(f"its server redirects to {named}, which is another one; name that if you trust it")
 
 
@@ -89,11 +89,11 @@ def _bounded_stream(base: type) -> Callable[[Any, int], Any]:
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
             left = self.most
-            async for part in self.stream:
-                left -= len(part)
+            async for chunk in self.stream:
+                left -= len(chunk)
                 if left < 0:
                     raise Body(f"the answer is longer than {self.most:,} bytes")
-                yield part
+                yield chunk
 
         async def aclose(self) -> None:
             await self.stream.aclose()

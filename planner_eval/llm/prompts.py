@@ -52,10 +52,10 @@ def read_rating(text: str) -> float | None:
     >>> read_rating("I would say [[0.750]]."), read_rating("[[7]]"), read_rating("0.5")
     (0.75, None, None)
     """
-    found = re.findall(r"\[\[\s*([0-9]{1,3}(?:\.[0-9]{1,18})?)\s*\]\]", text)
-    if not found:
+    ratings = re.findall(r"\[\[\s*([0-9]{1,3}(?:\.[0-9]{1,18})?)\s*\]\]", text)
+    if not ratings:
         return None
-    rating = float(found[-1])
+    rating = float(ratings[-1])
     return rating if rating <= 1 else None
 
 
