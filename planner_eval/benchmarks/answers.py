@@ -140,14 +140,14 @@ def answers_of(
     if has_trials and content == []:
         return [Answer(None, record.id, record.where, "an empty list: there is no answer")]
     texts = isinstance(content, list) and bool(content) and all(isinstance(item, str) for item in content)
-    listed = isinstance(content, list) and ((has_trials and bool(content)) or (many and texts))
+    is_list = isinstance(content, list) and ((has_trials and bool(content)) or (many and texts))
     answers = []
-    for item in content if listed else [content]:
+    for item in content if is_list else [content]:
         try:
             answers.append(Answer(_text(item, benchmark, record.fields), record.id, record.where))
         except (ParseError, RecursionError) as error:
-            why = str(error).split("\n")[0] if isinstance(error, ParseError) else "it nests too deeply"
-            answers.append(Answer(None, record.id, record.where, why))
+            reason = str(error).split("\n")[0] if isinstance(error, ParseError) else "it nests too deeply"
+            answers.append(Answer(None, record.id, record.where, reason))
     return answers
 
 
@@ -190,23 +190,23 @@ def match(
     sample_list = list(samples)
     if not answers:
         raise InputError("there are no answers")
-    lone = sum(answer.id is None and not answer.error for answer in answers)
+    nameless_count = sum(answer.id is None and not answer.error for answer in answers)
     if by is None:
         by = "id" if any(answer.id is not None for answer in answers) else "position"
     if by == "position":
         return _by_position(answers, sample_list, nothing)
-    if lone:
+    if nameless_count:
         first = next(answer.where for answer in answers if answer.id is None and not answer.error)
-        raise nameless(lone, len(answers), first)
+        raise nameless(nameless_count, len(answers), first)
     sample_ids = {sample.id for sample in sample_list}
     if not any(answer.id in sample_ids for answer in answers):
         raise strange((answer.id for answer in answers if answer.id is not None), sample_list)
     return _by_id(answers, sample_list, has_trials=has_trials, nothing=nothing)
 
 
-def nameless(lone: int, answers: int, first: str) -> InputError:
+def nameless(count: int, answers: int, first: str) -> InputError:
     """What is said where some answers have ids and others none."""
-    return InputError(f"{lone} of {answers} answers name no sample, the first at {first}")
+    return InputError(f"{count} of {answers} answers name no sample, the first at {first}")
 
 
 def strange(ids: Iterable[str], samples: Iterable[Sample]) -> PairingError:
@@ -260,8 +260,8 @@ def _by_id(
             texts[key].append(nothing if answer.text is None else answer.text)
     missing = tuple(key for key, answer_texts in texts.items() if not answer_texts)
     records = tuple(Answered(sample, text) for sample in samples for text in texts[sample.id] or [nothing])
-    left_over = (missing, tuple(unknown), tuple(repeated), _broken(answers))
-    return Matched(records, "id", len(answers), *left_over, len(texts), len(records))
+    problems = (missing, tuple(unknown), tuple(repeated), _broken(answers))
+    return Matched(records, "id", len(answers), *problems, len(texts), len(records))
 
 
 def _broken(answers: Sequence[Answer]) -> tuple[str, ...]:

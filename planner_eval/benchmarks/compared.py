@@ -141,15 +141,15 @@ def shares_of(report: Report, name: str) -> dict[str, Share | None]:
 
 def _adds_up(report: Report, name: str, plain: bool) -> bool:
     """Whether the samples' figures sum up to the benchmark's own figure of that name."""
-    own = next((figure.value for figure in report.figures if figure.name == name), None)
+    own_value = next((figure.value for figure in report.figures if figure.name == name), None)
     shares = [_of_row(row, name, plain) for row in report.rows]
     numerator, denominator = (
         sum(getattr(share, field) for share in shares if share) for field in ("part", "whole")
     )
     return (
-        isinstance(own, (int, float))
+        isinstance(own_value, (int, float))
         and bool(denominator)
-        and math.isclose(own, numerator / denominator, abs_tol=1e-12)
+        and math.isclose(own_value, numerator / denominator, abs_tol=1e-12)
     )
 
 
@@ -244,9 +244,9 @@ def _read_official(row: SampleScore) -> _Reading:
     >>> _read_official(SampleScore("a", False, (Figure("parse_error", 1),)))
     _Reading(code='parse.syntax', mended=False)
     """
-    ended = (row.error or "").partition(":")[0] in _EXCEPTIONS
+    raised = (row.error or "").partition(":")[0] in _EXCEPTIONS
     signs = any(_SIGNS.get(figure.name) == bool(figure.value) for figure in row.figures)
-    return _Reading("parse.syntax" if ended or signs else None)
+    return _Reading("parse.syntax" if raised or signs else None)
 
 
 _EXCEPTIONS = frozenset({"ZeroDivisionError", "JSONDecodeError", "ValueError"})
@@ -268,11 +268,11 @@ def _state(answers: Sequence[SampleScore], codes: Sequence[str | None]) -> tuple
     """
     if all(row.ok for row in answers):
         return "same", ""
-    why = next((row.error.split("\n")[0] for row in answers if row.error), "")
+    reason = next((row.error.split("\n")[0] for row in answers if row.error), "")
     unread = [code for code in codes if code is not None]
     if len(unread) < len(codes):  # of several answers one can be read
-        return "different", why or "not solved"
-    return unread_state(ParseError("", code=unread[0])), why or unread[0]
+        return "different", reason or "not solved"
+    return unread_state(ParseError("", code=unread[0])), reason or unread[0]
 
 
 def _tallies(

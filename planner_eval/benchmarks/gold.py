@@ -36,9 +36,9 @@ def gold_samples(benchmark: Benchmark, source: str, *, cache: str | None = None)
         else:
             samples = _of_cache(benchmark, source.removeprefix(PREFIX), cache)
     except DatasetError:
-        looks = _looks_like(path) if path.is_file() else None
-        if looks and looks != benchmark.name:
-            raise InputError(f"{source} is gold of {looks}, not of {benchmark.name}") from None
+        likely = _looks_like(path) if path.is_file() else None
+        if likely and likely != benchmark.name:
+            raise InputError(f"{source} is gold of {likely}, not of {benchmark.name}") from None
         raise
     _check(benchmark, source, samples)
     return samples
@@ -60,13 +60,13 @@ def gold_folders(benchmark: Benchmark, source: str, *, cache: str | None = None)
 
 
 def _of_cache(benchmark: Benchmark, name: str, cache: str | None) -> list[Sample]:
-    named = [dataset for dataset in published().values() if name in (dataset.name, dataset.benchmark)]
-    if not named:
+    datasets = [dataset for dataset in published().values() if name in (dataset.name, dataset.benchmark)]
+    if not datasets:
         raise InputError(f"{name}: there is no such file, folder or data set")
-    sets = [dataset for dataset in named if dataset.benchmark == benchmark.name]
+    sets = [dataset for dataset in datasets if dataset.benchmark == benchmark.name]
     if not sets:
         raise InputError(
-            f"{name} is a data set of {named[0].benchmark or 'no benchmark'}, not of {benchmark.name}"
+            f"{name} is a data set of {datasets[0].benchmark or 'no benchmark'}, not of {benchmark.name}"
         )
     samples, missing = [], []
     for dataset in sets:
@@ -88,9 +88,9 @@ def _check(benchmark: Benchmark, source: str, samples: Sequence[Sample]) -> None
         raise InputError(f"{source} holds no samples")
     if any(benchmark.fits(sample.gold) for sample in samples):
         return
-    looks = next((n for n, b in BENCHMARKS.items() if any(b.fits(s.gold) for s in samples)), None)
-    what = f"it looks like gold of {looks}" if looks else "no benchmark's gold looks like this"
-    raise InputError(f"{source} is no gold of {benchmark.name}: {what}")
+    likely = next((n for n, b in BENCHMARKS.items() if any(b.fits(s.gold) for s in samples)), None)
+    hint = f"it looks like gold of {likely}" if likely else "no benchmark's gold looks like this"
+    raise InputError(f"{source} is no gold of {benchmark.name}: {hint}")
 
 
 def _looks_like(path: Path) -> str | None:

@@ -145,8 +145,8 @@ def _columns(block: Mapping[str, Any]) -> Iterator[Column]:
     for group in block["groups"]:
         for figure_data in block["figures"]:
             figure = figure_data["figure"].replace("{}", group.get("name", ""))
-            own = {key: figure_data[key] for key in ("unit", "digits") if key in figure_data}
-            own["where"] = {**shared["where"], **group.get("where", {}), **figure_data.get("where", {})}
+            overrides = {key: figure_data[key] for key in ("unit", "digits") if key in figure_data}
+            overrides["where"] = {**shared["where"], **group.get("where", {}), **figure_data.get("where", {})}
             column_part = Part("part", group["part"]) if "part" in group else None
             yield Column(
                 group["head"],
@@ -156,5 +156,5 @@ def _columns(block: Mapping[str, Any]) -> Iterator[Column]:
                 {**group.get("only", {}), **figure_data.get("only", {})},
                 column_part,
                 percent_in=tuple(figure_data.get("percent_in", ())),
-                **{**shared, **own},
+                **{**shared, **overrides},
             )

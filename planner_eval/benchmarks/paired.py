@@ -62,11 +62,11 @@ def paired(pred: Plan, gold: Plan) -> Sequence[tuple[int, int]] | None:
     """The positions of calls that stand for one another, of any name; None of plans that mean the same."""
     if pred is gold:
         return None
-    named = _by_name(pred, gold)
-    if named is not None:
-        matches = matches_of(pred, gold, named)
-        if len(named) < max(len(pred), len(gold)) or not all(m.equal for m in matches):
-            return named
+    pairs_by_name = _by_name(pred, gold)
+    if pairs_by_name is not None:
+        matches = matches_of(pred, gold, pairs_by_name)
+        if len(pairs_by_name) < max(len(pred), len(gold)) or not all(m.equal for m in matches):
+            return pairs_by_name
     result = match(pred, gold)
     return None if result.pairing is None else result.alignment.pairs
 

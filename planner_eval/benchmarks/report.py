@@ -211,9 +211,9 @@ class Cell:
         """
         if self.published is None or self.value is None:
             return None
-        printed = self.published.replace(",", "").rstrip("%")
-        decimals = len(printed.partition(".")[2])
-        return f"{self.value:.{decimals}f}" == f"{float(printed):.{decimals}f}"
+        published = self.published.replace(",", "").rstrip("%")
+        decimals = len(published.partition(".")[2])
+        return f"{self.value:.{decimals}f}" == f"{float(published):.{decimals}f}"
 
 
 def f1(name: str, hits: float, predicted: float, gold: float, *, note: str = "") -> Figure:

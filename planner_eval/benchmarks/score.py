@@ -168,11 +168,11 @@ def _other_notations(
     for text in unsolved:
         if own * 2 >= records:  # whatever the others are in, they are not more than half
             return {}
-        looks = looks_like(bench, text)
-        if looks is None:
+        notation = looks_like(bench, text)
+        if notation is None:
             own += 1
         else:
-            notations[looks] += 1
+            notations[notation] += 1
     return most_notations(notations, records)
 
 
@@ -183,9 +183,9 @@ def looks_like(bench: Benchmark, text: str) -> str | None:
         return None
     from planner_eval.dialects.detect import likeliest
 
-    looks = likeliest(text[:20_000])
+    notation = likeliest(text[:20_000])
     # A text of no notation is taken for JSON; plain words are an answer in every benchmark.
-    return looks if looks not in bench.notations and (looks != "json" or start in "[{") else None
+    return notation if notation not in bench.notations and (notation != "json" or start in "[{") else None
 
 
 def most_notations(counts: Counter[str], records: int) -> dict[str, int]:
@@ -265,8 +265,8 @@ def summary_lines(scored: Scored) -> Iterator[str]:
         yield f"answers that look like {notation}, not what {bench.title} asks for: {count:,}"
     for variant, report in scored.reports.items():
         yield from _failed(variant, report.rows)
-        ended = Counter(figure.error.split(":")[0] for figure in report.figures if figure.error)
-        for error, count in ended.most_common(_SHOWN):
+        errors = Counter(figure.error.split(":")[0] for figure in report.figures if figure.error)
+        for error, count in errors.most_common(_SHOWN):
             yield f"{variant}: figures where the published code ends with {error}: {count:,}"
 
 

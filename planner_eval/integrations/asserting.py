@@ -96,9 +96,9 @@ def assert_scores(
         raise AssertionError("no pairs: there are neither predictions nor gold plans")
     wrong = [*_words(paired.gold)]
     wrong += [message for name, least in at_least.items() if (message := _short_of(report, name, least))]
-    unsaid = report.totals.pairs - report.judged
-    if unsaid or not report.judged:
-        wrong.append(f"{counted(unsaid, 'pair')} of {report.totals.pairs:,} cannot be judged")
+    unjudged = report.totals.pairs - report.judged
+    if unjudged or not report.judged:
+        wrong.append(f"{counted(unjudged, 'pair')} of {report.totals.pairs:,} cannot be judged")
     if wrong:
         raise AssertionError("\n".join([*wrong, *_told(report)]))
 
@@ -211,8 +211,8 @@ def _told(report: Report) -> list[str]:
     lines[0] += f"; root causes: {codes}" if codes else ""
     wrong = [row for row in report.rows if row.state != "same"]
     for row in wrong[:_PAIRS]:
-        why = (row.reason or STATES[row.state]).splitlines()[0]
-        lines.append(printable(shortened(f"  {row.id}: {row.state.replace('_', ' ')}: {why}", _WIDTH)))
+        reason = (row.reason or STATES[row.state]).splitlines()[0]
+        lines.append(printable(shortened(f"  {row.id}: {row.state.replace('_', ' ')}: {reason}", _WIDTH)))
     if len(wrong) > _PAIRS:
         lines.append(f"  … {len(wrong) - _PAIRS:,} more")
     return lines

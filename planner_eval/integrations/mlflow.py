@@ -51,8 +51,10 @@ class PlanSame(Scorer):
                 )
             names = ", ".join(map(repr, expectations or {})) or "none"
             raise ValueError(f"the expectations have no {self.expectation!r}; there are {names}")
-        ran = calls_of(trace) if trace is not None else None
-        verdict = judge(outputs if ran is None else ran, gold, policy=self.policy, repair=self.repair)
+        traced_calls = calls_of(trace) if trace is not None else None
+        verdict = judge(
+            outputs if traced_calls is None else traced_calls, gold, policy=self.policy, repair=self.repair
+        )
         metadata = {"state": verdict.state, "causes": ", ".join(verdict.causes)}
         return Feedback(name=self.name, value=verdict.same, rationale=verdict.reason, metadata=metadata)
 

@@ -73,12 +73,12 @@ class How(NamedTuple):
     limits: Limits
 
 
-def judged(pair: tuple[Record, Record], how: How, *, per_call: bool = False) -> Judged:
+def judged(pair: tuple[Record, Record], settings: How, *, per_call: bool = False) -> Judged:
     """What a completion is worth beside its gold plan.
 
     Args:
         pair: The completion and the gold plan.
-        how: How it is judged.
+        settings: How it is judged.
         per_call: Say what each call is worth, and why.
     """
     pred, gold_record = pair
@@ -86,53 +86,53 @@ def judged(pair: tuple[Record, Record], how: How, *, per_call: bool = False) -> 
     if isinstance(gold, str):
         return Judged(nan, "gold_unreadable", said=gold)
     try:
-        plan, format = _read(pred, how)
+        plan, format = _read(pred, settings)
         words = not plan.calls and isinstance(pred.source, str) and not lists_nothing(pred.source)
     except ParseError as error:
         state = "too_large" if isinstance(error, LimitError) else unread_state(error)
-        return Judged(how.unreadable, state, said=str(error).partition("\n")[0])
+        return Judged(settings.unreadable, state, said=str(error).partition("\n")[0])
     except Exception as error:  # whatever a completion is, training goes on
-        return Judged(how.unreadable, "unreadable", said=f"{type(error).__name__}: {error}")
-    return _compared(plan, gold, format, how, words=words, per_call=per_call)
+        return Judged(settings.unreadable, "unreadable", said=f"{type(error).__name__}: {error}")
+    return _compared(plan, gold, format, settings, words=words, per_call=per_call)
 
 
-def _compared(plan: Plan, gold: Gold, format: float, how: How, *, words: bool, per_call: bool) -> Judged:
+def _compared(plan: Plan, gold: Gold, format: float, settings: How, *, words: bool, per_call: bool) -> Judged:
     if len(gold.plans) == 1 and not per_call:
         gold_plan, terms = gold.plans[0]
-        matching = match(plan, gold_plan, how.policy, terms)
+        matching = match(plan, gold_plan, settings.policy, terms)
         same = bool(exact(Facts(matching)).part)
         missing = len(matching.alignment.missing)
         calls: tuple[CallReward, ...] = ()
         message = ""
     else:
-        comparison = diff_any(locate(plan) if per_call else plan, gold.plans, how.policy).diff
+        comparison = diff_any(locate(plan) if per_call else plan, gold.plans, settings.policy).diff
         assert comparison.matching is not None
         # As figures count, not as the differences are told.
         matching = comparison.matching.by_name or comparison.matching
         same, missing = comparison.same, len(matching.alignment.missing)
-        calls = calls_of(comparison, how.verdicts) if per_call else ()
+        calls = calls_of(comparison, settings.verdicts) if per_call else ()
         message = "; ".join(edit.message for edit in comparison.roots) if per_call else ""
     part_scores = parts_of(matching)
     if words and matching.gold.calls:
         format = 0.0  # to answer in words is no plan, where one is wanted
-    value = worth(how.weights, format, part_scores, same=same)
+    value = worth(settings.weights, format, part_scores, same=same)
     return Judged(
         value, "same" if same else "different", {"format": format, **part_scores}, calls, missing, message
     )
 
 
-def _read(record: Record, how: How) -> tuple[Plan, float]:
+def _read(record: Record, settings: How) -> tuple[Plan, float]:
     """The plan of a completion, and what its format is worth."""
     if record.error is not None:  # it took too long, or ended its process
         raise record.error
     source = record.source
     try:
-        plan = parse(source, dialect=how.dialect, limits=how.limits)
+        plan = parse(source, dialect=settings.dialect, limits=settings.limits)
     except ParseError:
-        if not how.repair:
+        if not settings.repair:
             raise
-        return parse(source, dialect=how.dialect, limits=how.limits, repair=True), 0.0
-    return plan, float(how.prose or not has_words(plan, source, how.dialect, how.limits))
+        return parse(source, dialect=settings.dialect, limits=settings.limits, repair=True), 0.0
+    return plan, float(settings.prose or not has_words(plan, source, settings.dialect, settings.limits))
 
 
 def pair_of(index: int, completion: Any, gold: Any, prompt: Any = None) -> tuple[Record, Record]:

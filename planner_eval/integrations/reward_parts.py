@@ -174,12 +174,12 @@ def calls_of(comparison: Diff, verdicts: Verdicts) -> tuple[CallReward, ...]:
     outcomes: dict[int, tuple[str, str]] = {}
     for edit in comparison.edits:
         verdict = "wrong" if edit.cause is None else "consequence"
-        why = edit if edit.cause is None else comparison.edits[_root(comparison, edit.cause)]
+        root = edit if edit.cause is None else comparison.edits[_root(comparison, edit.cause)]
         for pred, _ in edit.places:
             if pred is None or pred.call is None:
                 continue
             if pred.call not in outcomes or (verdict == "wrong" and outcomes[pred.call][0] != "wrong"):
-                outcomes[pred.call] = verdict, why.message
+                outcomes[pred.call] = verdict, root.message
     return tuple(
         CallReward(call.tool, verdict, getattr(verdicts, verdict), call.span, message)
         for call, (verdict, message) in (
@@ -229,7 +229,7 @@ def _without(plan: Plan, copies: Mapping[int, int]) -> Plan:
     """A plan without copies; what refers to one refers to the call that it is a copy of."""
     remaining = [index for index in range(len(plan.calls)) if index not in copies]
     new_index = {index: new for new, index in enumerate(remaining)}
-    new_index |= {index: new_index[of] for index, of in copies.items()}
+    new_index |= {index: new_index[original] for index, original in copies.items()}
     calls = [
         with_arguments(
             plan.calls[index], tuple((n, moved(v, new_index)) for n, v in plan.calls[index].arguments)

@@ -79,10 +79,10 @@ def reward(  # noqa: PLR0913 - what a trainer may want to say
         isinstance(deadline, (int, float)) and not isinstance(deadline, bool) and 0 < deadline < inf
     ):
         raise InputError(f"deadline is {deadline!r}, expected seconds, more than 0")
-    how = How(
+    settings = How(
         weights_of(weights), per_call, policy_of(policy), dialect, repair, prose, float(unreadable), limits
     )
-    return Reward(how, gold, jobs, deadline, name)
+    return Reward(settings, gold, jobs, deadline, name)
 
 
 class Reward:
@@ -91,15 +91,15 @@ class Reward:
     Whatever a completion is, it raises nothing: it is right, wrong or unreadable.
 
     Args:
-        how: How completions are judged.
+        settings: How completions are judged.
         gold: The column that holds the gold plans.
         jobs: How many processes judge a batch.
         deadline: Seconds for a completion.
         name: What trainers call it.
     """
 
-    def __init__(self, how: How, gold: str, jobs: int, deadline: float | None, name: str) -> None:
-        self.how, self.gold, self.jobs, self.deadline, self.__name__ = how, gold, jobs, deadline, name
+    def __init__(self, settings: How, gold: str, jobs: int, deadline: float | None, name: str) -> None:
+        self.how, self.gold, self.jobs, self.deadline, self.__name__ = settings, gold, jobs, deadline, name
 
     def __call__(
         self, completions: Sequence[Any], *golds: Any, prompts: Sequence[Any] | None = None, **columns: Any

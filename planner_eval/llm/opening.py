@@ -19,7 +19,7 @@ class Elsewhere(Exception):
     """A server that sends its callers, with what they ask and their key, to another one."""
 
 
-def opened(base_url: str | None, api_key: str | None, timeout: float, max_bytes: int, who: str) -> Any:
+def opened(base_url: str | None, api_key: str | None, timeout: float, max_bytes: int, model_name: str) -> Any:
     """A client of the package.
 
     Args:
@@ -27,7 +27,7 @@ def opened(base_url: str | None, api_key: str | None, timeout: float, max_bytes:
         api_key: The key; None for ``OPENAI_API_KEY``.
         timeout: The longest silence, in seconds.
         max_bytes: The longest body that is read.
-        who: What the model is called in messages.
+        model_name: What the model is called in messages.
 
     Raises:
         ModelError: the package or the key is missing.
@@ -61,12 +61,12 @@ def opened(base_url: str | None, api_key: str | None, timeout: float, max_bytes:
     except openai.OpenAIError as problem:
         if not api_key and base_url is None:  # the package's own words tell of keys for other ends
             raise ModelError(
-                f"{who}'s endpoint cannot be used: there is no key; set OPENAI_API_KEY, or name a server of "
-                "your own, which may want none",
+                f"{model_name}'s endpoint cannot be used: there is no key; set OPENAI_API_KEY, or "
+                "name a server of your own, which may want none",
                 code="missing",
             ) from None
         message = shown(str(problem), secrets=(api_key,))
-        raise ModelError(f"{who}'s endpoint cannot be used: {message}", code="missing") from None
+        raise ModelError(f"{model_name}'s endpoint cannot be used: {message}", code="missing") from None
 
 
 async def _stay(response: Any) -> None:
@@ -76,16 +76,18 @@ async def _stay(response: Any) -> None:
     origin = response.request.url
     target = origin.join(response.headers["location"])
     if (target.scheme, target.host, target.port) != (origin.scheme, origin.host, origin.port):
-        named = target.copy_with(username=None, password=None, query=None, fragment=None)
-        raise Elsewhere(f"its server redirects to {named}, which is another one; name that if you trust it")
+        shown_url = target.copy_with(username=None, password=None, query=None, fragment=None)
+        raise Elsewhere(
+            f"its server redirects to {shown_url}, which is another one; name that if you trust it"
+        )
 
 
 def _bounded_stream(base: type) -> Callable[[Any, int], Any]:
     """A stream that stops; its base is a class of whichever package the client is built on."""
 
     class Bounded(base):  # type: ignore[misc]
-        def __init__(self, stream: Any, most: int) -> None:
-            self.stream, self.most = stream, most
+        def __init__(self, stream: Any, max_bytes: int) -> None:
+            self.stream, self.most = stream, max_bytes
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
             left = self.most

@@ -40,9 +40,9 @@ def request(
     >>> request("own.question", "Is it right?", {"Answer": "yes"}).messages[1]
     ('user', 'Answer:\n<<<\nyes\n>>>')
     """
-    blocks = [f"{heading}:\n<<<\n{_shown(what)}\n>>>" for heading, what in material.items()]
+    blocks = [f"{heading}:\n<<<\n{_shown(value)}\n>>>" for heading, value in material.items()]
     messages = (("system", f"{instructions}\n{_DATA_ONLY}"), ("user", "\n\n".join(blocks)))
-    filled = tuple((name, _shown(what)) for name, what in (fields or {}).items())
+    filled = tuple((name, _shown(value)) for name, value in (fields or {}).items())
     return JudgeRequest(task, messages, temperature=temperature, fields=filled)
 
 
@@ -79,8 +79,8 @@ def read_equal(text: str) -> bool | None:
     return equal if isinstance(equal, bool) else None
 
 
-def _shown(what: Any) -> str:
-    return what if isinstance(what, str) else json.dumps(what, ensure_ascii=False, default=str)
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _field(text: str, name: str) -> Any:

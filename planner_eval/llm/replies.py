@@ -124,12 +124,12 @@ def read_completion(
     content = message.get("content")
     if words and not isinstance(content, str):
         return NO_TEXT
-    model, ended = completion.get("model"), first.get("finish_reason")
+    model, finish_reason = completion.get("model"), first.get("finish_reason")
     return Reply(
         _text(content),
         tuple(_calls(message)),
         _usage(completion.get("usage"), prices),
-        ended if isinstance(ended, str) else "",
+        finish_reason if isinstance(finish_reason, str) else "",
         model if isinstance(model, str) else requested_model,
         tries,
         refusal=_refusal(message),
@@ -177,9 +177,9 @@ def _calls(message: Mapping[str, Any]) -> list[ToolCall]:
 def _call(entry: Mapping[str, Any]) -> ToolCall:
     inner = entry.get("function")
     inner = inner if isinstance(inner, Mapping) else entry
-    name, args, named = inner.get("name"), inner.get("arguments"), entry.get("id")
+    name, args, call_id = inner.get("name"), inner.get("arguments"), entry.get("id")
     text = args if isinstance(args, str) else "" if args is None else json.dumps(args, ensure_ascii=False)
-    return ToolCall(named if isinstance(named, str) else "", name if isinstance(name, str) else "", text)
+    return ToolCall(call_id if isinstance(call_id, str) else "", name if isinstance(name, str) else "", text)
 
 
 def as_data(reply: Reply) -> dict[str, Any]:

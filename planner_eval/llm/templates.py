@@ -133,10 +133,10 @@ def _read(folder: Path, file: PromptFile) -> Template:
         raise InputError(f"{path} is no UTF-8 text, expected a prompt") from None
     if len(data) > MOST_BYTES:
         raise InputError(f"{path} is larger than {MOST_BYTES:,} bytes, expected a prompt")
-    lacking = [name for name in file.fields if f"{{{name}}}" not in text]
-    if lacking:
+    missing = [name for name in file.fields if f"{{{name}}}" not in text]
+    if missing:
         fields = " ".join(f"{{{name}}}" for name in file.fields)
         raise InputError(
-            f"{path} lacks {{{lacking[0]}}}: what is asked about is put in there; expected {fields}"
+            f"{path} lacks {{{missing[0]}}}: what is asked about is put in there; expected {fields}"
         )
     return Template(file.name, text, sha256(data).hexdigest())

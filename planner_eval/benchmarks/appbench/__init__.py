@@ -55,10 +55,10 @@ def _read(folder: Path) -> Iterator[Sample]:
 def _read_file(path: Path) -> Iterator[Sample]:
     from planner_eval.datasets.appbench import read_appbench
 
-    named = re.fullmatch(r"test_(\w+)\.json", path.name)
-    if not named:
+    name_match = re.fullmatch(r"test_(\w+)\.json", path.name)
+    if not name_match:
         raise DatasetError(f"{path}: AppBench's files are called test_ss.json, test_sm.json …")
-    return read_appbench(path.parent, part=named[1])
+    return read_appbench(path.parent, part=name_match[1])
 
 
 def _answer_text(content: Any) -> str:

@@ -69,9 +69,9 @@ def table8(samples: Iterable[Sample]) -> list[Cell]:
 def _row(app: str, used: Counter[str], n: int) -> Iterator[Cell]:
     printed = TABLE_8.get(app, ())
     absent = [name for name in printed if name not in used]
-    further = [name for name in used if name not in printed]
+    unprinted = [name for name in used if name not in printed]
     remarks = [f"never called: {', '.join(absent)}"] * bool(absent)
-    remarks += [f"not printed: {', '.join(further)}"] * bool(further)
+    remarks += [f"not printed: {', '.join(unprinted)}"] * bool(unprinted)
     note = "; ".join(remarks) if n else "no sample at hand"
     published = str(len(printed)) if printed else None
     yield Cell("Table 8", app, "APIs", published, float(len(used)) if n else None, n, _SAMPLES, note)

@@ -54,8 +54,10 @@ def figure5(systems: Sequence[System]) -> Chart:
             "appbench-5 compares two ways to prompt: it needs runs of planeval predict with --pipeline flat "
             f"and hierarchical, and has {', '.join(sorted(map(str, pipelines - {None}))) or 'neither'}"
         )
-    named = [(system, f", {system.asked['pipeline']}") for system in systems]
-    renamed = [system._replace(name=system.name.removesuffix(suffix) + suffix) for system, suffix in named]
+    with_suffix = [(system, f", {system.asked['pipeline']}") for system in systems]
+    renamed = [
+        system._replace(name=system.name.removesuffix(suffix) + suffix) for system, suffix in with_suffix
+    ]
     return figure6(renamed)._replace(name="appbench-5")
 
 

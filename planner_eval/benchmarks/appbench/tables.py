@@ -139,15 +139,15 @@ _NOTES_2 = {
 
 def _cell(row: str, category: str, published: str, summary: _Part) -> Cell:
     n = len(summary.samples)
-    of = int(_TABLE_2["# Samples"][PARTS.index(category)])
+    total = int(_TABLE_2["# Samples"][PARTS.index(category)])
     value = float(_ROWS_2[row](summary)) if n else None
-    cell = Cell("Table 2", row, category, published, value, n, of)
+    cell = Cell("Table 2", row, category, published, value, n, total)
     if not n:
-        return Cell("Table 2", row, category, published, None, 0, of, "no sample at hand")
+        return Cell("Table 2", row, category, published, None, 0, total, "no sample at hand")
     if cell.agrees:
         return cell
     other = "the table was made from another version of this file"
-    return Cell("Table 2", row, category, published, value, n, of, _NOTES_2.get((row, category), other))
+    return Cell("Table 2", row, category, published, value, n, total, _NOTES_2.get((row, category), other))
 
 
 def table4(outcomes: Iterable[Outcome], category: str) -> list[Cell]:

@@ -266,8 +266,8 @@ def by_difficulty(hits: Sequence[Any], levels: Sequence[Any], *, prefix: str = "
 def _rating_figure(compared: Sequence[_Kept]) -> Figure:
     ratings = [record.rating for record in compared if record.rating is not None]
     missing = len(compared) - len(ratings)
-    are = "is" if missing == 1 else "are"
-    note = f"{counted(missing, 'answer')} without a usable rating {are} left out" if missing else ""
+    verb = "is" if missing == 1 else "are"
+    note = f"{counted(missing, 'answer')} without a usable rating {verb} left out" if missing else ""
     return ratio("gpt", sum(ratings), len(ratings), note=note)
 
 

@@ -52,14 +52,14 @@ def kinds_of(
     gold_calls = calls_of(sample.gold)
     if task == "routing":
         names = read_route(text)
-        formed, calls = names is not None and "```" not in text, None
+        well_formed, calls = names is not None and "```" not in text, None
         right = names == gold_calls[0]
     else:
         answer = read_answer(text, notation=notation)
-        formed, calls = answer.valid, answer.calls
+        well_formed, calls = answer.valid, answer.calls
         names = None if calls is None else calls[0]
         right = calls is not None and judge_calls(gold_calls, calls).ast
-    kinds = set() if formed else {"format"}
+    kinds = set() if well_formed else {"format"}
     if names is not None and not right:
         kinds |= _wrong(sample, gold_calls, names, calls)
     return frozenset(kinds)

@@ -224,8 +224,8 @@ def plan_of(value: Any) -> Plan:
 
 
 def _as_plan(calls: Calls) -> Plan:
-    listed = enumerate(zip(*calls, strict=True), 1)
-    return Plan(tuple([Call(f"c{n}", name, pairs_of(arguments)) for n, (name, arguments) in listed]))
+    numbered = enumerate(zip(*calls, strict=True), 1)
+    return Plan(tuple([Call(f"c{n}", name, pairs_of(arguments)) for n, (name, arguments) in numbered]))
 
 
 def _calls(plan: Plan) -> Calls:

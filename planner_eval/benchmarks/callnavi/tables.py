@@ -95,8 +95,8 @@ def table2(samples: Iterable[Sample]) -> list[Cell]:
     cells: list[Cell] = []
     for domain, (title, *published) in _TABLE_2.items():
         cells += _row(title, published, _counts([domains[domain]]), len(domains[domain]))
-    everything = [questions for questions in domains.values() if questions]
-    cells += _row("Overall", _OVERALL, _counts(everything), sum(map(len, everything)))
+    all_domains = [questions for questions in domains.values() if questions]
+    cells += _row("Overall", _OVERALL, _counts(all_domains), sum(map(len, all_domains)))
     return cells
 
 
@@ -108,15 +108,15 @@ def _counts(domains: Sequence[Sequence[Sample]]) -> tuple[int, ...]:
 
 
 def _row(title: str, published: Sequence[Any], counts: Sequence[int], n: int) -> Iterable[Cell]:
-    of = published[1]
+    total = published[1]
     for column, printed, count in zip(_COLUMNS, published, counts, strict=True):
         differs = "" if count == printed else f"the released data has {count}"
         value = float(count) if n else None
-        yield Cell("Table 2", title, column, str(printed), value, n, of, _note(differs, n, of))
+        yield Cell("Table 2", title, column, str(printed), value, n, total, _note(differs, n, total))
 
 
-def _note(note: str, n: int, of: int) -> str:
-    return note if n == of else f"{n} of {of} questions at hand"
+def _note(note: str, n: int, total: int) -> str:
+    return note if n == total else f"{n} of {total} questions at hand"
 
 
 def _names(sample: Sample) -> Sequence[Any]:

@@ -203,15 +203,15 @@ def self_correction(conversations: Iterable[Sequence[Sequence[Judged]]]) -> Rate
     Source: ComplexFuncBench paper, section 1 (the ability that ComplexEval's error messages are to show);
     no figure and no code of it was published.
     """
-    stayed = total = 0
+    uncorrected = total = 0
     for turns in conversations:
         later: list[Judged] = []
         for turn in reversed(turns):
             wrong = [call for call in turn if not call.matched]
             total += len(wrong)
-            stayed += sum(not any(_puts_right(call, other) for other in later) for call in wrong)
+            uncorrected += sum(not any(_puts_right(call, other) for other in later) for call in wrong)
             later += [call for call in turn if call.matched]
-    return Rate(stayed, total)
+    return Rate(uncorrected, total)
 
 
 def _puts_right(wrong: Judged, right: Judged) -> bool:

@@ -50,9 +50,11 @@ def steps(systems: Sequence[System]) -> Chart:
     """How many conversations take how many steps, beside how many are annotated with so many."""
     distributions: dict[str, Counter[int]] = {}
     for system in systems:
-        own = [{figure.name: figure.value for figure in row.figures} for row in system.report.rows]
+        figures_by_row = [{figure.name: figure.value for figure in row.figures} for row in system.report.rows]
         pairs = [
-            (figures["steps"], figures["turns"]) for figures in own if figures.keys() >= {"steps", "turns"}
+            (figures["steps"], figures["turns"])
+            for figures in figures_by_row
+            if figures.keys() >= {"steps", "turns"}
         ]
         if not pairs:
             raise InputError(

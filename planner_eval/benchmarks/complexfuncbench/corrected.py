@@ -130,8 +130,8 @@ def _answers(judged: Sequence[Record], settings: Settings) -> list[Figure]:
             max(score, 0) if score is not None and score != -1 else 0 for score in scores if score != -1
         ]
         undecided = len(scores) - len(decided)
-        which = f"{counted(undecided, 'answer')} on which the judge did not decide"
-        note = f"{which} {'is' if undecided == 1 else 'are'} left out" if undecided else ""
+        undecided_text = f"{counted(undecided, 'answer')} on which the judge did not decide"
+        note = f"{undecided_text} {'is' if undecided == 1 else 'are'} left out" if undecided else ""
         figures.append(ratio(name, sum(max(score or 0, 0) for score in decided), len(decided), note=note))
     return figures
 

@@ -101,7 +101,7 @@ def judge(
     Source: ComplexFuncBench paper, section 3.1.
     """
     judgements: dict[int, Judged] = {}
-    sound: dict[int, FunctionCall] = {}
+    well_formed: dict[int, FunctionCall] = {}
     for position, call in enumerate(predictions):
         if isinstance(call, Undecodable):
             bare: FunctionCall = {"name": call.name, "arguments": {}}
@@ -112,8 +112,8 @@ def judge(
             record = error(fault.error_type, fault.text)
             judgements[position] = Judged(position, call, None, "format", record, fault)
         else:
-            sound[position] = sorted_call(call)
-    pairs = _Pairs(sound, list(gold))
+            well_formed[position] = sorted_call(call)
+    pairs = _Pairs(well_formed, list(gold))
     pairs.join("rule", call_key)
     pairs.join("response", lambda call: _answer(call, rules.matcher.api))
     judgements.update(pairs.found)

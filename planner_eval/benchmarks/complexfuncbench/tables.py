@@ -51,12 +51,12 @@ def table3(samples: Iterable[Sample]) -> list[Cell]:
 
 
 def _cell(row: str, column: str, published: str, conversations: list[tuple[Step, ...]]) -> Cell:
-    n, of = len(conversations), int(_PUBLISHED["# Samples"][_COLUMNS.index(column)])
+    n, total = len(conversations), int(_PUBLISHED["# Samples"][_COLUMNS.index(column)])
     counts = {
         "# Samples": n,
         "Avg. Steps": sum(map(len, conversations)),
         "Avg. Calls": sum(len(step.calls) for steps in conversations for step in steps),
     }
     value = None if not n else float(n) if row == "# Samples" else counts[row] / n
-    note = "" if n == of else f"{n} of {of} samples at hand"
-    return Cell("Table 3", row, column, published, value, n, of, note)
+    note = "" if n == total else f"{n} of {total} samples at hand"
+    return Cell("Table 3", row, column, published, value, n, total, note)

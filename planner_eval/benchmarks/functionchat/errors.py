@@ -91,8 +91,8 @@ def _words(sample: Sample, content: str) -> str:
 def offered(sample: Sample) -> dict[str, Mapping[str, Any]]:
     """The parameters of the functions on offer, by name."""
     functions = [tool.get("function") for tool in sample.tools or () if isinstance(tool, Mapping)]
-    named = [function for function in functions if isinstance(function, Mapping)]
-    declared = [(str(function.get("name")), function.get("parameters")) for function in named]
+    declared_functions = [function for function in functions if isinstance(function, Mapping)]
+    declared = [(str(function.get("name")), function.get("parameters")) for function in declared_functions]
     return {name: schema if isinstance(schema, Mapping) else {} for name, schema in declared}
 
 

@@ -180,19 +180,19 @@ def judge_request(sample: Sample, output: Any) -> Any:
     """What the judge is asked about one answer."""
     from planner_eval.benchmarks.functionchat.prompts import verdict
 
-    sent = request(sample)
+    request_data = request(sample)
     fields = {
-        "tools": sent["tools"],
-        "query": sent["messages"],
-        "ground_truth": without_ids(sent["ground_truth"]),
+        "tools": request_data["tools"],
+        "query": request_data["messages"],
+        "ground_truth": without_ids(request_data["ground_truth"]),
         "response": without_ids(output),
     }
     headings = ("Available tools", "Conversation", "Reference", "Assistant's turn")
     material = dict(zip(headings, fields.values(), strict=True))
     if sample.extra["type_of_output"] == "call":
-        material["Acceptable alternatives"] = sent["acceptable_arguments"]
+        material["Acceptable alternatives"] = request_data["acceptable_arguments"]
         # As published: JSON of what is JSON text already.
-        fields["acceptable_arguments"] = json.dumps(sent["acceptable_arguments"], ensure_ascii=False)
+        fields["acceptable_arguments"] = json.dumps(request_data["acceptable_arguments"], ensure_ascii=False)
     return verdict(sample.extra["type_of_output"], material, fields)
 
 

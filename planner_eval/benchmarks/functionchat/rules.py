@@ -116,11 +116,11 @@ def rule_values(call: Call, gold: Call, alternatives: Any, schemas: Mapping[str,
     >>> rule_values(call, gold, None, {}).verdict, rule_values(call, gold, "Say it loudly.", {})
     ('pass', Ruling(verdict=None, reason='other value'))
     """
-    pred_arguments, open_question = dict(call.arguments), False
+    pred_arguments, undecided = dict(call.arguments), False
     for key, gold_value in gold.arguments:
-        listed = alternatives.get(key) if isinstance(alternatives, dict) else None
+        alternative_values = alternatives.get(key) if isinstance(alternatives, dict) else None
         value, schema = pred_arguments[key], schemas.get(key)
-        if equal_as_declared(value, gold_value, schema) or _is_listed(value, listed, schema):
+        if equal_as_declared(value, gold_value, schema) or _is_listed(value, alternative_values, schema):
             continue
         if not _has_type(value, schema):
             return Ruling(FAIL, "other type")
@@ -128,8 +128,8 @@ def rule_values(call: Call, gold: Call, alternatives: Any, schemas: Mapping[str,
             continue
         if not isinstance(value, str) or not isinstance(gold_value, str):
             return Ruling(FAIL, "other value")
-        open_question = True
-    return Ruling(None, "other value") if open_question else RIGHT
+        undecided = True
+    return Ruling(None, "other value") if undecided else RIGHT
 
 
 def declared_schemas(tools: Any, name: str) -> Mapping[str, Any]:
@@ -161,11 +161,17 @@ def _keyword(schema: Any, name: str) -> Any:
     return schema.get(name) if isinstance(schema, dict) else None
 
 
-def _is_listed(value: Any, listed: Any, schema: Any) -> bool:
+def _is_listed(value: Any, alternative_values: Any, schema: Any) -> bool:
     """Whether a value is one of an argument's alternatives; an instruction is none."""
-    if listed is None:
+    if alternative_values is None:
         return False
-    options = listed if isinstance(listed, list) else [] if is_instruction(listed) else [listed]
+    options = (
+        alternative_values
+        if isinstance(alternative_values, list)
+        else []
+        if is_instruction(alternative_values)
+        else [alternative_values]
+    )
     return any([equal_as_declared(value, option, schema) or same_text(value, option) for option in options])
 
 

@@ -55,7 +55,7 @@ def table1(samples: Iterable[Sample]) -> list[Cell]:
         ("items", "500", n),
     )
     return cells + [
-        _cell("Section 3.1", ("single call", what), p, v if n else None, n=n) for what, p, v in facts
+        _cell("Section 3.1", ("single call", fact), p, v if n else None, n=n) for fact, p, v in facts
     ]
 
 
@@ -89,14 +89,14 @@ def table2(samples: Iterable[Sample]) -> list[Cell]:
         ("average turns", "4.44", mean(sizes)),
         ("dialogs with a call", "45", len(calling)),
     )
-    return cells + [_cell("Section 3.2", ("dialog", what), p, v if n else None, n=n) for what, p, v in facts]
+    return cells + [_cell("Section 3.2", ("dialog", fact), p, v if n else None, n=n) for fact, p, v in facts]
 
 
 def _cell(
     table: str, position: tuple[str, str], published: str, value: float | None, *, n: int, note: str = ""
 ) -> Cell:
-    of = _SINGLECALL_ITEMS if table in ("Table 1", "Section 3.1") else _DIALOG_ITEMS
+    total = _SINGLECALL_ITEMS if table in ("Table 1", "Section 3.1") else _DIALOG_ITEMS
     row, column = position
-    if n != of:
-        note = f"{n} of {of} items at hand"
-    return Cell(table, row, column, published, None if value is None else float(value), n, of, note)
+    if n != total:
+        note = f"{n} of {total} items at hand"
+    return Cell(table, row, column, published, None if value is None else float(value), n, total, note)

@@ -112,22 +112,22 @@ def read_report(text: str) -> Iterator[Reported]:
 
 
 def _cells(judged: Judged) -> dict[str, Any]:
-    sent = request(judged.sample)
+    request_data = request(judged.sample)
     tidy = without_ids if judged.by == "judge" else (lambda message: message)
     json_fields = {
-        "ground_truth": tidy(sent["ground_truth"]),
-        "acceptable_arguments": sent["acceptable_arguments"],
+        "ground_truth": tidy(request_data["ground_truth"]),
+        "acceptable_arguments": request_data["acceptable_arguments"],
         "model_output": tidy(judged.output) if judged.output is not None else None,
         "reasoning": {"reasoning": judged.text},
-        "query": sent["messages"],
-        "input_messages": sent["messages"],
-        "tools": sent["tools"],
+        "query": request_data["messages"],
+        "input_messages": request_data["messages"],
+        "tools": request_data["tools"],
     }
     cells: dict[str, Any] = {
         name: json.dumps(value, ensure_ascii=False) for name, value in json_fields.items()
     }
-    cells["serial_num"] = sent["serial_num"]
+    cells["serial_num"] = request_data["serial_num"]
     cells["is_pass"] = judged.error if judged.verdict is None else judged.verdict
     for name in ("tools_type", "type_of_output", "category"):
-        cells[name] = sent.get(name)
+        cells[name] = request_data.get(name)
     return cells

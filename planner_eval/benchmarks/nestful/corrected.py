@@ -211,9 +211,9 @@ def _figures(c: NestfulCounts, run: bool, absent: Sequence[str]) -> tuple[Figure
     partial = "calls equal to those of gold that they stand for, of the longer plan; mean over samples"
     won = "valid calls that lead to the gold answer; a failure never wins"
     if run and c.winnable < c.runnable:
-        most = c.winnable / c.runnable
+        highest = c.winnable / c.runnable
         reason = "gold's own calls lose the others"
-        won = f"at most {c.winnable:,} of {c.runnable:,} ({most:.4g}) can be won, {reason}; {won}"
+        won = f"at most {c.winnable:,} of {c.runnable:,} ({highest:.4g}) can be won, {reason}; {won}"
     if left := absence_note(c.samples - c.runnable, absent, "left out"):
         won = f"{won}; {left}"
     return (

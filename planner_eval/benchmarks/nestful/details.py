@@ -73,8 +73,8 @@ def _alternates(overall: Mapping[str, Report], reports_by_part: Mapping[str, Map
     for subset, variants in {**reports_by_part, "all": overall}.items():
         for variant, report in variants.items():
             figure, ids = alternate(report), by_another_plan(report)
-            which = ", ".join(ids[:_NAMED]) + (", …" if len(ids) > _NAMED else "")
+            first_ids = ", ".join(ids[:_NAMED]) + (", …" if len(ids) > _NAMED else "")
             row: dict[str, Any] = {"part": subset, "variant": variant}
-            row |= {ALTERNATE: figure.error or figure.value, "of": _sums(figure), "which": which}
+            row |= {ALTERNATE: figure.error or figure.value, "of": _sums(figure), "which": first_ids}
             rows.append(row)
     return rows

@@ -56,12 +56,12 @@ def _most_equal(pred: Plan, gold: Plan, pairs: Sequence[tuple[int, int]]) -> int
     bound = shared(_blank_calls(pred), _blank_calls(gold))
     tools = enumerate(_tools(pred)), enumerate(_tools(gold))
     exchanges = [(p, g) for (p, tool), (g, other) in product(*tools) if tool == other]
-    tried, improved = 0, True
-    while improved and number < bound and tried < _MOST_EXCHANGES:
+    attempts, improved = 0, True
+    while improved and number < bound and attempts < _MOST_EXCHANGES:
         improved = False
         for pred_index, gold_index in exchanges:
             if partners.get(pred_index) != gold_index:
-                tried += 1
+                attempts += 1
                 changed = _exchanged(partners, pred_index, gold_index)
                 count = _count_equal(pred, gold, changed)
                 if count > number:
@@ -114,21 +114,23 @@ def _as_written(pred: Plan, gold: Plan) -> int | None:
     """
     pred_tools, gold_tools = _tools(pred), _tools(gold)
     pairs = _places(pred, gold)
-    strange = [(pred_tools[p], gold_tools[g]) for p, g in pairs if pred_tools[p] != gold_tools[g]]
+    renamed = [(pred_tools[p], gold_tools[g]) for p, g in pairs if pred_tools[p] != gold_tools[g]]
     equal_size = len(pred_tools) == len(gold_tools)
     if respelled(pred_tools, gold_tools) or (
-        strange and not (equal_size and _is_renamed(strange, gold_tools))
+        renamed and not (equal_size and _is_renamed(renamed, gold_tools))
     ):
         return None
     matches = matches_of(pred, gold, pairs)
     wrong = [match for match in matches if not match.equal]
     if not wrong:
         return len(matches)
-    if strange or len(pred_tools) > len(gold_tools):
+    if renamed or len(pred_tools) > len(gold_tools):
         return None
     differing = [_differing(match) for match in wrong]
-    lone = equal_size and sum(map(len, differing)) == 1
-    if lone or all(map(set.issubset, differing, [_unheard(pred.calls[match.pred], gold) for match in wrong])):
+    single_difference = equal_size and sum(map(len, differing)) == 1
+    if single_difference or all(
+        map(set.issubset, differing, [_unheard(pred.calls[match.pred], gold) for match in wrong])
+    ):
         return len(matches) - len(wrong)
     return None
 
@@ -141,24 +143,25 @@ def _places(pred: Plan, gold: Plan) -> list[tuple[int, int]]:
     """The calls at like places; what one plan has more stands where the two begin to differ."""
     pred_calls, gold_calls = pred.calls, gold.calls
     common = range(min(len(pred_calls), len(gold_calls)))
-    more = len(pred_calls) - len(gold_calls)
-    if not more:
+    surplus = len(pred_calls) - len(gold_calls)
+    if not surplus:
         return list(zip(common, common, strict=True))
-    unlike = (
+    differing = (
         index
         for index in common
         if pred_calls[index].name != gold_calls[index].name
         or pred_calls[index].arguments != gold_calls[index].arguments
     )
-    begin = next(unlike, len(common))
+    start = next(differing, len(common))
     return [
-        (index, index) if index < begin else (index + max(0, more), index + max(0, -more)) for index in common
+        (index, index) if index < start else (index + max(0, surplus), index + max(0, -surplus))
+        for index in common
     ]
 
 
-def _is_renamed(strange: list[tuple[Tool, Tool]], gold_tools: list[Tool]) -> bool:
+def _is_renamed(renamed: list[tuple[Tool, Tool]], gold_tools: list[Tool]) -> bool:
     """Whether one call is of a name that gold does not know, but like that of gold's at its place."""
-    (pred_tool, gold_tool), *remaining = strange
+    (pred_tool, gold_tool), *remaining = renamed
     return (
         not remaining
         and pred_tool not in gold_tools

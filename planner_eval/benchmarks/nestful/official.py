@@ -230,9 +230,9 @@ def _figures(scored: Sequence[_Scored], abort: str | None, run: bool) -> tuple[F
 def _win_rate(scored: Sequence[_Scored]) -> Figure:
     """The share of wins; a function that is not there loses here, and not where it was published."""
     losses = [s for s in scored if not s.win]
-    strange = [s for s in losses if s.absent and not s.older]
-    names = dict.fromkeys(name for s in strange for name in s.absent)
-    notes = [absence_note(len(strange), names, "lost")]
+    unrunnable = [s for s in losses if s.absent and not s.older]
+    names = dict.fromkeys(name for s in unrunnable for name in s.absent)
+    notes = [absence_note(len(unrunnable), names, "lost")]
     if older := sum(s.older for s in losses):
         notes.insert(0, f"{older:,} samples lost with tools in a layout that the published code cannot run")
     note = "; ".join(filter(None, notes))

@@ -52,7 +52,7 @@ def dataset_table(samples: Iterable[Sample]) -> list[Cell]:
 
 
 def _cell(category: str, row: str, published: str | None, samples: Sequence[Sample]) -> Cell:
-    of = int(_PUBLISHED[category]["Samples"] or 0)
+    total = int(_PUBLISHED[category]["Samples"] or 0)
     plans = [plan for sample in samples if (plan := _plan(sample)) is not None]
     n = len(plans)
     values: dict[str, Callable[[], float]] = {
@@ -60,8 +60,8 @@ def _cell(category: str, row: str, published: str | None, samples: Sequence[Samp
         "Tools": lambda: len({call.name for plan in plans for call in plan.calls}),
         "Avg. calls": lambda: sum(map(len, plans)) / n,
     }
-    note = "" if n == of else f"{n} of {of} samples at hand"
-    return Cell("Section 3.2", row, category, published, values[row]() if n else None, n, of, note)
+    note = "" if n == total else f"{n} of {total} samples at hand"
+    return Cell("Section 3.2", row, category, published, values[row]() if n else None, n, total, note)
 
 
 def _plan(sample: Sample) -> Plan | None:
