@@ -90,7 +90,7 @@ def read_answers(
     id_field: str | None = None,
     text_field: str | None = None,
     benchmark: Benchmark,
-    several: bool = False,
+    has_trials: bool = False,
 ) -> Answers:
     """The answers of a file: JSON lines or a JSON array of records, texts or messages.
 
@@ -100,7 +100,7 @@ def read_answers(
         text_field: The field that holds the answer; recognised when left out. A list of texts is
             several answers to one sample.
         benchmark: Whose answers they are; its own result files are read as its code writes them.
-        several: Every list is several answers to one sample.
+        has_trials: Every list is several answers to one sample.
 
     Raises:
         InputError: the file is missing, a directory, a field named is in no record, or the field of the
@@ -111,18 +111,18 @@ def read_answers(
     )
     if not file.many and file.records[0].source == "":
         raise InputError(f"{file.name} is empty: there are no answers")
-    many = several or text_field is not None or file.content == "outputs"
-    found = (
+    many = has_trials or text_field is not None or file.content == "outputs"
+    answers = (
         answer
         for record in file.records
-        for answer in answers_of(record, benchmark, many=many, several=several)
+        for answer in answers_of(record, benchmark, many=many, has_trials=has_trials)
     )
-    repeated = () if several else repeated_ids(file.records)
-    return Answers(tuple(found), file.said, (*file.notes, *repeated), file.mark)
+    repeated = () if has_trials else repeated_ids(file.records)
+    return Answers(tuple(answers), file.said, (*file.notes, *repeated), file.mark)
 
 
 def answers_of(
-    record: Record, benchmark: Benchmark, *, many: bool = False, several: bool = False
+    record: Record, benchmark: Benchmark, *, many: bool = False, has_trials: bool = False
 ) -> list[Answer]:
     """The answers that a record holds, one at least.
 
@@ -130,34 +130,34 @@ def answers_of(
         record: A record of the file.
         benchmark: Whose answers they are.
         many: A list of texts is several answers.
-        several: Every list is.
+        has_trials: Every list is.
     """
     content: Any = record.source
     if record.error is not None:
         return [Answer(None, record.id, record.where, str(record.error).split("\n")[0])]
     if type(content) is str and not benchmark.answer_beside:
         return [Answer(content, record.id, "" if record.id is not None else record.where)]
-    if several and content == []:
+    if has_trials and content == []:
         return [Answer(None, record.id, record.where, "an empty list: there is no answer")]
-    texts = isinstance(content, list) and bool(content) and all(isinstance(one, str) for one in content)
-    listed = isinstance(content, list) and ((several and bool(content)) or (many and texts))
-    found = []
-    for one in content if listed else [content]:
+    texts = isinstance(content, list) and bool(content) and all(isinstance(item, str) for item in content)
+    is_list = isinstance(content, list) and ((has_trials and bool(content)) or (many and texts))
+    answers = []
+    for item in content if is_list else [content]:
         try:
-            found.append(Answer(_text(one, benchmark, record.fields), record.id, record.where))
+            answers.append(Answer(_text(item, benchmark, record.fields), record.id, record.where))
         except (ParseError, RecursionError) as error:
-            why = str(error).split("\n")[0] if isinstance(error, ParseError) else "it nests too deeply"
-            found.append(Answer(None, record.id, record.where, why))
-    return found
+            reason = str(error).split("\n")[0] if isinstance(error, ParseError) else "it nests too deeply"
+            answers.append(Answer(None, record.id, record.where, reason))
+    return answers
 
 
 def _text(content: Any, benchmark: Benchmark, fields: Mapping[str, Any]) -> str:
     """An answer as the text that the benchmark's scorer reads."""
     if content is None:
         return ""
-    beside = {name: fields[name] for name in benchmark.answer_beside if fields.get(name) is not None}
-    if beside and isinstance(content, str):
-        content = {"text": content, **beside}
+    extra_fields = {name: fields[name] for name in benchmark.answer_beside if fields.get(name) is not None}
+    if extra_fields and isinstance(content, str):
+        content = {"text": content, **extra_fields}
     return content if isinstance(content, str) else benchmark.answer_text(content)
 
 
@@ -166,7 +166,7 @@ def match(
     samples: Iterable[Sample],
     *,
     by: str | None = None,
-    several: bool = False,
+    has_trials: bool = False,
     nothing: str = "",
 ) -> Matched:
     """Bring answers and samples together.
@@ -175,7 +175,7 @@ def match(
         answers: In the order of their file.
         samples: What was asked.
         by: ``"id"`` or ``"position"``; None for ids where all answers have one.
-        several: All answers to a sample count, not only the first.
+        has_trials: All answers to a sample count, not only the first.
         nothing: The text of a sample without an answer.
 
     Raises:
@@ -187,26 +187,26 @@ def match(
     >>> [text for _, text in found.records], found.missing, found.unknown
     (['', 'x'], ('a',), ('z',))
     """
-    found = list(samples)
+    sample_list = list(samples)
     if not answers:
         raise InputError("there are no answers")
-    lone = sum(answer.id is None and not answer.error for answer in answers)
+    nameless_count = sum(answer.id is None and not answer.error for answer in answers)
     if by is None:
         by = "id" if any(answer.id is not None for answer in answers) else "position"
     if by == "position":
-        return _by_position(answers, found, nothing)
-    if lone:
+        return _by_position(answers, sample_list, nothing)
+    if nameless_count:
         first = next(answer.where for answer in answers if answer.id is None and not answer.error)
-        raise nameless(lone, len(answers), first)
-    known = {sample.id for sample in found}
-    if not any(answer.id in known for answer in answers):
-        raise strange((answer.id for answer in answers if answer.id is not None), found)
-    return _by_id(answers, found, several=several, nothing=nothing)
+        raise nameless(nameless_count, len(answers), first)
+    sample_ids = {sample.id for sample in sample_list}
+    if not any(answer.id in sample_ids for answer in answers):
+        raise strange((answer.id for answer in answers if answer.id is not None), sample_list)
+    return _by_id(answers, sample_list, has_trials=has_trials, nothing=nothing)
 
 
-def nameless(lone: int, answers: int, first: str) -> InputError:
+def nameless(count: int, answers: int, first: str) -> InputError:
     """What is said where some answers have ids and others none."""
-    return InputError(f"{lone} of {answers} answers name no sample, the first at {first}")
+    return InputError(f"{count} of {answers} answers name no sample, the first at {first}")
 
 
 def strange(ids: Iterable[str], samples: Iterable[Sample]) -> PairingError:
@@ -227,8 +227,8 @@ def unequal(answers: int, samples: int) -> InputError:
 
 
 def _some(ids: Iterable[str]) -> str:
-    shown = list(dict.fromkeys(ids))[:2]
-    return ", ".join(map(repr, shown)) + ", …"
+    first_ids = list(dict.fromkeys(ids))[:2]
+    return ", ".join(map(repr, first_ids)) + ", …"
 
 
 def _by_position(answers: Sequence[Answer], samples: Sequence[Sample], nothing: str) -> Matched:
@@ -241,7 +241,9 @@ def _by_position(answers: Sequence[Answer], samples: Sequence[Sample], nothing: 
     return Matched(records, "position", len(answers), broken=broken, samples=size, scored=len(records))
 
 
-def _by_id(answers: Sequence[Answer], samples: Sequence[Sample], *, several: bool, nothing: str) -> Matched:
+def _by_id(
+    answers: Sequence[Answer], samples: Sequence[Sample], *, has_trials: bool, nothing: str
+) -> Matched:
     texts: dict[str, list[str]] = {sample.id: [] for sample in samples}
     unknown, repeated = [], []
     seen = set()
@@ -251,15 +253,15 @@ def _by_id(answers: Sequence[Answer], samples: Sequence[Sample], *, several: boo
             continue  # a record that cannot be read, and does not say which sample it answers
         if key not in texts:
             unknown.append(key)
-        elif key in seen and not several:
+        elif key in seen and not has_trials:
             repeated.append(key)
         else:
             seen.add(key)
             texts[key].append(nothing if answer.text is None else answer.text)
-    missing = tuple(key for key, given in texts.items() if not given)
+    missing = tuple(key for key, answer_texts in texts.items() if not answer_texts)
     records = tuple(Answered(sample, text) for sample in samples for text in texts[sample.id] or [nothing])
-    left_over = (missing, tuple(unknown), tuple(repeated), _broken(answers))
-    return Matched(records, "id", len(answers), *left_over, len(texts), len(records))
+    problems = (missing, tuple(unknown), tuple(repeated), _broken(answers))
+    return Matched(records, "id", len(answers), *problems, len(texts), len(records))
 
 
 def _broken(answers: Sequence[Answer]) -> tuple[str, ...]:

@@ -18,9 +18,9 @@ Found: TypeAlias = Sequence[tuple[str, Any]]
 """The id of each sample and what was found out about its answer; it may be gone through again."""
 
 
-def fields_of(one: Any) -> list[Any]:
+def fields_of(record: Any) -> list[Any]:
     """A dataclass as JSON data: the values of its fields."""
-    return [getattr(one, field.name) for field in fields(one)]
+    return [getattr(record, field.name) for field in fields(record)]
 
 
 def _itself(data: Any) -> Any:
@@ -47,9 +47,9 @@ class Scorer(NamedTuple):
 
 def report_of(benchmark: str, variant: str, scorer: Scorer, records: Records) -> Report:
     """The report of answers that are scored one by one."""
-    found = [(sample.id, scorer.one(sample, text)) for sample, text in records]
-    rows = tuple([scorer.row(*each) for each in found])
-    return Report(benchmark, variant, len(found), tuple(scorer.figures(found)), rows)
+    results = [(sample.id, scorer.one(sample, text)) for sample, text in records]
+    rows = tuple([scorer.row(*result) for result in results])
+    return Report(benchmark, variant, len(results), tuple(scorer.figures(results)), rows)
 
 
 def added(rows: Iterable[Sequence[int]], size: int) -> list[int]:

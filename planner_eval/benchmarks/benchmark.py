@@ -215,16 +215,16 @@ class Benchmark:
         Raises:
             InputError: no such option, or a value that an option cannot have.
         """
-        known = {option.name: option for option in self.options}
+        declared = {option.name: option for option in self.options}
         chosen = {}
         for name, value in options.items():
-            if name not in known:
-                said = f"it has {', '.join(known)}" if known else "it has none"
-                raise InputError(f"{self.title} has no option {name!r}; {said}")
-            option = known[name]
+            if name not in declared:
+                allowed = f"it has {', '.join(declared)}" if declared else "it has none"
+                raise InputError(f"{self.title} has no option {name!r}; {allowed}")
+            option = declared[name]
             if option.choices and value not in option.choices:
-                said = ", ".join(option.choices)
-                raise InputError(f"{self.title}'s option {name!r} is one of {said}, not {value!r}")
+                allowed = ", ".join(option.choices)
+                raise InputError(f"{self.title}'s option {name!r} is one of {allowed}, not {value!r}")
             if variant in option.variants:
                 chosen[name] = value
         return chosen

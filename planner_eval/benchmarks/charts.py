@@ -57,10 +57,12 @@ class System(NamedTuple):
         """
         records, rows = self.scored.matched.records, self.report.rows
         if not records and self.samples is not None:
-            known = self.samples()
-            if lost := next((row.id for row in rows if row.id not in known), None):
-                raise InputError(f"{self.name}: the gold data has no sample {lost!r}, which the run has")
-            records = tuple(Answered(known[row.id], "") for row in rows)
+            samples_by_id = self.samples()
+            if missing_id := next((row.id for row in rows if row.id not in samples_by_id), None):
+                raise InputError(
+                    f"{self.name}: the gold data has no sample {missing_id!r}, which the run has"
+                )
+            records = tuple(Answered(samples_by_id[row.id], "") for row in rows)
         if not records:
             raise InputError(
                 f"{self.name}: this figure needs the samples, which a run of score does not keep: score the "
@@ -97,12 +99,12 @@ def chart_of(bench: Benchmark, name: str | None) -> ChartOf:
     Raises:
         InputError: there is no such chart.
     """
-    known = bench.charts() if bench.charts else {}
-    name = next(iter(known), None) if name is None else name
-    if name is None or name not in known:
-        hint = did_you_mean(name or "", known, f"there are {', '.join(known) or 'none'}")
+    charts = bench.charts() if bench.charts else {}
+    name = next(iter(charts), None) if name is None else name
+    if name is None or name not in charts:
+        hint = did_you_mean(name or "", charts, f"there are {', '.join(charts) or 'none'}")
         raise InputError(f"{bench.title} has no figure {name!r}: {hint}")
-    return known[name]._replace(name=name)
+    return charts[name]._replace(name=name)
 
 
 def point(shares: Iterable[Share | None]) -> Point:
@@ -112,13 +114,13 @@ def point(shares: Iterable[Share | None]) -> Point:
     >>> found.value, found.n, round(found.low)
     (50.0, 2, 1)
     """
-    known = [share for share in shares if share is not None]
-    part, whole = sum(share.part for share in known), sum(share.whole for share in known)
-    if not whole:
-        return Point(None, n=len(known))
-    span = intervals({"": Column(known)})[""]
+    present = [share for share in shares if share is not None]
+    numerator, denominator = sum(share.part for share in present), sum(share.whole for share in present)
+    if not denominator:
+        return Point(None, n=len(present))
+    span = intervals({"": Column(present)})[""]
     low, high = (None, None) if span is None else (100 * span.low, 100 * span.high)
-    return Point(100 * part / whole, low, high, len(known))
+    return Point(100 * numerator / denominator, low, high, len(present))
 
 
 def point_of(figure: Figure | None) -> Point:

@@ -46,7 +46,7 @@ class _Label(NamedTuple):
 
 
 def sampled(
-    every: Sequence[Scored],
+    systems: Sequence[Scored],
     files: Sequence[str],
     cluster: str | None = None,
     samples: Mapping[str, Sample] | None = None,
@@ -56,27 +56,31 @@ def sampled(
     Several answers to one sample are summed up: a sample is one, however often it was answered.
 
     Args:
-        every: What the benchmark said of each system, under the same variants.
+        systems: What the benchmark said of each system, under the same variants.
         files: The files of answers.
         cluster: The key that says in which cluster a sample lies, see :func:`key_of`.
         samples: The samples by id, where the scores do not hold them.
     """
     names: dict[str, None] = {}
-    variants = list(every[0].reports)
+    variants = list(systems[0].reports)
     for variant in reversed(variants):
         names[_called(variant, SOLVED, variants)] = None
     labels: dict[tuple[str, str], _Label] = {}
     for variant in variants:
-        reports = [one.reports[variant] for one in every]
+        reports = [system.reports[variant] for system in systems]
         for name, plain in _shares(reports).items():
-            whole = all(_adds_up(report, name, plain) for report in reports)
-            labels[variant, name] = _Label(_called(variant, name + OWN * (not whole), variants), plain)
+            adds_up = all(_adds_up(report, name, plain) for report in reports)
+            labels[variant, name] = _Label(_called(variant, name + OWN * (not adds_up), variants), plain)
     names |= dict.fromkeys(label.text for label in labels.values())
     runs = []
-    for one, file in zip(every, files, strict=True):
-        known = samples or {sample.id: sample for sample, _ in one.matched.records}
-        keys = {} if cluster is None else {name: key_of(sample, cluster) for name, sample in known.items()}
-        runs.append(tuple(_rows(one, file, labels, cluster, keys)))
+    for system, file in zip(systems, files, strict=True):
+        samples_by_id = samples or {sample.id: sample for sample, _ in system.matched.records}
+        keys = (
+            {}
+            if cluster is None
+            else {name: key_of(sample, cluster) for name, sample in samples_by_id.items()}
+        )
+        runs.append(tuple(_rows(system, file, labels, cluster, keys)))
     return Sampled(tuple(runs), tuple(names))
 
 
@@ -109,8 +113,8 @@ def _of_row(row: SampleScore, name: str, plain: bool) -> Share | None:
     Without it an answer that cannot be scored would count in no figure, and to leave out the hard ones
     would pay.
     """
-    found = next((_share(figure) for figure in row.figures if figure.name == name), None)
-    return Share(0, 1) if found is None and plain and row.error else found
+    share = next((_share(figure) for figure in row.figures if figure.name == name), None)
+    return Share(0, 1) if share is None and plain and row.error else share
 
 
 def shares_of(report: Report, name: str) -> dict[str, Share | None]:
@@ -124,21 +128,29 @@ def shares_of(report: Report, name: str) -> dict[str, Share | None]:
     >>> shares_of(report, SOLVED), shares_of(report, "f1")
     ({'a': Share(part=1, whole=2)}, {'a': None})
     """
-    plain = all(one.denominator is None for row in report.rows for one in row.figures if one.name == name)
-    found: dict[str, Share | None] = {}
+    plain = all(
+        figure.denominator is None for row in report.rows for figure in row.figures if figure.name == name
+    )
+    shares: dict[str, Share | None] = {}
     for row in report.rows:
         share = Share(int(row.ok), 1) if name == SOLVED else _of_row(row, name, plain)
-        known = found.get(row.id)
-        found[row.id] = share if known is None else known if share is None else known + share
-    return found
+        previous = shares.get(row.id)
+        shares[row.id] = share if previous is None else previous if share is None else previous + share
+    return shares
 
 
 def _adds_up(report: Report, name: str, plain: bool) -> bool:
     """Whether the samples' figures sum up to the benchmark's own figure of that name."""
-    own = next((figure.value for figure in report.figures if figure.name == name), None)
+    own_value = next((figure.value for figure in report.figures if figure.name == name), None)
     shares = [_of_row(row, name, plain) for row in report.rows]
-    part, whole = (sum(getattr(one, side) for one in shares if one) for side in ("part", "whole"))
-    return isinstance(own, (int, float)) and bool(whole) and math.isclose(own, part / whole, abs_tol=1e-12)
+    numerator, denominator = (
+        sum(getattr(share, field) for share in shares if share) for field in ("part", "whole")
+    )
+    return (
+        isinstance(own_value, (int, float))
+        and bool(denominator)
+        and math.isclose(own_value, numerator / denominator, abs_tol=1e-12)
+    )
 
 
 def key_of(sample: Sample, key: str) -> str | None:
@@ -154,19 +166,19 @@ def key_of(sample: Sample, key: str) -> str | None:
 
 
 def _rows(
-    one: Scored,
+    scored: Scored,
     file: str,
     labels: Mapping[tuple[str, str], _Label],
     cluster: str | None,
     clusters: Mapping[str, str | None],
 ) -> Iterator[rows.Scored]:
-    variants = list(one.reports)
+    variants = list(scored.reports)
     samples: dict[str, dict[str, list[SampleScore]]] = {}
-    for variant, report in one.reports.items():
+    for variant, report in scored.reports.items():
         for row in report.rows:
             samples.setdefault(row.id, {}).setdefault(variant, []).append(row)
-    readings = _readings(one)
-    missing, lost = set(one.matched.missing), set(one.lost)
+    readings = _readings(scored)
+    missing, unreadable = set(scored.matched.missing), set(scored.lost)
     for name, scores in samples.items():
         tallies: dict[str, Share | None] = {}
         for variant, answers in scores.items():
@@ -177,13 +189,13 @@ def _rows(
         state, reason = _state(last, [reading.code for reading in readings[name]])
         if name in missing:
             state, reason = "absent", "there is no answer"
-        elif name in lost:
+        elif name in unreadable:
             state, reason, tallies = "gold_unreadable", last[0].error or "", {}
         key = clusters.get(name)
         keys = {} if cluster is None or key is None else {cluster: key}
         repaired = state in ("same", "different") and any(reading.mended for reading in readings[name])
         yield rows.Scored(name, state, tallies, reason=reason, keys=keys, file=file, repaired=repaired)
-    for name in one.matched.unknown:
+    for name in scored.matched.unknown:
         yield rows.Scored(name, "gold_absent", reason="no sample asked for this answer", file=file)
 
 
@@ -199,21 +211,21 @@ class _Reading(NamedTuple):
     mended: bool = False
 
 
-def _readings(one: Scored) -> dict[str, list[_Reading]]:
+def _readings(scored: Scored) -> dict[str, list[_Reading]]:
     """How the answers to each sample were read.
 
     The corrected rows say it, also where only official figures are wanted. Of a run that kept these alone the
     answers are not there to be read again: then the published code's own signs have to do.
     """
-    report, read = one.reports.get("corrected"), _read_corrected
-    if report is None and one.matched.records:  # without a judge, who says nothing of it
-        report = one.benchmark.score("corrected", one.matched.records, **one.options)
+    report, read = scored.reports.get("corrected"), _read_corrected
+    if report is None and scored.matched.records:  # without a judge, who says nothing of it
+        report = scored.benchmark.score("corrected", scored.matched.records, **scored.options)
     elif report is None:
-        report, read = one.reports["official"], _read_official
-    found: dict[str, list[_Reading]] = {}
+        report, read = scored.reports["official"], _read_official
+    readings: dict[str, list[_Reading]] = {}
     for row in report.rows:
-        found.setdefault(row.id, []).append(read(row))
-    return found
+        readings.setdefault(row.id, []).append(read(row))
+    return readings
 
 
 def _read_corrected(row: SampleScore) -> _Reading:
@@ -232,9 +244,9 @@ def _read_official(row: SampleScore) -> _Reading:
     >>> _read_official(SampleScore("a", False, (Figure("parse_error", 1),)))
     _Reading(code='parse.syntax', mended=False)
     """
-    ended = (row.error or "").partition(":")[0] in _EXCEPTIONS
+    raised = (row.error or "").partition(":")[0] in _EXCEPTIONS
     signs = any(_SIGNS.get(figure.name) == bool(figure.value) for figure in row.figures)
-    return _Reading("parse.syntax" if ended or signs else None)
+    return _Reading("parse.syntax" if raised or signs else None)
 
 
 _EXCEPTIONS = frozenset({"ZeroDivisionError", "JSONDecodeError", "ValueError"})
@@ -256,20 +268,20 @@ def _state(answers: Sequence[SampleScore], codes: Sequence[str | None]) -> tuple
     """
     if all(row.ok for row in answers):
         return "same", ""
-    why = next((row.error.split("\n")[0] for row in answers if row.error), "")
+    reason = next((row.error.split("\n")[0] for row in answers if row.error), "")
     unread = [code for code in codes if code is not None]
     if len(unread) < len(codes):  # of several answers one can be read
-        return "different", why or "not solved"
-    return unread_state(ParseError("", code=unread[0])), why or unread[0]
+        return "different", reason or "not solved"
+    return unread_state(ParseError("", code=unread[0])), reason or unread[0]
 
 
 def _tallies(
     variant: str, answers: Sequence[SampleScore], labels: Mapping[tuple[str, str], _Label]
 ) -> dict[str, Share | None]:
-    found: dict[str, Share | None] = {}
+    tallies: dict[str, Share | None] = {}
     for (under, name), label in labels.items():
         if under == variant:
             shares = [share for row in answers if (share := _of_row(row, name, label.plain)) is not None]
             if shares:
-                found[label.text] = reduce(add, shares)
-    return found
+                tallies[label.text] = reduce(add, shares)
+    return tallies

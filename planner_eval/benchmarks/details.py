@@ -26,26 +26,26 @@ def details(scored: Scored, *, run: Run | None = None) -> list[Table]:
         run: Runs answers, where it was scored with them run.
     """
     maker = scored.benchmark.details
-    return [made for made in maker(scored, run) if made.rows] if maker else []
+    return [table for table in maker(scored, run) if table.rows] if maker else []
 
 
 def parts(scored: Scored) -> dict[str, list[Answered]]:
     """The scored records by part of the data."""
-    found: dict[str, list[Answered]] = {}
+    groups: dict[str, list[Answered]] = {}
     for record in scored.matched.records:
-        found.setdefault(record.sample.category, []).append(record)
-    return found
+        groups.setdefault(record.sample.category, []).append(record)
+    return groups
 
 
 def part_reports(scored: Scored, run: Run | None) -> dict[str, dict[str, Report]]:
     """The reports of each part of the data, scored by itself, by variant; none where there is one part."""
-    found = parts(scored)
-    if len(found) < 2:
+    groups = parts(scored)
+    if len(groups) < 2:
         return {}
     score = scored.benchmark.score
     return {
-        part: {variant: score(variant, records, run=run, **scored.options) for variant in scored.reports}
-        for part, records in found.items()
+        category: {variant: score(variant, records, run=run, **scored.options) for variant in scored.reports}
+        for category, records in groups.items()
     }
 
 
@@ -57,9 +57,9 @@ def by_part(reports: Mapping[str, Mapping[str, Report]]) -> Rows:
     """
     rows: dict[str, dict[str, Any]] = {}
     columns = ["figure"]
-    for part, variants in reports.items():
+    for category, variants in reports.items():
         for variant, report in variants.items():
-            columns.append(f"{part} {variant}")
+            columns.append(f"{category} {variant}")
             for figure in report.figures:
                 row = rows.setdefault(figure.name, {"figure": figure.name})
                 row[columns[-1]] = figure.error or figure.value

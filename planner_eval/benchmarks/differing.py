@@ -33,14 +33,14 @@ def differing(benchmark: Benchmark, sample: Sample, text: str, options: Mapping[
     """
     how: dict[str, Any] = dict(options)
     official, corrected = (benchmark.score(name, [(sample, text)], **how).rows[0] for name in VARIANTS)
-    found: Differing = {}
+    differences: Differing = {}
     if official.ok != corrected.ok:
-        found[SOLVED] = (official.ok, corrected.ok)
-    others = {figure.name: figure for figure in corrected.figures}
+        differences[SOLVED] = (official.ok, corrected.ok)
+    corrected_figures = {figure.name: figure for figure in corrected.figures}
     for figure in official.figures:
-        other = others.get(figure.name)
+        other = corrected_figures.get(figure.name)
         if other is None or isinstance(figure.value, str) or isinstance(other.value, str):
             continue
         if not same_value(figure, other):
-            found[figure.name] = (value_of(figure), value_of(other))
-    return found
+            differences[figure.name] = (value_of(figure), value_of(other))
+    return differences

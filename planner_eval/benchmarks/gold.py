@@ -36,9 +36,9 @@ def gold_samples(benchmark: Benchmark, source: str, *, cache: str | None = None)
         else:
             samples = _of_cache(benchmark, source.removeprefix(PREFIX), cache)
     except DatasetError:
-        looks = _looks_like(path) if path.is_file() else None
-        if looks and looks != benchmark.name:
-            raise InputError(f"{source} is gold of {looks}, not of {benchmark.name}") from None
+        likely = _looks_like(path) if path.is_file() else None
+        if likely and likely != benchmark.name:
+            raise InputError(f"{source} is gold of {likely}, not of {benchmark.name}") from None
         raise
     _check(benchmark, source, samples)
     return samples
@@ -55,31 +55,31 @@ def gold_folders(benchmark: Benchmark, source: str, *, cache: str | None = None)
     path, name = Path(source), source.removeprefix(PREFIX)
     if name == source and path.exists():
         return [path if path.is_dir() else path.parent]
-    sets = [one for one in published().values() if one.benchmark == benchmark.name]
-    return [place(one, cache=cache) for one in sets if name in (one.name, one.benchmark)]
+    sets = [dataset for dataset in published().values() if dataset.benchmark == benchmark.name]
+    return [place(dataset, cache=cache) for dataset in sets if name in (dataset.name, dataset.benchmark)]
 
 
 def _of_cache(benchmark: Benchmark, name: str, cache: str | None) -> list[Sample]:
-    named = [one for one in published().values() if name in (one.name, one.benchmark)]
-    if not named:
+    datasets = [dataset for dataset in published().values() if name in (dataset.name, dataset.benchmark)]
+    if not datasets:
         raise InputError(f"{name}: there is no such file, folder or data set")
-    sets = [one for one in named if one.benchmark == benchmark.name]
+    sets = [dataset for dataset in datasets if dataset.benchmark == benchmark.name]
     if not sets:
         raise InputError(
-            f"{name} is a data set of {named[0].benchmark or 'no benchmark'}, not of {benchmark.name}"
+            f"{name} is a data set of {datasets[0].benchmark or 'no benchmark'}, not of {benchmark.name}"
         )
-    found, missing = [], []
-    for one in sets:
+    samples, missing = [], []
+    for dataset in sets:
         try:
-            found += list(read(one, place(one, cache=cache)))
+            samples += list(read(dataset, place(dataset, cache=cache)))
         except DatasetError as problem:
             missing.append(str(problem))
-    if not found:
-        fetch = " ".join(one.name for one in sets)
+    if not samples:
+        fetch = " ".join(dataset.name for dataset in sets)
         raise DatasetError(
             f"{'; '.join(missing)}\n'planeval data fetch {fetch}' fetches it; or name its folder"
         )
-    return found
+    return samples
 
 
 def _check(benchmark: Benchmark, source: str, samples: Sequence[Sample]) -> None:
@@ -88,9 +88,9 @@ def _check(benchmark: Benchmark, source: str, samples: Sequence[Sample]) -> None
         raise InputError(f"{source} holds no samples")
     if any(benchmark.fits(sample.gold) for sample in samples):
         return
-    looks = next((n for n, one in BENCHMARKS.items() if any(one.fits(s.gold) for s in samples)), None)
-    what = f"it looks like gold of {looks}" if looks else "no benchmark's gold looks like this"
-    raise InputError(f"{source} is no gold of {benchmark.name}: {what}")
+    likely = next((n for n, b in BENCHMARKS.items() if any(b.fits(s.gold) for s in samples)), None)
+    hint = f"it looks like gold of {likely}" if likely else "no benchmark's gold looks like this"
+    raise InputError(f"{source} is no gold of {benchmark.name}: {hint}")
 
 
 def _looks_like(path: Path) -> str | None:
@@ -100,4 +100,4 @@ def _looks_like(path: Path) -> str | None:
             head = stream.read(20_000)
     except (OSError, ValueError):
         return None
-    return next((n for n, one in BENCHMARKS.items() if any(f'"{sign}"' in head for sign in one.signs)), None)
+    return next((n for n, b in BENCHMARKS.items() if any(f'"{sign}"' in head for sign in b.signs)), None)

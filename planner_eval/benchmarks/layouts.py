@@ -87,8 +87,8 @@ def layouts(benchmark: str) -> dict[str, Layout]:
     path = folder("data") / "layouts" / f"{benchmark}.toml"
     if not path.is_file():
         return {}
-    found = tomllib.loads(path.read_text(encoding="utf-8"))
-    return {name: _layout(name, data) for name, data in found.items()}
+    tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {name: _layout(name, data) for name, data in tables.items()}
 
 
 def layout(name: str, benchmark: str) -> Layout:
@@ -100,20 +100,20 @@ def layout(name: str, benchmark: str) -> Layout:
     >>> layout("callnavi-7", "callnavi").rows
     ()
     """
-    known = layouts(benchmark)
-    if name not in known:
-        there = f"{benchmark} has {', '.join(known)}" if known else f"{benchmark} has none"
-        hint = did_you_mean(name, known, lead="; ")
-        raise InputError(f"there is no layout {name!r} for these runs; {there}{hint}")
-    return known[name]
+    available = layouts(benchmark)
+    if name not in available:
+        choices = f"{benchmark} has {', '.join(available)}" if available else f"{benchmark} has none"
+        hint = did_you_mean(name, available, lead="; ")
+        raise InputError(f"there is no layout {name!r} for these runs; {choices}{hint}")
+    return available[name]
 
 
-def plain(figures: Iterable[str], part: str | None, values: Sequence[str], **how: Any) -> Layout:
+def plain(figures: Iterable[str], key: str | None, values: Sequence[str], **how: Any) -> Layout:
     """A table of figures, for each value of a key where one is named.
 
     Args:
         figures: Their names.
-        part: The key.
+        key: The key.
         values: Its values, in order.
         how: What columns share: their unit and digits.
 
@@ -121,11 +121,11 @@ def plain(figures: Iterable[str], part: str | None, values: Sequence[str], **how
     ['depth 1 exact', 'depth 2 exact']
     """
     names = list(figures)
-    if part is None:
+    if key is None:
         columns = [Column("", name, name, (name,), **how) for name in names]
     else:
         columns = [
-            Column(f"{part} {value}", name, name, (name,), part=Part(part, value), **how)
+            Column(f"{key} {value}", name, name, (name,), part=Part(key, value), **how)
             for value in values
             for name in names
         ]
@@ -134,7 +134,7 @@ def plain(figures: Iterable[str], part: str | None, values: Sequence[str], **how
 
 def _layout(name: str, data: Mapping[str, Any]) -> Layout:
     shared = {"unit": data["unit"], "digits": data["digits"]}
-    columns = tuple(one for block in data["block"] for one in _columns({**shared, **block}))
+    columns = tuple(column for block in data["block"] for column in _columns({**shared, **block}))
     return Layout(name, data["title"], columns, tuple(data.get("rows", ())), data.get("note", ""))
 
 
@@ -143,18 +143,18 @@ def _columns(block: Mapping[str, Any]) -> Iterator[Column]:
     shared = {"where": block.get("where", {}), "settings": block.get("set", {})}
     shared |= {"unit": block["unit"], "digits": block["digits"]}
     for group in block["groups"]:
-        for one in block["figures"]:
-            figure = one["figure"].replace("{}", group.get("name", ""))
-            own = {key: one[key] for key in ("unit", "digits") if key in one}
-            own["where"] = {**shared["where"], **group.get("where", {}), **one.get("where", {})}
-            part = Part("part", group["part"]) if "part" in group else None
+        for figure_data in block["figures"]:
+            figure = figure_data["figure"].replace("{}", group.get("name", ""))
+            overrides = {key: figure_data[key] for key in ("unit", "digits") if key in figure_data}
+            overrides["where"] = {**shared["where"], **group.get("where", {}), **figure_data.get("where", {})}
+            column_part = Part("part", group["part"]) if "part" in group else None
             yield Column(
                 group["head"],
-                one["head"],
+                figure_data["head"],
                 figure,
-                tuple(one.get("of", (figure,))),
-                {**group.get("only", {}), **one.get("only", {})},
-                part,
-                percent_in=tuple(one.get("percent_in", ())),
-                **{**shared, **own},
+                tuple(figure_data.get("of", (figure,))),
+                {**group.get("only", {}), **figure_data.get("only", {})},
+                column_part,
+                percent_in=tuple(figure_data.get("percent_in", ())),
+                **{**shared, **overrides},
             )

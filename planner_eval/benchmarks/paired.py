@@ -62,23 +62,29 @@ def paired(pred: Plan, gold: Plan) -> Sequence[tuple[int, int]] | None:
     """The positions of calls that stand for one another, of any name; None of plans that mean the same."""
     if pred is gold:
         return None
-    named = _by_name(pred, gold)
-    if named is not None:
-        matches = matches_of(pred, gold, named)
-        if len(named) < max(len(pred), len(gold)) or not all(one.equal for one in matches):
-            return named
-    found = match(pred, gold)
-    return None if found.pairing is None else found.alignment.pairs
+    pairs_by_name = _by_name(pred, gold)
+    if pairs_by_name is not None:
+        matches = matches_of(pred, gold, pairs_by_name)
+        if len(pairs_by_name) < max(len(pred), len(gold)) or not all(m.equal for m in matches):
+            return pairs_by_name
+    result = match(pred, gold)
+    return None if result.pairing is None else result.alignment.pairs
 
 
 def _by_name(pred: Plan, gold: Plan) -> list[tuple[int, int]] | None:
     """The pairs of plans that call no tool twice, where only one has calls left over: there is no choice."""
-    ours = {(call.app, call.name): at for at, call in enumerate(pred.calls)}
-    theirs = {(call.app, call.name): at for at, call in enumerate(gold.calls)}
-    repeated = len(ours) < len(pred) or len(theirs) < len(gold)
-    if repeated or not (ours.keys() <= theirs.keys() or theirs.keys() <= ours.keys()):
+    pred_positions = {(call.app, call.name): position for position, call in enumerate(pred.calls)}
+    gold_positions = {(call.app, call.name): position for position, call in enumerate(gold.calls)}
+    repeated = len(pred_positions) < len(pred) or len(gold_positions) < len(gold)
+    if repeated or not (
+        pred_positions.keys() <= gold_positions.keys() or gold_positions.keys() <= pred_positions.keys()
+    ):
         return None
-    return [(ours[tool], at) for tool, at in theirs.items() if tool in ours]
+    return [
+        (pred_positions[tool], position)
+        for tool, position in gold_positions.items()
+        if tool in pred_positions
+    ]
 
 
 def matches_of(pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]) -> list[Match]:
@@ -90,23 +96,25 @@ def matches_of(pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]) -> list
         pairs: Partners, by position in pred and in gold; each call has one at most.
     """
     stands_for: list[int | str | None] = [f"extra {i}" for i in range(len(pred.calls))]
-    for ours, theirs in pairs:
-        stands_for[ours] = theirs
-    places: list[int | str | None] = list(range(len(gold.calls)))
+    for pred_index, gold_index in pairs:
+        stands_for[pred_index] = gold_index
+    gold_positions: list[int | str | None] = list(range(len(gold.calls)))
     return [
-        Match(ours, theirs, keyed(call.arguments, stands_for), keyed(other.arguments, places))
-        for ours, theirs in pairs
-        if (call := pred.calls[ours]).name == (other := gold.calls[theirs]).name
+        Match(
+            pred_index, gold_index, keyed(call.arguments, stands_for), keyed(other.arguments, gold_positions)
+        )
+        for pred_index, gold_index in pairs
+        if (call := pred.calls[pred_index]).name == (other := gold.calls[gold_index]).name
     ]
 
 
-def shared(given: list[Any], wanted: list[Any]) -> int:
+def shared(first: list[Any], second: list[Any]) -> int:
     """How many items two lists share, each as often as both have it.
 
     >>> shared(["a", "a", "b"], ["b", "a", "c"])
     2
     """
-    return len(wanted) if given == wanted else (Counter(given) & Counter(wanted)).total()
+    return len(second) if first == second else (Counter(first) & Counter(second)).total()
 
 
 def keyed(arguments: Arguments, numbers: Sequence[int | str | None]) -> Keys:

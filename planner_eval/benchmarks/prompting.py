@@ -53,28 +53,32 @@ def prompted(
         return Asking(judge, "")
     from planner_eval.llm.templates import Prompted, has_templates, read_templates
 
-    wanted = benchmark.prompt_files()
-    beside = gold_folders(benchmark, gold, cache=cache)
-    places = [Path(folder)] if folder is not None else [p for p in beside if has_templates(p, wanted)]
-    if not places:
+    file_names = benchmark.prompt_files()
+    data_folders = gold_folders(benchmark, gold, cache=cache)
+    folders = (
+        [Path(folder)] if folder is not None else [p for p in data_folders if has_templates(p, file_names)]
+    )
+    if not folders:
         return Asking(judge, OWN)
-    if not places[0].is_dir():
-        raise InputError(f"{places[0]} is no folder, expected one of prompts")
-    templates = read_templates(places[0], wanted)
-    return Asking(Prompted(judge, templates), _said(benchmark, places[0], templates))
+    if not folders[0].is_dir():
+        raise InputError(f"{folders[0]} is no folder, expected one of prompts")
+    templates = read_templates(folders[0], file_names)
+    return Asking(Prompted(judge, templates), _said(benchmark, folders[0], templates))
 
 
 def _said(benchmark: Benchmark, folder: Path, templates: Mapping[str, Template]) -> str:
     """The files and their checksum, and whether they are the published ones."""
-    names = ", ".join(one.name for one in templates.values())
-    sets = [one for one in published().values() if one.benchmark == benchmark.name]
-    known = {file.path: file.sha256 for one in sets for file in one.files}
-    if all(known.get(one.name) == one.sha256 for one in templates.values()):
+    names = ", ".join(template.name for template in templates.values())
+    sets = [dataset for dataset in published().values() if dataset.benchmark == benchmark.name]
+    checksums = {file.path: file.sha256 for dataset in sets for file in dataset.files}
+    if all(checksums.get(template.name) == template.sha256 for template in templates.values()):
         return f"the published prompts ({names})"
     from hashlib import sha256
 
-    digest = sha256("".join(one.sha256 for one in templates.values()).encode()).hexdigest()[:12]
+    digest = sha256("".join(template.sha256 for template in templates.values()).encode()).hexdigest()[:12]
     note = (
-        ", which are not the published ones" if all(one.name in known for one in templates.values()) else ""
+        ", which are not the published ones"
+        if all(template.name in checksums for template in templates.values())
+        else ""
     )
     return f"the prompts of {folder}{note} ({names}; {digest})"

@@ -34,9 +34,9 @@ class _Benchmarks(Mapping[str, Benchmark]):
     def __getitem__(self, name: str) -> Benchmark:
         if name not in NAMES:
             raise KeyError(name)
-        found = import_module(f"planner_eval.benchmarks.{name}").BENCHMARK
-        assert isinstance(found, Benchmark)
-        return found
+        loaded = import_module(f"planner_eval.benchmarks.{name}").BENCHMARK
+        assert isinstance(loaded, Benchmark)
+        return loaded
 
     def __contains__(self, name: object) -> bool:
         return name in NAMES

@@ -53,10 +53,10 @@ def replay(benchmark: str, samples: Iterable[Sample]) -> list[Replayed]:
         samples: Samples of its reader.
     """
     records = [(sample, gold_text(benchmark, sample)) for sample in samples]
-    said = [(sample, text) for sample, text in records if text is not None]
-    found = []
+    answered = [(sample, text) for sample, text in records if text is not None]
+    replays = []
     for variant in VARIANTS:
-        report = find(benchmark).score(variant, said)
+        report = find(benchmark).score(variant, answered)
         imperfect = tuple(row for row in report.rows if not row.ok)
-        found.append(Replayed(report, imperfect, len(records) - len(said)))
-    return found
+        replays.append(Replayed(report, imperfect, len(records) - len(answered)))
+    return replays

@@ -79,10 +79,15 @@ class SampleScore:
         >>> SampleScore.counted("a", True, lambda: [Figure("win", 1.0)]).figures[0].value
         1.0
         """
-        made = object.__new__(cls)
-        held = made.__dict__
-        held["id"], held["ok"], held["error"], held["_figures"] = id, ok, error, figures
-        return made
+        score = object.__new__(cls)
+        attributes = score.__dict__
+        attributes["id"], attributes["ok"], attributes["error"], attributes["_figures"] = (
+            id,
+            ok,
+            error,
+            figures,
+        )
+        return score
 
     def __getattr__(self, name: str) -> Any:
         if name != "figures" or "_figures" not in self.__dict__:
@@ -152,24 +157,24 @@ def row_texts(report: Report, line: str) -> Iterator[str]:
     inner = line + " "
     for row in report.rows:
         figures = row.figures
-        known = written.get(id(figures))
-        if known is None:
+        stored = written.get(id(figures))
+        if stored is None:
             text = indented(list(map(_figure_data, figures)), inner)
-            known = written[id(figures)] = (figures, text)
+            stored = written[id(figures)] = (figures, text)
         yield (
             f'{{{inner}"id": {indented(row.id)},{inner}"ok": {indented(row.ok)},'
-            f'{inner}"figures": {known[1]},{inner}"error": {indented(row.error)}{line}}}'
+            f'{inner}"figures": {stored[1]},{inner}"error": {indented(row.error)}{line}}}'
         )
 
 
-def _figure_data(one: Figure) -> dict[str, Any]:
+def _figure_data(figure: Figure) -> dict[str, Any]:
     return {
-        "name": one.name,
-        "value": one.value,
-        "numerator": one.numerator,
-        "denominator": one.denominator,
-        "note": one.note,
-        "error": one.error,
+        "name": figure.name,
+        "value": figure.value,
+        "numerator": figure.numerator,
+        "denominator": figure.denominator,
+        "note": figure.note,
+        "error": figure.error,
     }
 
 
@@ -206,9 +211,9 @@ class Cell:
         """
         if self.published is None or self.value is None:
             return None
-        printed = self.published.replace(",", "").rstrip("%")
-        decimals = len(printed.partition(".")[2])
-        return f"{self.value:.{decimals}f}" == f"{float(printed):.{decimals}f}"
+        published = self.published.replace(",", "").rstrip("%")
+        decimals = len(published.partition(".")[2])
+        return f"{self.value:.{decimals}f}" == f"{float(published):.{decimals}f}"
 
 
 def f1(name: str, hits: float, predicted: float, gold: float, *, note: str = "") -> Figure:

@@ -126,19 +126,19 @@ def score_file(
     for variant in variants:
         bench.checked(variant, options)
     samples, left = _asked(gold_samples(bench, gold, cache=source.cache), source.ids)
-    several = bench.several(options)
+    has_trials = bench.several(options)
     answers = read_answers(
-        pred, id_field=source.id_field, text_field=source.text_field, benchmark=bench, several=several
+        pred, id_field=source.id_field, text_field=source.text_field, benchmark=bench, has_trials=has_trials
     )
-    matched = match(answers.found, samples, by=source.by, several=several, nothing=bench.nothing)
+    matched = match(answers.found, samples, by=source.by, has_trials=has_trials, nothing=bench.nothing)
     asking = prompted(bench, judge, source.prompts, gold, cache=source.cache)
     reports = {
         variant: bench.score(variant, matched.records, judge=asking.judge, run=run, **options)
         for variant in variants
     }
-    others = _other_notations(bench, options, matched, reports.get("official"))
+    notations = _other_notations(bench, options, matched, reports.get("official"))
     return Scored(
-        bench, matched, reports, others, options, answers.said, (*answers.notes, *left), *asking[::-1],
+        bench, matched, reports, notations, options, answers.said, (*answers.notes, *left), *asking[::-1],
         mark=answers.mark,
     )  # fmt: skip
 
@@ -160,20 +160,20 @@ def _other_notations(
     """
     if not bench.notations or bench.several(options):
         return {}
-    rest = [text for _, text in matched.records]
+    unsolved = [text for _, text in matched.records]
     if official:
-        rest = [text for text, row in zip(rest, official.rows, strict=True) if not row.ok]
-    found: Counter[str] = Counter()
-    own, records = len(matched.records) - len(rest), len(matched.records)
-    for text in rest:
+        unsolved = [text for text, row in zip(unsolved, official.rows, strict=True) if not row.ok]
+    notations: Counter[str] = Counter()
+    own, records = len(matched.records) - len(unsolved), len(matched.records)
+    for text in unsolved:
         if own * 2 >= records:  # whatever the others are in, they are not more than half
             return {}
-        looks = looks_like(bench, text)
-        if looks is None:
+        notation = looks_like(bench, text)
+        if notation is None:
             own += 1
         else:
-            found[looks] += 1
-    return most_notations(found, records)
+            notations[notation] += 1
+    return most_notations(notations, records)
 
 
 def looks_like(bench: Benchmark, text: str) -> str | None:
@@ -183,14 +183,14 @@ def looks_like(bench: Benchmark, text: str) -> str | None:
         return None
     from planner_eval.dialects.detect import likeliest
 
-    looks = likeliest(text[:20_000])
+    notation = likeliest(text[:20_000])
     # A text of no notation is taken for JSON; plain words are an answer in every benchmark.
-    return looks if looks not in bench.notations and (looks != "json" or start in "[{") else None
+    return notation if notation not in bench.notations and (notation != "json" or start in "[{") else None
 
 
-def most_notations(found: Counter[str], records: int) -> dict[str, int]:
+def most_notations(counts: Counter[str], records: int) -> dict[str, int]:
     """The commonest of other notations, where more than half of all answers are in others."""
-    return dict(found.most_common(2)) if found.total() * 2 > records else {}
+    return dict(counts.most_common(2)) if counts.total() * 2 > records else {}
 
 
 def shown(scored: Scored, *, form: str = "text", rows: bool = False, failures: bool = False) -> str:
@@ -265,8 +265,8 @@ def summary_lines(scored: Scored) -> Iterator[str]:
         yield f"answers that look like {notation}, not what {bench.title} asks for: {count:,}"
     for variant, report in scored.reports.items():
         yield from _failed(variant, report.rows)
-        ended = Counter(figure.error.split(":")[0] for figure in report.figures if figure.error)
-        for error, count in ended.most_common(_SHOWN):
+        errors = Counter(figure.error.split(":")[0] for figure in report.figures if figure.error)
+        for error, count in errors.most_common(_SHOWN):
             yield f"{variant}: figures where the published code ends with {error}: {count:,}"
 
 
@@ -294,11 +294,11 @@ def figure_rows(scored: Scored) -> Iterator[dict[str, Any]]:
     """A row a figure: its value and counts under each variant, and why the two differ."""
     names: list[str] = []
     for report in scored.reports.values():
-        at = 0
-        for one in report.figures:  # what only one variant has stands where that variant has it
-            if one.name not in names:
-                names.insert(at, one.name)
-            at = names.index(one.name) + 1
+        position = 0
+        for report_figure in report.figures:  # what only one variant has stands where that variant has it
+            if report_figure.name not in names:
+                names.insert(position, report_figure.name)
+            position = names.index(report_figure.name) + 1
     by_name = {
         variant: {figure.name: figure for figure in report.figures}
         for variant, report in scored.reports.items()
@@ -309,8 +309,8 @@ def figure_rows(scored: Scored) -> Iterator[dict[str, Any]]:
             figure = figures.get(name)
             row[variant] = value_of(figure)
             row[f"{variant} of"] = _counts(figure)
-        found = [figures.get(name) for figures in by_name.values()]
-        row["note"] = _note(scored, found)
+        row_figures = [figures.get(name) for figures in by_name.values()]
+        row["note"] = _note(scored, row_figures)
         yield row
 
 
@@ -331,12 +331,16 @@ def _counts(figure: Figure | None) -> str | None:
 
 def _note(scored: Scored, figures: Sequence[Figure | None]) -> str:
     """What a reader should know where the variants differ, or where a figure is missing."""
-    there = [figure for figure in figures if figure is not None]
-    if len(there) == 2 and same_value(*there):
-        return there[1].note if there[1].value is None else ""
-    if len(there) == 2 and there[0].denominator is not None and there[0].denominator == there[1].denominator:
-        there = there[1:]  # a note on the published denominator explains nothing here
-    notes = list(dict.fromkeys(figure.note for figure in there if figure.note))
+    present = [figure for figure in figures if figure is not None]
+    if len(present) == 2 and same_value(*present):
+        return present[1].note if present[1].value is None else ""
+    if (
+        len(present) == 2
+        and present[0].denominator is not None
+        and present[0].denominator == present[1].denominator
+    ):
+        present = present[1:]  # a note on the published denominator explains nothing here
+    notes = list(dict.fromkeys(figure.note for figure in present if figure.note))
     if _unexplained(figures):
         notes.append(scored.benchmark.difference)
     return "; ".join(notes)
@@ -351,10 +355,10 @@ def _unexplained(figures: Sequence[Figure | None]) -> bool:
     return not (corrected.note or official.error or counted_alike)
 
 
-def same_value(one: Figure, other: Figure) -> bool:
+def same_value(first: Figure, second: Figure) -> bool:
     """Whether two variants have one value of a figure, and neither an error."""
-    a, b = one.value, other.value
-    if one.error or other.error:
+    a, b = first.value, second.value
+    if first.error or second.error:
         return False
     if isinstance(a, (int, float)) and isinstance(b, (int, float)):
         return math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-12)
@@ -364,11 +368,11 @@ def same_value(one: Figure, other: Figure) -> bool:
 def record_rows(scored: Scored) -> Iterator[dict[str, Any]]:
     """A row a record: whether it counts as solved under each variant, and what went wrong."""
     columns = [report.rows for report in scored.reports.values()]
-    for found in zip(*columns, strict=True):
-        row: dict[str, Any] = {"id": found[0].id}
-        for variant, one in zip(scored.reports, found, strict=True):
-            row[variant] = one.ok
-        errors = dict.fromkeys(one.error.split("\n")[0] for one in found if one.error)
+    for scores in zip(*columns, strict=True):
+        row: dict[str, Any] = {"id": scores[0].id}
+        for variant, score in zip(scored.reports, scores, strict=True):
+            row[variant] = score.ok
+        errors = dict.fromkeys(s.error.split("\n")[0] for s in scores if s.error)
         yield row | {"error": "; ".join(errors) or None}
 
 
@@ -379,13 +383,13 @@ _AT_ONCE = 100
 
 def _json(scored: Scored) -> Iterator[str]:
     """Everything as JSON; the rows, of which there may be a great many, one after another."""
-    first, *others = indented(head_data(scored)).split(_ROWS)
+    first, *remaining = indented(head_data(scored)).split(_ROWS)
     yield first
-    for report, after in zip(scored.reports.values(), others, strict=True):
+    for report, after in zip(scored.reports.values(), remaining, strict=True):
         yield _ROWS[:-1]
         rows, lead = row_texts(report, "\n    "), "\n    "
-        while several := list(islice(rows, _AT_ONCE)):
-            yield lead + ",\n    ".join(several)
+        while batch := list(islice(rows, _AT_ONCE)):
+            yield lead + ",\n    ".join(batch)
             lead = ",\n    "
         yield ("\n   ]" if report.rows else "]") + after
 
@@ -407,5 +411,7 @@ def head_data(scored: Scored) -> dict[str, Any]:
         "broken": matched.broken,
         **({"lost": scored.lost} if scored.lost else {}),
         "notations": dict(scored.notations),
-        "reports": {variant: report_data(replace(one, rows=())) for variant, one in scored.reports.items()},
+        "reports": {
+            variant: report_data(replace(report, rows=())) for variant, report in scored.reports.items()
+        },
     }

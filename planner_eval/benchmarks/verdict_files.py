@@ -58,8 +58,10 @@ def read_verdicts(source: Any, *, id_field: str | None = None, verdict_field: st
     field = verdict_field or _field(name, records, key)
     if not any(has(record, field) for record in records):
         raise InputError(f"{name}: no record has the verdict field {field!r}")
-    found = tuple(_verdict(name, at, item, key, field) for at, item in enumerate(items, 1))
-    return Verdicts(name, found, f'field "{field}" of {len(found):,} record{"s" * (len(found) != 1)}')
+    verdicts = tuple(_verdict(name, number, item, key, field) for number, item in enumerate(items, 1))
+    return Verdicts(
+        name, verdicts, f'field "{field}" of {len(verdicts):,} record{"s" * (len(verdicts) != 1)}'
+    )
 
 
 def _opened(path: str, verdict_field: str | None) -> tuple[str, list[Item]]:
@@ -90,12 +92,12 @@ def _is_record(data: Mapping[str, Any], verdict_field: str | None) -> bool:
 def _field(name: str, records: Iterable[Mapping[str, Any]], key: str | None) -> str:
     """The field of the verdicts: one that is known, else the only one beside the id."""
     fields = list(dict.fromkeys(field for record in records for field in record if field != key))
-    known = [field for field in FIELDS if field in fields] or (fields if len(fields) == 1 else [])
-    if known:
-        return known[0]
-    shown = ", ".join(map(repr, fields[:6])) or "no field"
+    candidates = [field for field in FIELDS if field in fields] or (fields if len(fields) == 1 else [])
+    if candidates:
+        return candidates[0]
+    names = ", ".join(map(repr, fields[:6])) or "no field"
     raise InputError(
-        f"{name}: no field is known to hold a verdict; records have {shown} beside their id: name it with "
+        f"{name}: no field is known to hold a verdict; records have {names} beside their id: name it with "
         "--verdict-field"
     )
 

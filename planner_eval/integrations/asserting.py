@@ -95,10 +95,10 @@ def assert_scores(
     if not report.totals.pairs:
         raise AssertionError("no pairs: there are neither predictions nor gold plans")
     wrong = [*_words(paired.gold)]
-    wrong += [said for name, least in at_least.items() if (said := _short_of(report, name, least))]
-    unsaid = report.totals.pairs - report.judged
-    if unsaid or not report.judged:
-        wrong.append(f"{counted(unsaid, 'pair')} of {report.totals.pairs:,} cannot be judged")
+    wrong += [message for name, least in at_least.items() if (message := _short_of(report, name, least))]
+    unjudged = report.totals.pairs - report.judged
+    if unjudged or not report.judged:
+        wrong.append(f"{counted(unjudged, 'pair')} of {report.totals.pairs:,} cannot be judged")
     if wrong:
         raise AssertionError("\n".join([*wrong, *_told(report)]))
 
@@ -126,8 +126,8 @@ def compared(pred: Source, gold: Source, policy: AnyPolicy = "default", *, repai
         try:
             sure_gold(right)
         except (ParseError, InputError) as error:
-            said = str(error) if isinstance(error, InputError) else f"{right.where}: {error}"
-            return row._replace(state="gold_unreadable", diff=None, gold=None, error=said)
+            message = str(error) if isinstance(error, InputError) else f"{right.where}: {error}"
+            return row._replace(state="gold_unreadable", diff=None, gold=None, error=message)
     return row
 
 
@@ -150,7 +150,7 @@ def _refuse_texts(name: str, source: object) -> None:
         InputError: these are several.
     """
     texts = source if isinstance(source, (list, tuple)) else ()
-    if len(texts) > 1 and all(isinstance(one, str) for one in texts):
+    if len(texts) > 1 and all(isinstance(text, str) for text in texts):
         raise InputError(
             f"{name} is a list of {len(texts):,} texts, expected one plan: one text with a call a line, or "
             "what pe.parse makes of the list; pe.assert_scores takes many plans"
@@ -199,8 +199,8 @@ def _short_of(report: Report, name: str, least: float) -> str | None:
     """In how far a figure falls short, in words."""
     lower = METRICS[name.partition(".")[0]].lower
     value = report.figure(name)
-    met, said = reach(name, value, least, lower=lower)
-    return None if met else said
+    met, message = reach(name, value, least, lower=lower)
+    return None if met else message
 
 
 def _told(report: Report) -> list[str]:
@@ -211,8 +211,8 @@ def _told(report: Report) -> list[str]:
     lines[0] += f"; root causes: {codes}" if codes else ""
     wrong = [row for row in report.rows if row.state != "same"]
     for row in wrong[:_PAIRS]:
-        why = (row.reason or STATES[row.state]).splitlines()[0]
-        lines.append(printable(shortened(f"  {row.id}: {row.state.replace('_', ' ')}: {why}", _WIDTH)))
+        reason = (row.reason or STATES[row.state]).splitlines()[0]
+        lines.append(printable(shortened(f"  {row.id}: {row.state.replace('_', ' ')}: {reason}", _WIDTH)))
     if len(wrong) > _PAIRS:
         lines.append(f"  … {len(wrong) - _PAIRS:,} more")
     return lines

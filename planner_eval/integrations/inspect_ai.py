@@ -31,7 +31,7 @@ def unreadable() -> Metric:
     """The share of answers that are no plan at all, which are wrong too."""
 
     def share(scores: list[SampleScore]) -> float:
-        states = [(one.score.metadata or {}).get("state") for one in scores]
+        states = [(s.score.metadata or {}).get("state") for s in scores]
         return states.count("unreadable") / len(states) if states else 0.0
 
     return share
@@ -52,14 +52,14 @@ def plan_same(policy: str = "default", repair: bool = True) -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         answer = _answer([message.model_dump() for message in state.messages], state.output.completion)
-        shown = answer if isinstance(answer, str) else None
+        answer_text = answer if isinstance(answer, str) else None
         try:
             verdict = judge(answer, _gold(list(target)), policy=policy, repair=repair)
         except GoldError as error:
-            return Score.unscored(answer=shown, explanation=str(error), metadata=dict(UNJUDGED))
+            return Score.unscored(answer=answer_text, explanation=str(error), metadata=dict(UNJUDGED))
         return Score(
             value=CORRECT if verdict.same else INCORRECT,
-            answer=shown,
+            answer=answer_text,
             explanation=verdict.reason,
             metadata=verdict.metadata,
         )
@@ -69,8 +69,8 @@ def plan_same(policy: str = "default", repair: bool = True) -> Scorer:
 
 def _gold(targets: list[str]) -> Any:
     """The gold of a sample: of several targets each is as right."""
-    first, *others = targets or [""]
-    return {"gold": first, "alternatives": others} if others else first
+    first, *alternatives = targets or [""]
+    return {"gold": first, "alternatives": alternatives} if alternatives else first
 
 
 def _answer(messages: list[dict[str, Any]], completion: str) -> Any:
@@ -99,13 +99,13 @@ def predictions(log: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
         target as ``gold`` with what else is right beside it, or, where it is no plan, null with the reason
         as ``gold_error``; of a sample that failed, the ``error`` in place of a prediction.
     """
-    found = read_eval_log(os.fspath(log))
-    samples = found.samples or []
-    several = len({sample.epoch for sample in samples}) > 1
+    eval_log = read_eval_log(os.fspath(log))
+    samples = eval_log.samples or []
+    has_epochs = len({sample.epoch for sample in samples}) > 1
     for sample in samples:
         gold = [sample.target] if isinstance(sample.target, str) else list(sample.target)
         record = {
-            "id": f"{sample.id}/{sample.epoch}" if several else str(sample.id),
+            "id": f"{sample.id}/{sample.epoch}" if has_epochs else str(sample.id),
             **_written(_gold(gold)),
         }
         if sample.error is not None:

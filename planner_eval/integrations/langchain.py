@@ -38,7 +38,7 @@ def plan_evaluator(*, key: str = "same", policy: Any = "default", repair: bool =
             verdict = judge(outputs, reference_outputs, policy=policy, repair=repair)
         except GoldError as error:
             return {"key": key, "score": None, "comment": str(error), "metadata": dict(UNJUDGED)}
-        found = {"key": key, "score": verdict.same, "comment": verdict.reason}
-        return {**found, "metadata": verdict.metadata}
+        feedback = {"key": key, "score": verdict.same, "comment": verdict.reason}
+        return {**feedback, "metadata": verdict.metadata}
 
     return plan_same

@@ -49,10 +49,12 @@ class PlanSame(Scorer):
                 raise ValueError(
                     f"the expectations' {self.expectation!r} is null: a gold plan without calls is written []"
                 )
-            there = ", ".join(map(repr, expectations or {})) or "none"
-            raise ValueError(f"the expectations have no {self.expectation!r}; there are {there}")
-        ran = calls_of(trace) if trace is not None else None
-        verdict = judge(outputs if ran is None else ran, gold, policy=self.policy, repair=self.repair)
+            names = ", ".join(map(repr, expectations or {})) or "none"
+            raise ValueError(f"the expectations have no {self.expectation!r}; there are {names}")
+        traced_calls = calls_of(trace) if trace is not None else None
+        verdict = judge(
+            outputs if traced_calls is None else traced_calls, gold, policy=self.policy, repair=self.repair
+        )
         metadata = {"state": verdict.state, "causes": ", ".join(verdict.causes)}
         return Feedback(name=self.name, value=verdict.same, rationale=verdict.reason, metadata=metadata)
 

@@ -74,8 +74,8 @@ class GoldenPlan:
         if self._update:
             self._keep(pred, file, policy)
         elif not file.is_file():
-            why = _why_not(pred, policy, file) or f"{self._command} writes it"
-            pytest.fail(f"there is no golden plan yet, {_shown(file)}: {why}")
+            reason = _why_not(pred, policy, file) or f"{self._command} writes it"
+            pytest.fail(f"there is no golden plan yet, {_shown(file)}: {reason}")
         else:
             self._compare(pred, file, policy)
 
@@ -102,9 +102,9 @@ class GoldenPlan:
             name: Tells several plans of one test apart.
         """
         head, bracket, parameters = self._node.nodeid.partition("::")[2].partition("[")
-        own = f"{head.replace('::', '.')}{bracket}{parameters}" or self._node.name
-        beside: Path = self._node.path.with_suffix(".plans")
-        return beside / f"{_file_name(f'{own}.{name}' if name else own)}.json"
+        base_name = f"{head.replace('::', '.')}{bracket}{parameters}" or self._node.name
+        plans_folder: Path = self._node.path.with_suffix(".plans")
+        return plans_folder / f"{_file_name(f'{base_name}.{name}' if name else base_name)}.json"
 
     @property
     def _command(self) -> str:
@@ -122,9 +122,9 @@ class GoldenPlan:
             raise InputError(f"{_shown(file)} is a directory in the golden plan's place: remove it")
         if plan is not None and file.is_file() and _is_kept(plan, file, policy):
             return
-        why = _why_not(pred, policy, file)
-        if plan is None or why is not None:
-            raise AssertionError(f"no golden plan was written: {why}")
+        reason = _why_not(pred, policy, file)
+        if plan is None or reason is not None:
+            raise AssertionError(f"no golden plan was written: {reason}")
         try:
             file.parent.mkdir(exist_ok=True)
         except OSError as error:
@@ -170,8 +170,8 @@ def golden_plan(request: pytest.FixtureRequest) -> GoldenPlan:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say which golden plans were written; workers of xdist send theirs with the reports."""
-    reports = [one for each in terminalreporter.stats.values() for one in each]
-    properties = [each for one in reports for each in getattr(one, "user_properties", ())]
+    reports = [report for group in terminalreporter.stats.values() for report in group]
+    properties = [item for report in reports for item in getattr(report, "user_properties", ())]
     files = sorted({str(file) for name, file in properties if name == _WRITTEN})
     if files:
         terminalreporter.section("golden plans written")
@@ -184,11 +184,11 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
     model = sys.modules.get("planner_eval.plan.model")  # without it there are no plans
     if op != "==" or model is None:
         return None
-    are = [isinstance(one, model.Plan) for one in (left, right)]
-    if not any(are):
+    are_plans = [isinstance(operand, model.Plan) for operand in (left, right)]
+    if not any(are_plans):
         return None
-    if not all(are):
-        other = type(right if are[0] else left).__name__
+    if not all(are_plans):
+        other = type(right if are_plans[0] else left).__name__
         return [
             f"a plan is compared with a {other}, which never is equal to it",
             "planner_eval.assert_same(pred, gold) compares a plan with whatever says one, a text, too",
@@ -199,11 +199,11 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
             "== compares labels, order and written values too: planner_eval.assert_same(pred, gold) compares "
             "what plans mean, planner_eval.same(pred, gold) says whether that is the same",
         ]
-    said = str(pe.diff(left, right)).splitlines()
-    more = [f"… {len(said) - _HINT} more lines"] if len(said) > _HINT else []
+    lines = str(pe.diff(left, right)).splitlines()
+    more = [f"… {len(lines) - _HINT} more lines"] if len(lines) > _HINT else []
     return [
         "plans that do not mean the same (right is taken as gold)",
-        *said[:_HINT],
+        *lines[:_HINT],
         *more,
         "planner_eval.assert_same(pred, gold) shows both plans, too",
     ]
@@ -219,8 +219,8 @@ def _file_name(text: str) -> str:
     return f"{safe.encode()[: _NAME - 17].decode(errors='ignore')}-{sha256(text.encode()).hexdigest()[:16]}"
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return "".join(f"%{byte:02X}" for byte in found[0].encode(errors="surrogatepass"))
+def _escaped(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode(errors="surrogatepass"))
 
 
 def _shown(file: Path) -> str:

@@ -73,70 +73,73 @@ class How(NamedTuple):
     limits: Limits
 
 
-def judged(pair: tuple[Record, Record], how: How, *, each: bool = False) -> Judged:
+def judged(pair: tuple[Record, Record], settings: How, *, per_call: bool = False) -> Judged:
     """What a completion is worth beside its gold plan.
 
     Args:
         pair: The completion and the gold plan.
-        how: How it is judged.
-        each: Say what each call is worth, and why.
+        settings: How it is judged.
+        per_call: Say what each call is worth, and why.
     """
-    pred, wanted = pair
-    gold = _gold(wanted)
+    pred, gold_record = pair
+    gold = _gold(gold_record)
     if isinstance(gold, str):
         return Judged(nan, "gold_unreadable", said=gold)
     try:
-        plan, format = _read(pred, how)
+        plan, format = _read(pred, settings)
         words = not plan.calls and isinstance(pred.source, str) and not lists_nothing(pred.source)
     except ParseError as error:
         state = "too_large" if isinstance(error, LimitError) else unread_state(error)
-        return Judged(how.unreadable, state, said=str(error).partition("\n")[0])
+        return Judged(settings.unreadable, state, said=str(error).partition("\n")[0])
     except Exception as error:  # whatever a completion is, training goes on
-        return Judged(how.unreadable, "unreadable", said=f"{type(error).__name__}: {error}")
-    return _compared(plan, gold, format, how, words=words, each=each)
+        return Judged(settings.unreadable, "unreadable", said=f"{type(error).__name__}: {error}")
+    return _compared(plan, gold, format, settings, words=words, per_call=per_call)
 
 
-def _compared(plan: Plan, gold: Gold, format: float, how: How, *, words: bool, each: bool) -> Judged:
-    if len(gold.plans) == 1 and not each:
-        wanted, terms = gold.plans[0]
-        matching = match(plan, wanted, how.policy, terms)
+def _compared(plan: Plan, gold: Gold, format: float, settings: How, *, words: bool, per_call: bool) -> Judged:
+    if len(gold.plans) == 1 and not per_call:
+        gold_plan, terms = gold.plans[0]
+        matching = match(plan, gold_plan, settings.policy, terms)
         same = bool(exact(Facts(matching)).part)
         missing = len(matching.alignment.missing)
         calls: tuple[CallReward, ...] = ()
-        said = ""
+        message = ""
     else:
-        found = diff_any(locate(plan) if each else plan, gold.plans, how.policy).diff
-        assert found.matching is not None
-        matching = found.matching.by_name or found.matching  # as figures count, not as they are told
-        same, missing = found.same, len(matching.alignment.missing)
-        calls = calls_of(found, how.verdicts) if each else ()
-        said = "; ".join(edit.message for edit in found.roots) if each else ""
-    parts = parts_of(matching)
+        comparison = diff_any(locate(plan) if per_call else plan, gold.plans, settings.policy).diff
+        assert comparison.matching is not None
+        # As figures count, not as the differences are told.
+        matching = comparison.matching.by_name or comparison.matching
+        same, missing = comparison.same, len(matching.alignment.missing)
+        calls = calls_of(comparison, settings.verdicts) if per_call else ()
+        message = "; ".join(edit.message for edit in comparison.roots) if per_call else ""
+    part_scores = parts_of(matching)
     if words and matching.gold.calls:
         format = 0.0  # to answer in words is no plan, where one is wanted
-    value = worth(how.weights, format, parts, same=same)
-    return Judged(value, "same" if same else "different", {"format": format, **parts}, calls, missing, said)
+    value = worth(settings.weights, format, part_scores, same=same)
+    return Judged(
+        value, "same" if same else "different", {"format": format, **part_scores}, calls, missing, message
+    )
 
 
-def _read(record: Record, how: How) -> tuple[Plan, float]:
+def _read(record: Record, settings: How) -> tuple[Plan, float]:
     """The plan of a completion, and what its format is worth."""
     if record.error is not None:  # it took too long, or ended its process
         raise record.error
     source = record.source
     try:
-        plan = parse(source, dialect=how.dialect, limits=how.limits)
+        plan = parse(source, dialect=settings.dialect, limits=settings.limits)
     except ParseError:
-        if not how.repair:
+        if not settings.repair:
             raise
-        return parse(source, dialect=how.dialect, limits=how.limits, repair=True), 0.0
-    return plan, float(how.prose or not has_words(plan, source, how.dialect, how.limits))
+        return parse(source, dialect=settings.dialect, limits=settings.limits, repair=True), 0.0
+    return plan, float(settings.prose or not has_words(plan, source, settings.dialect, settings.limits))
 
 
-def pair_of(at: int, completion: Any, gold: Any, prompt: Any = None) -> tuple[Record, Record]:
+def pair_of(index: int, completion: Any, gold: Any, prompt: Any = None) -> tuple[Record, Record]:
     """A completion and its gold plan as records.
 
     Args:
-        at: Which of the batch it is.
+        index: Which of the batch it is.
         completion: A text, or a list of a chat's messages.
         gold: The gold plan.
         prompt: The prompt, whose copy at the start of the completion is taken out.
@@ -144,13 +147,13 @@ def pair_of(at: int, completion: Any, gold: Any, prompt: Any = None) -> tuple[Re
     source = _words(completion)
     if isinstance(source, str) and prompt is not None:
         source = _without_echo(source, prompt)
-    return Record("completion", at, None, source), Record("gold", at, None, gold)
+    return Record("completion", index, None, source), Record("gold", index, None, gold)
 
 
 def _words(completion: Any) -> Any:
     """The text of a chat's one message, where it lists no calls; anything else as it is."""
     match completion:
-        case [{"content": str() | None as text, **rest}] if not rest.get("tool_calls") and not rest.get(
+        case [{"content": str() | None as text, **fields}] if not fields.get("tool_calls") and not fields.get(
             "function_call"
         ):
             return text or ""
@@ -159,13 +162,13 @@ def _words(completion: Any) -> Any:
 
 def _without_echo(text: str, prompt: Any) -> str:
     """A completion without a copy of the prompt at its start; places stay those of the completion."""
-    said = [prompt] if isinstance(prompt, str) else [_content(message) for message in _items(prompt)]
-    at = 0
-    for words in (one.strip() for one in said):
-        start = at + len(text[at:]) - len(text[at:].lstrip())
+    prompt_texts = [prompt] if isinstance(prompt, str) else [_content(message) for message in _items(prompt)]
+    offset = 0
+    for words in (t.strip() for t in prompt_texts):
+        start = offset + len(text[offset:]) - len(text[offset:].lstrip())
         if len(words) >= _ECHO and text.startswith(words, start):
-            at = start + len(words)
-    return " " * at + text[at:]
+            offset = start + len(words)
+    return " " * offset + text[offset:]
 
 
 def _items(prompt: Any) -> Sequence[Any]:

@@ -76,11 +76,11 @@ class CallReward(NamedTuple):
     said: str = ""
 
 
-def weights_of(given: Mapping[str, float] | Weights | None) -> Weights:
+def weights_of(weights: Mapping[str, float] | Weights | None) -> Weights:
     """Weights as the user gives them, which add up to 1.
 
     Args:
-        given: Name → weight; those left out keep their own.
+        weights: Name → weight; those left out keep their own.
 
     Raises:
         InputError: there is no such part, or a weight is no number from 0 on, or all are 0.
@@ -88,10 +88,12 @@ def weights_of(given: Mapping[str, float] | Weights | None) -> Weights:
     >>> weights_of({"format": 0, "references": 0, "structure": 0})
     Weights(format=0.0, calls=0.5, arguments=0.5, references=0.0, structure=0.0)
     """
-    if not isinstance(given, (Mapping, Weights, type(None))):
-        raise InputError(f"the weights are {given!r}, expected parts and numbers, such as {{'format': 0.2}}")
+    if not isinstance(weights, (Mapping, Weights, type(None))):
+        raise InputError(
+            f"the weights are {weights!r}, expected parts and numbers, such as {{'format': 0.2}}"
+        )
     chosen: dict[str, Any] = Weights()._asdict()
-    for name, value in (given._asdict() if isinstance(given, Weights) else given or {}).items():
+    for name, value in (weights._asdict() if isinstance(weights, Weights) else weights or {}).items():
         if name not in chosen:
             hint = did_you_mean(str(name), chosen, f"known are {', '.join(chosen)}")
             raise InputError(f"the weights name {name!r}, which is no part of a reward; {hint}")
@@ -104,38 +106,38 @@ def weights_of(given: Mapping[str, float] | Weights | None) -> Weights:
     return Weights(**{name: value / total for name, value in chosen.items()})
 
 
-def parts_of(found: Matching) -> dict[str, float | None]:
+def parts_of(matching: Matching) -> dict[str, float | None]:
     r"""The parts of an answer but its format, each from 0 to 1; None where neither plan has any of it.
 
     Only calls of gold's own tool earn something. Of equal calls of the prediction as many count as are right,
     else one; the others are too much. So nothing that is added earns but what is right itself.
 
     Args:
-        found: What :func:`planner_eval.comparison.align.match` gave.
+        matching: What :func:`planner_eval.comparison.align.match` gave.
 
     >>> from planner_eval.comparison.align import match
     >>> from planner_eval.dialects.read import parse
     >>> parts_of(match(parse("f(#x='1')\ng(#y='2')"), parse("f(#x='1')")))
     {'calls': 0.6666666666666666, 'arguments': 0.6666666666666666, 'references': None, 'structure': None}
     """
-    facts = Facts(found)
+    facts = Facts(matching)
     surplus = _copies(facts)
     if surplus:  # what is said again changes nothing of what the rest is worth, and counts as too much
-        facts = Facts(match(_without(found.pred, surplus), found.gold, found.policy, found.terms))
-    extra = [found.pred.calls[at] for at in surplus]
-    edges = [edge for edge in found.pred.written.edges if edge.consumer in surplus]
+        facts = Facts(match(_without(matching.pred, surplus), matching.gold, matching.policy, matching.terms))
+    extra = [matching.pred.calls[index] for index in surplus]
+    edges = [edge for edge in matching.pred.written.edges if edge.consumer in surplus]
     counted = facts.arguments
     arguments = sum(counted.pred) + sum(len(call.arguments) for call in extra)
-    parts = {
+    counts = {
         "calls": Counts(len(facts.same_name), len(facts.pred.calls) + len(extra), facts.gold_calls),
         "arguments": Counts(sum(counted.right), arguments, sum(counted.gold)),
         "references": _references(facts, len(edges)),
         "structure": _structure(facts, len({(e.producer, e.consumer, e.argument) for e in edges})),
     }
-    return {name: each.f1 for name, each in parts.items()}
+    return {name: count.f1 for name, count in counts.items()}
 
 
-def worth(weights: Weights, format: float, parts: Mapping[str, float | None], *, same: bool) -> float:
+def worth(weights: Weights, format: float, part_scores: Mapping[str, float | None], *, same: bool) -> float:
     """One figure from 0 to 1.
 
     Parts that neither plan has say nothing, and the others take their share; the format keeps its own.
@@ -143,24 +145,24 @@ def worth(weights: Weights, format: float, parts: Mapping[str, float | None], *,
     Args:
         weights: What the parts are worth, adding up to 1.
         format: What the format is worth, from 0 to 1.
-        parts: What :func:`parts_of` gave.
+        part_scores: What :func:`parts_of` gave.
         same: Whether the answer means the same as gold.
 
     >>> round(worth(weights_of(None), 1.0, {"calls": 0.5, "arguments": None}, same=False), 3)
     0.55
     """
-    told = [(getattr(weights, name), part) for name, part in parts.items() if part is not None]
-    whole = sum(weight for weight, _ in told)
-    content = 1.0 if same or not whole else sum(weight * part for weight, part in told) / whole
-    found = weights.format * format + (1 - weights.format) * content
-    return found if same else min(found, WRONG_AT_MOST)
+    weighted = [(getattr(weights, name), score) for name, score in part_scores.items() if score is not None]
+    total = sum(weight for weight, _ in weighted)
+    content = 1.0 if same or not total else sum(weight * score for weight, score in weighted) / total
+    value = weights.format * format + (1 - weights.format) * content
+    return value if same else min(value, WRONG_AT_MOST)
 
 
-def calls_of(found: Diff, verdicts: Verdicts) -> tuple[CallReward, ...]:
+def calls_of(comparison: Diff, verdicts: Verdicts) -> tuple[CallReward, ...]:
     r"""What each call of the prediction is worth by itself.
 
     Args:
-        found: The comparison.
+        comparison: The comparison.
         verdicts: What right and wrong calls, and consequences, are worth.
 
     >>> from planner_eval.comparison.diff import diff
@@ -169,27 +171,27 @@ def calls_of(found: Diff, verdicts: Verdicts) -> tuple[CallReward, ...]:
     >>> [call.verdict for call in calls_of(diff(*both), Verdicts())]
     ['consequence', 'wrong']
     """
-    said: dict[int, tuple[str, str]] = {}
-    for edit in found.edits:
+    outcomes: dict[int, tuple[str, str]] = {}
+    for edit in comparison.edits:
         verdict = "wrong" if edit.cause is None else "consequence"
-        why = edit if edit.cause is None else found.edits[_root(found, edit.cause)]
+        root = edit if edit.cause is None else comparison.edits[_root(comparison, edit.cause)]
         for pred, _ in edit.places:
             if pred is None or pred.call is None:
                 continue
-            if pred.call not in said or (verdict == "wrong" and said[pred.call][0] != "wrong"):
-                said[pred.call] = verdict, why.message
+            if pred.call not in outcomes or (verdict == "wrong" and outcomes[pred.call][0] != "wrong"):
+                outcomes[pred.call] = verdict, root.message
     return tuple(
         CallReward(call.tool, verdict, getattr(verdicts, verdict), call.span, message)
         for call, (verdict, message) in (
-            (call, said.get(at, ("right", ""))) for at, call in enumerate(found.pred.calls)
+            (call, outcomes.get(index, ("right", ""))) for index, call in enumerate(comparison.pred.calls)
         )
     )
 
 
-def _root(found: Diff, at: int) -> int:
-    while (cause := found.edits[at].cause) is not None:
-        at = cause
-    return at
+def _root(comparison: Diff, index: int) -> int:
+    while (cause := comparison.edits[index].cause) is not None:
+        index = cause
+    return index
 
 
 def _copies(facts: Facts) -> dict[int, int]:
@@ -198,17 +200,17 @@ def _copies(facts: Facts) -> dict[int, int]:
     Of equal calls as many are none as gold makes of them, and one where that is none.
     """
     groups: dict[int, list[int]] = {}
-    for at, number in enumerate(_equal(facts.pred)):
-        groups.setdefault(number, []).append(at)
+    for index, number in enumerate(_equal(facts.pred)):
+        groups.setdefault(number, []).append(index)
     many = [group for group in groups.values() if len(group) > 1]
     if not many:
         return {}
-    whole, partner = {*facts.whole_calls}, dict(facts.same_name)
-    found: dict[int, int] = {}
+    whole_calls, partner = {*facts.whole_calls}, dict(facts.same_name)
+    copies: dict[int, int] = {}
     for group in many:
-        right = [at for at in group if at in partner and partner[at] in whole] or group[:1]
-        found |= {at: right[0] for at in group if at not in right}
-    return found
+        right = [index for index in group if index in partner and partner[index] in whole_calls] or group[:1]
+        copies |= {index: right[0] for index in group if index not in right}
+    return copies
 
 
 def _equal(plan: Plan) -> list[int]:
@@ -216,46 +218,48 @@ def _equal(plan: Plan) -> list[int]:
     numbers = [*range(len(plan.calls))]
     if len({(call.app, call.name) for call in plan.calls}) == len(plan.calls):
         return numbers
-    known: dict[Any, int] = {}
-    for at, call in enumerate(plan.calls):
-        said = sorted(((name, value_key(value, numbers)) for name, value in call.arguments), key=repr)
-        numbers[at] = known.setdefault((call.app, call.name, *said), at)
+    first_numbers: dict[Any, int] = {}
+    for index, call in enumerate(plan.calls):
+        arguments = sorted(((name, value_key(value, numbers)) for name, value in call.arguments), key=repr)
+        numbers[index] = first_numbers.setdefault((call.app, call.name, *arguments), index)
     return numbers
 
 
 def _without(plan: Plan, copies: Mapping[int, int]) -> Plan:
     """A plan without copies; what refers to one refers to the call that it is a copy of."""
-    kept = [at for at in range(len(plan.calls)) if at not in copies]
-    place = {at: new for new, at in enumerate(kept)}
-    place |= {at: place[of] for at, of in copies.items()}
+    remaining = [index for index in range(len(plan.calls)) if index not in copies]
+    new_index = {index: new for new, index in enumerate(remaining)}
+    new_index |= {index: new_index[original] for index, original in copies.items()}
     calls = [
-        with_arguments(plan.calls[at], tuple((n, moved(v, place)) for n, v in plan.calls[at].arguments))
-        for at in kept
+        with_arguments(
+            plan.calls[index], tuple((n, moved(v, new_index)) for n, v in plan.calls[index].arguments)
+        )
+        for index in remaining
     ]
     return plan_of(calls)
 
 
 def _references(facts: Facts, extra: int) -> Counts:
     """References of the right call to the right output of the right call."""
-    place, ours, theirs = dict(facts.same_name), facts.pred_edges, facts.gold_edges
-    wanted = {(e.producer, e.consumer, e.argument, e.at, e.path) for e in theirs}
-    found = {
-        (place[e.producer], place[e.consumer], e.argument, e.at, e.path)
-        for e in ours
-        if e.producer in place and e.consumer in place
+    partner, pred_edges, gold_edges = dict(facts.same_name), facts.pred_edges, facts.gold_edges
+    gold_references = {(e.producer, e.consumer, e.argument, e.at, e.path) for e in gold_edges}
+    pred_references = {
+        (partner[e.producer], partner[e.consumer], e.argument, e.at, e.path)
+        for e in pred_edges
+        if e.producer in partner and e.consumer in partner
     }
-    return Counts(len(found & wanted), len(ours) + extra, len(theirs))
+    return Counts(len(pred_references & gold_references), len(pred_edges) + extra, len(gold_edges))
 
 
 def _structure(facts: Facts, extra: int) -> Counts:
     """Which call's output goes into which argument, whatever the output; not where it is not there yet."""
-    place = dict(facts.same_name)
-    ours = {(e.producer, e.consumer, e.argument) for e in facts.pred_edges}
-    theirs = {(e.producer, e.consumer, e.argument) for e in facts.gold_edges}
+    partner = dict(facts.same_name)
+    pred_edges = {(e.producer, e.consumer, e.argument) for e in facts.pred_edges}
+    gold_edges = {(e.producer, e.consumer, e.argument) for e in facts.gold_edges}
     free = facts.matching.policy.order == "free"
-    found = {
-        (place[p], place[c], name)
-        for p, c, name in ours
-        if p in place and c in place and (free or p < c or place[p] >= place[c])
+    mapped = {
+        (partner[p], partner[c], name)
+        for p, c, name in pred_edges
+        if p in partner and c in partner and (free or p < c or partner[p] >= partner[c])
     }
-    return Counts(len(found & theirs), len(ours) + extra, len(theirs))
+    return Counts(len(mapped & gold_edges), len(pred_edges) + extra, len(gold_edges))

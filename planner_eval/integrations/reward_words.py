@@ -60,7 +60,7 @@ def has_words(plan: Plan, source: Any, dialect: str | None, limits: Limits) -> b
 
 def _ignored(text: str, source: str, dialect: str | None, limits: Limits) -> bool:
     """Whether text is ignored that is no mark, thought or chat token."""
-    left = _MARK.sub(lambda found: blank(found[0]), text)
+    left = _MARK.sub(lambda match: blank(match[0]), text)
     try:
         return left == source or _noted(parse(left, dialect=dialect, limits=limits))
     except ParseError:
@@ -87,20 +87,20 @@ def _beside(plan: Plan, text: str) -> str:
     spans = [call.span for call in plan.calls]
     if None in spans:
         spans = [call.span for call in locate(plan).calls]
-    places = sorted(span for span in spans if span is not None)
-    if len(places) < len(spans):
+    known_spans = sorted(span for span in spans if span is not None)
+    if len(known_spans) < len(spans):
         return ""
-    parts, at = [], 0
-    for start, end in places:
-        parts.append(text[at:start])
-        at = max(at, end)
-    return _MARK.sub(" ", ";".join([*parts, text[at:]]))
+    segments, position = [], 0
+    for start, end in known_spans:
+        segments.append(text[position:start])
+        position = max(position, end)
+    return _MARK.sub(" ", ";".join([*segments, text[position:]]))
 
 
 def _alone(text: str) -> bool:
     """Whether a line of a program is nothing but words, none of them Python's or the name of a result."""
     bound = set(_BOUND.findall(text))
-    lines = ([word.rstrip(".,:") for word in found[1].split()] for found in _ALONE.finditer(text))
+    lines = ([word.rstrip(".,:") for word in match[1].split()] for match in _ALONE.finditer(text))
     return any(
         not any(keyword.iskeyword(word) or word.partition(".")[0] in bound for word in words)
         for words in lines

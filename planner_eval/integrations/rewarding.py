@@ -79,10 +79,10 @@ def reward(  # noqa: PLR0913 - what a trainer may want to say
         isinstance(deadline, (int, float)) and not isinstance(deadline, bool) and 0 < deadline < inf
     ):
         raise InputError(f"deadline is {deadline!r}, expected seconds, more than 0")
-    how = How(
+    settings = How(
         weights_of(weights), per_call, policy_of(policy), dialect, repair, prose, float(unreadable), limits
     )
-    return Reward(how, gold, jobs, deadline, name)
+    return Reward(settings, gold, jobs, deadline, name)
 
 
 class Reward:
@@ -91,15 +91,15 @@ class Reward:
     Whatever a completion is, it raises nothing: it is right, wrong or unreadable.
 
     Args:
-        how: How completions are judged.
+        settings: How completions are judged.
         gold: The column that holds the gold plans.
         jobs: How many processes judge a batch.
         deadline: Seconds for a completion.
         name: What trainers call it.
     """
 
-    def __init__(self, how: How, gold: str, jobs: int, deadline: float | None, name: str) -> None:
-        self.how, self.gold, self.jobs, self.deadline, self.__name__ = how, gold, jobs, deadline, name
+    def __init__(self, settings: How, gold: str, jobs: int, deadline: float | None, name: str) -> None:
+        self.how, self.gold, self.jobs, self.deadline, self.__name__ = settings, gold, jobs, deadline, name
 
     def __call__(
         self, completions: Sequence[Any], *golds: Any, prompts: Sequence[Any] | None = None, **columns: Any
@@ -116,25 +116,28 @@ class Reward:
         Raises:
             InputError: there is no column of gold plans, or it has another length.
         """
-        wanted = golds[0] if golds else columns.get(self.gold)
-        if wanted is None:
-            known = ", ".join(sorted(columns)) or "none"
+        gold_plans = golds[0] if golds else columns.get(self.gold)
+        if gold_plans is None:
+            names = ", ".join(sorted(columns)) or "none"
             raise InputError(
-                f"there is no column {self.gold!r} of gold plans; the columns are {known}: "
+                f"there is no column {self.gold!r} of gold plans; the columns are {names}: "
                 "pe.reward(gold='NAME') names it"
             )
-        if isinstance(wanted, (str, Plan, Mapping)):
-            wanted = [wanted] * len(completions)
-        asked = [None] * len(completions) if prompts is None else prompts
-        if not len(completions) == len(wanted) == len(asked):
+        if isinstance(gold_plans, (str, Plan, Mapping)):
+            gold_plans = [gold_plans] * len(completions)
+        prompt_list = [None] * len(completions) if prompts is None else prompts
+        if not len(completions) == len(gold_plans) == len(prompt_list):
             raise InputError(
-                f"{len(completions):,} completions, {len(wanted):,} gold plans and {len(asked):,} prompts: "
-                "expected as many of each"
+                f"{len(completions):,} completions, {len(gold_plans):,} gold plans and "
+                f"{len(prompt_list):,} prompts: expected as many of each"
             )
-        pairs = [pair_of(at, *each) for at, each in enumerate(zip(completions, wanted, asked, strict=True))]
-        found = self._many(pairs)
-        _log(columns.get("log_metric"), self.__name__, found)
-        return [each.reward for each in found]
+        pairs = [
+            pair_of(index, *row)
+            for index, row in enumerate(zip(completions, gold_plans, prompt_list, strict=True))
+        ]
+        results = self._many(pairs)
+        _log(columns.get("log_metric"), self.__name__, results)
+        return [result.reward for result in results]
 
     def judge(self, completion: Any, gold: Any, prompt: Any = None) -> Judged:
         r"""What one completion is worth, part by part and call by call, and why.
@@ -148,7 +151,7 @@ class Reward:
         >>> [(call.tool, call.verdict, call.reward) for call in found.calls]
         [('g', 'consequence', 0.0), ('h', 'wrong', -1.0)]
         """
-        return judged(pair_of(0, completion, gold, prompt), self.how, each=True)
+        return judged(pair_of(0, completion, gold, prompt), self.how, per_call=True)
 
     def compute_score(
         self, data_source: Any, solution_str: Any, ground_truth: Any, extra_info: Any = None, **_more: Any
@@ -166,13 +169,13 @@ class Reward:
             Where there is no gold plan that can be read the score is 0 for all completions of a group, which
             teaches nothing, and the state says so.
         """
-        found = judged(pair_of(0, solution_str, ground_truth), self.how)
-        score = found.reward if isfinite(found.reward) else 0.0
+        result = judged(pair_of(0, solution_str, ground_truth), self.how)
+        score = result.reward if isfinite(result.reward) else 0.0
         return {
             "score": score,
-            "same": int(found.state == "same"),
-            "readable": int(found.readable),
-            "state": found.state,
+            "same": int(result.state == "same"),
+            "readable": int(result.readable),
+            "state": result.state,
         }
 
     def _many(self, pairs: list[tuple[Record, Record]]) -> list[Judged]:
@@ -180,7 +183,7 @@ class Reward:
             return [judged(pair, self.how) for pair in pairs]
         job = _RewardJob(self.how)
         try:
-            with run(job, pairs, jobs=self.jobs, deadline=self.deadline) as made, open(made.rows) as rows:
+            with run(job, pairs, jobs=self.jobs, deadline=self.deadline) as output, open(output.rows) as rows:
                 return [Judged(*json.loads(line)) for line in rows]
         except (PlanevalError, OSError, RuntimeError):  # no process can be started, or no file be written
             return [judged(pair, self.how) for pair in pairs]
@@ -215,10 +218,10 @@ class _NoSums:
         return []
 
 
-def _log(log_metric: Any, name: str, found: Sequence[Judged]) -> None:
+def _log(log_metric: Any, name: str, results: Sequence[Judged]) -> None:
     """Tell a trainer that logs figures which share could be read, and which is right."""
-    if not callable(log_metric) or not found:
+    if not callable(log_metric) or not results:
         return
     log: Callable[[str, float], object] = log_metric
-    log(f"{name}/readable", sum(each.readable for each in found) / len(found))
-    log(f"{name}/same", sum(each.state == "same" for each in found) / len(found))
+    log(f"{name}/readable", sum(result.readable for result in results) / len(results))
+    log(f"{name}/same", sum(result.state == "same" for result in results) / len(results))

@@ -94,10 +94,10 @@ class Cache:
         """
         request = replace(request, model=request.model or self.model, fields=())
         key, started = request_key(request), time.perf_counter()
-        kept = self._find(key)
-        if kept is not None:
+        stored = self._find(key)
+        if stored is not None:
             self._record(request, key, started, "replayed")
-            return replace(kept, cached=True)
+            return replace(stored, cached=True)
         if self.judge is None:
             raise JudgeError(self._nothing_kept(request))
         try:
@@ -168,8 +168,10 @@ class Cache:
         self._store.write(insert, row)
 
     def _nothing_kept(self, request: JudgeRequest) -> str:
-        asked = f"a request of task {request.task!r} to model {request.model!r}"
-        return f"{self.path} has no answer to {asked} ({self._store.held()}), and no judge is there to ask"
+        description = f"a request of task {request.task!r} to model {request.model!r}"
+        return (
+            f"{self.path} has no answer to {description} ({self._store.held()}), and no judge is there to ask"
+        )
 
 
 def _spent(task: str, counts: dict[str, int], usages: list[Usage]) -> Spent:

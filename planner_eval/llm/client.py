@@ -239,10 +239,10 @@ class Client:
                 raise _Retry(str(problem.__cause__)) from None
             if isinstance(problem.__cause__, Elsewhere):
                 raise self._elsewhere(problem.__cause__, name, client) from None
-            said = (
+            message = (
                 f"no connection to {self._hidden(client.base_url, client)} ({self._hidden(problem, client)})"
             )
-            raise _Retry(said, silent=True) from None
+            raise _Retry(message, silent=True) from None
         except openai.OpenAIError as problem:
             raise _Retry(f"no readable answer ({self._hidden(problem, client)})") from None
         except (ValueError, RecursionError) as problem:  # a body that is not the JSON it claims to be
@@ -259,20 +259,20 @@ class Client:
         if status in _WORTH_ANOTHER_TRY or status >= 500:
             pause = retry_after(problem.response.headers.get("retry-after"))
             return _Retry(f"status {status}", pause, limited=status == 429)
-        said = self._hidden(problem.message, client).removeprefix(f"Error code: {status} - ")
+        message = self._hidden(problem.message, client).removeprefix(f"Error code: {status} - ")
         if status in _MEANT_FOR_ALL:
             self._heard.failed += 1
-            self._heard.reason = f"it refused with status {status}: {said}"
-        code = "context" if any(sign in said.lower() for sign in _TOO_LONG) else "refused"
-        return ModelError(f"{name} refused with status {status}: {said}", code=code)
+            self._heard.reason = f"it refused with status {status}: {message}"
+        code = "context" if any(sign in message.lower() for sign in _TOO_LONG) else "refused"
+        return ModelError(f"{name} refused with status {status}: {message}", code=code)
 
     def _elsewhere(self, problem: Elsewhere, name: str, client: Any) -> ModelError:
         self._heard.failed += 1
         self._heard.reason = self._hidden(problem, client)
         return ModelError(f"{name} was not asked: {self._heard.reason}", code="refused")
 
-    def _hidden(self, said: object, client: Any) -> str:
-        return shown(str(said), secrets=(self.api_key, getattr(client, "api_key", None)))
+    def _hidden(self, message: object, client: Any) -> str:
+        return shown(str(message), secrets=(self.api_key, getattr(client, "api_key", None)))
 
     # ------------------------------------------------------------ the package
     def _client(self) -> Any:
@@ -287,5 +287,5 @@ class Client:
 
 def _words(error: Any) -> str:
     """What a body says of an error, in the server's words where it has some."""
-    said = error.get("message") if isinstance(error, Mapping) else error
-    return said if isinstance(said, str) and said else json.dumps(error, ensure_ascii=False)
+    message = error.get("message") if isinstance(error, Mapping) else error
+    return message if isinstance(message, str) and message else json.dumps(error, ensure_ascii=False)

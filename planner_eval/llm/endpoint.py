@@ -60,14 +60,14 @@ class Endpoint:
             JudgeError: the package is missing, the endpoint refuses, or it failed too often.
         """
         messages = [{"role": role, "content": text} for role, text in request.messages]
-        asked = self._client.complete(
+        completion = self._client.complete(
             messages,
             model=request.model or self.model,
             temperature=request.temperature,
             max_tokens=request.max_tokens or None,
         )
         try:
-            reply = self._bridge.run(asked)
+            reply = self._bridge.run(completion)
         except ModelError as problem:
             raise JudgeError(str(problem), code="missing" if problem.code == "missing" else "") from None
         return JudgeReply(reply.text, reply.model, reply.usage, tries=reply.tries)

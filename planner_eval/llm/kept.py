@@ -95,9 +95,9 @@ def request_text(messages: Sequence[Mapping[str, Any]], tools: Sequence[Any] | N
     >>> request_text([], None, temperature=0.0, top_p=None)
     '{"messages": [], "temperature": 0.0}'
     """
-    asked = {key: value for key, value in sampling.items() if value is not None}
-    asked |= {"messages": list(messages), **({"tools": list(tools)} if tools else {})}
-    return json.dumps(asked, sort_keys=True, ensure_ascii=False)
+    request = {key: value for key, value in sampling.items() if value is not None}
+    request |= {"messages": list(messages), **({"tools": list(tools)} if tools else {})}
+    return json.dumps(request, sort_keys=True, ensure_ascii=False)
 
 
 def _plain(text: str) -> str:

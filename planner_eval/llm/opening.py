@@ -19,7 +19,7 @@ class Elsewhere(Exception):
     """A server that sends its callers, with what they ask and their key, to another one."""
 
 
-def opened(base_url: str | None, api_key: str | None, timeout: float, max_bytes: int, who: str) -> Any:
+def opened(base_url: str | None, api_key: str | None, timeout: float, max_bytes: int, model_name: str) -> Any:
     """A client of the package.
 
     Args:
@@ -27,7 +27,7 @@ def opened(base_url: str | None, api_key: str | None, timeout: float, max_bytes:
         api_key: The key; None for ``OPENAI_API_KEY``.
         timeout: The longest silence, in seconds.
         max_bytes: The longest body that is read.
-        who: What the model is called in messages.
+        model_name: What the model is called in messages.
 
     Raises:
         ModelError: the package or the key is missing.
@@ -44,7 +44,7 @@ def opened(base_url: str | None, api_key: str | None, timeout: float, max_bytes:
         packed = response.headers.get("content-encoding", "identity").lower()
         if packed != "identity":
             raise Body(f"the answer is packed with {packed[:20]}, which was not asked for")
-        streams = (each for each in type(response.stream).__mro__ if each.__name__ == "AsyncByteStream")
+        streams = (base for base in type(response.stream).__mro__ if base.__name__ == "AsyncByteStream")
         response.stream = _bounded_stream(next(streams))(response.stream, max_bytes)
 
     try:
@@ -61,39 +61,41 @@ def opened(base_url: str | None, api_key: str | None, timeout: float, max_bytes:
     except openai.OpenAIError as problem:
         if not api_key and base_url is None:  # the package's own words tell of keys for other ends
             raise ModelError(
-                f"{who}'s endpoint cannot be used: there is no key; set OPENAI_API_KEY, or name a server of "
-                "your own, which may want none",
+                f"{model_name}'s endpoint cannot be used: there is no key; set OPENAI_API_KEY, or "
+                "name a server of your own, which may want none",
                 code="missing",
             ) from None
-        said = shown(str(problem), secrets=(api_key,))
-        raise ModelError(f"{who}'s endpoint cannot be used: {said}", code="missing") from None
+        message = shown(str(problem), secrets=(api_key,))
+        raise ModelError(f"{model_name}'s endpoint cannot be used: {message}", code="missing") from None
 
 
 async def _stay(response: Any) -> None:
     """Follow a redirect only to the origin that was asked: it takes the key and the question along."""
     if not response.has_redirect_location:
         return
-    here = response.request.url
-    there = here.join(response.headers["location"])
-    if (there.scheme, there.host, there.port) != (here.scheme, here.host, here.port):
-        named = there.copy_with(username=None, password=None, query=None, fragment=None)
-        raise Elsewhere(f"its server redirects to {named}, which is another one; name that if you trust it")
+    origin = response.request.url
+    target = origin.join(response.headers["location"])
+    if (target.scheme, target.host, target.port) != (origin.scheme, origin.host, origin.port):
+        shown_url = target.copy_with(username=None, password=None, query=None, fragment=None)
+        raise Elsewhere(
+            f"its server redirects to {shown_url}, which is another one; name that if you trust it"
+        )
 
 
 def _bounded_stream(base: type) -> Callable[[Any, int], Any]:
     """A stream that stops; its base is a class of whichever package the client is built on."""
 
     class Bounded(base):  # type: ignore[misc]
-        def __init__(self, stream: Any, most: int) -> None:
-            self.stream, self.most = stream, most
+        def __init__(self, stream: Any, max_bytes: int) -> None:
+            self.stream, self.most = stream, max_bytes
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
             left = self.most
-            async for part in self.stream:
-                left -= len(part)
+            async for chunk in self.stream:
+                left -= len(chunk)
                 if left < 0:
                     raise Body(f"the answer is longer than {self.most:,} bytes")
-                yield part
+                yield chunk
 
         async def aclose(self) -> None:
             await self.stream.aclose()

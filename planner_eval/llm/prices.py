@@ -48,8 +48,8 @@ def read_prices(path: Path) -> dict[str, Prices]:
         raise InputError(f"{path}: {problem.brief}") from None
     except (ValueError, RecursionError) as problem:
         raise InputError(f"{path} is no TOML: {problem}") from None
-    found = PricesFile.check(data, str(path))
-    return {name: Prices(each.input, each.output) for name, each in found.models.items()}
+    prices_file = PricesFile.check(data, str(path))
+    return {name: Prices(price.input, price.output) for name, price in prices_file.models.items()}
 
 
 def price_of(model: str, prices: Mapping[str, Prices], where: str) -> Prices:

@@ -40,9 +40,9 @@ def request(
     >>> request("own.question", "Is it right?", {"Answer": "yes"}).messages[1]
     ('user', 'Answer:\n<<<\nyes\n>>>')
     """
-    blocks = [f"{heading}:\n<<<\n{_shown(what)}\n>>>" for heading, what in material.items()]
+    blocks = [f"{heading}:\n<<<\n{_shown(value)}\n>>>" for heading, value in material.items()]
     messages = (("system", f"{instructions}\n{_DATA_ONLY}"), ("user", "\n\n".join(blocks)))
-    filled = tuple((name, _shown(what)) for name, what in (fields or {}).items())
+    filled = tuple((name, _shown(value)) for name, value in (fields or {}).items())
     return JudgeRequest(task, messages, temperature=temperature, fields=filled)
 
 
@@ -52,10 +52,10 @@ def read_rating(text: str) -> float | None:
     >>> read_rating("I would say [[0.750]]."), read_rating("[[7]]"), read_rating("0.5")
     (0.75, None, None)
     """
-    found = re.findall(r"\[\[\s*([0-9]{1,3}(?:\.[0-9]{1,18})?)\s*\]\]", text)
-    if not found:
+    ratings = re.findall(r"\[\[\s*([0-9]{1,3}(?:\.[0-9]{1,18})?)\s*\]\]", text)
+    if not ratings:
         return None
-    rating = float(found[-1])
+    rating = float(ratings[-1])
     return rating if rating <= 1 else None
 
 
@@ -79,8 +79,8 @@ def read_equal(text: str) -> bool | None:
     return equal if isinstance(equal, bool) else None
 
 
-def _shown(what: Any) -> str:
-    return what if isinstance(what, str) else json.dumps(what, ensure_ascii=False, default=str)
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _field(text: str, name: str) -> Any:

@@ -122,6 +122,6 @@ def request_key(request: JudgeRequest) -> str:
 
 def request_json(request: JudgeRequest) -> str:
     """The question as one JSON text with sorted keys."""
-    asked = asdict(request)
-    del asked["fields"]
-    return json.dumps(asked, sort_keys=True, ensure_ascii=False)
+    data = asdict(request)
+    del data["fields"]
+    return json.dumps(data, sort_keys=True, ensure_ascii=False)

@@ -101,7 +101,7 @@ class Model(Protocol):
 
 
 def read_completion(
-    completion: Any, prices: Prices | None, tries: int, asked: str, *, words: bool = False
+    completion: Any, prices: Prices | None, tries: int, requested_model: str, *, words: bool = False
 ) -> Reply | str:
     """The reply that a chat completion holds; or why the data is none.
 
@@ -109,7 +109,7 @@ def read_completion(
         completion: The decoded body.
         prices: For the cost.
         tries: How many times it was asked for.
-        asked: The model's name where the completion gives none.
+        requested_model: The model's name where the completion gives none.
         words: Whether a message whose content is no text is none.
 
     >>> body = {"choices": [{"message": {"content": None}, "finish_reason": "stop"}]}
@@ -124,40 +124,45 @@ def read_completion(
     content = message.get("content")
     if words and not isinstance(content, str):
         return NO_TEXT
-    model, ended = completion.get("model"), first.get("finish_reason")
+    model, finish_reason = completion.get("model"), first.get("finish_reason")
     return Reply(
         _text(content),
         tuple(_calls(message)),
         _usage(completion.get("usage"), prices),
-        ended if isinstance(ended, str) else "",
-        model if isinstance(model, str) else asked,
+        finish_reason if isinstance(finish_reason, str) else "",
+        model if isinstance(model, str) else requested_model,
         tries,
         refusal=_refusal(message),
     )
 
 
-def _usage(said: Any, prices: Prices | None) -> Usage:
-    counts = [said.get(name) if isinstance(said, Mapping) else None for name in _COUNTS]
-    known = [count if type(count) is int and 0 <= count < _MOST_TOKENS else None for count in counts]
-    given, made = (count or 0 for count in known)
-    counted = None not in known
-    return Usage(given, made, prices.cost(given, made) if prices and counted else None, counted)
+def _usage(usage: Any, prices: Prices | None) -> Usage:
+    counts = [usage.get(name) if isinstance(usage, Mapping) else None for name in _COUNTS]
+    checked = [count if type(count) is int and 0 <= count < _MOST_TOKENS else None for count in counts]
+    input_tokens, output_tokens = (count or 0 for count in checked)
+    counted = None not in checked
+    return Usage(
+        input_tokens,
+        output_tokens,
+        prices.cost(input_tokens, output_tokens) if prices and counted else None,
+        counted,
+    )
 
 
 def _text(content: Any) -> str:
     """The words of a message: a text, or parts of which some are texts."""
     if isinstance(content, str):
         return content
-    parts = content if isinstance(content, list) else []
-    texts = [part.get("text") for part in parts if isinstance(part, Mapping)]
+    segments = content if isinstance(content, list) else []
+    texts = [segment.get("text") for segment in segments if isinstance(segment, Mapping)]
     return "".join(text for text in texts if isinstance(text, str))
 
 
 def _refusal(message: Mapping[str, Any]) -> str:
     """The words of a refusal, which stand beside the content, or as parts of it."""
     content = message.get("content")
-    parts = [message, *(content if isinstance(content, list) else [])]
-    texts = [part.get("refusal") for part in parts if isinstance(part, Mapping)]
+    segments = [message, *(content if isinstance(content, list) else [])]
+    texts = [segment.get("refusal") for segment in segments if isinstance(segment, Mapping)]
     return "".join(text for text in texts if isinstance(text, str))
 
 
@@ -172,9 +177,9 @@ def _calls(message: Mapping[str, Any]) -> list[ToolCall]:
 def _call(entry: Mapping[str, Any]) -> ToolCall:
     inner = entry.get("function")
     inner = inner if isinstance(inner, Mapping) else entry
-    name, given, named = inner.get("name"), inner.get("arguments"), entry.get("id")
-    text = given if isinstance(given, str) else "" if given is None else json.dumps(given, ensure_ascii=False)
-    return ToolCall(named if isinstance(named, str) else "", name if isinstance(name, str) else "", text)
+    name, args, call_id = inner.get("name"), inner.get("arguments"), entry.get("id")
+    text = args if isinstance(args, str) else "" if args is None else json.dumps(args, ensure_ascii=False)
+    return ToolCall(call_id if isinstance(call_id, str) else "", name if isinstance(name, str) else "", text)
 
 
 def as_data(reply: Reply) -> dict[str, Any]:

@@ -35,16 +35,16 @@ def without_halves(value: Any) -> Any:
     return value
 
 
-def shown(said: str, *, secrets: Iterable[str | None] = ()) -> str:
+def shown(message: str, *, secrets: Iterable[str | None] = ()) -> str:
     """What a server or its client said: short, in one line, without keys.
 
     >>> shown("no  key abcd here", secrets=("abcd",))
     'no key *** here'
     """
     for secret in secrets:
-        said = said.replace(secret, "***") if secret and len(secret) > 3 else said
-    said = " ".join(_NAMED.sub("***@", said).split())
-    text = "".join(each if each.isprintable() else "\ufffd" for each in said)
+        message = message.replace(secret, "***") if secret and len(secret) > 3 else message
+    message = " ".join(_NAMED.sub("***@", message).split())
+    text = "".join(character if character.isprintable() else "\ufffd" for character in message)
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
 
 
@@ -59,8 +59,8 @@ def refuse_address(url: str | None) -> None:
     if url is None:
         return
     try:
-        parts = urlsplit(url)
-        good = parts.scheme.lower() in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        address = urlsplit(url)
+        good = address.scheme.lower() in ("http", "https") and bool(address.hostname) and address.port != 0
     except ValueError:  # a port that is no number, half an IPv6 address
         good = False
     if not good or not url.isprintable() or " " in url:

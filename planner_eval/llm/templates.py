@@ -84,25 +84,25 @@ def fill(template: str, fields: Mapping[str, str]) -> str:
     >>> fill("{a} and {b}, not {c}", {"a": "{b}", "b": "2"})
     '{b} and 2, not {c}'
     """
-    return re.sub(r"\{(\w+)\}", lambda found: fields.get(found[1], found[0]), template)
+    return re.sub(r"\{(\w+)\}", lambda match: fields.get(match[1], match[0]), template)
 
 
-def read_templates(folder: Path, wanted: Mapping[str, PromptFile]) -> dict[str, Template]:
+def read_templates(folder: Path, files: Mapping[str, PromptFile]) -> dict[str, Template]:
     """The templates of a folder: a clone of the published repository, or a folder of the files alone.
 
     Args:
         folder: Where they lie.
-        wanted: Task → its file.
+        files: Task → its file.
 
     Raises:
         InputError: a file is not there, is no text, or lacks a field; names it.
     """
-    return {task: _read(folder, file) for task, file in wanted.items()}
+    return {task: _read(folder, file) for task, file in files.items()}
 
 
-def has_templates(folder: Path, wanted: Mapping[str, PromptFile]) -> bool:
+def has_templates(folder: Path, files: Mapping[str, PromptFile]) -> bool:
     """Whether every file is there."""
-    return all(_place(folder, file) is not None for file in wanted.values())
+    return all(_place(folder, file) is not None for file in files.values())
 
 
 def find_template(folder: Path, file: PromptFile) -> Template | None:
@@ -115,28 +115,28 @@ def find_template(folder: Path, file: PromptFile) -> Template | None:
 
 
 def _place(folder: Path, file: PromptFile) -> Path | None:
-    return next((place for place in (folder / file.path, folder / file.name) if place.is_file()), None)
+    return next((path for path in (folder / file.path, folder / file.name) if path.is_file()), None)
 
 
 def _read(folder: Path, file: PromptFile) -> Template:
-    place = _place(folder, file)
-    if place is None:
-        known = f", or {file.path} below a clone of its repository" if file.path != file.name else ""
-        raise InputError(f"{folder} has no file {file.name}: expected it there{known}")
+    path = _place(folder, file)
+    if path is None:
+        alternative = f", or {file.path} below a clone of its repository" if file.path != file.name else ""
+        raise InputError(f"{folder} has no file {file.name}: expected it there{alternative}")
     try:
-        with place.open("rb") as stream:
+        with path.open("rb") as stream:
             data = stream.read(MOST_BYTES + 1)
         text = data.decode("utf-8") if file.whole else data.decode("utf-8").strip()
     except OSError as problem:
-        raise InputError(f"{place}: {problem.strerror or problem}") from None
+        raise InputError(f"{path}: {problem.strerror or problem}") from None
     except UnicodeDecodeError:
-        raise InputError(f"{place} is no UTF-8 text, expected a prompt") from None
+        raise InputError(f"{path} is no UTF-8 text, expected a prompt") from None
     if len(data) > MOST_BYTES:
-        raise InputError(f"{place} is larger than {MOST_BYTES:,} bytes, expected a prompt")
-    lacking = [name for name in file.fields if f"{{{name}}}" not in text]
-    if lacking:
+        raise InputError(f"{path} is larger than {MOST_BYTES:,} bytes, expected a prompt")
+    missing = [name for name in file.fields if f"{{{name}}}" not in text]
+    if missing:
         fields = " ".join(f"{{{name}}}" for name in file.fields)
         raise InputError(
-            f"{place} lacks {{{lacking[0]}}}: what is asked about is put in there; expected {fields}"
+            f"{path} lacks {{{missing[0]}}}: what is asked about is put in there; expected {fields}"
         )
     return Template(file.name, text, sha256(data).hexdigest())

@@ -55,10 +55,10 @@ def _read(folder: Path) -> Iterator[Sample]:
 def _read_file(path: Path) -> Iterator[Sample]:
     from planner_eval.datasets.appbench import read_appbench
 
-    named = re.fullmatch(r"test_(\w+)\.json", path.name)
-    if not named:
+    name_match = re.fullmatch(r"test_(\w+)\.json", path.name)
+    if not name_match:
         raise DatasetError(f"{path}: AppBench's files are called test_ss.json, test_sm.json …")
-    return read_appbench(path.parent, part=named[1])
+    return read_appbench(path.parent, part=name_match[1])
 
 
 def _answer_text(content: Any) -> str:
@@ -104,18 +104,18 @@ def _details(scored: Scored, run: Run | None) -> Details:
 
     yield Table("By part", by_part(part_reports(scored, run)))
     errors: list[dict[str, Any]] = []
-    for part, records in parts(scored).items():
-        for cell in table4(outcomes(records), part.upper()):
-            row = {"part": part.upper(), "error": cell.column, "percent": cell.value, "of": cell.n}
+    for category, records in parts(scored).items():
+        for cell in table4(outcomes(records), category.upper()):
+            row = {"part": category.upper(), "error": cell.column, "percent": cell.value, "of": cell.n}
             errors.append(row | {"GPT-4o's, as printed": cell.published, "note": cell.note})
     yield Table("Table 4: errors in percent", errors)
     grid = figure4(outcomes(scored.matched.records))
-    shown = [
+    rows = [
         {"parallel": c.parallel, "sequential": c.sequential, "samples": c.n, "exact match": c.value}
         | {"in the figure": "yes" if c.shown else "no: fewer than ten"}
         for c in grid
     ]
-    yield Table("Figure 4: exact match of arguments by scale", shown)
+    yield Table("Figure 4: exact match of arguments by scale", rows)
     yield Table("Table 8: APIs called, by app", used_apis(scored.matched.records))
 
 

@@ -95,9 +95,9 @@ def match_names(predicted: Sequence[str], gold: Sequence[str]) -> tuple[int, int
         return 0, 0
     if predicted == gold:
         return 1, len(set(map(str.lower, gold)))
-    ours = sorted(map(str.lower, predicted))
-    theirs = sorted(map(str.lower, gold))
-    return int(ours == theirs), len(set(ours) & set(theirs))
+    pred_names = sorted(map(str.lower, predicted))
+    gold_names = sorted(map(str.lower, gold))
+    return int(pred_names == gold_names), len(set(pred_names) & set(gold_names))
 
 
 def names(predicted: Side, gold: Side) -> Names:
@@ -123,29 +123,29 @@ def errors(predicted: Side, gold: Side, returned: frozenset[str]) -> Errors:
     Raises:
         KeyError: where the published code does, for a gold API name with capitals.
     """
-    compared = missing = missing_dependent = mismatched = mismatched_dependent = time = place = 0
+    compared = missing = missing_dependent = mismatched = mismatched_dependent = time = location = 0
     past: dict[str, str] = {}
-    for api, wanted in gold.arguments.items():
+    for api, gold_arguments in gold.arguments.items():
         if api.lower() not in predicted.arguments:
             continue
-        given = predicted.arguments[api]
-        compared += len(wanted)
-        for key, gold_value in wanted.items():
+        pred_arguments = predicted.arguments[api]
+        compared += len(gold_arguments)
+        for key, gold_value in gold_arguments.items():
             dependent = gold_value in returned
-            if key not in given:
+            if key not in pred_arguments:
                 missing += 1
                 missing_dependent += dependent
                 continue
-            value = expand_city(given[key])
+            value = expand_city(pred_arguments[key])
             if same_value(gold_value, value) or (key in past and same_value(past[key], value)):
                 past.setdefault(key, value)
                 continue
             mismatched += 1
             mismatched_dependent += dependent
             time += any(word in key for word in TIME_WORDS)
-            place += any(word in key for word in PLACE_WORDS)
+            location += any(word in key for word in PLACE_WORDS)
     counts = (missing, missing_dependent, mismatched, mismatched_dependent)
-    return Errors(compared, *counts, time, place, *(int(count > 0) for count in counts))
+    return Errors(compared, *counts, time, location, *(int(count > 0) for count in counts))
 
 
 def figures(n: int, rows: Callable[[], Iterable[tuple[Names, Errors]]]) -> tuple[Figure, ...]:

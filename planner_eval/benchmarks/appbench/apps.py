@@ -69,10 +69,10 @@ def table8(samples: Iterable[Sample]) -> list[Cell]:
 def _row(app: str, used: Counter[str], n: int) -> Iterator[Cell]:
     printed = TABLE_8.get(app, ())
     absent = [name for name in printed if name not in used]
-    further = [name for name in used if name not in printed]
-    said = [f"never called: {', '.join(absent)}"] * bool(absent)
-    said += [f"not printed: {', '.join(further)}"] * bool(further)
-    note = "; ".join(said) if n else "no sample at hand"
+    unprinted = [name for name in used if name not in printed]
+    remarks = [f"never called: {', '.join(absent)}"] * bool(absent)
+    remarks += [f"not printed: {', '.join(unprinted)}"] * bool(unprinted)
+    note = "; ".join(remarks) if n else "no sample at hand"
     published = str(len(printed)) if printed else None
     yield Cell("Table 8", app, "APIs", published, float(len(used)) if n else None, n, _SAMPLES, note)
     yield Cell("Table 8", app, "Calls", None, float(used.total()) if n else None, n, _SAMPLES)
@@ -96,20 +96,24 @@ def used_apis(records: Records) -> list[dict[str, Any]]:
     """
     gold: Counter[tuple[str, str]] = Counter()
     answers: Counter[tuple[str, str]] = Counter()
-    both: Counter[tuple[str, str]] = Counter()
+    shared_calls: Counter[tuple[str, str]] = Counter()
     for sample, text in records:
         plan = _gold(sample)
         if plan is not None:
-            wanted, given = _called(comparable(plan)), _called(read_prediction(text).plan)
-            gold, answers, both = gold + wanted, answers + given, both + (wanted & given)
+            gold_calls, answer_calls = _called(comparable(plan)), _called(read_prediction(text).plan)
+            gold, answers, shared_calls = (
+                gold + gold_calls,
+                answers + answer_calls,
+                shared_calls + (gold_calls & answer_calls),
+            )
     rows: list[dict[str, Any]] = [
         {"app": app, "API": name, "gold": gold[app, name]}
-        | {"answers": answers[app, name], "both": both[app, name]}
+        | {"answers": answers[app, name], "both": shared_calls[app, name]}
         for app, name in sorted(gold)
     ]
-    others = sum(times for key, times in answers.items() if key not in gold)
-    if others:
-        rows.append({"app": "others", "API": None, "gold": 0, "answers": others, "both": 0})
+    unlisted = sum(times for key, times in answers.items() if key not in gold)
+    if unlisted:
+        rows.append({"app": "others", "API": None, "gold": 0, "answers": unlisted, "both": 0})
     return rows
 
 

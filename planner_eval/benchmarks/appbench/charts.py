@@ -28,7 +28,7 @@ def figure4(systems: Sequence[System]) -> Chart:
 
 
 def _heat(system: System) -> Heat:
-    found: dict[tuple[float, float], list[Share | None]] = defaultdict(list)
+    shares_by_scale: dict[tuple[float, float], list[Share | None]] = defaultdict(list)
     for (sample, _), row in system.rows():
         if (share := own_figure(row, "argu.em")) is None:
             raise InputError(
@@ -40,38 +40,40 @@ def _heat(system: System) -> Heat:
             continue
         if plan.calls:
             parallel = parallel_scale(plan)
-            found[parallel, len(plan.calls) / parallel].append(share)
-    cells = {key: point(shares) for key, shares in found.items()}
+            shares_by_scale[parallel, len(plan.calls) / parallel].append(share)
+    cells = {key: point(shares) for key, shares in shares_by_scale.items()}
     across, up = "parallel scale (components)", "sequential scale (calls a component)"
     return Heat(system.name, across, up, "arguments, exact match (%)", cells)
 
 
 def figure5(systems: Sequence[System]) -> Chart:
     """Apps, APIs and whole plans by kind of instruction, prompted flatly and step by step."""
-    asked = {system.asked.get("pipeline") for system in systems}
-    if not {"flat", "hierarchical"} <= asked:
+    pipelines = {system.asked.get("pipeline") for system in systems}
+    if not {"flat", "hierarchical"} <= pipelines:
         raise InputError(
             "appbench-5 compares two ways to prompt: it needs runs of planeval predict with --pipeline flat "
-            f"and hierarchical, and has {', '.join(sorted(map(str, asked - {None}))) or 'neither'}"
+            f"and hierarchical, and has {', '.join(sorted(map(str, pipelines - {None}))) or 'neither'}"
         )
-    named = [(one, f", {one.asked['pipeline']}") for one in systems]
-    told = [one._replace(name=one.name.removesuffix(way) + way) for one, way in named]
-    return figure6(told)._replace(name="appbench-5")
+    with_suffix = [(system, f", {system.asked['pipeline']}") for system in systems]
+    renamed = [
+        system._replace(name=system.name.removesuffix(suffix) + suffix) for system, suffix in with_suffix
+    ]
+    return figure6(renamed)._replace(name="appbench-5")
 
 
 def figure6(systems: Sequence[System]) -> Chart:
     """Apps, APIs and whole plans by kind of instruction."""
-    parts = {name: _by_part(system) for name, system in _called(systems).items()}
-    there = [part for part in _PARTS if any(part in found for found in parts.values())]
-    if not there:
+    by_system = {name: _by_part(system) for name, system in _called(systems).items()}
+    present = [category for category in _PARTS if any(category in groups for groups in by_system.values())]
+    if not present:
         raise InputError("appbench-6 shows SS, SM, MS and MM, and no sample says which of these it is")
     panels = []
     for figure, head in _FIGURES.items():
         series = {
-            name: tuple(_point(found.get(part, []), figure) for part in there)
-            for name, found in parts.items()
+            name: tuple(_point(groups.get(category, []), figure) for category in present)
+            for name, groups in by_system.items()
         }
-        ticks = tuple(_PARTS[part] for part in there)
+        ticks = tuple(_PARTS[category] for category in present)
         panels.append(Bars(head, ticks, "kind of instruction (samples)", f"{head} (%)", series))
     return Chart("appbench-6", tuple(panels))
 
@@ -85,10 +87,10 @@ def _called(systems: Sequence[System]) -> dict[str, System]:
 
 
 def _by_part(system: System) -> dict[str, list[Mapping[str, Share | None]]]:
-    found: dict[str, list[Mapping[str, Share | None]]] = defaultdict(list)
+    by_category: dict[str, list[Mapping[str, Share | None]]] = defaultdict(list)
     for (sample, _), row in system.rows():
-        found[sample.category].append({name: own_figure(row, name) for name in _FIGURES})
-    return found
+        by_category[sample.category].append({name: own_figure(row, name) for name in _FIGURES})
+    return by_category
 
 
 CHARTS = {

@@ -60,22 +60,22 @@ class _Counted(NamedTuple):
 
 
 def _one(sample: Sample, text: str) -> _Counted:
-    (found,) = outcomes([(sample, text)])
-    return _Counted(found.counts, found.error, found.unread, found.mended)
+    (outcome,) = outcomes([(sample, text)])
+    return _Counted(outcome.counts, outcome.error, outcome.unread, outcome.mended)
 
 
 def _known(data: Any) -> _Counted:
-    counts, *others = data
-    return _Counted(None if counts is None else AppBenchCounts(*counts), *others)
+    counts, *remaining = data
+    return _Counted(None if counts is None else AppBenchCounts(*counts), *remaining)
 
 
-def _figures(found: Found) -> tuple[Figure, ...]:
-    figures = figures_of(total(_counts(found)))
-    return (*figures, _mean_f1("app", _counts(found)), _mean_f1("api", _counts(found)))
+def _figures(results: Found) -> tuple[Figure, ...]:
+    figures = figures_of(total(_counts(results)))
+    return (*figures, _mean_f1("app", _counts(results)), _mean_f1("api", _counts(results)))
 
 
-def _counts(found: Found) -> Iterator[AppBenchCounts]:
-    return (one.counts for _, one in found if one.counts is not None)
+def _counts(results: Found) -> Iterator[AppBenchCounts]:
+    return (result.counts for _, result in results if result.counts is not None)
 
 
 _Ratio = Callable[[AppBenchCounts], tuple[float, float]]
@@ -135,20 +135,20 @@ def figures_of(counts: AppBenchCounts) -> tuple[Figure, ...]:
     return tuple(ratio(name, *rule(counts), note=note) for name, (rule, note) in _FIGURES.items())
 
 
-def _mean_f1(side: str, rows: Iterable[AppBenchCounts]) -> Figure:
+def _mean_f1(kind: str, rows: Iterable[AppBenchCounts]) -> Figure:
     """The mean over samples of the F1 of names."""
-    values, of_names = array("d"), _f1(f"{side}_hits", f"{side}_predicted", f"{side}_gold")
+    values, of_names = array("d"), _f1(f"{kind}_hits", f"{kind}_predicted", f"{kind}_gold")
     for row in rows:
         hits, size = of_names(row)
         values.append(hits / size if size else 0.0)
-    return ratio(f"{side}.f1", sum(values), len(values), note="mean over samples; every right name counts")
+    return ratio(f"{kind}.f1", sum(values), len(values), note="mean over samples; every right name counts")
 
 
-def _row(identity: str, one: _Counted) -> SampleScore:
-    if one.counts is None:
-        return SampleScore(identity, False, error=one.error)
-    figures = partial(_row_figures, one.counts, one.unread, one.mended)
-    return SampleScore.counted(identity, bool(one.counts.success), figures, one.error)
+def _row(identity: str, counted: _Counted) -> SampleScore:
+    if counted.counts is None:
+        return SampleScore(identity, False, error=counted.error)
+    figures = partial(_row_figures, counted.counts, counted.unread, counted.mended)
+    return SampleScore.counted(identity, bool(counted.counts.success), figures, counted.error)
 
 
 @lru_cache(maxsize=4096)

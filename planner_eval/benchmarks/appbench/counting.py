@@ -138,13 +138,13 @@ def count(reading: Reading, gold: Plan) -> AppBenchCounts:
         reading: What could be read of the answer.
         gold: The gold plan, made :func:`comparable`.
     """
-    pred, whole = reading.plan, not reading.unread
+    pred, complete = reading.plan, not reading.unread
     if pred is not gold:  # as most right answers are, which are written as gold is
         pred = with_outputs(pred, gold)
         if all(edge.producer < edge.consumer for edge in gold.edges):
             pred = without_late_references(pred)
     same = pred.calls == gold.calls  # every leaf is text here, so that equal calls mean the same
-    if same and whole:
+    if same and complete:
         return _all_right(gold)
     matches = None if same else compared(pred, gold)
     arguments = _argument_counts(pred, gold, matches)
@@ -158,10 +158,10 @@ def count(reading: Reading, gold: Plan) -> AppBenchCounts:
         api_hits=api_hits,
         api_predicted=len(apis) + reading.unread,
         api_gold=len(gold_apis),
-        app_exact=int(whole and app_hits == len(apps) == len(gold_apps)),
-        api_exact=int(whole and api_hits == len(apis) == len(gold_apis)),
-        success=int(whole and matches is None),
-        arguments_exact=int(whole and arguments["hits"] == arguments["predicted"] == arguments["gold"]),
+        app_exact=int(complete and app_hits == len(apps) == len(gold_apps)),
+        api_exact=int(complete and api_hits == len(apis) == len(gold_apis)),
+        success=int(complete and matches is None),
+        arguments_exact=int(complete and arguments["hits"] == arguments["predicted"] == arguments["gold"]),
         with_missing=int(arguments["missing"] > 0),
         with_missing_dependent=int(arguments["missing_dependent"] > 0),
         with_wrong=int(arguments["wrong"] > 0),
@@ -197,22 +197,22 @@ def _all_right(gold: Plan) -> AppBenchCounts:
 
 def _argument_counts(pred: Plan, gold: Plan, matches: Iterable[Match] | None) -> dict[str, int]:
     """Right, missing and wrong arguments, gold call by gold call; all are right in plans alike."""
-    found = dict.fromkeys(_COUNTED, 0)
-    found["gold"], found["dependent_gold"] = _sizes(gold)
+    counts = dict.fromkeys(_COUNTED, 0)
+    counts["gold"], counts["dependent_gold"] = _sizes(gold)
     if matches is None:
-        found["hits"], found["dependent_hits"] = found["gold"], found["dependent_gold"]
-        found["predicted"], found["dependent_predicted"] = found["gold"], found["dependent_gold"]
-        return found
-    found["predicted"], found["dependent_predicted"] = _sizes(pred)
+        counts["hits"], counts["dependent_hits"] = counts["gold"], counts["dependent_gold"]
+        counts["predicted"], counts["dependent_predicted"] = counts["gold"], counts["dependent_gold"]
+        return counts
+    counts["predicted"], counts["dependent_predicted"] = _sizes(pred)
     for match in matches:
         call = gold.calls[match.gold]
         if match.equal:
-            found["hits"] += len(match.wanted)
-            found["dependent_hits"] += sum(_dependent(value) for _, value in call.arguments)
+            counts["hits"] += len(match.wanted)
+            counts["dependent_hits"] += sum(_dependent(value) for _, value in call.arguments)
             continue
         for word in _compared(match, call):
-            found[word] += 1
-    return found
+            counts[word] += 1
+    return counts
 
 
 _COUNTED = (
@@ -224,20 +224,20 @@ _COUNTED = (
 
 def _sizes(plan: Plan) -> tuple[int, int]:
     """How many arguments a plan gives, and how many of them depend on other calls."""
-    others = [value for call in plan.calls for _, value in call.arguments if type(value) is not str]
-    return sum([len(call.arguments) for call in plan.calls]), sum(map(_dependent, others))
+    non_texts = [value for call in plan.calls for _, value in call.arguments if type(value) is not str]
+    return sum([len(call.arguments) for call in plan.calls]), sum(map(_dependent, non_texts))
 
 
 def _compared(match: Match, gold: Call) -> Iterator[str]:
     """A word for each thing to be counted about two calls that stand for one another."""
-    for (name, copy), wanted in match.wanted.items():
-        there = (name, copy) in match.given
-        if there and match.given[name, copy] == wanted:
+    for (name, copy), expected in match.wanted.items():
+        present = (name, copy) in match.given
+        if present and match.given[name, copy] == expected:
             kind = "hits"
         else:
-            kind = "wrong" if there else "missing"
+            kind = "wrong" if present else "missing"
             words = set(name.split("_"))
-            yield from (what for what, known in (("time", TIME), ("place", PLACE)) if words & known)
+            yield from (label for label, keywords in (("time", TIME), ("place", PLACE)) if words & keywords)
         yield kind
         if _dependent([value for key, value in gold.arguments if key == name][copy - 1]):
             yield f"dependent_{kind}" if kind == "hits" else f"{kind}_dependent"

@@ -107,9 +107,9 @@ def match_names(predicted: Sequence[str], gold: Sequence[str]) -> tuple[int, int
         return 0, 0
     if predicted == gold:
         return 1, 1
-    ours = sorted(map(str.lower, predicted))
-    theirs = sorted(map(str.lower, gold))
-    return int(ours == theirs), int(not set(ours).isdisjoint(theirs))
+    pred_names = sorted(map(str.lower, predicted))
+    gold_names = sorted(map(str.lower, gold))
+    return int(pred_names == gold_names), int(not set(pred_names).isdisjoint(gold_names))
 
 
 def expand_city(value: str) -> str:
@@ -148,23 +148,23 @@ def count(predicted: Side, gold: Side, user: Mapping[str, str]) -> AppBenchOffic
     api_equal, api_hit = match_names(predicted.apis, gold.apis)
     # An argument is "dependent" where its text holds no quote. The predicted ones are counted over
     # the whole prediction, the gold ones over the predicted APIs alone, as published.
-    values = [value for given in predicted.arguments.values() for value in given.values()]
+    values = [value for arguments in predicted.arguments.values() for value in arguments.values()]
     dependent_predicted = sum("'" not in value for value in values)
     dependent_gold = hits = dependent_hits = 0
     all_found = True
     past: dict[str, str] = {}
-    for api, wanted in gold.arguments.items():
-        given = predicted.arguments.get(api)
-        if given is None:
+    for api, gold_arguments in gold.arguments.items():
+        pred_arguments = predicted.arguments.get(api)
+        if pred_arguments is None:
             all_found = False
             continue
-        for key, gold_value in wanted.items():
+        for key, gold_value in gold_arguments.items():
             dependent = "'" not in gold_value
             dependent_gold += dependent
-            if key not in given:
+            if key not in pred_arguments:
                 all_found = False
                 continue
-            value = expand_city(given[key])
+            value = expand_city(pred_arguments[key])
             rule = _hit_rule(value, gold_value, user.get(key[1:]), past.get(key))
             if not rule:
                 all_found = False

@@ -67,45 +67,47 @@ def _known(data: Any) -> _Scored | str:
     )
 
 
-def _figures(found: Found) -> tuple[Figure, ...]:
-    failure = next((one for _, one in found if isinstance(one, str)), None)
-    key_failure = "KeyError" if any(one.errors is None for one in _scored(found)) else None
-    n = sum(1 for _ in _scored(found))
+def _figures(results: Found) -> tuple[Figure, ...]:
+    failure = next((result for _, result in results if isinstance(result, str)), None)
+    key_failure = "KeyError" if any(scored.errors is None for scored in _scored(results)) else None
+    n = sum(1 for _ in _scored(results))
     return (
-        *_unless(failure, evaluation.figures(evaluation.add(one.counts for one in _scored(found)), n)),
+        *_unless(
+            failure, evaluation.figures(evaluation.add(scored.counts for scored in _scored(results)), n)
+        ),
         *_unless(
             failure or key_failure,
             analysis.figures(
-                n, lambda: ((one.names, one.errors or analysis.Errors()) for one in _scored(found))
+                n, lambda: ((scored.names, scored.errors or analysis.Errors()) for scored in _scored(results))
             ),
         ),
     )
 
 
-def _scored(found: Found) -> Iterator[_Scored]:
-    return (one for _, one in found if not isinstance(one, str))
+def _scored(results: Found) -> Iterator[_Scored]:
+    return (result for _, result in results if not isinstance(result, str))
 
 
 def _score(gold: dict[str, Any], text: str) -> _Scored:
-    said = split_answer(text)
+    answer = split_answer(text)
     counts = evaluation.count(
-        evaluation.predicted_side(*said), evaluation.gold_side(gold), gold["user_aware_arguments"]
+        evaluation.predicted_side(*answer), evaluation.gold_side(gold), gold["user_aware_arguments"]
     )
-    predicted, wanted = analysis.side(*said), analysis.gold_side(gold)
+    predicted, expected = analysis.side(*answer), analysis.gold_side(gold)
     returned = frozenset(chain.from_iterable(gold["result_arguments"]))
     try:
-        errors = analysis.errors(predicted, wanted, returned)
+        errors = analysis.errors(predicted, expected, returned)
     except KeyError:  # the one place where the published analysis trips over a well-formed record
         errors = None
-    return _Scored(counts, analysis.names(predicted, wanted), errors)
+    return _Scored(counts, analysis.names(predicted, expected), errors)
 
 
-def _row(identity: str, one: _Scored | str) -> SampleScore:
-    if isinstance(one, str):
-        return SampleScore(identity, False, error=one)
-    error = evaluation.failure(one.counts)
-    figures = partial(_row_figures, one.counts, one.names)
-    return SampleScore.counted(identity, bool(one.counts.complete), figures, error)
+def _row(identity: str, scored: _Scored | str) -> SampleScore:
+    if isinstance(scored, str):
+        return SampleScore(identity, False, error=scored)
+    error = evaluation.failure(scored.counts)
+    figures = partial(_row_figures, scored.counts, scored.names)
+    return SampleScore.counted(identity, bool(scored.counts.complete), figures, error)
 
 
 @lru_cache(maxsize=4096)

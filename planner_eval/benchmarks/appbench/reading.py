@@ -82,20 +82,22 @@ def read_prediction(text: str) -> Reading:
     # A line that it took for prose may be a call for all that.
     if plan is not None and len(plan) >= sum(_NAMES.match(line) is not None for line in text.splitlines()):
         return Reading(comparable(plan))
-    kept = []
+    readable = []
     unread = mended = 0
     for line in _lines(text):
         bare = _BULLET.sub("", line, count=1) if _BULLET.match(line) else line
         if not _CALL.search(bare):
             continue
         if _reads(bare, patient=unread < _PATIENCE):
-            kept.append(bare)
-        elif changed := next((one for one in _mended(bare) if _reads(one, patient=False)), None):
-            kept.append(changed)
+            readable.append(bare)
+        elif changed := next(
+            (candidate for candidate in _mended(bare) if _reads(candidate, patient=False)), None
+        ):
+            readable.append(changed)
             mended += 1
         else:
             unread += 1
-    plan = _read("\n".join(kept))
+    plan = _read("\n".join(readable))
     if plan is not None:
         return Reading(comparable(plan), unread, mended)
     return Reading(Plan(), unread, error=_refusal(text))
@@ -130,7 +132,7 @@ def read_gold(gold: Any) -> Plan:
     if isinstance(gold, dict) and gold.keys() <= _RECORD:
         apps, lines = gold.get("used_app"), gold.get("api_results")
         if isinstance(apps, list) and isinstance(lines, list) and 0 < len(lines) == len(apps) <= _CALLS:
-            texts = all(type(one) is str for one in (*apps, *lines))
+            texts = all(type(text) is str for text in (*apps, *lines))
             quick = _plain_plan(tuple(apps), tuple(lines)) if texts else None
             if quick is not None:
                 return quick
@@ -144,10 +146,10 @@ def _plain_answer(text: str) -> Plan | None:
     lines = text.split("\n")
     if len(text) > _CALLS * _KEPT or len(text.splitlines()) != len(lines):
         return None
-    found = list(map(_LINE.fullmatch, lines))
-    if None in found:
+    matches = list(map(_LINE.fullmatch, lines))
+    if None in matches:
         return None
-    apps, calls = zip(*(match.groups() for match in found if match is not None), strict=True)
+    apps, calls = zip(*(match.groups() for match in matches if match is not None), strict=True)
     return None if _SPEAKERS.intersection(apps) else _plain_plan(apps, calls)
 
 
@@ -206,7 +208,7 @@ def _lines(text: str) -> list[str]:
         if (
             len(values) == 1
             and isinstance(values[0], list)
-            and all(isinstance(one, str) for one in values[0])
+            and all(isinstance(item, str) for item in values[0])
         ):
             return "\n".join(values[0]).splitlines()
     return text.splitlines()

@@ -67,19 +67,19 @@ def table2(samples: Iterable[Sample], *, official: bool = False) -> list[Cell]:
     >>> table2([])[0].published
     '200'
     """
-    parts: dict[str, list[Sample]] = defaultdict(list)
+    by_category: dict[str, list[Sample]] = defaultdict(list)
     for sample in samples:
-        parts[sample.category.upper()].append(sample)
-    found = {part: _part(parts[part], official) for part in PARTS}
+        by_category[sample.category.upper()].append(sample)
+    summaries = {category: _part(by_category[category], official) for category in PARTS}
     return [
-        _cell(row, part, published, found[part])
+        _cell(row, category, published, summaries[category])
         for row, cells in _TABLE_2.items()
-        for part, published in zip(PARTS, cells, strict=True)
+        for category, published in zip(PARTS, cells, strict=True)
     ]
 
 
 def _part(samples: Sequence[Sample], official: bool) -> _Part:
-    kept, plans, sizes = [], [], []
+    readable, plans, sizes = [], [], []
     for sample in samples:
         if not _whole(sample.gold):
             continue  # the cell says how many samples it was computed from
@@ -87,11 +87,11 @@ def _part(samples: Sequence[Sample], official: bool) -> _Part:
             plan = parse(sample.gold, dialect="appbench")
         except ParseError:
             continue
-        kept.append(sample)
+        readable.append(sample)
         plans.append(plan)
         groups = official_components(sample.gold) if official else components(_backward(plan))
         sizes.append([len(group) for group in groups])
-    return _Part(kept, plans, sizes)
+    return _Part(readable, plans, sizes)
 
 
 def _whole(gold: Any) -> bool:
@@ -107,8 +107,8 @@ def _backward(plan: Plan) -> Plan:
 
 
 def _mean(values: Iterable[int]) -> float:
-    found = list(values)
-    return sum(found) / len(found) if found else 0.0
+    value_list = list(values)
+    return sum(value_list) / len(value_list) if value_list else 0.0
 
 
 def _arguments_used(samples: Iterable[Sample]) -> Iterator[int]:
@@ -120,16 +120,16 @@ def _arguments_used(samples: Iterable[Sample]) -> Iterator[int]:
 
 
 _ROWS_2: dict[str, Callable[[_Part], float]] = {
-    "# Samples": lambda part: len(part.samples),
-    "# Apps": lambda part: len({call.app for plan in part.plans for call in plan.calls}),
-    "# APIs": lambda part: len({call.name for plan in part.plans for call in plan.calls}),
-    "Avg. Apps": lambda part: _mean(len({call.app for call in plan.calls}) for plan in part.plans),
-    "Avg. APIs": lambda part: _mean(len(plan.calls) for plan in part.plans),
-    "Avg. arguments": lambda part: _mean(_arguments_used(part.samples)),
-    "Max. Seq.": lambda part: max((size for sizes in part.sizes for size in sizes), default=0),
-    "Max. Para.": lambda part: max(map(len, part.sizes), default=0),
-    "Avg. Seq.": lambda part: _mean(size for sizes in part.sizes for size in sizes),
-    "Avg. Para.": lambda part: _mean(map(len, part.sizes)),
+    "# Samples": lambda p: len(p.samples),
+    "# Apps": lambda p: len({call.app for plan in p.plans for call in plan.calls}),
+    "# APIs": lambda p: len({call.name for plan in p.plans for call in plan.calls}),
+    "Avg. Apps": lambda p: _mean(len({call.app for call in plan.calls}) for plan in p.plans),
+    "Avg. APIs": lambda p: _mean(len(plan.calls) for plan in p.plans),
+    "Avg. arguments": lambda p: _mean(_arguments_used(p.samples)),
+    "Max. Seq.": lambda p: max((size for sizes in p.sizes for size in sizes), default=0),
+    "Max. Para.": lambda p: max(map(len, p.sizes), default=0),
+    "Avg. Seq.": lambda p: _mean(size for sizes in p.sizes for size in sizes),
+    "Avg. Para.": lambda p: _mean(map(len, p.sizes)),
 }
 _NOTES_2 = {
     ("# Samples", "MS"): "the released file has 201 records",
@@ -137,20 +137,20 @@ _NOTES_2 = {
 }
 
 
-def _cell(row: str, part: str, published: str, found: _Part) -> Cell:
-    n = len(found.samples)
-    of = int(_TABLE_2["# Samples"][PARTS.index(part)])
-    value = float(_ROWS_2[row](found)) if n else None
-    cell = Cell("Table 2", row, part, published, value, n, of)
+def _cell(row: str, category: str, published: str, summary: _Part) -> Cell:
+    n = len(summary.samples)
+    total = int(_TABLE_2["# Samples"][PARTS.index(category)])
+    value = float(_ROWS_2[row](summary)) if n else None
+    cell = Cell("Table 2", row, category, published, value, n, total)
     if not n:
-        return Cell("Table 2", row, part, published, None, 0, of, "no sample at hand")
+        return Cell("Table 2", row, category, published, None, 0, total, "no sample at hand")
     if cell.agrees:
         return cell
     other = "the table was made from another version of this file"
-    return Cell("Table 2", row, part, published, value, n, of, _NOTES_2.get((row, part), other))
+    return Cell("Table 2", row, category, published, value, n, total, _NOTES_2.get((row, category), other))
 
 
-def table4(outcomes: Iterable[Outcome], part: str) -> list[Cell]:
+def table4(outcomes: Iterable[Outcome], category: str) -> list[Cell]:
     """Table 4's row of one part: key errors and value errors, dependent and independent, time and space.
 
     The text gives shares of all arguments, but the printed shares are multiples of one sample, so they
@@ -158,16 +158,16 @@ def table4(outcomes: Iterable[Outcome], part: str) -> list[Cell]:
 
     Args:
         outcomes: What became of the part's answers, see :func:`.counting.outcomes`.
-        part: ``"SS"``, ``"SM"``, ``"MS"`` or ``"MM"``.
+        category: ``"SS"``, ``"SM"``, ``"MS"`` or ``"MM"``.
 
     Returns:
         Percentages; a value is None where there is nothing to divide by. The printed cells are GPT-4o's.
     """
-    counts = [one.counts for one in outcomes if one.counts is not None]
+    counts = [outcome.counts for outcome in outcomes if outcome.counts is not None]
     c = total(counts)
     independent = {
-        "missing": sum(one.missing > one.missing_dependent for one in counts),
-        "wrong": sum(one.wrong > one.wrong_dependent for one in counts),
+        "missing": sum(count.missing > count.missing_dependent for count in counts),
+        "wrong": sum(count.wrong > count.wrong_dependent for count in counts),
     }
     of_arguments = (
         c.missing - c.missing_dependent,
@@ -182,20 +182,24 @@ def table4(outcomes: Iterable[Outcome], part: str) -> list[Cell]:
         c.with_wrong_dependent,
     )
     cells = []
-    for column, published, hits in zip(_COLUMNS_4, _TABLE_4[part][:4], of_samples, strict=False):
+    for column, published, hits in zip(_COLUMNS_4, _TABLE_4[category][:4], of_samples, strict=False):
         note = "samples with such an error; GPT-4o's cell"
-        cells.append(_percent(part, column, published, (hits, c.samples), note))
+        cells.append(_percent(category, column, published, (hits, c.samples), note))
     for column, hits in zip(_COLUMNS_4, of_arguments, strict=False):
-        cells.append(_percent(part, f"{column}, of arguments", None, (hits, c.gold), "as the text has it"))
-    for column, published, hits in zip(_COLUMNS_4[4:], _TABLE_4[part][4:], (c.time, c.place), strict=True):
+        cells.append(
+            _percent(category, f"{column}, of arguments", None, (hits, c.gold), "as the text has it")
+        )
+    for column, published, hits in zip(
+        _COLUMNS_4[4:], _TABLE_4[category][4:], (c.time, c.place), strict=True
+    ):
         note = "of missing and wrong arguments; GPT-4o's cell"
-        cells.append(_percent(part, column, published, (hits, c.missing + c.wrong), note))
+        cells.append(_percent(category, column, published, (hits, c.missing + c.wrong), note))
     return cells
 
 
-def _percent(part: str, column: str, published: str | None, counts: tuple[int, int], note: str) -> Cell:
+def _percent(category: str, column: str, published: str | None, counts: tuple[int, int], note: str) -> Cell:
     hits, size = counts
-    return Cell("Table 4", part, column, published, 100 * hits / size if size else None, size, None, note)
+    return Cell("Table 4", category, column, published, 100 * hits / size if size else None, size, None, note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,11 +237,11 @@ def figure4(outcomes: Iterable[Outcome], *, least: int = 10) -> list[GridCell]:
         The cells in order of both scales, the small ones marked.
     """
     grid: dict[tuple[int, float], list[int]] = defaultdict(list)
-    for one in outcomes:
-        if one.gold is not None and one.counts is not None:
-            groups = components(_backward(one.gold))
-            scale = (len(groups), len(one.gold.calls) / len(groups)) if groups else (0, 0.0)
-            grid[scale].append(one.counts.arguments_exact)
+    for outcome in outcomes:
+        if outcome.gold is not None and outcome.counts is not None:
+            groups = components(_backward(outcome.gold))
+            scale = (len(groups), len(outcome.gold.calls) / len(groups)) if groups else (0, 0.0)
+            grid[scale].append(outcome.counts.arguments_exact)
     return [
         GridCell(parallel, sequential, len(hits), sum(hits), len(hits) >= least)
         for (parallel, sequential), hits in sorted(grid.items())

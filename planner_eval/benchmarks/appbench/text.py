@@ -88,8 +88,8 @@ def split_answer_app_first(text: str) -> tuple[list[str], list[str]]:
     >>> split_answer_app_first("Movies: [x = buy()]")
     (['Movies'], ['x = buy()'])
     """
-    found = [match.groups() for line in text.split("\n") if (match := _APP_FIRST_LINE.match(line))]
-    return [app for app, _ in found], [_unbracketed(call) for _, call in found]
+    pairs = [match.groups() for line in text.split("\n") if (match := _APP_FIRST_LINE.match(line))]
+    return [app for app, _ in pairs], [_unbracketed(call) for _, call in pairs]
 
 
 def read_scored_call(line: str) -> OfficialCall | None:
@@ -118,15 +118,15 @@ def _scored_call(line: str) -> OfficialCall | None:
     arguments: dict[str, str] = {}
     last = ""
     for piece in inside.split(", "):
-        parts = piece.split("=")
-        if len(parts) == 2:
-            last = parts[0].strip().lower()
+        halves = piece.split("=")
+        if len(halves) == 2:
+            last = halves[0].strip().lower()
             if not last.startswith("#"):
                 last = "#" + last
-            arguments[last] = parts[1].strip()
-        elif len(parts) == 1 and last:
+            arguments[last] = halves[1].strip()
+        elif len(halves) == 1 and last:
             arguments[last] = ""
-    returns = [part.strip() for part in line.partition("=")[0].split(",")]
+    returns = [name.strip() for name in line.partition("=")[0].split(",")]
     return OfficialCall(_second_part(name.lower()), arguments, returns)
 
 

@@ -60,14 +60,14 @@ def correlation(pairs: Iterable[tuple[float, float]]) -> Correlation:
     >>> correlation([(1.0, 0.5), (1.0, 0.2), (1.0, 0.1)])
     Correlation(n=3, r=None, p=None)
     """
-    found = list(pairs)
-    if len(found) < _LEAST or any(len(set(column)) < 2 for column in zip(*found, strict=True)):
-        return Correlation(len(found))
+    pair_list = list(pairs)
+    if len(pair_list) < _LEAST or any(len(set(column)) < 2 for column in zip(*pair_list, strict=True)):
+        return Correlation(len(pair_list))
     from scipy.stats import pearsonr
 
-    one, other = zip(*found, strict=True)
-    result = pearsonr(one, other)
-    return Correlation(len(found), float(result.statistic), float(result.pvalue))
+    first_column, second_column = zip(*pair_list, strict=True)
+    result = pearsonr(first_column, second_column)
+    return Correlation(len(pair_list), float(result.statistic), float(result.pvalue))
 
 
 def over_questions(report: Report) -> Correlation:

@@ -26,16 +26,16 @@ def stability(systems: Sequence[System]) -> Chart:
 
 
 def _point(system: System, name: str) -> Point:
-    found: dict[str, Share | None] = defaultdict(lambda: None)
+    shares: dict[str, Share | None] = defaultdict(lambda: None)
     for row in system.report.rows:
-        found[row.id] = own_figure(row, name)
-    made = point(found.values())
-    if name == "levenshtein" and made.value is None:
+        shares[row.id] = own_figure(row, name)
+    mean_point = point(shares.values())
+    if name == "levenshtein" and mean_point.value is None:
         raise InputError(
             f"{system.name}: callnavi-7 shows how stable repeated answers are, and no question has two: "
             "planeval predict --repeat 5 asks for them"
         )
-    return made
+    return mean_point
 
 
 CHARTS = {

@@ -106,13 +106,13 @@ def scorer(task: str = "parameters", notation: str = "json", judge: Judge | None
     if task == "routing":
         return Scorer(_route, routed_row, _route_figures, known_route)
 
-    def one(sample: Sample, text: str) -> _Kept:
+    def score_sample(sample: Sample, text: str) -> _Kept:
         return _Kept(sample.extra.get("difficulty"), *_found(sample, text, notation, judge))
 
-    def figures(found: Found) -> Iterable[Figure]:
-        return _figures([each for _, each in found], judge is not None)
+    def figures(results: Found) -> Iterable[Figure]:
+        return _figures([result for _, result in results], judge is not None)
 
-    return Scorer(one, _row, figures, _known)
+    return Scorer(score_sample, _row, figures, _known)
 
 
 class _Kept(NamedTuple):
@@ -195,21 +195,27 @@ def judge_calls(gold: Calls, predicted: Calls) -> Verdict:
     if names != predicted[0]:
         return NO_ORDER
     right = True
-    for wanted, given in zip(objects, predicted[1], strict=True):
-        plain = type(wanted) is type(given) is dict
-        if wanted.keys() != given.keys() or not (plain or _as_often(wanted, given)):
+    for gold_arguments, pred_arguments in zip(objects, predicted[1], strict=True):
+        plain = type(gold_arguments) is type(pred_arguments) is dict
+        if gold_arguments.keys() != pred_arguments.keys() or not (
+            plain or _as_often(gold_arguments, pred_arguments)
+        ):
             return NO_STRUCTURE
-        for key, value in (wanted.items() if plain else pairs_of(wanted)) if right else ():
+        for key, value in (gold_arguments.items() if plain else pairs_of(gold_arguments)) if right else ():
             # Two equal texts, which most values are, fit without a look at what they are.
-            if not (type(value) is str and value == given[key]) and not fits(value, given[key]):
+            if not (type(value) is str and value == pred_arguments[key]) and not fits(
+                value, pred_arguments[key]
+            ):
                 right = False
                 break
     return ALL_RIGHT if right else NO_VALUES
 
 
-def _as_often(wanted: dict[str, Any], given: dict[str, Any]) -> bool:
+def _as_often(gold_arguments: dict[str, Any], pred_arguments: dict[str, Any]) -> bool:
     """Whether two objects with the same keys give each as often."""
-    return Counter(key for key, _ in pairs_of(wanted)) == Counter(key for key, _ in pairs_of(given))
+    return Counter(key for key, _ in pairs_of(gold_arguments)) == Counter(
+        key for key, _ in pairs_of(pred_arguments)
+    )
 
 
 def fits(gold: Value, predicted: Value) -> bool:
@@ -260,8 +266,8 @@ def by_difficulty(hits: Sequence[Any], levels: Sequence[Any], *, prefix: str = "
 def _rating_figure(compared: Sequence[_Kept]) -> Figure:
     ratings = [record.rating for record in compared if record.rating is not None]
     missing = len(compared) - len(ratings)
-    are = "is" if missing == 1 else "are"
-    note = f"{counted(missing, 'answer')} without a usable rating {are} left out" if missing else ""
+    verb = "is" if missing == 1 else "are"
+    note = f"{counted(missing, 'answer')} without a usable rating {verb} left out" if missing else ""
     return ratio("gpt", sum(ratings), len(ratings), note=note)
 
 
@@ -296,5 +302,7 @@ def _route(sample: Sample, text: str) -> Routed:
     return Routed(sample.extra.get("difficulty"), hit, error)
 
 
-def _route_figures(found: Found) -> Iterable[Figure]:
-    return by_difficulty([one.level for _, one in found if one.hit], [one.level for _, one in found])
+def _route_figures(results: Found) -> Iterable[Figure]:
+    return by_difficulty(
+        [result.level for _, result in results if result.hit], [result.level for _, result in results]
+    )

@@ -30,9 +30,11 @@ def tables(scored: Scored) -> Details:
     notation = scored.options.get("notation", "json")
     rows = error_rows(records, task=task, notation=notation)
     yield Table("Appendix F: kinds of errors, in answers", rows)
-    found = {variant: over_questions(report) for variant, report in scored.reports.items()}
-    if any(one.n for one in found.values()):
-        yield Table("Section 6.4: Pearson's correlation of GPT score and AST match", _correlations(found))
+    correlations = {variant: over_questions(report) for variant, report in scored.reports.items()}
+    if any(correlation.n for correlation in correlations.values()):
+        yield Table(
+            "Section 6.4: Pearson's correlation of GPT score and AST match", _correlations(correlations)
+        )
 
 
 def _domains(scored: Scored) -> Iterator[dict[str, Any]]:
@@ -40,28 +42,31 @@ def _domains(scored: Scored) -> Iterator[dict[str, Any]]:
     domain_of = {sample.id: sample.category for sample, _ in scored.matched.records}
     reports = {variant: _by_domain(report, domain_of) for variant, report in scored.reports.items()}
     for domain in dict.fromkeys(domain_of.values()):
-        ids = sum(one == domain for one in domain_of.values())
+        ids = sum(d == domain for d in domain_of.values())
         row: dict[str, Any] = {"domain": domain, "questions": f"{ids} of {QUESTIONS.get(domain, '?')}"}
         for name in dict.fromkeys(
-            figure.name for found in reports.values() for one in found[domain] for figure in one.figures
+            figure.name
+            for by_domain in reports.values()
+            for score in by_domain[domain]
+            for figure in score.figures
         ):
-            for variant, found in reports.items():
-                row[f"{name} {variant}"] = _mean(name, found[domain])
+            for variant, by_domain in reports.items():
+                row[f"{name} {variant}"] = _mean(name, by_domain[domain])
         yield row
 
 
 def _by_domain(report: Report, domain_of: Mapping[str, str]) -> dict[str, list[SampleScore]]:
-    found: dict[str, list[SampleScore]] = {}
+    by_domain: dict[str, list[SampleScore]] = {}
     for row in report.rows:
-        found.setdefault(domain_of[row.id], []).append(row)
-    return found
+        by_domain.setdefault(domain_of[row.id], []).append(row)
+    return by_domain
 
 
 def _mean(name: str, rows: list[SampleScore]) -> float | str | None:
     """The mean of one figure; the exception where the published code ends on one of the questions."""
     values = []
     for row in rows:
-        figure = next((one for one in row.figures if one.name == name), None)
+        figure = next((f for f in row.figures if f.name == name), None)
         if figure is not None and figure.error:
             return figure.error.split(":")[0]
         if figure is not None and isinstance(figure.value, float | int):
@@ -71,11 +76,11 @@ def _mean(name: str, rows: list[SampleScore]) -> float | str | None:
     return sum(values) / len(values) if values else None
 
 
-def _correlations(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _correlations(correlations: Mapping[str, Any]) -> list[dict[str, Any]]:
     """A row a variant, over questions; then the paper's, over models, from its Table 4 as printed."""
     rows = [
-        {"over": f"questions, {variant}", "n": one.n, "r": one.r, "p": one.p, "as printed": None}
-        for variant, one in found.items()
+        {"over": f"questions, {variant}", "n": result.n, "r": result.r, "p": result.p, "as printed": None}
+        for variant, result in correlations.items()
     ]
     paper = correlation(TABLE_4.values())
     printed = f"{PUBLISHED[0]}, p {PUBLISHED[1]}"
@@ -86,9 +91,12 @@ def _correlations(found: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _frequencies(scored: Scored) -> list[dict[str, Any]]:
     """freq@1 to freq@3, and the two scores, as means over questions."""
     rows: list[dict[str, Any]] = []
-    for k, found in frequencies(scored.matched.records).items():
-        mean = sum(found) / len(found) if found else None
-        rows.append({"score": f"freq@{k}", "mean": mean, "questions": len(found)})
+    for k, rates in frequencies(scored.matched.records).items():
+        mean = sum(rates) / len(rates) if rates else None
+        rows.append({"score": f"freq@{k}", "mean": mean, "questions": len(rates)})
     report = next(iter(scored.reports.values()))
-    rows += [{"score": one.name, "mean": one.value, "questions": one.denominator} for one in report.figures]
+    rows += [
+        {"score": figure.name, "mean": figure.value, "questions": figure.denominator}
+        for figure in report.figures
+    ]
     return rows

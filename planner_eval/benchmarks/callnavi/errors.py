@@ -49,35 +49,35 @@ def kinds_of(
     >>> sorted(kinds_of(sample, 'So: {"API": ["list"], "parameters": [{}]}'))
     ['format', 'logic: steps']
     """
-    wanted = calls_of(sample.gold)
+    gold_calls = calls_of(sample.gold)
     if task == "routing":
         names = read_route(text)
-        formed, calls = names is not None and "```" not in text, None
-        right = names == wanted[0]
+        well_formed, calls = names is not None and "```" not in text, None
+        right = names == gold_calls[0]
     else:
         answer = read_answer(text, notation=notation)
-        formed, calls = answer.valid, answer.calls
+        well_formed, calls = answer.valid, answer.calls
         names = None if calls is None else calls[0]
-        right = calls is not None and judge_calls(wanted, calls).ast
-    found = set() if formed else {"format"}
+        right = calls is not None and judge_calls(gold_calls, calls).ast
+    kinds = set() if well_formed else {"format"}
     if names is not None and not right:
-        found |= _wrong(sample, wanted, names, calls)
-    return frozenset(found)
+        kinds |= _wrong(sample, gold_calls, names, calls)
+    return frozenset(kinds)
 
 
-def _wrong(sample: Sample, wanted: Calls, names: list[str], calls: Calls | None) -> set[str]:
-    gold, _ = wanted
-    found = set()
+def _wrong(sample: Sample, gold_calls: Calls, names: list[str], calls: Calls | None) -> set[str]:
+    gold, _ = gold_calls
+    kinds = set()
     if listed := _listed(sample):
-        found |= {"hallucination"} if set(names) - listed - set(gold) else set()
+        kinds |= {"hallucination"} if set(names) - listed - set(gold) else set()
     missing, extra = Counter(gold) - Counter(names), Counter(names) - Counter(gold)
     if names != gold and not missing and not extra:
-        found.add("logic: order")
+        kinds.add("logic: order")
     if missing.total() > extra.total():
-        found.add("logic: steps")
-    if names == gold and calls is not None and _lacks_values(wanted, calls):
-        found.add("logic: values")
-    return found or {"other"}
+        kinds.add("logic: steps")
+    if names == gold and calls is not None and _lacks_values(gold_calls, calls):
+        kinds.add("logic: values")
+    return kinds or {"other"}
 
 
 def _listed(sample: Sample) -> set[str]:
@@ -86,12 +86,10 @@ def _listed(sample: Sample) -> set[str]:
     return {tool["name"] for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)}
 
 
-def _lacks_values(wanted: Calls, calls: Calls) -> bool:
+def _lacks_values(gold_calls: Calls, calls: Calls) -> bool:
     """Whether a call after the first lacks an argument that holds a placeholder in gold."""
-    pairs = list(zip(wanted[1], calls[1], strict=True))[1:]
-    return any(
-        _is_open(value) and name not in given for gold, given in pairs for name, value in pairs_of(gold)
-    )
+    pairs = list(zip(gold_calls[1], calls[1], strict=True))[1:]
+    return any(_is_open(value) and name not in pred for gold, pred in pairs for name, value in pairs_of(gold))
 
 
 def _is_open(value: Value) -> bool:
@@ -124,6 +122,6 @@ def error_rows(records: Records, *, task: str = "parameters", notation: str = "j
             counts[kind].update(levels)
     columns = (*DIFFICULTIES, "all")
     return [
-        {"error": kind, **{column: found[column] for column in columns}, "note": KINDS.get(kind, "")}
-        for kind, found in counts.items()
+        {"error": kind, **{column: by_column[column] for column in columns}, "note": KINDS.get(kind, "")}
+        for kind, by_column in counts.items()
     ]

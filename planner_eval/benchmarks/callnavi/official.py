@@ -88,14 +88,14 @@ def scorer(task: str = "parameters", notation: str = "json", judge: Judge | None
     if task == "routing":
         return Scorer(_route, routed_row, _route_figures, known_route)
 
-    def one(sample: Sample, text: str) -> _Kept:
+    def score_sample(sample: Sample, text: str) -> _Kept:
         washed, verdict, rating = _judged(sample, text, notation, judge)
         return _Kept(sample.extra.get("difficulty"), washed.valid, washed.error, verdict, rating)
 
-    def figures(found: Found) -> Iterable[Figure]:
-        return _parameter_figures([each for _, each in found], judge is not None)
+    def figures(results: Found) -> Iterable[Figure]:
+        return _parameter_figures([result for _, result in results], judge is not None)
 
-    return Scorer(one, _parameter_row, figures, _known)
+    return Scorer(score_sample, _parameter_row, figures, _known)
 
 
 class _Kept(NamedTuple):
@@ -242,9 +242,9 @@ def known_route(data: Any) -> Routed:
     return Routed(*data)
 
 
-def routed_row(identity: str, one: Routed) -> SampleScore:
+def routed_row(identity: str, routed: Routed) -> SampleScore:
     """The row of an answer to the task of routing."""
-    return SampleScore(identity, one.hit, (flag("match", one.hit),), one.error)
+    return SampleScore(identity, routed.hit, (flag("match", routed.hit),), routed.error)
 
 
 def _route(sample: Sample, text: str) -> Routed:
@@ -253,9 +253,9 @@ def _route(sample: Sample, text: str) -> Routed:
     return Routed(sample.extra.get("difficulty"), hit, problem)
 
 
-def _route_figures(found: Found) -> list[Figure]:
-    levels = [one.level for _, one in found]
-    hits = [one.level for _, one in found if one.hit]
+def _route_figures(results: Found) -> list[Figure]:
+    levels = [result.level for _, result in results]
+    hits = [result.level for _, result in results if result.hit]
     figures = [_counted("overall", len(hits), len(levels))]
     figures += [_counted(level, hits.count(level), levels.count(level)) for level in DIFFICULTIES]
     figures.append(macro("macro", figures[1:]))

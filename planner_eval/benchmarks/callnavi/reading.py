@@ -224,8 +224,8 @@ def plan_of(value: Any) -> Plan:
 
 
 def _as_plan(calls: Calls) -> Plan:
-    listed = enumerate(zip(*calls, strict=True), 1)
-    return Plan(tuple([Call(f"c{n}", name, pairs_of(given)) for n, (name, given) in listed]))
+    numbered = enumerate(zip(*calls, strict=True), 1)
+    return Plan(tuple([Call(f"c{n}", name, pairs_of(arguments)) for n, (name, arguments) in numbered]))
 
 
 def _calls(plan: Plan) -> Calls:
@@ -264,7 +264,9 @@ def calls_of(value: Any) -> Calls:
         entries = [entries]
     if not isinstance(names, list) or [name for name in names if not isinstance(name, str)]:
         _refuse("API is no list of names")
-    if not isinstance(entries, list) or [one for one in entries if not isinstance(one, (dict, NoneType))]:
+    if not isinstance(entries, list) or [
+        entry for entry in entries if not isinstance(entry, (dict, NoneType))
+    ]:
         _refuse("parameters is no list of objects")
     if len(entries) > len(names):
         _refuse(f"{len(entries)} parameter objects for {len(names)} APIs")

@@ -51,9 +51,9 @@ def frequencies(records: Records, *, most: int = 3) -> dict[int, list[float]]:
             as 0, as in the stability scores.
         most: The largest `k`.
     """
-    found = answers_by_sample(records)
+    answers = answers_by_sample(records)
     return {
-        k: [(frequency(texts, k) or 0.0) if texts else 0.0 for texts in found.values()]
+        k: [(frequency(texts, k) or 0.0) if texts else 0.0 for texts in answers.values()]
         for k in range(1, most + 1)
     }
 
@@ -114,14 +114,14 @@ def edit_distance(a: str, b: str) -> int:
         return 0
     if not a or not b:
         return len(a) or len(b)
-    places: dict[str, int] = {}
+    masks: dict[str, int] = {}
     for position, letter in enumerate(a):
-        places[letter] = places.get(letter, 0) | 1 << position
+        masks[letter] = masks.get(letter, 0) | 1 << position
     last = 1 << (len(a) - 1)
     full = (last << 1) - 1
     up, down, distance = full, 0, len(a)
     for letter in b:
-        match = places.get(letter, 0)
+        match = masks.get(letter, 0)
         diagonal = (((match & up) + up) ^ up) | match | down
         right_up = down | (full & ~(diagonal | up))
         right_down = up & diagonal

@@ -42,16 +42,16 @@ def table1(samples: Iterable[Sample]) -> list[Cell]:
     >>> [cell.published for cell in table1([])]
     ['10', '729', '115', None, None]
     """
-    found = list(samples)
-    lists = [len(sample.tools or ()) for sample in found]
-    several = [sample for sample in found if len(_names(sample)) > 1]
-    nested = [sample for sample in several if _has_later_placeholder(sample)]
+    questions = list(samples)
+    lists = [len(sample.tools or ()) for sample in questions]
+    multi_call = [sample for sample in questions if len(_names(sample)) > 1]
+    nested = [sample for sample in multi_call if _has_later_placeholder(sample)]
     largest = float(max(lists)) if lists else None
     counts: list[tuple[str, str | None, float | None, str]] = [
-        ("Domains", "10", float(len({sample.category for sample in found})), ""),
-        ("Questions", "729", float(len(found)), ""),
+        ("Domains", "10", float(len({sample.category for sample in questions})), ""),
+        ("Questions", "729", float(len(questions)), ""),
         ("Max API Candidates", "115", largest, "115 is the number of banking questions"),
-        ("Multi-Call", None, float(len(several)), 'printed as "Yes": questions with several calls'),
+        ("Multi-Call", None, float(len(multi_call)), 'printed as "Yes": questions with several calls'),
         (
             "Nested",
             None,
@@ -60,7 +60,16 @@ def table1(samples: Iterable[Sample]) -> list[Cell]:
         ),
     ]
     return [
-        Cell("Table 1", "CallNavi", column, published, value, len(found), 729, _note(note, len(found), 729))
+        Cell(
+            "Table 1",
+            "CallNavi",
+            column,
+            published,
+            value,
+            len(questions),
+            729,
+            _note(note, len(questions), 729),
+        )
         for column, published, value, note in counts
     ]
 
@@ -86,28 +95,28 @@ def table2(samples: Iterable[Sample]) -> list[Cell]:
     cells: list[Cell] = []
     for domain, (title, *published) in _TABLE_2.items():
         cells += _row(title, published, _counts([domains[domain]]), len(domains[domain]))
-    everything = [found for found in domains.values() if found]
-    cells += _row("Overall", _OVERALL, _counts(everything), sum(map(len, everything)))
+    all_domains = [questions for questions in domains.values() if questions]
+    cells += _row("Overall", _OVERALL, _counts(all_domains), sum(map(len, all_domains)))
     return cells
 
 
 def _counts(domains: Sequence[Sequence[Sample]]) -> tuple[int, ...]:
     """Functions, questions, and questions by difficulty."""
-    functions = sum(len(found[0].tools or ()) for found in domains if found)
-    levels = [sample.extra.get("difficulty") for found in domains for sample in found]
+    functions = sum(len(questions[0].tools or ()) for questions in domains if questions)
+    levels = [sample.extra.get("difficulty") for questions in domains for sample in questions]
     return (functions, len(levels), *(levels.count(level) for level in ("easy", "medium", "hard")))
 
 
 def _row(title: str, published: Sequence[Any], counts: Sequence[int], n: int) -> Iterable[Cell]:
-    of = published[1]
+    total = published[1]
     for column, printed, count in zip(_COLUMNS, published, counts, strict=True):
         differs = "" if count == printed else f"the released data has {count}"
         value = float(count) if n else None
-        yield Cell("Table 2", title, column, str(printed), value, n, of, _note(differs, n, of))
+        yield Cell("Table 2", title, column, str(printed), value, n, total, _note(differs, n, total))
 
 
-def _note(note: str, n: int, of: int) -> str:
-    return note if n == of else f"{n} of {of} questions at hand"
+def _note(note: str, n: int, total: int) -> str:
+    return note if n == total else f"{n} of {total} questions at hand"
 
 
 def _names(sample: Sample) -> Sequence[Any]:

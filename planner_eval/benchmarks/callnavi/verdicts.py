@@ -70,11 +70,11 @@ def _judge(gold: Mapping[str, Any], predicted: Any, sort_keys: bool) -> Verdict:
         return NO_ORDER
     if predicted["API"] != gold["API"]:
         return NO_ORDER
-    entries, wanted = predicted["parameters"], gold["parameters"]
-    if len(entries) != len(wanted):
+    entries, gold_entries = predicted["parameters"], gold["parameters"]
+    if len(entries) != len(gold_entries):
         return NO_ORDER
     structure = values = True
-    for position, keys in enumerate(wanted):
+    for position, keys in enumerate(gold_entries):
         for key in sorted(keys) if sort_keys else keys:
             entry = entries[position]  # looked up for each key, as published: where gold has none, never
             if not (key in entry if type(entry) is dict else _holds(entry, key)):

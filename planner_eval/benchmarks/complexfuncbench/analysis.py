@@ -138,9 +138,9 @@ def judged_error_types(conversations: Iterable[tuple[Iterable[Judged], bool]]) -
     """
     counts: Counter[str] = Counter()
     for calls, stopped in conversations:
-        for one in calls:
-            if not one.matched:
-                code = one.record["error_type"] if one.record else ""
+        for call in calls:
+            if not call.matched:
+                code = call.record["error_type"] if call.record else ""
                 counts[paper_error_type(code) or "other"] += 1
         counts["stop_early"] += stopped
     return {name: counts[name] for name in (*ERROR_TYPES, "other")}
@@ -174,16 +174,16 @@ def parameter_types(judged: Iterable[Judged]) -> dict[str, Rate]:
     """
     wrong: Counter[str] = Counter()
     total: Counter[str] = Counter()
-    for one in judged:
-        if one.gold is None or one.prediction["name"] != one.gold["name"]:
+    for call in judged:
+        if call.gold is None or call.prediction["name"] != call.gold["name"]:
             continue
-        function, arguments = one.gold["name"], one.prediction["arguments"]
-        for name, value in one.gold["arguments"].items():
+        function, arguments = call.gold["name"], call.prediction["arguments"]
+        for name, value in call.gold["arguments"].items():
             if name in arguments:
                 kind = parameter_type(name)
                 total[kind] += 1
                 key = argument_key(function, name, arguments[name])
-                wrong[kind] += not one.matched and key != argument_key(function, name, value)
+                wrong[kind] += not call.matched and key != argument_key(function, name, value)
     return {kind: Rate(wrong[kind], total[kind]) for kind in PARAMETER_TYPES if total[kind]}
 
 
@@ -203,15 +203,15 @@ def self_correction(conversations: Iterable[Sequence[Sequence[Judged]]]) -> Rate
     Source: ComplexFuncBench paper, section 1 (the ability that ComplexEval's error messages are to show);
     no figure and no code of it was published.
     """
-    stayed = total = 0
+    uncorrected = total = 0
     for turns in conversations:
         later: list[Judged] = []
         for turn in reversed(turns):
-            wrong = [one for one in turn if not one.matched]
+            wrong = [call for call in turn if not call.matched]
             total += len(wrong)
-            stayed += sum(not any(_puts_right(one, other) for other in later) for one in wrong)
-            later += [one for one in turn if one.matched]
-    return Rate(stayed, total)
+            uncorrected += sum(not any(_puts_right(call, other) for other in later) for call in wrong)
+            later += [call for call in turn if call.matched]
+    return Rate(uncorrected, total)
 
 
 def _puts_right(wrong: Judged, right: Judged) -> bool:
@@ -247,9 +247,9 @@ def steps(conversations: Iterable[tuple[int, int]]) -> Steps:
     0.5
     """
     pairs = list(conversations)
-    mean = sum(taken - annotated for annotated, taken in pairs) / len(pairs) if pairs else None
+    mean = sum(turns - annotated for annotated, turns in pairs) / len(pairs) if pairs else None
     return Steps(
         dict(sorted(Counter(annotated for annotated, _ in pairs).items())),
-        dict(sorted(Counter(taken for _, taken in pairs).items())),
+        dict(sorted(Counter(turns for _, turns in pairs).items())),
         mean,
     )

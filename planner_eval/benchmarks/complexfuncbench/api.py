@@ -54,8 +54,8 @@ def response(api: Api, call: FunctionCall) -> Any:
     body = answer.body
     if not isinstance(body, Mapping):
         return body
-    kept = {key: value for key, value in body.items() if key != "timestamp"}
-    return kept["data"] if kept.get("status") and "data" in kept else kept
+    content = {key: value for key, value in body.items() if key != "timestamp"}
+    return content["data"] if content.get("status") and "data" in content else content
 
 
 def query_key(call: FunctionCall) -> str:

@@ -101,9 +101,9 @@ def steps_of(conversations: Iterable[Mapping[str, Any]]) -> tuple[Step, ...]:
             calls = tuple(turn["function_call"])
             steps.append(Step(calls, (None,) * len(calls)))
         elif turn.get("role") == "observation" and steps:
-            found = tuple(turn["content"])
+            observations = tuple(turn["content"])
             calls = steps[-1].calls
-            steps[-1] = Step(calls, (found + (None,) * len(calls))[: len(calls)])
+            steps[-1] = Step(calls, (observations + (None,) * len(calls))[: len(calls)])
     return tuple(steps)
 
 
@@ -112,9 +112,9 @@ def free_calls(steps: Iterable[Step]) -> dict[str, Any]:
 
     Source: published code; the paper knows no free calls.
     """
-    found: dict[str, Any] = {}
+    observations: dict[str, Any] = {}
     for step in steps:
         for call, observation in zip(step.calls, step.observations, strict=True):
             if call["name"] in FREE_FUNCTIONS:
-                found.setdefault(free_key(call), observation)
-    return found
+                observations.setdefault(free_key(call), observation)
+    return observations

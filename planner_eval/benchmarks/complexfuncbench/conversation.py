@@ -135,8 +135,8 @@ def answer(state: State, calls: Sequence[FunctionCall | Undecodable]) -> State:
         last_errors=result.errors,
         judged=(*state.judged, result.judged),
         replies=tuple(
-            result.success.get(at, _fault_reply(state.runner, result.format_errors.get(at)))
-            for at in range(len(readable))
+            result.success.get(index, _fault_reply(state.runner, result.format_errors.get(index)))
+            for index in range(len(readable))
         ),
     )
     if not result.success and not result.format_errors:
@@ -164,9 +164,9 @@ def finish(state: State, text: str) -> State:
     if state.runner.keeps_last_errors and state.last_errors:
         return _end(state, state.last_errors, text)
     left = list(state.gold)
-    for each in left:
-        if _may_be_left(each.call):
-            left.remove(each)
+    for open_call in left:
+        if _may_be_left(open_call.call):
+            left.remove(open_call)
     if state.next < len(state.steps) or left:
         return _end(replace(state, gold=tuple(left)), error("stop_early", "Stop early."), text)
     return _end(replace(state, gold=()), SUCCESS, text)
@@ -209,20 +209,20 @@ def run(
     Raises:
         OfficialFailure: the published code would end its run here.
     """
-    said = list(messages)
+    conversation = list(messages)
     while state.outcome is None:
-        turn = model(tuple(said))
+        turn = model(tuple(conversation))
         if turn is None or state.turns >= max_turns:
             state = _end(state, state.runner.nothing() if turn is None else _TOO_LONG)
         elif isinstance(turn, str):
-            said.append({"role": "assistant", "content": turn})
+            conversation.append({"role": "assistant", "content": turn})
             state = finish(state, turn)
         else:
-            said.append({"role": "assistant", "function_call": list(turn)})
+            conversation.append({"role": "assistant", "function_call": list(turn)})
             state = answer(state, turn)
             if state.outcome is None:
-                said.append({"role": "observation", "content": list(state.replies)})
-    return Talk(state.outcome, said)
+                conversation.append({"role": "observation", "content": list(state.replies)})
+    return Talk(state.outcome, conversation)
 
 
 HALLUCINATION = "`self.golden_fcs == []`. Expected to stop. But Model continue to output function call."
@@ -269,9 +269,9 @@ def _without(gold: Sequence[Open], calls: Sequence[FunctionCall]) -> tuple[Open,
     """Gold without the first occurrence of each of the calls, where there is one."""
     left = list(gold)
     for call in calls:
-        for each in left:
-            if each.call == call:
-                left.remove(each)
+        for open_call in left:
+            if open_call.call == call:
+                left.remove(open_call)
                 break
     return tuple(left)
 

@@ -57,10 +57,10 @@ def score_corrected(records: Records, *, settings: Settings = DEFAULTS) -> Repor
     judged: list[Record] = []
     rows: list[SampleScore] = []
     for sample, text in records:
-        row, found = _score(sample, text, settings)
+        row, record = _score(sample, text, settings)
         rows.append(row)
-        if found is not None:
-            judged.append(found)
+        if record is not None:
+            judged.append(record)
     figures = (
         *_rates(judged),
         *_answers(judged, settings),
@@ -102,18 +102,18 @@ _ACCURACY = "share of the annotated calls that were made, each once; not percent
 
 def _rates(judged: Sequence[Record]) -> list[Figure]:
     groups = {"Overall {}": list(judged)}
-    for one in judged:
-        groups.setdefault(f"{{}} {domain_of(one.id)}", []).append(one)
-    found = []
-    for name, mine in groups.items():
-        successes = sum(one.completed.success for one in mine)
-        found.append(ratio(name.format("Success Rate"), successes, len(mine), note=_SUCCESS))
-    for name, mine in groups.items():
+    for record in judged:
+        groups.setdefault(f"{{}} {domain_of(record.id)}", []).append(record)
+    figures = []
+    for name, group in groups.items():
+        successes = sum(record.completed.success for record in group)
+        figures.append(ratio(name.format("Success Rate"), successes, len(group), note=_SUCCESS))
+    for name, group in groups.items():
         correct, calls = (
-            sum(getattr(one.completed, field) for one in mine) for field in ("correct", "calls")
+            sum(getattr(record.completed, field) for record in group) for field in ("correct", "calls")
         )
-        found.append(ratio(name.format("Call Accuracy"), correct, calls, note=_ACCURACY))
-    return found
+        figures.append(ratio(name.format("Call Accuracy"), correct, calls, note=_ACCURACY))
+    return figures
 
 
 def _answers(judged: Sequence[Record], settings: Settings) -> list[Figure]:
@@ -121,27 +121,27 @@ def _answers(judged: Sequence[Record], settings: Settings) -> list[Figure]:
     if settings.judge is None:
         note = "no judge was given"
         return [Figure("Complete Score", None, note=note), Figure("Correct Score", None, note=note)]
-    found = []
+    figures = []
     for name, scores in (
-        ("Complete Score", [one.scores.complete for one in judged]),
-        ("Correct Score", [one.scores.correct for one in judged]),
+        ("Complete Score", [record.scores.complete for record in judged]),
+        ("Correct Score", [record.scores.correct for record in judged]),
     ):
         decided = [
             max(score, 0) if score is not None and score != -1 else 0 for score in scores if score != -1
         ]
         undecided = len(scores) - len(decided)
-        which = f"{counted(undecided, 'answer')} on which the judge did not decide"
-        note = f"{which} {'is' if undecided == 1 else 'are'} left out" if undecided else ""
-        found.append(ratio(name, sum(max(score or 0, 0) for score in decided), len(decided), note=note))
-    return found
+        undecided_text = f"{counted(undecided, 'answer')} on which the judge did not decide"
+        note = f"{undecided_text} {'is' if undecided == 1 else 'are'} left out" if undecided else ""
+        figures.append(ratio(name, sum(max(score or 0, 0) for score in decided), len(decided), note=note))
+    return figures
 
 
 def _errors(judged: Sequence[Record]) -> list[Figure]:
-    calls = [[call for turn in one.completed.judged for call in turn] for one in judged]
-    stopped = [one.completed.correct < one.completed.calls for one in judged]
+    calls = [[call for turn in record.completed.judged for call in turn] for record in judged]
+    stopped = [record.completed.correct < record.completed.calls for record in judged]
     counts = analysis.judged_error_types(zip(calls, stopped, strict=True))
     total = sum(counts.values())
-    rates = analysis.parameter_types(call for mine in calls for call in mine)
+    rates = analysis.parameter_types(call for record_calls in calls for call in record_calls)
     return [ratio(f"error share {name}", count, total) for name, count in counts.items()] + [
         ratio(f"error rate {name}", rate.wrong, rate.total) for name, rate in rates.items()
     ]
@@ -151,10 +151,10 @@ _SELF = "wrong calls, each answered by an error message, after which a later tur
 
 
 def _self_correction(judged: Sequence[Record]) -> Figure:
-    found = analysis.self_correction(one.completed.judged for one in judged)
-    return ratio("self-correction", found.total - found.wrong, found.total, note=_SELF)
+    correction = analysis.self_correction(record.completed.judged for record in judged)
+    return ratio("self-correction", correction.total - correction.wrong, correction.total, note=_SELF)
 
 
 def _steps(judged: Sequence[Record]) -> list[Figure]:
-    extra = sum(one.completed.turns - one.completed.steps for one in judged)
+    extra = sum(record.completed.turns - record.completed.steps for record in judged)
     return [ratio("extra steps", extra, len(judged), note="turns with calls beyond the annotated steps")]

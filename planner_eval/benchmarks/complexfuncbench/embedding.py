@@ -59,9 +59,11 @@ class Trigrams:
         for row, text in enumerate(texts):
             data = text.encode("utf-8", "surrogatepass")
             if len(data) == len(text):
-                windows = [data[at : at + 3] for at in range(len(data) - 2)]
+                windows = [data[start : start + 3] for start in range(len(data) - 2)]
             else:
-                windows = [text[at : at + 3].encode("utf-8", "surrogatepass") for at in range(len(text) - 2)]
+                windows = [
+                    text[start : start + 3].encode("utf-8", "surrogatepass") for start in range(len(text) - 2)
+                ]
             counts = np.bincount(
                 [_bucket(window, self.buckets) for window in windows], minlength=self.buckets
             )
@@ -154,13 +156,13 @@ def similarities(
     """
     import numpy as np
 
-    place = {text: row for row, text in enumerate(dict.fromkeys([*predicted, *gold]))}
-    vectors = embedding.embed(list(place))
-    mine, theirs = (vectors[[place[text] for text in texts]] for texts in (predicted, gold))
+    row_of = {text: row for row, text in enumerate(dict.fromkeys([*predicted, *gold]))}
+    vectors = embedding.embed(list(row_of))
+    pred_vectors, gold_vectors = (vectors[[row_of[text] for text in texts]] for texts in (predicted, gold))
     columns = []
-    for vector in theirs:
+    for vector in gold_vectors:
         filled = vector.nonzero()[0]  # most buckets of a text are empty
-        columns.append([fsum(products) for products in (mine[:, filled] * vector[filled]).tolist()])
+        columns.append([fsum(products) for products in (pred_vectors[:, filled] * vector[filled]).tolist()])
     return np.array(columns).T
 
 

@@ -49,13 +49,13 @@ def difference(prediction: FunctionCall, gold: FunctionCall) -> ErrorRecord | No
     >>> difference({"name": "f", "arguments": {"categories_filter": "b, a", "n": True}}, gold)["content"]
     'Parameter n value do not equal to golden.'
     """
-    name, given, expected = gold["name"], prediction["arguments"], gold["arguments"]
+    name, arguments, expected = gold["name"], prediction["arguments"], gold["arguments"]
     for key, value in expected.items():
-        if key not in given:
+        if key not in arguments:
             return error("param_missing", f"Missing parameter {key} in prediction.")
-        if argument_key(name, key, given[key]) != argument_key(name, key, value):
+        if argument_key(name, key, arguments[key]) != argument_key(name, key, value):
             return error("value_error", f"Parameter {key} value do not equal to golden.")
-    for key in given:
+    for key in arguments:
         if key not in expected:
             return error("param_hallucination", f"Parameter {key} is hallucinated.")
     return None

@@ -52,10 +52,10 @@ class Matcher:
 
 def functions_by_name(functions: Sequence[Mapping[str, Any]]) -> Functions:
     """The released function list by name; of two equal names the first counts."""
-    found: dict[str, Mapping[str, Any]] = {}
+    by_name: dict[str, Mapping[str, Any]] = {}
     for function in functions:
-        found.setdefault(function["name"], function)
-    return found
+        by_name.setdefault(function["name"], function)
+    return by_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,24 +88,24 @@ def check_format(call: FunctionCall, functions: Functions) -> Fault | None:
     >>> check_format({"name": "f", "arguments": {}}, {}).text
     'Function f is not defined in the function list.'
     """
-    name, given = call["name"], call["arguments"]
+    name, arguments = call["name"], call["arguments"]
     if name not in functions:
         return Fault("func_error", f"Function {name} is not defined in the function list.")
     parameters = functions[name].get("parameters") or {}
     required, declared = list(parameters.get("required") or ()), parameters.get("properties") or {}
-    missing = [key for key in dict.fromkeys(required) if key not in given]
+    missing = [key for key in dict.fromkeys(required) if key not in arguments]
     if missing:
-        lack = f"but {list(given)} do not provide {_set(missing)}"
+        lack = f"but {list(arguments)} do not provide {_set(missing)}"
         return Fault("param_missing", f"Function {name} requires parameters {required}, {lack}")
-    unknown = [key for key in given if key not in declared]
+    unknown = [key for key in arguments if key not in declared]
     if unknown:
         return Fault("param_hallucination", f"Function {name} does not have parameters {_set(unknown)}")
-    for key, value in given.items():
+    for key, value in arguments.items():
         kind = declared[key].get("type")
         expected, words = _TYPES.get(kind, (object, "")) if isinstance(kind, str) else (object, "")
         if not isinstance(value, expected):
-            found = f"should be {words}, but {type(value)} is provided."
-            return Fault("value_error", f"Parameter {key} of function {name} {found}")
+            problem = f"should be {words}, but {type(value)} is provided."
+            return Fault("value_error", f"Parameter {key} of function {name} {problem}")
     return None
 
 
@@ -138,11 +138,11 @@ def rule_match(prediction: FunctionCall, gold: FunctionCall) -> bool:
 
     Source: paper, section 3.1 "Rule-based Matching"; the set is the published code's.
     """
-    mine, theirs = prediction["arguments"], gold["arguments"]
+    pred_arguments, gold_arguments = prediction["arguments"], gold["arguments"]
     return (
         prediction["name"] == gold["name"]
-        and mine.keys() == theirs.keys()
-        and all(_equal(key, mine[key], theirs[key]) for key in theirs)
+        and pred_arguments.keys() == gold_arguments.keys()
+        and all(_equal(key, pred_arguments[key], gold_arguments[key]) for key in gold_arguments)
     )
 
 
@@ -163,13 +163,13 @@ def value_check(
         return error("func_error", "Do not call the correct function.")
     if name not in checked:
         raise OfficialFailure("KeyError", repr(name))
-    mine = prediction["arguments"]
+    pred_arguments = prediction["arguments"]
     for key, value in gold["arguments"].items():
         if key not in checked[name]:
             continue
-        if key not in mine:
+        if key not in pred_arguments:
             return error("param_missing", f"Missing parameter {key} in prediction.")
-        if not _equal(key, mine[key], value):
+        if not _equal(key, pred_arguments[key], value):
             return error("value_error", f"Parameter {key} value is not correct in prediction.")
     return None
 
@@ -199,10 +199,10 @@ def response_match(prediction: FunctionCall, gold: FunctionCall, api: Api) -> bo
 
     Source: paper, section 3.1 "Response-based Matching".
     """
-    mine = response(api, prediction)
-    if mine == EMPTY:
+    pred_response = response(api, prediction)
+    if pred_response == EMPTY:
         return None
-    return mine is not None and bool(mine == response(api, gold))
+    return pred_response is not None and bool(pred_response == response(api, gold))
 
 
 def equivalent(prediction: FunctionCall, gold: FunctionCall, matcher: Matcher) -> Verdict:
@@ -230,13 +230,13 @@ def first_difference(prediction: FunctionCall, gold: FunctionCall) -> ErrorRecor
     Source: published code. One pass over gold's keys, plain equality (the filter too), then keys
     that gold lacks.
     """
-    mine, theirs = prediction["arguments"], gold["arguments"]
-    for key, value in theirs.items():
-        if key not in mine:
+    pred_arguments, gold_arguments = prediction["arguments"], gold["arguments"]
+    for key, value in gold_arguments.items():
+        if key not in pred_arguments:
             return error("param_missing", f"Missing parameter {key} in prediction.")
-        if mine[key] != value:
+        if pred_arguments[key] != value:
             return error("value_error", f"Parameter {key} value do not equal to golden.")
-    for key in mine:
-        if key not in theirs:
+    for key in pred_arguments:
+        if key not in gold_arguments:
             return error("param_hallucination", f"Parameter {key} is hallucinated.")
     return None

@@ -74,8 +74,10 @@ def print_results(written: Iterable[Written]) -> dict[str, str]:
     """
     rows = list(written)
     return {
-        "Domain Success Rate": str({name: _rate(mine, _size(name)) for name, mine in _successful(rows)}),
-        "Domain Call Accuracy": str({name: _accuracy(mine) for name, mine in _domains(rows)}),
+        "Domain Success Rate": str(
+            {name: _rate(domain_rows, _size(name)) for name, domain_rows in _successful(rows)}
+        ),
+        "Domain Call Accuracy": str({name: _accuracy(domain_rows) for name, domain_rows in _domains(rows)}),
         "Overall Success Rate": str(_rate(rows, OF_ALL)),
         "Overall Call Accuracy": str(_accuracy(rows)),
         "Complete Score": str(_mean([row.scores.complete for row in rows])),
@@ -165,10 +167,10 @@ def score_official(records: Records, *, runner: str = "gpt", settings: Settings 
     for sample, text in records:
         if settings.checked_for(sample) is None:
             note = NO_VETO
-        row, found = _score(sample, text, runner=RUNNERS[runner], settings=settings)
+        row, result = _score(sample, text, runner=RUNNERS[runner], settings=settings)
         rows.append(row)
-        if found is not None:
-            written.append(found)
+        if result is not None:
+            written.append(result)
     live = settings.api is not replay
     figures = (*_figures(written, note, live), *_answers(written, settings))
     return Report("complexfuncbench", "official", len(rows), figures, tuple(rows))
@@ -178,13 +180,13 @@ def _score(
     sample: Sample, text: str, *, runner: Runner, settings: Settings
 ) -> tuple[SampleScore, Written | None]:
     try:
-        found = talk(sample, read_turns(text), runner=runner, settings=settings)
+        result = talk(sample, read_turns(text), runner=runner, settings=settings)
     except ParseError as failure:
         return SampleScore(sample.id, False, error=failure.code), None
     except (OfficialFailure, InputError, JudgeError) as failure:
         return SampleScore(sample.id, False, error=str(failure)), None
-    outcome = found.outcome
-    lost = isinstance(outcome.message, dict) and outcome.message["error_type"] == LOST
+    outcome = result.outcome
+    is_lost = isinstance(outcome.message, dict) and outcome.message["error_type"] == LOST
     figures = (
         Figure("message", _text(outcome.message)),
         Figure("correct_call_num", outcome.correct_call_num),
@@ -192,10 +194,12 @@ def _score(
         Figure("success_turn_num", outcome.success_turn_num),
         Figure("total_turn_num", outcome.total_turn_num),
         Figure("real_turn_num", outcome.real_turn_num),
-        Figure("complete", found.scores.complete),
-        Figure("correct", found.scores.correct),
+        Figure("complete", result.scores.complete),
+        Figure("correct", result.scores.correct),
     )
-    return SampleScore(sample.id, outcome.success, figures, LOST if lost else None), None if lost else found
+    return SampleScore(
+        sample.id, outcome.success, figures, LOST if is_lost else None
+    ), None if is_lost else result
 
 
 def _text(message: Any) -> str:
@@ -205,29 +209,29 @@ def _text(message: Any) -> str:
 def _figures(rows: Sequence[Written], note: str, live: bool) -> list[Figure]:
     successes = _successes(rows)
     overall = note if live else "; ".join(filter(None, (REPLAYED, note)))
-    found = [Figure("Overall Success Rate", _rate(rows, OF_ALL), successes, OF_ALL, overall)]
-    for name, mine in _successful(rows):
+    figures = [Figure("Overall Success Rate", _rate(rows, OF_ALL), successes, OF_ALL, overall)]
+    for name, domain_rows in _successful(rows):
         size = _size(name)
-        found.append(Figure(f"Success Rate {name}", _rate(mine, size), len(mine), size, note))
-    found.append(_or_error("Overall Call Accuracy", _accuracy, rows, _calls(rows), overall))
-    found += [
-        _or_error(f"Call Accuracy {name}", _accuracy, mine, _calls(mine), note)
-        for name, mine in _domains(rows)
+        figures.append(Figure(f"Success Rate {name}", _rate(domain_rows, size), len(domain_rows), size, note))
+    figures.append(_or_error("Overall Call Accuracy", _accuracy, rows, _calls(rows), overall))
+    figures += [
+        _or_error(f"Call Accuracy {name}", _accuracy, domain_rows, _calls(domain_rows), note)
+        for name, domain_rows in _domains(rows)
     ]
-    return found
+    return figures
 
 
 def _answers(rows: Sequence[Written], settings: Settings) -> list[Figure]:
     if settings.judge is None:
         return [Figure(name, None, note="no judge was given") for name in ("Complete Score", "Correct Score")]
-    found = []
+    figures = []
     for name, scores in (
         ("Complete Score", [row.scores.complete for row in rows]),
         ("Correct Score", [row.scores.correct for row in rows]),
     ):
         counted = _counted(scores)
-        found.append(_or_error(name, _mean, scores, (sum(counted), len(counted)), ""))
-    return found
+        figures.append(_or_error(name, _mean, scores, (sum(counted), len(counted)), ""))
+    return figures
 
 
 def _or_error(

@@ -76,15 +76,15 @@ def complete(steps: Sequence[Step], turns: Sequence[Turn], rules: Rules) -> Comp
         if turn is None or isinstance(turn, str):
             response = turn
             break
-        found = judge(turn, left, rules)
-        judged.append(found)
-        made = [id(one.gold) for one in found if one.matched]
-        left = [call for call in left if id(call) not in made]
+        judgements = judge(turn, left, rules)
+        judged.append(judgements)
+        matched = [id(judgement.gold) for judgement in judgements if judgement.matched]
+        left = [call for call in left if id(call) not in matched]
         if opened < len(steps):
             left += [sorted_call(call) for call in steps[opened].calls]
             opened += 1
     calls = sum(len(step.calls) for step in steps)
-    correct = sum(one.matched for turn in judged for one in turn)
+    correct = sum(judgement.matched for turn in judged for judgement in turn)
     return Completed(calls, correct, len(steps), len(judged), response, tuple(judged))
 
 
@@ -100,25 +100,25 @@ def judge(
 
     Source: ComplexFuncBench paper, section 3.1.
     """
-    found: dict[int, Judged] = {}
-    sound: dict[int, FunctionCall] = {}
+    judgements: dict[int, Judged] = {}
+    well_formed: dict[int, FunctionCall] = {}
     for position, call in enumerate(predictions):
         if isinstance(call, Undecodable):
             bare: FunctionCall = {"name": call.name, "arguments": {}}
-            found[position] = Judged(position, bare, None, "format", error("func_error", _UNREADABLE))
+            judgements[position] = Judged(position, bare, None, "format", error("func_error", _UNREADABLE))
             continue
         fault = find_fault(call, rules.functions)
         if fault and free_key(sorted_call(call)) not in map(free_key, gold):  # gold's own form is no fault
             record = error(fault.error_type, fault.text)
-            found[position] = Judged(position, call, None, "format", record, fault)
+            judgements[position] = Judged(position, call, None, "format", record, fault)
         else:
-            sound[position] = sorted_call(call)
-    pairs = _Pairs(sound, list(gold))
+            well_formed[position] = sorted_call(call)
+    pairs = _Pairs(well_formed, list(gold))
     pairs.join("rule", call_key)
     pairs.join("response", lambda call: _answer(call, rules.matcher.api))
-    found.update(pairs.found)
-    found.update(_by_similarity(pairs, rules))
-    return tuple(found[position] for position in sorted(found))
+    judgements.update(pairs.found)
+    judgements.update(_by_similarity(pairs, rules))
+    return tuple(judgements[position] for position in sorted(judgements))
 
 
 _UNREADABLE = "The arguments are no JSON object."
@@ -165,7 +165,7 @@ def _by_similarity(pairs: _Pairs, rules: Rules) -> dict[int, Judged]:
         [_concatenated(call) for call in pairs.gold],
         rules.embedding,
     )
-    found = {
+    judgements = {
         position: Judged(position, call, None, "", error("func_error", _SUPERFLUOUS))
         for position, call in pairs.sound.items()
     }
@@ -175,12 +175,12 @@ def _by_similarity(pairs: _Pairs, rules: Rules) -> dict[int, Judged]:
         if call["name"] != gold["name"]:
             record: Any = error("func_error", "Do not call the correct function.")
         elif rules.matcher.same(call, gold):
-            found[position] = Judged(position, call, gold, "model")
+            judgements[position] = Judged(position, call, gold, "model")
             continue
         else:
             record = difference(call, gold)
-        found[position] = Judged(position, call, gold, "", record)
-    return found
+        judgements[position] = Judged(position, call, gold, "", record)
+    return judgements
 
 
 def _concatenated(call: FunctionCall) -> str:

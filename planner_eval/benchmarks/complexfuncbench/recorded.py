@@ -69,10 +69,10 @@ def gold_prediction(conversations: Sequence[Mapping[str, Any]]) -> str:
 
     A record that is cut before its final answer gets an empty one.
     """
-    said = [turn for turn in conversations if turn.get("role") == "assistant"]
-    if not said or "function_call" in said[-1]:
-        said.append({"role": "assistant", "content": ""})
-    return json.dumps(said, ensure_ascii=False)
+    turns = [turn for turn in conversations if turn.get("role") == "assistant"]
+    if not turns or "function_call" in turns[-1]:
+        turns.append({"role": "assistant", "content": ""})
+    return json.dumps(turns, ensure_ascii=False)
 
 
 def _messages(text: str) -> list[Any]:
@@ -95,10 +95,10 @@ def _call(call: Any, number: int, text: str) -> FunctionCall | Undecodable:
     arguments = inner.get("arguments")
     if isinstance(arguments, Mapping):
         return {"name": inner["name"], "arguments": arguments}
-    shown = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    decoded = _decoded(shown)
+    arguments_text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    decoded = _decoded(arguments_text)
     if decoded is None:
-        return Undecodable(inner["name"], shown)
+        return Undecodable(inner["name"], arguments_text)
     return {"name": inner["name"], "arguments": decoded}
 
 

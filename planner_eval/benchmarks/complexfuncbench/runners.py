@@ -71,8 +71,8 @@ class Runner:
         return Decoded(readable)
 
     def _refusal(self, name: str, arguments: str) -> ErrorRecord:
-        shown = f"namespace(name={name!r}, arguments={arguments!r})"
-        return error(self.unknown_function or "decode_error", f"{shown} is not Valid.")
+        call_text = f"namespace(name={name!r}, arguments={arguments!r})"
+        return error(self.unknown_function or "decode_error", f"{call_text} is not Valid.")
 
     def nothing(self) -> ErrorRecord:
         """The record of a model that returned nothing.

@@ -77,8 +77,10 @@ def prepare(sample: Sample, settings: Settings) -> Prepared:
         functions = functions_by_name(sample.tools or ())
         calls = [(call["name"], dict(call["arguments"])) for step in steps for call in step.calls]
         free = free_calls(steps)
-    except (AttributeError, KeyError, TypeError, ValueError) as found:
-        raise InputError(f"sample {sample.id!r} is no ComplexFuncBench conversation: {found!r}") from found
+    except (AttributeError, KeyError, TypeError, ValueError) as problem:
+        raise InputError(
+            f"sample {sample.id!r} is no ComplexFuncBench conversation: {problem!r}"
+        ) from problem
     if not calls:
         raise InputError(f"sample {sample.id!r} has no annotated call")
     matcher = Matcher(settings.api(steps), settings.checked_for(sample), same_by(settings.judge, functions))

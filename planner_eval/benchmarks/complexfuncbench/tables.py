@@ -39,10 +39,10 @@ def table3(samples: Iterable[Sample]) -> list[Cell]:
     """
     steps: dict[str, list[tuple[Step, ...]]] = {name: [] for name in _COLUMNS}
     for sample in samples:
-        found = steps_of(sample.gold)
-        steps["Total"].append(found)
+        sample_steps = steps_of(sample.gold)
+        steps["Total"].append(sample_steps)
         if domain_of(sample.id) in steps:
-            steps[domain_of(sample.id)].append(found)
+            steps[domain_of(sample.id)].append(sample_steps)
     return [
         _cell(row, column, published, steps[column])
         for row, cells in _PUBLISHED.items()
@@ -50,13 +50,13 @@ def table3(samples: Iterable[Sample]) -> list[Cell]:
     ]
 
 
-def _cell(row: str, column: str, published: str, found: list[tuple[Step, ...]]) -> Cell:
-    n, of = len(found), int(_PUBLISHED["# Samples"][_COLUMNS.index(column)])
+def _cell(row: str, column: str, published: str, conversations: list[tuple[Step, ...]]) -> Cell:
+    n, total = len(conversations), int(_PUBLISHED["# Samples"][_COLUMNS.index(column)])
     counts = {
         "# Samples": n,
-        "Avg. Steps": sum(map(len, found)),
-        "Avg. Calls": sum(len(step.calls) for steps in found for step in steps),
+        "Avg. Steps": sum(map(len, conversations)),
+        "Avg. Calls": sum(len(step.calls) for steps in conversations for step in steps),
     }
     value = None if not n else float(n) if row == "# Samples" else counts[row] / n
-    note = "" if n == of else f"{n} of {of} samples at hand"
-    return Cell("Table 3", row, column, published, value, n, of, note)
+    note = "" if n == total else f"{n} of {total} samples at hand"
+    return Cell("Table 3", row, column, published, value, n, total, note)

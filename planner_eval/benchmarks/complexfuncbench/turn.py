@@ -144,8 +144,8 @@ def judge_turn(
     """
     if not gold:
         raise OfficialFailure("NotImplementedError", "")
-    exact, free = _exact_pairs(mine := [sorted_call(call) for call in predictions], gold, rules.free)
-    pairs = exact + _similar_pairs(mine, gold, exact, rules.embedding)
+    exact, free = _exact_pairs(pred_calls := [sorted_call(call) for call in predictions], gold, rules.free)
+    pairs = exact + _similar_pairs(pred_calls, gold, exact, rules.embedding)
     judged: list[Judged] = []
     errors: list[ErrorRecord | None] | str = []
     for pair in pairs:
@@ -163,59 +163,69 @@ def judge_turn(
                 raise OfficialFailure("AttributeError", "'str' object has no attribute 'append'")
             errors.append(record)
         judged.append(Judged(pair.position, pair.prediction, pair.gold, verdict.how, record))
-    known = {*called, *free}
+    all_called = {*called, *free}
     observations = {pair.position: pair.observation for pair in pairs}
     return TurnResult(
         errors=errors,
-        success={one.position: observations[one.position] for one in judged if one.matched},
-        matched=[one.gold for one in judged if one.matched and one.gold is not None],
-        format_errors={one.position: {"error": one.fault.text} for one in judged if one.fault},
-        free_called=tuple(text for text in rules.free if text in known),
+        success={
+            judgement.position: observations[judgement.position] for judgement in judged if judgement.matched
+        },
+        matched=[judgement.gold for judgement in judged if judgement.matched and judgement.gold is not None],
+        format_errors={
+            judgement.position: {"error": judgement.fault.text} for judgement in judged if judgement.fault
+        },
+        free_called=tuple(text for text in rules.free if text in all_called),
         judged=tuple(judged),
     )
 
 
 def _exact_pairs(
-    mine: Sequence[FunctionCall], gold: Sequence[Open], free: Mapping[str, Any]
+    pred_calls: Sequence[FunctionCall], gold: Sequence[Open], free: Mapping[str, Any]
 ) -> tuple[list[_Pair], list[str]]:
     """Pairs of equal calls and of free calls with themselves, and the texts of the latter.
 
     Each prediction scans the unused gold calls. The first one that is not equal already lets a free
     call match itself, even where an equal gold call follows.
     """
-    theirs = [sorted_call(call) for call, _ in gold]
+    gold_calls = [sorted_call(call) for call, _ in gold]
     unused = list(range(len(gold)))
     pairs: list[_Pair] = []
-    taken: list[str] = []
-    for position, prediction in enumerate(mine):
+    free_called: list[str] = []
+    for position, prediction in enumerate(pred_calls):
         text = free_key(prediction)
         for index in unused:
-            if prediction == theirs[index]:
-                pairs.append(_Pair(position, prediction, theirs[index], gold[index][1], index))
+            if prediction == gold_calls[index]:
+                pairs.append(_Pair(position, prediction, gold_calls[index], gold[index][1], index))
                 unused.remove(index)
                 break
             if text in free:
                 pairs.append(_Pair(position, prediction, prediction, free[text], None))
-                taken.append(text)
+                free_called.append(text)
                 break
-    return pairs, taken
+    return pairs, free_called
 
 
 def _similar_pairs(
-    mine: Sequence[FunctionCall], gold: Sequence[Open], exact: Sequence[_Pair], embedding: Embedding
+    pred_calls: Sequence[FunctionCall], gold: Sequence[Open], exact: Sequence[_Pair], embedding: Embedding
 ) -> list[_Pair]:
     """The rest of the predictions, each with its most similar gold call; some stay without one."""
-    done = {pair.position for pair in exact}
+    paired = {pair.position for pair in exact}
     used = {pair.index for pair in exact}
-    rest = [position for position in range(len(mine)) if position not in done]
+    unpaired = [position for position in range(len(pred_calls)) if position not in paired]
     left = [index for index in range(len(gold)) if index not in used]
-    theirs = {index: sorted_call(gold[index].call) for index in left}
+    gold_calls = {index: sorted_call(gold[index].call) for index in left}
     chosen = assign(
-        [call_text(mine[position]) for position in rest],
-        [call_text(theirs[index]) for index in left],
+        [call_text(pred_calls[position]) for position in unpaired],
+        [call_text(gold_calls[index]) for index in left],
         embedding,
     )
     return [
-        _Pair(rest[row], mine[rest[row]], theirs[left[column]], gold[left[column]].observation, left[column])
+        _Pair(
+            unpaired[row],
+            pred_calls[unpaired[row]],
+            gold_calls[left[column]],
+            gold[left[column]].observation,
+            left[column],
+        )
         for row, column in chosen
     ]

@@ -49,10 +49,10 @@ def _read(folder: Path) -> Iterator[Sample]:
 def _read_file(path: Path) -> Iterator[Sample]:
     from planner_eval.datasets.functionchat import FILES, read_functionchat
 
-    parts = [part for part, name in FILES.items() if name == path.name]
-    if not parts:
+    subsets = [subset for subset, name in FILES.items() if name == path.name]
+    if not subsets:
         raise DatasetError(f"{path}: FunctionChat-Bench's files are called {', '.join(FILES.values())}")
-    return read_functionchat(path.parent, part=parts[0])
+    return read_functionchat(path.parent, part=subsets[0])
 
 
 def _fits(gold: Any) -> bool:

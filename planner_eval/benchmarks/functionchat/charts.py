@@ -39,17 +39,19 @@ _PANELS = {
 def types(systems: Sequence[System]) -> Chart:
     """Pass rates by type, a panel a part of the data."""
     panels = []
-    for part, (head, across, kinds) in _PANELS.items():
-        found = {
+    for subset, (head, across, kinds) in _PANELS.items():
+        points = {
             system.name: {
-                kind: point_of(figure_of(system.report, f"{part} {kind} pass rate")) for kind in kinds
+                kind: point_of(figure_of(system.report, f"{subset} {kind} pass rate")) for kind in kinds
             }
             for system in systems
         }
-        there = [kind for kind in kinds if any(each[kind].value is not None for each in found.values())]
-        if there:
-            series = {name: tuple(each[kind] for kind in there) for name, each in found.items()}
-            ticks = tuple(kinds[kind] for kind in there)
+        present = [
+            kind for kind in kinds if any(by_kind[kind].value is not None for by_kind in points.values())
+        ]
+        if present:
+            series = {name: tuple(by_kind[kind] for kind in present) for name, by_kind in points.items()}
+            ticks = tuple(kinds[kind] for kind in present)
             panels.append(Bars(head, ticks, across, "pass rate (%)", series))
     if not panels:
         raise InputError("functionchat-types shows pass rates by type, and these answers have none")

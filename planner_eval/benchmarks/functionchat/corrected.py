@@ -85,16 +85,16 @@ def scorer(judge: Judge | None = None) -> Scorer:
     """Its scores one by one."""
     golds: dict[int, tuple[Any, AssistantTurn]] = {}  # an item has one gold under all its lists of tools
 
-    def one(sample: Sample, text: str) -> _Kept:
-        known = golds.get(id(sample.gold))
-        if known is None:  # it is held as well, so that no other takes its place
-            known = golds[id(sample.gold)] = (sample.gold, answer_of(sample.gold))
-        found = _decided(sample, text, judge, known[1])
+    def score_sample(sample: Sample, text: str) -> _Kept:
+        cached = golds.get(id(sample.gold))
+        if cached is None:  # it is held as well, so that no other takes its place
+            cached = golds[id(sample.gold)] = (sample.gold, answer_of(sample.gold))
+        decision = _decided(sample, text, judge, cached[1])
         extra = sample.extra
-        right = found[0] == (extra.get("type_of_output") == "call")
-        return _Kept(extra.get("part"), sample.category, right, *found[1:])
+        right = decision[0] == (extra.get("type_of_output") == "call")
+        return _Kept(extra.get("part"), sample.category, right, *decision[1:])
 
-    return Scorer(one, _row, _figures, _known)
+    return Scorer(score_sample, _row, _figures, _known)
 
 
 class _Kept(NamedTuple):
@@ -113,9 +113,9 @@ def _known(data: Any) -> _Kept:
     return _Kept(*data)
 
 
-def _figures(found: Found) -> Iterator[Figure]:
-    for part in FILES:
-        yield from _part_figures(part, [each for _, each in found if each.part == part])
+def _figures(results: Found) -> Iterator[Figure]:
+    for subset in FILES:
+        yield from _part_figures(subset, [result for _, result in results if result.part == subset])
 
 
 def decide(
@@ -195,25 +195,25 @@ def read_last_word(text: str) -> str | None:
     return _WORDS.get(lines[-1].strip(" .\"'*`").lower()) if lines else None
 
 
-def _part_figures(part: str, members: Sequence[_Kept]) -> Iterable[Figure]:
+def _part_figures(subset: str, members: Sequence[_Kept]) -> Iterable[Figure]:
     if not members:
         return
     groups: dict[str, list[_Kept]] = {}
     for record in members:
         groups.setdefault(record.category, []).append(record)
-    passed = {name: _passed(mine) for name, mine in groups.items()}
-    rates = [ratio(f"{part} {name} pass rate", passed[name], len(mine)) for name, mine in groups.items()]
+    passed = {name: _passed(group) for name, group in groups.items()}
+    rates = [ratio(f"{subset} {name} pass rate", passed[name], len(group)) for name, group in groups.items()]
     yield from rates
-    yield ratio(f"{part} {_MICRO.get(part, 'total_pass_rate')}", sum(passed.values()), len(members))
-    if part == "singlecall":
+    yield ratio(f"{subset} {_MICRO.get(subset, 'total_pass_rate')}", sum(passed.values()), len(members))
+    if subset == "singlecall":
         yield from totals(list(passed.values()))
     else:
-        yield macro(f"{part} avg(macro)", rates)
+        yield macro(f"{subset} avg(macro)", rates)
     right = sum(record.right for record in members)
     note = "a call where one is due, words where they are due; not in the paper"
-    yield ratio(f"{part} call decision", right, len(members), note=note)
+    yield ratio(f"{subset} call decision", right, len(members), note=note)
     open_items = sum(record.verdict is None for record in members)
-    yield ratio(f"{part} undecided", open_items, len(members), note="items without a verdict; not passed")
+    yield ratio(f"{subset} undecided", open_items, len(members), note="items without a verdict; not passed")
 
 
 def _passed(decided: Iterable[_Kept]) -> int:

@@ -64,9 +64,10 @@ def _needless(sample: Sample, calls: Sequence[Call]) -> str:
     before = {_key(call) for message in sample.extra["messages"] for call in _calls_of(message)}
     if all(_key(call) in before for call in calls):
         return "call made before"
-    given = [set(dict(call.arguments)) for call in calls]
+    argument_names = [set(dict(call.arguments)) for call in calls]
     if any(
-        needed - names for names, needed in zip(given, (_required(sample, c) for c in calls), strict=True)
+        needed - names
+        for names, needed in zip(argument_names, (_required(sample, c) for c in calls), strict=True)
     ):
         return "call without what it needs"
     slot = sample.extra["type_of_output"] == "slot"
@@ -76,8 +77,8 @@ def _needless(sample: Sample, calls: Sequence[Call]) -> str:
 def _words(sample: Sample, content: str) -> str:
     if not content:
         return "nothing said"
-    said = [str(message.get("content") or "").strip() for message in sample.extra["messages"]]
-    if content in said:
+    contents = [str(message.get("content") or "").strip() for message in sample.extra["messages"]]
+    if content in contents:
         return "repeats the conversation"
     if content[:1] in "{[" and _is_json(content):
         return "raw data instead of words"
@@ -90,8 +91,8 @@ def _words(sample: Sample, content: str) -> str:
 def offered(sample: Sample) -> dict[str, Mapping[str, Any]]:
     """The parameters of the functions on offer, by name."""
     functions = [tool.get("function") for tool in sample.tools or () if isinstance(tool, Mapping)]
-    named = [one for one in functions if isinstance(one, Mapping)]
-    declared = [(str(one.get("name")), one.get("parameters")) for one in named]
+    declared_functions = [function for function in functions if isinstance(function, Mapping)]
+    declared = [(str(function.get("name")), function.get("parameters")) for function in declared_functions]
     return {name: schema if isinstance(schema, Mapping) else {} for name, schema in declared}
 
 
@@ -124,15 +125,17 @@ def error_rows(scored: Scored) -> list[dict[str, Any]]:
         scored: What was scored.
     """
     variant, report = list(scored.reports.items())[-1]
-    found: dict[str, Counter[str]] = {}
+    counts_by_error: dict[str, Counter[str]] = {}
     for (sample, text), row in zip(scored.matched.records, report.rows, strict=True):
         kind = sample.extra.get("type_of_output")
         if not row.ok and kind in OUTPUT_TYPES:
-            found.setdefault(error_class(sample, read_answer(text)), Counter())[kind] += 1
-    return list(_rows(found, variant))
+            counts_by_error.setdefault(error_class(sample, read_answer(text)), Counter())[kind] += 1
+    return list(_rows(counts_by_error, variant))
 
 
-def _rows(found: Mapping[str, Counter[str]], variant: str) -> Iterator[dict[str, Any]]:
-    kinds = [kind for kind in OUTPUT_TYPES if any(kind in counts for counts in found.values())]
-    for name in sorted(found, key=lambda name: (name == MEANING, -found[name].total(), name)):
-        yield {f"{variant}: error": name} | {kind: found[name][kind] for kind in kinds}
+def _rows(counts_by_error: Mapping[str, Counter[str]], variant: str) -> Iterator[dict[str, Any]]:
+    kinds = [kind for kind in OUTPUT_TYPES if any(kind in counts for counts in counts_by_error.values())]
+    for name in sorted(
+        counts_by_error, key=lambda name: (name == MEANING, -counts_by_error[name].total(), name)
+    ):
+        yield {f"{variant}: error": name} | {kind: counts_by_error[name][kind] for kind in kinds}

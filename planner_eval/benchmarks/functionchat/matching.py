@@ -98,50 +98,52 @@ def digest(text: str) -> str:
 
 def _compare(gold: Mapping[str, Any], acceptable: Any, output: Any) -> tuple[bool, str]:
     """Whether the call is right, and a line on the difference where there is one."""
-    wanted = gold["tool_calls"][0].get("function", {}) if "tool_calls" in gold else gold
+    gold_call = gold["tool_calls"][0].get("function", {}) if "tool_calls" in gold else gold
     calls = output.get("tool_calls")
     if not calls:
         return False, ""
-    given = calls[0].get("function", {})
-    if wanted.get("name") != given.get("name"):
-        return False, f"Function name mismatch: g({wanted.get('name')}) | p({given.get('name')})\n"
-    wanted_text, given_text = wanted.get("arguments"), given.get("arguments")
-    if match_arguments(wanted_text, given_text, acceptable):
+    pred_call = calls[0].get("function", {})
+    if gold_call.get("name") != pred_call.get("name"):
+        return False, f"Function name mismatch: g({gold_call.get('name')}) | p({pred_call.get('name')})\n"
+    gold_text, pred_text = gold_call.get("arguments"), pred_call.get("arguments")
+    if match_arguments(gold_text, pred_text, acceptable):
         return True, ""
-    return False, f"Function arguments mismatch: g({wanted_text}) | p({given_text})\n"
+    return False, f"Function arguments mismatch: g({gold_text}) | p({pred_text})\n"
 
 
-def match_arguments(wanted_text: Any, given_text: Any, acceptable: Any) -> bool:
+def match_arguments(gold_text: Any, pred_text: Any, acceptable: Any) -> bool:
     """Whether every predicted argument occurs in gold and every gold argument has a right value.
 
     An alternative that is neither a list nor a string makes any value right, as published.
 
     Args:
-        wanted_text: JSON text of the gold arguments.
-        given_text: JSON text of the predicted arguments.
+        gold_text: JSON text of the gold arguments.
+        pred_text: JSON text of the predicted arguments.
         acceptable: Alternatives by argument.
 
     >>> match_arguments('{"n": 170}', '{"n": 5}', {"n": 170.0})
     True
     """
     try:
-        wanted = loaded(wanted_text)
-        given = wanted if given_text == wanted_text else loaded(given_text)
+        gold_arguments = loaded(gold_text)
+        pred_arguments = gold_arguments if pred_text == gold_text else loaded(pred_text)
     except json.JSONDecodeError:
         return False
-    for key, _ in given.items():
-        if key not in wanted:
+    for key, _ in pred_arguments.items():
+        if key not in gold_arguments:
             return False
-    return all([_right(key, value, given.get(key), acceptable) for key, value in wanted.items()])
+    return all(
+        [_right(key, value, pred_arguments.get(key), acceptable) for key, value in gold_arguments.items()]
+    )
 
 
-def _right(key: str, wanted: Any, given: Any, acceptable: Any) -> bool:
-    if given == wanted or same_value(given, wanted):
+def _right(key: str, gold_value: Any, pred_value: Any, acceptable: Any) -> bool:
+    if pred_value == gold_value or same_value(pred_value, gold_value):
         return True
     alternatives = acceptable.get(key, [])
     if isinstance(alternatives, list):
-        return any(same_value(given, alternative) for alternative in alternatives)
-    return not isinstance(alternatives, str) or same_value(given, alternatives)
+        return any(same_value(pred_value, alternative) for alternative in alternatives)
+    return not isinstance(alternatives, str) or same_value(pred_value, alternatives)
 
 
 def same_value(a: Any, b: Any) -> bool:

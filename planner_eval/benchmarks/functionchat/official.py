@@ -85,10 +85,10 @@ def score_official(records: Records, *, judge: Judge | None = None) -> Report:
 def scorer(judge: Judge | None = None) -> Scorer:
     """Its scores one by one."""
 
-    def one(sample: Sample, text: str) -> Kept:
+    def score_sample(sample: Sample, text: str) -> Kept:
         return Kept(sample.extra.get("part"), sample.category, *_judged(sample, text, judge)[2:])
 
-    return Scorer(one, _row, _figures, _known)
+    return Scorer(score_sample, _row, _figures, _known)
 
 
 class Kept(NamedTuple):
@@ -101,19 +101,19 @@ class Kept(NamedTuple):
     error: str | None
 
 
-def kept(found: Judged) -> Kept:
+def kept(judged: Judged) -> Kept:
     """What is kept of an answer."""
-    sample = found.sample
-    return Kept(sample.extra.get("part"), sample.category, found.verdict, found.by, found.error)
+    sample = judged.sample
+    return Kept(sample.extra.get("part"), sample.category, judged.verdict, judged.by, judged.error)
 
 
 def _known(data: Any) -> Kept:
     return Kept(*data)
 
 
-def _figures(found: Found) -> Iterator[Figure]:
-    for part in PARTS:
-        yield from _part_figures(part, [each for each in found if each[1].part == part])
+def _figures(results: Found) -> Iterator[Figure]:
+    for subset in PARTS:
+        yield from _part_figures(subset, [result for result in results if result[1].part == subset])
 
 
 def judge_record(sample: Sample, text: str, *, judge: Judge | None = None) -> Judged:
@@ -135,9 +135,9 @@ def _judged(sample: Sample, text: str, judge: Judge | None) -> tuple[Any, str, s
         return output, "", None, "nobody", exact.error
     if exact.passed or judge is None:
         # What was compared says so in its last lines; only what was not has to be read.
-        said = exact.text
-        verdict = PASS if exact.passed else FAIL if said.endswith(FAILED) else read_verdict(said)
-        return output, said, verdict, "exact", None
+        exact_text = exact.text
+        verdict = PASS if exact.passed else FAIL if exact_text.endswith(FAILED) else read_verdict(exact_text)
+        return output, exact_text, verdict, "exact", None
     try:
         reply = judge.ask(judge_request(sample, output)).text
     except (JudgeError, AttributeError, TypeError) as error:  # the last two: tool_calls of another shape
@@ -180,19 +180,19 @@ def judge_request(sample: Sample, output: Any) -> Any:
     """What the judge is asked about one answer."""
     from planner_eval.benchmarks.functionchat.prompts import verdict
 
-    sent = request(sample)
+    request_data = request(sample)
     fields = {
-        "tools": sent["tools"],
-        "query": sent["messages"],
-        "ground_truth": without_ids(sent["ground_truth"]),
+        "tools": request_data["tools"],
+        "query": request_data["messages"],
+        "ground_truth": without_ids(request_data["ground_truth"]),
         "response": without_ids(output),
     }
     headings = ("Available tools", "Conversation", "Reference", "Assistant's turn")
     material = dict(zip(headings, fields.values(), strict=True))
     if sample.extra["type_of_output"] == "call":
-        material["Acceptable alternatives"] = sent["acceptable_arguments"]
+        material["Acceptable alternatives"] = request_data["acceptable_arguments"]
         # As published: JSON of what is JSON text already.
-        fields["acceptable_arguments"] = json.dumps(sent["acceptable_arguments"], ensure_ascii=False)
+        fields["acceptable_arguments"] = json.dumps(request_data["acceptable_arguments"], ensure_ascii=False)
     return verdict(sample.extra["type_of_output"], material, fields)
 
 
@@ -211,11 +211,11 @@ def without_ids(message: Any) -> Any:
     return changed
 
 
-def part_scores(part: str, members: Iterable[tuple[str, Kept]]) -> Scores:
+def part_scores(subset: str, members: Iterable[tuple[str, Kept]]) -> Scores:
     """What the published code prints and saves for one part; its first exception ends it.
 
     Args:
-        part: ``"singlecall"``, ``"dialog"`` or ``"calldecision"``.
+        subset: ``"singlecall"``, ``"dialog"`` or ``"calldecision"``.
         members: Answers of that part; of two with one id the published code counts the first,
             but for call decision, where it counts both.
     """
@@ -224,34 +224,34 @@ def part_scores(part: str, members: Iterable[tuple[str, Kept]]) -> Scores:
     for identity, record in members:
         if record.verdict is None:
             return Scores("", error=record.error)
-        if identity not in seen or part == "calldecision":
+        if identity not in seen or subset == "calldecision":
             verdicts.append((record.category, record.verdict))
         seen.add(identity)
-    return PARTS[part](verdicts)
+    return PARTS[subset](verdicts)
 
 
-def _part_figures(part: str, members: Found) -> Iterable[Figure]:
+def _part_figures(subset: str, members: Found) -> Iterable[Figure]:
     if not members:
         return
-    scores = part_scores(part, members)
+    scores = part_scores(subset, members)
     if scores.error:
-        yield Figure(f"{part} total", None, error=scores.error, note="the published run ends here")
+        yield Figure(f"{subset} total", None, error=scores.error, note="the published run ends here")
     for name, value in scores.score.items():
-        yield Figure(f"{part} {name}", value)
-    yield from _of_the_paper(part, scores)
+        yield Figure(f"{subset} {name}", value)
+    yield from _of_the_paper(subset, scores)
     undecided = sum(not is_decided(record.verdict) for _, record in members)
-    yield Figure(f"{part} undecided", undecided, undecided, len(members), "verdicts neither pass nor fail")
+    yield Figure(f"{subset} undecided", undecided, undecided, len(members), "verdicts neither pass nor fail")
 
 
-def _of_the_paper(part: str, scores: Scores) -> Iterable[Figure]:
+def _of_the_paper(subset: str, scores: Scores) -> Iterable[Figure]:
     """The averages of the paper's tables that the published code leaves to its reader."""
     score = scores.score
-    if part == "singlecall":
+    if subset == "singlecall":
         kinds = [name.removesuffix(" total") for name in score if name.endswith(" total")]
         yield from totals([int(score.get(f"{kind} pass cnt", 0)) for kind in kinds])
     elif score:
         rates = [Figure(name, value) for name, value in score.items() if name.endswith(" pass rate")]
-        yield macro(f"{part} avg(macro)", rates)
+        yield macro(f"{subset} avg(macro)", rates)
 
 
 @lru_cache(256)

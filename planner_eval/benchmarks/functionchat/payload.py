@@ -37,8 +37,8 @@ def payload(samples: Iterable[Sample], *, tools_type: str = "all", temperature: 
     """
     if tools_type not in TOOLS_TYPES:
         return Payload(error=f"ValueError: tools_type must be one of {list(TOOLS_TYPES)}.")
-    wanted = (s for s in samples if tools_type in ("all", s.extra.get("tools_type", "all")))
-    return Payload(tuple(request(sample, temperature) for sample in wanted))
+    selected = (s for s in samples if tools_type in ("all", s.extra.get("tools_type", "all")))
+    return Payload(tuple(request(sample, temperature) for sample in selected))
 
 
 def request(sample: Sample, temperature: float = 0.1) -> dict[str, Any]:

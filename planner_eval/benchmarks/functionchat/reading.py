@@ -68,15 +68,21 @@ def answer_of(value: Any) -> AssistantTurn:
     if not isinstance(value, (dict, list)):
         return AssistantTurn(code="parse.shape", message=value)
     message = _message(value)
-    said = message.get("content", message.get("parts"))
-    content = said.strip() if isinstance(said, str) else "\n".join(_texts(said)).strip() if said else ""
-    ours = message.get("tool_calls") or message.get("name")
-    if isinstance(said, str) and not ours and not message.get("function_call"):
+    raw_content = message.get("content", message.get("parts"))
+    content = (
+        raw_content.strip()
+        if isinstance(raw_content, str)
+        else "\n".join(_texts(raw_content)).strip()
+        if raw_content
+        else ""
+    )
+    call_value = message.get("tool_calls") or message.get("name")
+    if isinstance(raw_content, str) and not call_value and not message.get("function_call"):
         return AssistantTurn(content=content, message=value)
     try:
-        calls = plain_calls(value) if ours else None
+        calls = plain_calls(value) if call_value else None
         if calls is None:
-            calls = parse(message if ours else value, dialect="json" if ours else None).calls
+            calls = parse(message if call_value else value, dialect="json" if call_value else None).calls
         return AssistantTurn(calls, content, message=value)
     except ParseError as problem:
         return AssistantTurn((), content, problem.code, value)
@@ -104,18 +110,18 @@ def plain_calls(value: Any) -> tuple[Call, ...] | None:
         return None
     if type(items) is not list or not items:
         return None
-    found = []
+    entries = []
     for item in items:
         call = _plain_call(item)
         if call is None:
             return None
-        found.append(call)
-    if len(found) == 1:
-        name, arguments, label = found[0]
+        entries.append(call)
+    if len(entries) == 1:
+        name, arguments, label = entries[0]
         if _needs_no_link(arguments):
             return (Call("c1" if label is None else label, name, arguments),)
-    check_calls(len(found), DEFAULT_LIMITS)
-    raw = [RawCall(name, arguments, label=label) for name, arguments, label in found]
+    check_calls(len(entries), DEFAULT_LIMITS)
+    raw = [RawCall(name, arguments, label=label) for name, arguments, label in entries]
     return link(RawPlan(tuple(raw)), depth=DEFAULT_LIMITS.depth).calls
 
 
@@ -158,16 +164,16 @@ def _plain_call(item: Any) -> tuple[str, Arguments, str | None] | None:
     function, label = item.get("function"), item.get("id")
     if type(function) is not dict or function.keys() != _FUNCTION or not _is_said(label):
         return None
-    name, given = function["name"], function["arguments"]
+    name, arguments = function["name"], function["arguments"]
     if not isinstance(name, str) or not name or "<|" in name:
         return None
-    if isinstance(given, str):
-        given = _decoded(given)
-    if type(given) is dict:
-        return name, tuple(given.items()), label
-    if given is not None and not isinstance(given, (dict, list)):
+    if isinstance(arguments, str):
+        arguments = _decoded(arguments)
+    if type(arguments) is dict:
+        return name, tuple(arguments.items()), label
+    if arguments is not None and not isinstance(arguments, (dict, list)):
         return None
-    return name, arguments_of(given, 0, ""), label
+    return name, arguments_of(arguments, 0, ""), label
 
 
 _SCAN = json.JSONDecoder(object_pairs_hook=as_object).scan_once  # type: ignore[attr-defined]
@@ -205,8 +211,8 @@ def _texts(content: Any) -> list[str]:
     """The words of a message: a text, or parts of which some are texts."""
     if isinstance(content, str):
         return [content]
-    parts = content if isinstance(content, list) else []
-    return [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
+    items = content if isinstance(content, list) else []
+    return [item["text"] for item in items if isinstance(item, dict) and isinstance(item.get("text"), str)]
 
 
 def _of_text(text: str) -> AssistantTurn:

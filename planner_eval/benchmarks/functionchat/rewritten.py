@@ -27,8 +27,8 @@ def gold_of(sample: Sample, plan: Plan) -> dict[str, Any]:
         for call in json.loads(write(plan, "json"))
     ]
     if "tool_calls" in sample.gold:
-        told = [{"id": "random_id", "type": "function", "function": call} for call in calls]
-        return {**sample.gold, "tool_calls": told}
+        tool_calls = [{"id": "random_id", "type": "function", "function": call} for call in calls]
+        return {**sample.gold, "tool_calls": tool_calls}
     if len(calls) != 1:
         raise WriteError("gold of a single call is one call")
     return calls[0]

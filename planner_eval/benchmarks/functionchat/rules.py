@@ -78,8 +78,8 @@ def _rule_call(sample: Sample, answer: AssistantTurn, reference: AssistantTurn) 
     (call,), gold = answer.calls, reference.calls[0]
     if call.name != gold.name:
         return Ruling(FAIL, "other function")
-    given, wanted = [key for key, _ in call.arguments], [key for key, _ in gold.arguments]
-    if given != wanted and sorted(given) != sorted(wanted):
+    pred_names, gold_names = [key for key, _ in call.arguments], [key for key, _ in gold.arguments]
+    if pred_names != gold_names and sorted(pred_names) != sorted(gold_names):
         return Ruling(FAIL, "other arguments")
     values = dict(call.arguments)
     if all([_equal(values[key], value) for key, value in gold.arguments]):
@@ -99,8 +99,8 @@ def _alternatives(released: str) -> tuple[Any, bool]:
 
     An item has one such text under all its lists of tools.
     """
-    found = read_alternatives(released)
-    return found, isinstance(found, str) and digest(found) == GOLD_ALONE
+    alternatives = read_alternatives(released)
+    return alternatives, isinstance(alternatives, str) and digest(alternatives) == GOLD_ALONE
 
 
 def rule_values(call: Call, gold: Call, alternatives: Any, schemas: Mapping[str, Any]) -> Ruling:
@@ -116,20 +116,20 @@ def rule_values(call: Call, gold: Call, alternatives: Any, schemas: Mapping[str,
     >>> rule_values(call, gold, None, {}).verdict, rule_values(call, gold, "Say it loudly.", {})
     ('pass', Ruling(verdict=None, reason='other value'))
     """
-    given, open_question = dict(call.arguments), False
-    for key, wanted in gold.arguments:
-        listed = alternatives.get(key) if isinstance(alternatives, dict) else None
-        value, schema = given[key], schemas.get(key)
-        if equal_as_declared(value, wanted, schema) or _is_listed(value, listed, schema):
+    pred_arguments, undecided = dict(call.arguments), False
+    for key, gold_value in gold.arguments:
+        alternative_values = alternatives.get(key) if isinstance(alternatives, dict) else None
+        value, schema = pred_arguments[key], schemas.get(key)
+        if equal_as_declared(value, gold_value, schema) or _is_listed(value, alternative_values, schema):
             continue
         if not _has_type(value, schema):
             return Ruling(FAIL, "other type")
-        if same_text(value, wanted) and not isinstance(alternatives, str):
+        if same_text(value, gold_value) and not isinstance(alternatives, str):
             continue
-        if not isinstance(value, str) or not isinstance(wanted, str):
+        if not isinstance(value, str) or not isinstance(gold_value, str):
             return Ruling(FAIL, "other value")
-        open_question = True
-    return Ruling(None, "other value") if open_question else RIGHT
+        undecided = True
+    return Ruling(None, "other value") if undecided else RIGHT
 
 
 def declared_schemas(tools: Any, name: str) -> Mapping[str, Any]:
@@ -161,11 +161,17 @@ def _keyword(schema: Any, name: str) -> Any:
     return schema.get(name) if isinstance(schema, dict) else None
 
 
-def _is_listed(value: Any, listed: Any, schema: Any) -> bool:
+def _is_listed(value: Any, alternative_values: Any, schema: Any) -> bool:
     """Whether a value is one of an argument's alternatives; an instruction is none."""
-    if listed is None:
+    if alternative_values is None:
         return False
-    options = listed if isinstance(listed, list) else [] if is_instruction(listed) else [listed]
+    options = (
+        alternative_values
+        if isinstance(alternative_values, list)
+        else []
+        if is_instruction(alternative_values)
+        else [alternative_values]
+    )
     return any([equal_as_declared(value, option, schema) or same_text(value, option) for option in options])
 
 

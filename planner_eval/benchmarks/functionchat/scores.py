@@ -127,8 +127,8 @@ def _decided(group: Group) -> int:
     return group[PASS] + group[FAIL]
 
 
-def _share(passed: int, of: int) -> float:
-    return passed / of if of else 0.0
+def _share(passed: int, total: int) -> float:
+    return passed / total if total else 0.0
 
 
 def macro(name: str, rates: Sequence[Figure]) -> Figure:

@@ -36,18 +36,18 @@ def table1(samples: Iterable[Sample]) -> list[Cell]:
     >>> [cell.published for cell in table1([])[:2]]
     ['1', '0.20']
     """
-    found = [sample for sample in samples if sample.extra.get("part") == "singlecall"]
-    n, cells = len(found), []
+    items = [sample for sample in samples if sample.extra.get("part") == "singlecall"]
+    n, cells = len(items), []
     for kind, length in _LISTS.items():
-        mine = [sample for sample in found if sample.category == kind]
-        lengths = {len(sample.tools) for sample in mine}
-        several = f"lists of {sorted(lengths)}" if len(lengths) > 1 else ""
+        group = [sample for sample in items if sample.category == kind]
+        lengths = {len(sample.tools) for sample in group}
+        length_note = f"lists of {sorted(lengths)}" if len(lengths) > 1 else ""
         value = float(max(lengths)) if lengths else None
-        cells.append(_cell("Table 1", (kind, "Length"), length, value, n=n, note=several))
-        share = len(mine) / n if n else None
+        cells.append(_cell("Table 1", (kind, "Length"), length, value, n=n, note=length_note))
+        share = len(group) / n if n else None
         cells.append(_cell("Table 1", (kind, "Composition"), "0.20", share, n=n))
-    functions = {sample.gold["name"] for sample in found}
-    queries = {sample.extra["serial_num"] for sample in found}
+    functions = {sample.gold["name"] for sample in items}
+    queries = {sample.extra["serial_num"] for sample in items}
     per_function = len(queries) / len(functions) if functions else None
     facts = (
         ("functions", "25", len(functions)),
@@ -55,7 +55,7 @@ def table1(samples: Iterable[Sample]) -> list[Cell]:
         ("items", "500", n),
     )
     return cells + [
-        _cell("Section 3.1", ("single call", what), p, v if n else None, n=n) for what, p, v in facts
+        _cell("Section 3.1", ("single call", fact), p, v if n else None, n=n) for fact, p, v in facts
     ]
 
 
@@ -70,16 +70,16 @@ def table2(samples: Iterable[Sample]) -> list[Cell]:
     >>> [cell.published for cell in table2([])[:5]]
     ['70', '71', '36', '23', '200']
     """
-    found = [sample for sample in samples if sample.extra.get("part") == "dialog"]
-    n = len(found)
-    counts = Counter(sample.category for sample in found)
+    items = [sample for sample in samples if sample.extra.get("part") == "dialog"]
+    n = len(items)
+    counts = Counter(sample.category for sample in items)
     rows = [(title, printed, counts[kind]) for kind, (title, printed) in _TYPES.items()]
     cells = [
         _cell("Table 2", (title, "Count"), printed, count if n else None, n=n)
         for title, printed, count in [*rows, ("total", "200", n)]
     ]
-    turns = Counter(sample.extra["dialog_num"] for sample in found)
-    calling = {sample.extra["dialog_num"] for sample in found if sample.category == "call"}
+    turns = Counter(sample.extra["dialog_num"] for sample in items)
+    calling = {sample.extra["dialog_num"] for sample in items if sample.category == "call"}
     sizes = sorted(turns.values()) or [0]
     facts = (
         ("dialogs", "45", len(turns)),
@@ -89,14 +89,14 @@ def table2(samples: Iterable[Sample]) -> list[Cell]:
         ("average turns", "4.44", mean(sizes)),
         ("dialogs with a call", "45", len(calling)),
     )
-    return cells + [_cell("Section 3.2", ("dialog", what), p, v if n else None, n=n) for what, p, v in facts]
+    return cells + [_cell("Section 3.2", ("dialog", fact), p, v if n else None, n=n) for fact, p, v in facts]
 
 
 def _cell(
-    table: str, place: tuple[str, str], published: str, value: float | None, *, n: int, note: str = ""
+    table: str, position: tuple[str, str], published: str, value: float | None, *, n: int, note: str = ""
 ) -> Cell:
-    of = _SINGLECALL_ITEMS if table in ("Table 1", "Section 3.1") else _DIALOG_ITEMS
-    row, column = place
-    if n != of:
-        note = f"{n} of {of} items at hand"
-    return Cell(table, row, column, published, None if value is None else float(value), n, of, note)
+    total = _SINGLECALL_ITEMS if table in ("Table 1", "Section 3.1") else _DIALOG_ITEMS
+    row, column = position
+    if n != total:
+        note = f"{n} of {total} items at hand"
+    return Cell(table, row, column, published, None if value is None else float(value), n, total, note)

@@ -32,13 +32,13 @@ COLUMNS = {
 """The columns of each part's report."""
 
 
-def header(part: str) -> str:
+def header(subset: str) -> str:
     r"""The first line; it ends with a tab.
 
     >>> header("dialog").split("\t")[:3]
     ['#serial_num', 'is_pass', 'type_of_output']
     """
-    return "#" + "".join(f"{name}\t" for name in COLUMNS[part])
+    return "#" + "".join(f"{name}\t" for name in COLUMNS[subset])
 
 
 def row(judged: Judged) -> str:
@@ -51,9 +51,9 @@ def row(judged: Judged) -> str:
     return "".join(f"{cells[name]}\t" for name in COLUMNS[judged.sample.extra["part"]]).strip()
 
 
-def report(part: str, judged: Iterable[Judged]) -> str:
+def report(subset: str, judged: Iterable[Judged]) -> str:
     """The whole file of one part."""
-    lines = [header(part), *(row(record) for record in judged if record.sample.extra.get("part") == part)]
+    lines = [header(subset), *(row(record) for record in judged if record.sample.extra.get("part") == subset)]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -67,15 +67,15 @@ def result_file(records: Records, judge: Judge | None) -> str:
     Raises:
         InputError: there are items of several parts.
     """
-    given = list(records)
-    parts = list(dict.fromkeys(str(sample.extra.get("part")) for sample, _ in given))
-    if len(parts) != 1:
-        files = ", ".join(FILES[part] for part in parts if part in FILES)
+    record_list = list(records)
+    subsets = list(dict.fromkeys(str(sample.extra.get("part")) for sample, _ in record_list))
+    if len(subsets) != 1:
+        files = ", ".join(FILES[subset] for subset in subsets if subset in FILES)
         raise InputError(
-            f"there are items of {' and '.join(parts)}, and the published code writes a file for each part: "
-            f"give one of {files} as the gold"
+            f"there are items of {' and '.join(subsets)}, and the published code writes a file for each "
+            f"part: give one of {files} as the gold"
         )
-    return report(parts[0], [judge_record(sample, text, judge=judge) for sample, text in given])
+    return report(subsets[0], [judge_record(sample, text, judge=judge) for sample, text in record_list])
 
 
 class Reported(NamedTuple):
@@ -100,30 +100,34 @@ def read_report(text: str) -> Iterator[Reported]:
     """
     lines = text.split("\n")
     columns = lines[0].rstrip("\r").removeprefix("#").rstrip("\t").split("\t")
-    part = "singlecall" if "tools_type" in columns else "calldecision" if "category" in columns else "dialog"
+    subset = (
+        "singlecall" if "tools_type" in columns else "calldecision" if "category" in columns else "dialog"
+    )
     for number, line in enumerate(lines[1:], 2):
         if line.strip():
             cells = dict(zip(columns, line.split("\t"), strict=False))
-            name, verdict = f"{part}-{cells.get('serial_num')}", cells.get("is_pass")
-            name += f"-{cells.get('tools_type')}" if part == "singlecall" else ""
+            name, verdict = f"{subset}-{cells.get('serial_num')}", cells.get("is_pass")
+            name += f"-{cells.get('tools_type')}" if subset == "singlecall" else ""
             yield Reported(number, name, verdict if is_decided(verdict) else None)
 
 
 def _cells(judged: Judged) -> dict[str, Any]:
-    sent = request(judged.sample)
+    request_data = request(judged.sample)
     tidy = without_ids if judged.by == "judge" else (lambda message: message)
-    shown = {
-        "ground_truth": tidy(sent["ground_truth"]),
-        "acceptable_arguments": sent["acceptable_arguments"],
+    json_fields = {
+        "ground_truth": tidy(request_data["ground_truth"]),
+        "acceptable_arguments": request_data["acceptable_arguments"],
         "model_output": tidy(judged.output) if judged.output is not None else None,
         "reasoning": {"reasoning": judged.text},
-        "query": sent["messages"],
-        "input_messages": sent["messages"],
-        "tools": sent["tools"],
+        "query": request_data["messages"],
+        "input_messages": request_data["messages"],
+        "tools": request_data["tools"],
     }
-    cells: dict[str, Any] = {name: json.dumps(value, ensure_ascii=False) for name, value in shown.items()}
-    cells["serial_num"] = sent["serial_num"]
+    cells: dict[str, Any] = {
+        name: json.dumps(value, ensure_ascii=False) for name, value in json_fields.items()
+    }
+    cells["serial_num"] = request_data["serial_num"]
     cells["is_pass"] = judged.error if judged.verdict is None else judged.verdict
     for name in ("tools_type", "type_of_output", "category"):
-        cells[name] = sent.get(name)
+        cells[name] = request_data.get(name)
     return cells

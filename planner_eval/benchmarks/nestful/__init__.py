@@ -54,9 +54,9 @@ def _read(folder: Path) -> Iterator[Sample]:
 def _read_file(path: Path) -> Iterator[Sample]:
     from planner_eval.datasets.nestful import FIRST, read_nestful
 
-    for part, name in FIRST.items():
+    for subset, name in FIRST.items():
         if path.name == f"{name.rpartition('/')[2]}-data.json":
-            return read_nestful(path.parent.parent, part=part)
+            return read_nestful(path.parent.parent, part=subset)
     return read_nestful(path)
 
 

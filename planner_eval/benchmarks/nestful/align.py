@@ -72,18 +72,18 @@ def align(gold: Sequence[str], predicted: Sequence[str]) -> tuple[list[str], lis
     """
     if len(gold) == len(predicted):
         return list(gold), list(predicted)
-    ours, theirs = _names(predicted), _names(gold)
+    pred_names, gold_names = _names(predicted), _names(gold)
     aligned: list[tuple[str, str]] = []
     i = j = 0
     while i < len(gold) or j < len(predicted):
-        if i < len(gold) and j < len(predicted) and theirs[i] == ours[j]:
+        if i < len(gold) and j < len(predicted) and gold_names[i] == pred_names[j]:
             aligned.append((gold[i], predicted[j]))
             i, j = i + 1, j + 1
         elif i < len(gold):
             aligned.append((gold[i], ""))
             i += 1
         else:
-            aligned.append(("", predicted[j] if ours[j] else ""))
+            aligned.append(("", predicted[j] if pred_names[j] else ""))
             j += 1
     return [left for left, _ in aligned], [right for _, right in aligned]
 

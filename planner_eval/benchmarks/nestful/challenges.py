@@ -77,24 +77,24 @@ def challenges(answers: Iterable[tuple[Sample, str, Outcome]], *, model: str) ->
     Returns:
         A row a challenge; none where no answer failed.
     """
-    shown: list[Counter[str]] = []
+    failures: list[Counter[str]] = []
     for sample, text, outcome in answers:
         gold, counts = outcome.gold, outcome.counts
         if gold is not None and counts is not None and counts.runnable and not (counts.won or counts.full):
-            shown.append(_shown(sample, text, gold, model))
+            failures.append(_shown(sample, text, gold, model))
     names = (*FOUND, IMPLICIT, UNREAD)
     rows = [
         Challenge(
             name,
-            sum(one[name] > 0 for one in shown),
-            len(shown),
-            sum(one[name] for one in shown),
+            sum(failure[name] > 0 for failure in failures),
+            len(failures),
+            sum(failure[name] for failure in failures),
             _NOTES.get(name, ""),
         )
         for name in names
     ]
-    others = sum(not one for one in shown)
-    return [*rows, Challenge(OTHER, others, len(shown), others)] if shown else []
+    unexplained = sum(not failure for failure in failures)
+    return [*rows, Challenge(OTHER, unexplained, len(failures), unexplained)] if failures else []
 
 
 def _shown(sample: Sample, text: str, gold: Plan, model: str) -> Counter[str]:
@@ -107,13 +107,13 @@ def _shown(sample: Sample, text: str, gold: Plan, model: str) -> Counter[str]:
     except CatalogError:
         catalog = Catalog((), "tools")
     extra = _findings(reading.plan, catalog) - _findings(gold, catalog)
-    found: Counter[str] = Counter()
+    occurrences: Counter[str] = Counter()
     for name, codes in FOUND.items():
-        found[name] = sum(times for (code, *_), times in extra.items() if code in codes)
+        occurrences[name] = sum(times for (code, *_), times in extra.items() if code in codes)
     absent = Counter(call.name for call in gold.calls) - Counter(call.name for call in reading.plan.calls)
     words = _words(sample.query)
-    found[IMPLICIT] = sum(times for name, times in absent.items() if not _named(_words(name), words))
-    return +found
+    occurrences[IMPLICIT] = sum(times for name, times in absent.items() if not _named(_words(name), words))
+    return +occurrences
 
 
 def _findings(plan: Plan, catalog: Catalog) -> Counter[tuple[str, str, str | None]]:
@@ -131,4 +131,4 @@ def _words(text: str) -> list[str]:
 def _named(name: Sequence[str], words: Sequence[str]) -> bool:
     """Whether the words of a function's name stand in a row."""
     size = len(name)
-    return size > 0 and any(words[at : at + size] == name for at in range(len(words) - size + 1))
+    return size > 0 and any(words[start : start + size] == name for start in range(len(words) - size + 1))

@@ -20,16 +20,20 @@ _PANELS = {
 
 def by_structure(systems: Sequence[System]) -> Chart:
     """Win rate by the structure of the gold plan, three panels, a bar a system."""
-    found = {system.name: _shares(system) for system in systems}
+    shares_by_system = {system.name: _shares(system) for system in systems}
     panels = []
     for panel, (head, across) in _PANELS.items():
-        mine = {name: {s.key: s for s in shares if s.panel == panel} for name, shares in found.items()}
-        keys = dict.fromkeys(key for shares in mine.values() for key in shares)
+        panel_shares = {
+            name: {s.key: s for s in shares if s.panel == panel} for name, shares in shares_by_system.items()
+        }
+        keys = dict.fromkeys(key for shares in panel_shares.values() for key in shares)
         ordered = sorted(
             keys,
             key=lambda key: (isinstance(key, str), len(str(key)) if isinstance(key, str) else key, str(key)),
         )
-        series = {name: tuple(_point(shares.get(key)) for key in ordered) for name, shares in mine.items()}
+        series = {
+            name: tuple(_point(shares.get(key)) for key in ordered) for name, shares in panel_shares.items()
+        }
         panels.append(Bars(head, tuple(map(str, ordered)), across, "win rate (%)", series))
     return Chart("nestful-6", tuple(panels))
 

@@ -124,33 +124,33 @@ class _Counted(NamedTuple):
 def scorer(model: str = DEFAULT_MODEL, run: Run | None = None) -> Scorer:
     """Its scores one by one; the same is asked as by :func:`score_corrected`."""
 
-    def one(sample: Sample, text: str) -> _Counted:
-        (found,) = outcomes([(sample, text)], model=model, run=run)
-        return _Counted(found.counts, found.error, found.absent)
+    def score_sample(sample: Sample, text: str) -> _Counted:
+        (outcome,) = outcomes([(sample, text)], model=model, run=run)
+        return _Counted(outcome.counts, outcome.error, outcome.absent)
 
-    def figures(found: Found) -> tuple[Figure, ...]:
-        absent = list(dict.fromkeys(name for _, each in found for name in each.absent))
-        counts = (each.counts for _, each in found if each.counts is not None)
+    def figures(results: Found) -> tuple[Figure, ...]:
+        absent = list(dict.fromkeys(name for _, result in results for name in result.absent))
+        counts = (result.counts for _, result in results if result.counts is not None)
         return _figures(total(counts), run is not None, absent)
 
-    return Scorer(one, partial(_row, run is not None), figures, _known)
+    return Scorer(score_sample, partial(_row, run is not None), figures, _known)
 
 
 def _known(data: Any) -> _Counted:
-    counts, *others = data
-    return _Counted(None if counts is None else NestfulCounts(*counts), *others)
+    counts, *remaining = data
+    return _Counted(None if counts is None else NestfulCounts(*counts), *remaining)
 
 
 def outcomes(records: Records, *, model: str = DEFAULT_MODEL, run: Run | None = None) -> Iterator[Outcome]:
     """What became of each answer, one by one: the matter of figures and of figure 6."""
     for sample, text in records:
         try:
-            known = read_gold(sample.gold)
+            gold_reading = read_gold(sample.gold)
         except ParseError as problem:
             yield Outcome(sample.id, None, None, f"gold: {problem.code}")
             continue
-        gold = known.plan
-        reading = read_prediction(text, model, sample.tools, known)
+        gold = gold_reading.plan
+        reading = read_prediction(text, model, sample.tools, gold_reading)
         absent = absent_functions(run, sample.gold)
         won, winnable = False, not absent
         if run is not None and not absent:
@@ -211,9 +211,9 @@ def _figures(c: NestfulCounts, run: bool, absent: Sequence[str]) -> tuple[Figure
     partial = "calls equal to those of gold that they stand for, of the longer plan; mean over samples"
     won = "valid calls that lead to the gold answer; a failure never wins"
     if run and c.winnable < c.runnable:
-        most = c.winnable / c.runnable
+        highest = c.winnable / c.runnable
         reason = "gold's own calls lose the others"
-        won = f"at most {c.winnable:,} of {c.runnable:,} ({most:.4g}) can be won, {reason}; {won}"
+        won = f"at most {c.winnable:,} of {c.runnable:,} ({highest:.4g}) can be won, {reason}; {won}"
     if left := absence_note(c.samples - c.runnable, absent, "left out"):
         won = f"{won}; {left}"
     return (
@@ -231,13 +231,13 @@ def _figures(c: NestfulCounts, run: bool, absent: Sequence[str]) -> tuple[Figure
     )
 
 
-def _row(run: bool, identity: str, one: _Counted) -> SampleScore:
-    if one.counts is None:
-        return SampleScore(identity, False, error=one.error)
-    c = one.counts
-    problem = one.error
-    if one.absent:
-        problem = problem or f"functions that are not there: {', '.join(one.absent)}"
+def _row(run: bool, identity: str, counted: _Counted) -> SampleScore:
+    if counted.counts is None:
+        return SampleScore(identity, False, error=counted.error)
+    c = counted.counts
+    problem = counted.error
+    if counted.absent:
+        problem = problem or f"functions that are not there: {', '.join(counted.absent)}"
     elif not c.winnable:
         problem = problem or UNWINNABLE
     ok = bool(c.won if run else c.full)

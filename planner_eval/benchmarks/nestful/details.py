@@ -28,16 +28,16 @@ _NAMED = 3
 
 def tables(scored: Scored, run: Run | None) -> Details:
     """The figures of each part and their weighted average, the challenges; with `run`, what needs wins."""
-    parts = part_reports(scored, run)
-    yield Table("By part", by_part(parts))
-    yield Table("Average over parts, weighted by samples", _averages(parts))
+    reports_by_part = part_reports(scored, run)
+    yield Table("By part", by_part(reports_by_part))
+    yield Table("Average over parts, weighted by samples", _averages(reports_by_part))
     records = scored.matched.records
-    found = list(outcomes(records, run=run, **scored.options))
+    results = list(outcomes(records, run=run, **scored.options))
     if run is not None:
-        rows = _alternates(scored.reports, parts)
+        rows = _alternates(scored.reports, reports_by_part)
         yield Table("Alternate trajectories: the gold answer by another plan", rows)
     model = scored.options.get("model", DEFAULT_MODEL)
-    answers = ((sample, text, one) for (sample, text), one in zip(records, found, strict=True))
+    answers = ((sample, text, outcome) for (sample, text), outcome in zip(records, results, strict=True))
     rows = [
         {"challenge": c.name, "answers": c.samples, "failed": c.of, "times": c.times, "note": c.note}
         for c in challenges(answers, model=model)
@@ -46,16 +46,16 @@ def tables(scored: Scored, run: Run | None) -> Details:
     if run is not None:
         shares = [
             {"by": s.panel, "value": str(s.key), "samples": s.n, "won": s.won, "win rate": s.win_rate}
-            for s in figure6(found)
+            for s in figure6(results)
         ]
         yield Table("Figure 6: win rate by structure", shares)
 
 
-def _averages(parts: Mapping[str, Mapping[str, Report]]) -> Rows:
+def _averages(reports_by_part: Mapping[str, Mapping[str, Report]]) -> Rows:
     """A row a figure, the average under each variant with its sums."""
     rows: dict[str, dict[str, Any]] = {}
-    for variant in next(iter(parts.values()), {}):
-        for figure in weighted_average([reports[variant] for reports in parts.values()]):
+    for variant in next(iter(reports_by_part.values()), {}):
+        for figure in weighted_average([reports[variant] for reports in reports_by_part.values()]):
             row = rows.setdefault(figure.name, {"figure": figure.name})
             row |= {variant: figure.error or figure.value, f"{variant} of": _sums(figure)}
     return list(rows.values())
@@ -67,14 +67,14 @@ def _sums(figure: Figure) -> str | None:
     return f"{figure.numerator:g}/{figure.denominator:g}"
 
 
-def _alternates(whole: Mapping[str, Report], parts: Mapping[str, Mapping[str, Report]]) -> Rows:
+def _alternates(overall: Mapping[str, Report], reports_by_part: Mapping[str, Mapping[str, Report]]) -> Rows:
     """A row a part and variant, with the first of the samples that were won by another plan."""
     rows = []
-    for part, variants in {**parts, "all": whole}.items():
+    for subset, variants in {**reports_by_part, "all": overall}.items():
         for variant, report in variants.items():
             figure, ids = alternate(report), by_another_plan(report)
-            which = ", ".join(ids[:_NAMED]) + (", …" if len(ids) > _NAMED else "")
-            row: dict[str, Any] = {"part": part, "variant": variant}
-            row |= {ALTERNATE: figure.error or figure.value, "of": _sums(figure), "which": which}
+            first_ids = ", ".join(ids[:_NAMED]) + (", …" if len(ids) > _NAMED else "")
+            row: dict[str, Any] = {"part": subset, "variant": variant}
+            row |= {ALTERNATE: figure.error or figure.value, "of": _sums(figure), "which": first_ids}
             rows.append(row)
     return rows

@@ -31,12 +31,12 @@ def equal_calls(pred: Plan, gold: Plan) -> int | None:
     if pred is gold:
         return None
     if not pred.answer and not gold.answer:
-        found = compare(pred, gold, ordered=False)
-        if found.same:
+        comparison = compare(pred, gold, ordered=False)
+        if comparison.same:
             if not _has_early(pred) or (_has_early(gold) and compare(pred, gold).same):
                 return None
             return len(gold)
-        number = _as_written(pred, gold) if found.proved else None
+        number = _as_written(pred, gold) if comparison.proved else None
         if number is not None:
             return number
     pairs = paired(pred, gold)
@@ -56,13 +56,13 @@ def _most_equal(pred: Plan, gold: Plan, pairs: Sequence[tuple[int, int]]) -> int
     bound = shared(_blank_calls(pred), _blank_calls(gold))
     tools = enumerate(_tools(pred)), enumerate(_tools(gold))
     exchanges = [(p, g) for (p, tool), (g, other) in product(*tools) if tool == other]
-    tried, improved = 0, True
-    while improved and number < bound and tried < _MOST_EXCHANGES:
+    attempts, improved = 0, True
+    while improved and number < bound and attempts < _MOST_EXCHANGES:
         improved = False
-        for one, other in exchanges:
-            if partners.get(one) != other:
-                tried += 1
-                changed = _exchanged(partners, one, other)
+        for pred_index, gold_index in exchanges:
+            if partners.get(pred_index) != gold_index:
+                attempts += 1
+                changed = _exchanged(partners, pred_index, gold_index)
                 count = _count_equal(pred, gold, changed)
                 if count > number:
                     partners, number, improved = changed, count, True
@@ -71,8 +71,8 @@ def _most_equal(pred: Plan, gold: Plan, pairs: Sequence[tuple[int, int]]) -> int
 
 def _exchanged(partners: dict[int, int], pred: int, gold: int) -> dict[int, int]:
     """The partners where these two are ones; who had gold's gets what the other had."""
-    changed = {one: other for one, other in partners.items() if other != gold}
-    former = next((one for one, other in partners.items() if other == gold), None)
+    changed = {p: g for p, g in partners.items() if g != gold}
+    former = next((p for p, g in partners.items() if g == gold), None)
     if former is not None and pred in partners:
         changed[former] = partners[pred]
     changed[pred] = gold
@@ -112,21 +112,25 @@ def _as_written(pred: Plan, gold: Plan) -> int | None:
       and gold's refers there to the one call that is left over, which is of that like name. By their names
       these two become partners in the end, so that what refers to them is right.
     """
-    ours, theirs = _tools(pred), _tools(gold)
+    pred_tools, gold_tools = _tools(pred), _tools(gold)
     pairs = _places(pred, gold)
-    strange = [(ours[one], theirs[other]) for one, other in pairs if ours[one] != theirs[other]]
-    whole = len(ours) == len(theirs)
-    if respelled(ours, theirs) or (strange and not (whole and _is_renamed(strange, theirs))):
+    renamed = [(pred_tools[p], gold_tools[g]) for p, g in pairs if pred_tools[p] != gold_tools[g]]
+    equal_size = len(pred_tools) == len(gold_tools)
+    if respelled(pred_tools, gold_tools) or (
+        renamed and not (equal_size and _is_renamed(renamed, gold_tools))
+    ):
         return None
     matches = matches_of(pred, gold, pairs)
     wrong = [match for match in matches if not match.equal]
     if not wrong:
         return len(matches)
-    if strange or len(ours) > len(theirs):
+    if renamed or len(pred_tools) > len(gold_tools):
         return None
     differing = [_differing(match) for match in wrong]
-    lone = whole and sum(map(len, differing)) == 1
-    if lone or all(map(set.issubset, differing, [_unheard(pred.calls[one.pred], gold) for one in wrong])):
+    single_difference = equal_size and sum(map(len, differing)) == 1
+    if single_difference or all(
+        map(set.issubset, differing, [_unheard(pred.calls[match.pred], gold) for match in wrong])
+    ):
         return len(matches) - len(wrong)
     return None
 
@@ -137,22 +141,33 @@ def _tools(plan: Plan) -> list[Tool]:
 
 def _places(pred: Plan, gold: Plan) -> list[tuple[int, int]]:
     """The calls at like places; what one plan has more stands where the two begin to differ."""
-    ours, theirs = pred.calls, gold.calls
-    both = range(min(len(ours), len(theirs)))
-    more = len(ours) - len(theirs)
-    if not more:
-        return list(zip(both, both, strict=True))
-    unlike = (
-        at for at in both if ours[at].name != theirs[at].name or ours[at].arguments != theirs[at].arguments
+    pred_calls, gold_calls = pred.calls, gold.calls
+    common = range(min(len(pred_calls), len(gold_calls)))
+    surplus = len(pred_calls) - len(gold_calls)
+    if not surplus:
+        return list(zip(common, common, strict=True))
+    differing = (
+        index
+        for index in common
+        if pred_calls[index].name != gold_calls[index].name
+        or pred_calls[index].arguments != gold_calls[index].arguments
     )
-    begin = next(unlike, len(both))
-    return [(at, at) if at < begin else (at + max(0, more), at + max(0, -more)) for at in both]
+    start = next(differing, len(common))
+    return [
+        (index, index) if index < start else (index + max(0, surplus), index + max(0, -surplus))
+        for index in common
+    ]
 
 
-def _is_renamed(strange: list[tuple[Tool, Tool]], theirs: list[Tool]) -> bool:
+def _is_renamed(renamed: list[tuple[Tool, Tool]], gold_tools: list[Tool]) -> bool:
     """Whether one call is of a name that gold does not know, but like that of gold's at its place."""
-    (ours, wanted), *others = strange
-    return not others and ours not in theirs and ours.name != wanted.name and like(ours.name, wanted.name)
+    (pred_tool, gold_tool), *remaining = renamed
+    return (
+        not remaining
+        and pred_tool not in gold_tools
+        and pred_tool.name != gold_tool.name
+        and like(pred_tool.name, gold_tool.name)
+    )
 
 
 def _differing(match: Match) -> set[Any]:

@@ -37,28 +37,28 @@ def macro(rows: Iterable[tuple[Collection[str], Collection[str]]]) -> Macro:
     """
     gold: Counter[str] = Counter()
     predicted: Counter[str] = Counter()
-    both: Counter[str] = Counter()
+    shared: Counter[str] = Counter()
     n = 0
-    for wanted, given in rows:
+    for gold_classes, predicted_classes in rows:
         n += 1
-        ours = set(given)
-        for name in ours:
+        distinct = set(predicted_classes)
+        for name in distinct:
             predicted[name] += 1
-        for name in set(wanted):
+        for name in set(gold_classes):
             gold[name] += 1
-            both[name] += name in ours
+            shared[name] += name in distinct
     classes = sorted(gold)
     if not classes:
         raise ValueError("no gold row holds a class")
-    counts = [(both[name], predicted[name], gold[name]) for name in classes]
+    counts = [(shared[name], predicted[name], gold[name]) for name in classes]
     if len(counts) == 1:
-        hits, given_n, wanted_n = counts[0]
-        absent = (n - given_n - wanted_n + hits, n - given_n, n - wanted_n)
+        hits, predicted_n, gold_n = counts[0]
+        absent = (n - predicted_n - gold_n + hits, n - predicted_n, n - gold_n)
         counts = [row for row in (absent, counts[0]) if row[1] or row[2]]
     return Macro(
-        mean([hits / (given or 1) for hits, given, _ in counts]),
-        mean([hits / (wanted or 1) for hits, _, wanted in counts]),
-        mean([2 * hits / (given + wanted or 1) for hits, given, wanted in counts]),
+        mean([hits / (p or 1) for hits, p, _ in counts]),
+        mean([hits / (g or 1) for hits, _, g in counts]),
+        mean([2 * hits / (p + g or 1) for hits, p, g in counts]),
     )
 
 
@@ -79,10 +79,10 @@ def _sum(values: Sequence[float], start: int, size: int) -> float:
     if size > _BLOCK:
         half = size // 2 - size // 2 % 8
         return _sum(values, start, half) + _sum(values, start + half, size - half)
-    total, done = 0.0, size - size % 8
-    if done:
+    total, full = 0.0, size - size % 8
+    if full:
         r = list(values[start : start + 8])
-        for at in range(start + 8, start + done, 8):
-            r = list(map(add, r, values[at : at + 8]))
+        for offset in range(start + 8, start + full, 8):
+            r = list(map(add, r, values[offset : offset + 8]))
         total = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]))
-    return reduce(add, values[start + done : start + size], total)
+    return reduce(add, values[start + full : start + size], total)

@@ -136,22 +136,22 @@ def _hermes(text: str) -> ParsedAnswer:
     text = text.strip()
     if text.startswith("tool_call\n{"):
         text = text.replace("tool_call\n{", "<tool_call>\n{")
-    found = []
-    for part in _between_tags(text):
+    calls = []
+    for segment in _between_tags(text):
         try:
-            found.append(json.loads(part.strip()))
+            calls.append(json.loads(segment.strip()))
         except _FAILURES:
             continue
-    return _entries(found, grounded=True) if found else ParsedAnswer(raw=found, failed=True)
+    return _entries(calls, grounded=True) if calls else ParsedAnswer(raw=calls, failed=True)
 
 
 def _between_tags(text: str) -> list[str]:
-    parts = []
+    segments = []
     start = text.find("<tool_call>")
     while start >= 0 and (end := text.find("</tool_call>", start + 11)) >= 0:
-        parts.append(text[start + 11 : end])
+        segments.append(text[start + 11 : end])
         start = text.find("<tool_call>", end)
-    return parts
+    return segments
 
 
 _XLAM_MARKERS = ("ANSWER", "FUNCTION CALLS", "FUNCTION CALL", "ACTIONS", "ACTION")

@@ -54,13 +54,13 @@ def _ground_value(value: Any, names: Mapping[str, Any]) -> Any:
 def _ground_text(text: str, names: Mapping[str, Any]) -> str:
     if not text.startswith("$var"):
         return text
-    meant = _label_in(text)
+    target = _label_in(text)
     for label, name in names.items():  # in order: a rewritten text may match a later label again
-        if meant == label:
+        if target == label:
             if text.count(label) * len(name) > MAX_GROUNDED_CHARS:
                 raise ValueError("a reference grows beyond the limit")
             text = text.replace(label, name)
-            meant = _label_in(text)
+            target = _label_in(text)
     return text
 
 

@@ -89,14 +89,14 @@ def scorer(model: str = DEFAULT_MODEL, run: Run | None = None) -> Scorer:
             f"NESTful's scorer has no reader for the model {model!r}; it knows {', '.join(READERS)}"
         )
 
-    def one(sample: Sample, text: str) -> _Answered:
+    def score_sample(sample: Sample, text: str) -> _Answered:
         answer = read_answer(text, model)
         try:
             return _Answered(_score(sample, text, answer, run), answer.abort)
         except _MALFORMED as raised:
             return _Answered(None, answer.abort or type(raised).__name__)
 
-    return Scorer(one, _row, functools.partial(_all_figures, run is not None), _known, _data)
+    return Scorer(score_sample, _row, functools.partial(_all_figures, run is not None), _known, _data)
 
 
 class _Answered(NamedTuple):
@@ -106,38 +106,42 @@ class _Answered(NamedTuple):
     error: str | None
 
 
-def _data(one: _Scored) -> Any:
+def _data(scored: _Scored) -> Any:
     """As JSON data, whose objects have texts as names only."""
-    return [list(value.items()) if isinstance(value, dict) else value for value in fields_of(one)]
+    return [list(value.items()) if isinstance(value, dict) else value for value in fields_of(scored)]
 
 
 def _known(data: Any) -> _Answered:
     if data[0] is None:
         return _Answered(*data)
-    values = dict(zip((one.name for one in fields(_Scored)), data[0], strict=True))
+    values = dict(zip((field.name for field in fields(_Scored)), data[0], strict=True))
     pairs = {name: dict(map(tuple, values[name])) for name in ("gold_pairs", "pairs")}
     return _Answered(_Scored(**{**values, **pairs}), data[1])
 
 
-def _all_figures(run: bool, found: Found) -> tuple[Figure, ...]:
-    scored = [one.scored for _, one in found if one.scored is not None]
-    return _figures(scored, next((one.error for _, one in found if one.error), None), run)
+def _all_figures(run: bool, results: Found) -> tuple[Figure, ...]:
+    scored = [result.scored for _, result in results if result.scored is not None]
+    return _figures(scored, next((result.error for _, result in results if result.error), None), run)
 
 
 def _score(sample: Sample, text: str, answer: ParsedAnswer, run: Run | None) -> _Scored:
     gold = ground(sample.gold)
     entries = [entry for entry in answer.calls if entry != _DUMMY or list(entry) != list(_DUMMY)]
     names, nameless = _names(_cleaned(entries, text))
-    given, unpaired = _pairs(_cleaned(entries, text))
-    texts = [found for entry in _cleaned(answer.calls, text) if (found := predicted_text(entry)) is not None]
+    pred_pairs, unpaired = _pairs(_cleaned(entries, text))
+    texts = [
+        entry_text
+        for entry in _cleaned(answer.calls, text)
+        if (entry_text := predicted_text(entry)) is not None
+    ]
     gold_names = [str(call["name"]) for call in gold]
-    wanted = [pairs(call["arguments"]) for call in gold]
+    gold_pairs = [pairs(call["arguments"]) for call in gold]
     return _Scored(
         gold_names=gold_names,
         names=names,
-        gold_pairs={call["name"]: found for call, found in zip(gold, wanted, strict=True)},
-        pairs=given,
-        partial=partial(list(map(gold_text, gold_names, wanted)), texts),
+        gold_pairs={call["name"]: call_pairs for call, call_pairs in zip(gold, gold_pairs, strict=True)},
+        pairs=pred_pairs,
+        partial=partial(list(map(gold_text, gold_names, gold_pairs)), texts),
         win=None if run is None else _wins(answer.raw, sample, run),
         absent=absent_functions(run, sample.gold),
         older=run is not None and in_older_layout(sample.tools),
@@ -162,16 +166,16 @@ def _names(entries: Sequence[Any]) -> tuple[list[str], int]:
 
 def _pairs(entries: Sequence[Any]) -> tuple[dict[str, list[str]], int]:
     """The pairs of each API's last call, and how many entries lack a name or an object of arguments."""
-    found: dict[str, list[str]] = {}
+    pairs_by_name: dict[str, list[str]] = {}
     faulty = 0
     for entry in entries:
         try:
             name = entry["name"]
-            found[name] = []
-            found[name] = pairs(entry["arguments"], close=True)
+            pairs_by_name[name] = []
+            pairs_by_name[name] = pairs(entry["arguments"], close=True)
         except (KeyError, TypeError, AttributeError):
             faulty += 1
-    return found, faulty
+    return pairs_by_name, faulty
 
 
 def _wins(raw: Any, sample: Sample, run: Run) -> bool:
@@ -185,12 +189,12 @@ def _wins(raw: Any, sample: Sample, run: Run) -> bool:
 
 
 def _row(identity: str, answered: _Answered) -> SampleScore:
-    one, error = answered
-    if one is None:
+    scored, error = answered
+    if scored is None:
         return SampleScore(identity, False, error=error)
-    ok = one.partial == 1 if one.win is None else one.win
-    win = None if one.win is None else float(one.win)
-    counts = (one.partial, win, int(one.faulty), one.failed + one.nameless, one.unpaired)
+    ok = scored.partial == 1 if scored.win is None else scored.win
+    win = None if scored.win is None else float(scored.win)
+    counts = (scored.partial, win, int(scored.faulty), scored.failed + scored.nameless, scored.unpaired)
     return SampleScore.counted(identity, ok, functools.partial(_row_figures, *counts), error)
 
 
@@ -208,14 +212,14 @@ def _figures(scored: Sequence[_Scored], abort: str | None, run: bool) -> tuple[F
     figures = (
         *_f1_figures(scored),
         Figure("num_examples", n),
-        Figure("accuracy_combined", statistics.mean(one.partial for one in scored) if scored else None),
-        ratio("percentage_times_full_score", sum(one.partial == 1 for one in scored), n),
+        Figure("accuracy_combined", statistics.mean(s.partial for s in scored) if scored else None),
+        ratio("percentage_times_full_score", sum(s.partial == 1 for s in scored), n),
         _win_rate(scored) if run else Figure("win_rate", "no"),
-        Figure("num_errors_parsing_pred_intent", sum(one.failed + one.nameless for one in scored)),
+        Figure("num_errors_parsing_pred_intent", sum(s.failed + s.nameless for s in scored)),
         Figure("num_errors_parsing_gold_intent", 0),
-        Figure("num_errors_parsing_pred_slot", sum(one.unpaired for one in scored)),
+        Figure("num_errors_parsing_pred_slot", sum(s.unpaired for s in scored)),
         Figure("num_errors_parsing_gold_slot", 0),
-        Figure("num_pred_examples_w_parsing_errors", sum(one.faulty for one in scored)),
+        Figure("num_pred_examples_w_parsing_errors", sum(s.faulty for s in scored)),
     )
     error = abort or next((figure.error for figure in figures if figure.error), None)
     if error is None:
@@ -225,25 +229,25 @@ def _figures(scored: Sequence[_Scored], abort: str | None, run: bool) -> tuple[F
 
 def _win_rate(scored: Sequence[_Scored]) -> Figure:
     """The share of wins; a function that is not there loses here, and not where it was published."""
-    lost = [one for one in scored if not one.win]
-    strange = [one for one in lost if one.absent and not one.older]
-    names = dict.fromkeys(name for one in strange for name in one.absent)
-    notes = [absence_note(len(strange), names, "lost")]
-    if older := sum(one.older for one in lost):
+    losses = [s for s in scored if not s.win]
+    unrunnable = [s for s in losses if s.absent and not s.older]
+    names = dict.fromkeys(name for s in unrunnable for name in s.absent)
+    notes = [absence_note(len(unrunnable), names, "lost")]
+    if older := sum(s.older for s in losses):
         notes.insert(0, f"{older:,} samples lost with tools in a layout that the published code cannot run")
     note = "; ".join(filter(None, notes))
-    return ratio("win_rate", sum(bool(one.win) for one in scored), len(scored), note=note)
+    return ratio("win_rate", sum(bool(s.win) for s in scored), len(scored), note=note)
 
 
 def _f1_figures(scored: Sequence[_Scored]) -> list[Figure]:
     """F1 over samples for names, and over (sample, API) for ``key = value`` pairs of the last calls."""
     slots = (
-        (one.gold_pairs.get(name, ()), one.pairs.get(name, ()))
-        for one in scored
-        for name in one.gold_pairs.keys() | one.pairs.keys()
+        (score.gold_pairs.get(name, ()), score.pairs.get(name, ()))
+        for score in scored
+        for name in score.gold_pairs.keys() | score.pairs.keys()
     )
     try:
-        values = (*macro((one.gold_names, one.names) for one in scored), *macro(slots))
+        values = (*macro((s.gold_names, s.names) for s in scored), *macro(slots))
     except ValueError as error:
         return [Figure(name, None, error=type(error).__name__) for name in _F1]
     return [Figure(name, value) for name, value in zip(_F1, values, strict=True)]

@@ -43,27 +43,27 @@ def cut_calls(text: str, calls: list[dict[str, Any]]) -> None:
     [{'name': 'f', 'arguments': {'a': '1', 'b': '2'}}, {'name': ' g', 'arguments': {'c': '3', 'd': '4'}}]
     """
     for piece in text[1:-1].split("),"):
-        whole = piece if piece.strip().endswith(")") else piece + ")"
-        name, inside = whole.split("(", 1)[0], whole.split("(", 1)[1][:-1]
+        call_text = piece if piece.strip().endswith(")") else piece + ")"
+        name, inside = call_text.split("(", 1)[0], call_text.split("(", 1)[1][:-1]
         arguments = {}
-        for part in _cut_at_commas(inside):
-            halves = part.split("=")
+        for argument in _cut_at_commas(inside):
+            halves = argument.split("=")
             arguments[halves[0].strip()] = _unquoted(halves[1].strip())
         calls.append({"name": name, "arguments": arguments})
 
 
 def _cut_at_commas(text: str) -> list[str]:
     """The parts between commas that have an even number of ``"`` before them, minus one character each."""
-    parts = []
+    arguments = []
     start = 0
     quoted = False
     for position, character in enumerate(text):
         if character == '"':
             quoted = not quoted
         elif character == "," and not quoted:
-            parts.append(text[start:position].strip())
+            arguments.append(text[start:position].strip())
             start = position + 2
-    return [*parts, text[start:].strip()]
+    return [*arguments, text[start:].strip()]
 
 
 def _unquoted(value: str) -> str:
@@ -103,15 +103,15 @@ def tree_calls(text: str) -> list[dict[str, Any]]:
 
 
 def _call(node: ast.Call) -> dict[str, Any]:
-    parts: list[str] = []
+    names: list[str] = []
     function: ast.expr = node.func
     while isinstance(function, ast.Attribute):
-        parts.append(function.attr)
+        names.append(function.attr)
         function = function.value
     if isinstance(function, ast.Name):
-        parts.append(function.id)
+        names.append(function.id)
     arguments = {keyword.arg: _value(keyword.value) for keyword in node.keywords}
-    return {"name": ".".join(reversed(parts)), "arguments": arguments}
+    return {"name": ".".join(reversed(names)), "arguments": arguments}
 
 
 def _value(node: Any) -> Any:
@@ -180,6 +180,6 @@ def _refuse_growth(operation: ast.operator, left: Any, right: Any) -> None:
         text, times = (left, right) if isinstance(left, str) else (right, left)
         size = len(text) * max(times, 0) if isinstance(times, int) else 0
     else:
-        size = sum(side.bit_length() if isinstance(side, int) else 0 for side in (left, right))
+        size = sum(operand.bit_length() if isinstance(operand, int) else 0 for operand in (left, right))
     if size > MAX_BITS:
         raise ValueError("the result of arithmetic is too large")

@@ -161,8 +161,8 @@ def _python_calls(text: str, tools: Any) -> list[dict[str, Any]] | None:
 
 def _unquoted(text: str, kinds: Sequence[str]) -> Any:
     """What a quoted value is as the first of these JSON types that it can be; the text itself else."""
-    found = (convert(text, kind) for kind in kinds)
-    return next((value for value in found if value != text), text)
+    converted = (convert(text, kind) for kind in kinds)
+    return next((value for value in converted if value != text), text)
 
 
 def _types(tools: Any) -> dict[tuple[str, str], tuple[str, ...]]:
@@ -187,13 +187,13 @@ def _closed(plan: Plan) -> Plan:
     """
     if not any(_may_begin(value) for call in plan.calls for _, value in call.arguments):
         return plan
-    places = {call.id: at for at, call in enumerate(plan.calls)}
+    positions = {call.id: position for position, call in enumerate(plan.calls)}
 
-    def change(at: int, leaf: Value) -> Value:
-        found = to_reference(f"{leaf}$") if isinstance(leaf, str) and leaf.startswith("$") else None
-        if not isinstance(found, RawRef) or places.get(found.name, at) >= at:
+    def change(position: int, leaf: Value) -> Value:
+        reference = to_reference(f"{leaf}$") if isinstance(leaf, str) and leaf.startswith("$") else None
+        if not isinstance(reference, RawRef) or positions.get(reference.name, position) >= position:
             return leaf
-        return Ref(places[found.name], found.path)
+        return Ref(positions[reference.name], reference.path)
 
     return with_leaves(plan, change)
 
@@ -213,11 +213,13 @@ def without_answer(plan: Plan) -> Plan:
     ['f', 'g']
     """
     if any(call.name == ANSWER for call in plan.calls):
-        places = [at for at, call in enumerate(plan.calls) if call.name != ANSWER]
-        place = {old: new for new, old in enumerate(places)}
-        lost = {at: call.id for at, call in enumerate(plan.calls) if call.name == ANSWER}
+        positions = [position for position, call in enumerate(plan.calls) if call.name != ANSWER]
+        new_positions = {old: new for new, old in enumerate(positions)}
+        answer_ids = {position: call.id for position, call in enumerate(plan.calls) if call.name == ANSWER}
         plan = plan_of(
-            with_arguments(call, tuple((name, moved(value, place, lost)) for name, value in call.arguments))
-            for call in map(plan.calls.__getitem__, places)
+            with_arguments(
+                call, tuple((name, moved(value, new_positions, answer_ids)) for name, value in call.arguments)
+            )
+            for call in map(plan.calls.__getitem__, positions)
         )
     return plan if plan.answer is None else replace(plan, answer=None)

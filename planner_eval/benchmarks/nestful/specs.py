@@ -30,7 +30,9 @@ def _is_older(spec: Any) -> bool:
     if not isinstance(spec, dict):
         return False
     fields = (spec.get("parameters"), spec.get("output_parameters"))
-    nested = [one for one in fields if isinstance(one, dict) and isinstance(one.get("properties"), dict)]
+    nested = [
+        field for field in fields if isinstance(field, dict) and isinstance(field.get("properties"), dict)
+    ]
     return bool(nested) or "output_parameter" in spec
 
 

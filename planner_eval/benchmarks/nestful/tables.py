@@ -40,19 +40,19 @@ def dataset_table(samples: Iterable[Sample]) -> list[Cell]:
     >>> [cell.published for cell in dataset_table([])][:3]
     ['1415', '40', '5.1']
     """
-    parts: dict[str, list[Sample]] = defaultdict(list)
+    by_category: dict[str, list[Sample]] = defaultdict(list)
     for sample in samples:
-        parts[sample.category].append(sample)
-        parts["all"].append(sample)
+        by_category[sample.category].append(sample)
+        by_category["all"].append(sample)
     return [
-        _cell(part, row, published, parts[part])
-        for part, rows in _PUBLISHED.items()
+        _cell(category, row, published, by_category[category])
+        for category, rows in _PUBLISHED.items()
         for row, published in rows.items()
     ]
 
 
-def _cell(part: str, row: str, published: str | None, samples: Sequence[Sample]) -> Cell:
-    of = int(_PUBLISHED[part]["Samples"] or 0)
+def _cell(category: str, row: str, published: str | None, samples: Sequence[Sample]) -> Cell:
+    total = int(_PUBLISHED[category]["Samples"] or 0)
     plans = [plan for sample in samples if (plan := _plan(sample)) is not None]
     n = len(plans)
     values: dict[str, Callable[[], float]] = {
@@ -60,8 +60,8 @@ def _cell(part: str, row: str, published: str | None, samples: Sequence[Sample])
         "Tools": lambda: len({call.name for plan in plans for call in plan.calls}),
         "Avg. calls": lambda: sum(map(len, plans)) / n,
     }
-    note = "" if n == of else f"{n} of {of} samples at hand"
-    return Cell("Section 3.2", row, part, published, values[row]() if n else None, n, of, note)
+    note = "" if n == total else f"{n} of {total} samples at hand"
+    return Cell("Section 3.2", row, category, published, values[row]() if n else None, n, total, note)
 
 
 def _plan(sample: Sample) -> Plan | None:
@@ -124,8 +124,8 @@ def structure_of(samples: Iterable[Sample]) -> Structure:
         depths=_histogram(map(nesting_depth, plans)),
         references=sum(len(plan.edges) for plan in plans),
         dependencies=sum(map(data_dependencies, plans)),
-        producers=_histogram(len(one) for plan in needed for one in plan),
-        consumers=_histogram(len(one) for plan in used for one in plan),
+        producers=_histogram(len(links) for plan in needed for links in plan),
+        consumers=_histogram(len(links) for plan in used for links in plan),
         chains=sum(
             len(before) * len(after)
             for ins, outs in zip(needed, used, strict=True)
@@ -191,15 +191,15 @@ def figure6(outcomes: Iterable[Outcome]) -> list[Share]:
     Returns:
         The bars of the three panels, each in order.
     """
-    found: dict[str, dict[int | str, list[int]]] = {panel: defaultdict(list) for panel in _PANELS}
-    for one in outcomes:
-        if one.gold is not None and one.counts is not None and one.counts.runnable:
+    wins_by_panel: dict[str, dict[int | str, list[int]]] = {panel: defaultdict(list) for panel in _PANELS}
+    for outcome in outcomes:
+        if outcome.gold is not None and outcome.counts is not None and outcome.counts.runnable:
             for panel, keys_of in _PANELS.items():
-                for key in keys_of(one.gold):
-                    found[panel][key].append(one.counts.won)
+                for key in keys_of(outcome.gold):
+                    wins_by_panel[panel][key].append(outcome.counts.won)
     return [
         Share(panel, key, len(wins), sum(wins))
-        for panel, groups in found.items()
+        for panel, groups in wins_by_panel.items()
         for key, wins in sorted(groups.items(), key=lambda group: (isinstance(group[0], str), group[0]))
     ]
 
@@ -210,36 +210,38 @@ def paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
     first = [sample for sample in samples if sample.category not in ("math", "coding")]
     if second or not first:
         yield from dataset_table(second)
-    parts: dict[str, list[Sample]] = {}
+    by_category: dict[str, list[Sample]] = {}
     for sample in samples:
-        parts.setdefault(sample.category, []).append(sample)
-    found = {part: structure_of(members) for part, members in parts.items()}
-    columns = {part: _structure(one) for part, one in found.items()}
+        by_category.setdefault(sample.category, []).append(sample)
+    structures = {category: structure_of(members) for category, members in by_category.items()}
+    columns = {category: _structure(structure) for category, structure in structures.items()}
     for row in next(iter(columns.values()), {}):
         for key in sorted({key for column in columns.values() for key in column[row]}):
-            for part, column in columns.items():
+            for category, column in columns.items():
                 value = float(column[row].get(key, 0))
-                yield Cell("Section 4.5", row.format(key), part, None, value, found[part].samples)
+                yield Cell(
+                    "Section 4.5", row.format(key), category, None, value, structures[category].samples
+                )
 
 
-def _structure(found: Structure) -> dict[str, Mapping[Any, float]]:
+def _structure(structure: Structure) -> dict[str, Mapping[Any, float]]:
     """The rows of one part's column; a histogram is a row a value, anything else one row of the key ""."""
-    n = found.samples or 1
+    n = structure.samples or 1
     return {
-        "Samples": {"": found.samples},
-        "Tools": {"": found.tools},
-        "Samples that repeat a tool": {"": found.repeating},
-        "Calls": {"": found.calls},
-        "Avg. calls": {"": found.calls / n},
-        "Avg. depth": {"": sum(depth * count for depth, count in found.depths.items()) / n},
-        "Samples of depth {}": found.depths,
-        "References": {"": found.references},
-        "Data dependencies": {"": found.dependencies},
-        "Avg. data dependencies": {"": found.dependencies / n},
-        "Calls that use {} others": found.producers,
-        "Calls that serve {} others": found.consumers,
-        "Chains A→B→C": {"": found.chains},
-        "Avg. components": {"": found.components / n},
-        "Avg. calls of a component": {"": found.calls / (found.components or 1)},
-        "Pattern {}": found.patterns,
+        "Samples": {"": structure.samples},
+        "Tools": {"": structure.tools},
+        "Samples that repeat a tool": {"": structure.repeating},
+        "Calls": {"": structure.calls},
+        "Avg. calls": {"": structure.calls / n},
+        "Avg. depth": {"": sum(depth * count for depth, count in structure.depths.items()) / n},
+        "Samples of depth {}": structure.depths,
+        "References": {"": structure.references},
+        "Data dependencies": {"": structure.dependencies},
+        "Avg. data dependencies": {"": structure.dependencies / n},
+        "Calls that use {} others": structure.producers,
+        "Calls that serve {} others": structure.consumers,
+        "Chains A→B→C": {"": structure.chains},
+        "Avg. components": {"": structure.components / n},
+        "Avg. calls of a component": {"": structure.calls / (structure.components or 1)},
+        "Pattern {}": structure.patterns,
     }

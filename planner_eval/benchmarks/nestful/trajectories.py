@@ -47,13 +47,13 @@ def alternate(report: Report) -> Figure:
 
 def by_another_plan(report: Report) -> list[str]:
     """The ids of the samples that :func:`alternate` counts."""
-    found = []
+    ids = []
     for row in report.rows:
         values = {figure.name: figure.value for figure in row.figures}
         win, partial = values.get("win"), values.get("partial")
         if win and isinstance(partial, float | int) and partial < 1:
-            found.append(row.id)
-    return found
+            ids.append(row.id)
+    return ids
 
 
 def weighted_average(reports: Sequence[Report]) -> list[Figure]:
@@ -82,17 +82,17 @@ def _average(name: str, reports: Iterable[Report]) -> Figure:
     total = weights = 0.0
     for report in reports:
         figures = {figure.name: figure for figure in (*report.figures, alternate(report))}
-        found, samples = figures.get(name), figures["num_examples"]
-        if found is not None and found.error:
-            return Figure(name, None, error=found.error)
+        figure, samples = figures.get(name), figures["num_examples"]
+        if figure is not None and figure.error:
+            return Figure(name, None, error=figure.error)
         counted = samples.value
-        if found is not None and name in ("win_rate", ALTERNATE):
-            counted = found.denominator
+        if figure is not None and name in ("win_rate", ALTERNATE):
+            counted = figure.denominator
         if counted == 0:
             continue  # a file of which nothing was counted weighs nothing
-        if found is None or not isinstance(found.value, float | int):
-            return Figure(name, None, note=found.note if found else "")
+        if figure is None or not isinstance(figure.value, float | int):
+            return Figure(name, None, note=figure.note if figure else "")
         weight = float(counted or 0)
-        value = float(f"{found.value:.3f}") if report.variant == "official" else found.value
+        value = float(f"{figure.value:.3f}") if report.variant == "official" else figure.value
         total, weights = total + weight * value, weights + weight
     return ratio(name, total, weights)

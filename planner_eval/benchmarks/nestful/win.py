@@ -79,10 +79,10 @@ def absence_note(samples: int, names: Iterable[str], meaning: str) -> str:
     """
     if not samples:
         return ""
-    known = list(names)
-    more = f" and {len(known) - _NAMED:,} more" if len(known) > _NAMED else ""
+    name_list = list(names)
+    more = f" and {len(name_list) - _NAMED:,} more" if len(name_list) > _NAMED else ""
     counted = f"{samples:,} sample" + ("s" if samples > 1 else "")
-    where = f"see nestful:FOLDER ({', '.join(known[:_NAMED])}{more})"
+    where = f"see nestful:FOLDER ({', '.join(name_list[:_NAMED])}{more})"
     return f"{counted} {meaning}: functions that are not there, {where}"
 
 
@@ -102,8 +102,8 @@ class InProcess:
 
     def __call__(self, calls: Any, sample: Sample) -> Any:
         """The last call's value, or False for any failure, as the benchmark has it."""
-        done = self.outcome(calls, sample)
-        return done.value if done.failure is None else False
+        outcome = self.outcome(calls, sample)
+        return outcome.value if outcome.failure is None else False
 
     def outcome(self, calls: Any, sample: Sample, *, by: str = "position") -> Done:
         """The same, with failure told apart from a value of False."""
@@ -144,9 +144,13 @@ def _last_result(calls: Any, tools: Any, functions: Mapping[str, Callable[..., A
         label = call["label"].replace("$", "")
         tool = next(tool for tool in tools if tool["name"] == call["name"])
         outputs = list(tool["output_parameters"])
-        given = [(name, _resolved(value, results)) for name, value in call["arguments"].items()]
+        arguments = [(name, _resolved(value, results)) for name, value in call["arguments"].items()]
         function = functions[call["name"]]
-        result = call_by_name(function, given) if by == "name" else function(*[value for _, value in given])
+        result = (
+            call_by_name(function, arguments)
+            if by == "name"
+            else function(*[value for _, value in arguments])
+        )
         if len(outputs) != 1:
             raise LookupError(f"{call['name']} has {len(outputs)} outputs; one is run")
         results[label] = {outputs[0]: result}
