@@ -138,11 +138,11 @@ class Side:
             column.append(number)
 
     def count(self, criterion: str) -> int:
-        """How many records have what is compared in a way."""
+        """How many records have what a criterion compares."""
         return sum(key is not None for key in self.keys(criterion))
 
     def keys(self, criterion: str) -> list[Key | None]:
-        """What stands for each record in one of :data:`WAYS`; None where it lacks what is compared."""
+        """Each record's key under one of :data:`WAYS`; None where it lacks what is compared."""
         plan, values, query, words, _ = self._columns
         of = {
             "same": (words, values), "template": (query, plan), "words": (words,), "query": (query,),

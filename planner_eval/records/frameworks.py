@@ -51,7 +51,7 @@ class Framework:
         return all(has(data, path) for path in self.sign)
 
     def content(self, role: Role, records: Iterable[Any] = ()) -> str:
-        """The way to what records are read for; empty where the layout has no such thing.
+        """The path to what records are read for; empty where the layout has none.
 
         Args:
             role: What the file is read as.
@@ -68,7 +68,7 @@ class Framework:
 
 
 def first_way(paths: str) -> str:
-    """The first of several ways, under which a record has what stands at the end of another.
+    """The first of several paths; a record keeps there what stands at the end of another.
 
     >>> first_way("steps or log.steps")
     'steps'
@@ -81,7 +81,7 @@ def _ways(*fields: str) -> list[str]:
 
 
 _OR = " or "
-"""What stands between ways of which the first that leads to something is taken."""
+"""What stands between paths of which the first that leads to something is taken."""
 
 
 class FrameworkRecord(dict[str, Any]):
@@ -151,7 +151,7 @@ def _by_sign() -> dict[str, list[tuple[int, Framework]]]:
 
 
 def field_names() -> set[str]:
-    """The first fields of all ways: an object that has one of them is no object from ids to plans.
+    """The first fields of all paths: an object that has one of them is no object from ids to plans.
 
     >>> {"user_input", "reference_tool_calls", "traj", "input"} <= field_names()
     True
@@ -254,7 +254,7 @@ def is_plan(records: Sequence[FrameworkRecord]) -> bool:
 
 
 def _nested(data: Mapping[str, Any], path: str) -> Iterator[dict[str, Any]]:
-    """The objects at the end of a way through lists, each with the single values of those around it.
+    """The objects at the end of a path through lists, each with the single values of those around it.
 
     An element whose own list is empty or absent, as of a case that failed, is a record that lacks it.
     """
@@ -355,7 +355,7 @@ _LONGEST = 256_000
 
 
 def _replaced(record: dict[str, Any], steps: list[str], value: Any) -> dict[str, Any]:
-    """A record with another value at the end of a way through objects; without the field if it is ABSENT."""
+    """A record with another value at the end of a path through objects; without the field if it is ABSENT."""
     key, *remaining = steps
     if remaining:
         inner = record.get(key)
